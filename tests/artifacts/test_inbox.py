@@ -142,8 +142,8 @@ def test_what_cannot_be_understood_is_reported_and_put_away_and_stops_nobody_els
     [
         ("{}", 'its "kind" is missing'),
         ('{"kind": "answer", "subject": "Q1"}', 'its "answer" is missing'),
-        ('{"kind": "answer", "subject": 7}', 'its "subject" is no text'),
-        ("[]", "it is no JSON object"),
+        ('{"kind": "answer", "subject": 7}', 'its "subject" is not text'),
+        ("[]", "it is not a JSON object"),
         ("stop", "it is not JSON that can be read"),
     ],
 )

@@ -112,7 +112,7 @@ def test_a_log_that_may_not_be_read_or_is_none_is_an_error_for_people(path: Path
     assert list(Tail(path).read()) == []
     os.mkfifo(path)
     kind, _, message, _ = seen(lambda: list(Tail(path).read())) or pytest.fail("it was read")
-    assert (kind, message) == (Kind.INPUT, "it is not a regular file")
+    assert (kind, message) == (Kind.INPUT, "the log is not a regular file")
 
 
 def test_a_log_that_vanishes_while_it_is_followed_is_missed(path: Path) -> None:
@@ -121,4 +121,4 @@ def test_a_log_that_vanishes_while_it_is_followed_is_missed(path: Path) -> None:
     assert len(list(tail.read())) == 2
     path.unlink()
     kind, _, message, _ = seen(lambda: list(tail.read())) or pytest.fail("it was read")
-    assert (kind, "the log is gone" in message) == (Kind.BLOCKED, True)
+    assert (kind, "the log was removed" in message) == (Kind.BLOCKED, True)

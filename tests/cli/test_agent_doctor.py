@@ -97,7 +97,7 @@ def test_online_names_the_reason_and_the_remedy_of_an_agent_that_does_not_answer
     assert (told["ok"], claude["level"], claude["answers"]) == (False, "fail", False)
     assert claude["words"] == "agent_not_signed_in: Invalid API key · Please run /login"
     assert claude["fix"] == "claude auth login"
-    assert (codex["level"], codex["answers"], codex["words"]) == ("warn", False, "it ended without a word")
+    assert (codex["level"], codex["answers"], codex["words"]) == ("warn", False, "it ended without any output")
 
 
 def test_init_suggests_the_agent_of_this_machine_and_sets_none_for_others(place: fakes.Place) -> None:

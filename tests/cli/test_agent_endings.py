@@ -100,7 +100,7 @@ def test_a_rate_limit_beyond_the_bound_rests_the_run_and_another_agent_goes_on(t
     place.install("claude", fakes.fails("You've hit your session limit, resets in 9 hours", 429))
     ran = place.run()
     assert ran.returncode == 20
-    assert "The agent's service refuses, for longer than the run may wait" in ran.stderr
+    assert "The agent's service refuses requests for longer than the run may wait" in ran.stderr
     assert "lasts      9h00m, until " in ran.stderr
     assert "the run may wait 1m (wait_max_minutes)\n" in ran.stderr
     assert "it said    You've hit your session limit, resets in 9 hours\n" in ran.stderr
@@ -225,7 +225,7 @@ def test_where_no_agent_can_work_the_way_to_one_is_named(place: fakes.Place) -> 
         assert (wrong.returncode, words in wrong.stderr) == (2, True), wrong.stderr
     unknown = place.run("--agent", "claud")
     assert unknown.returncode == 2
-    assert "no agent is called claud\n  fix: Did you mean claude? Known are claude, codex, " in unknown.stderr
+    assert "no agent is called claud\n  fix: Did you mean claude? Known agents: claude, codex, " in unknown.stderr
 
 
 def test_what_an_agent_says_at_its_end_gives_no_orders_to_the_log_of_a_ci_service(place: fakes.Place) -> None:

@@ -198,7 +198,7 @@ def test_the_folder_of_the_document_decides_and_is_named(repo: Path, tmp_path: P
     (other / "prd.md").write_text(PRD)
     for flags in ((), ("--dry-run",)):
         done = inside("run", other / "prd.md", "--verify", CHECK, *flags, cwd=repo)
-        assert (done.returncode, f"{other}: this is no git repository" in done.stderr) == (30, True), done.stderr
+        assert (done.returncode, f"{other}: this is not a git repository" in done.stderr) == (30, True), done.stderr
         assert "repository around its document" in done.stderr
     assert [path.name for path in other.iterdir()] == ["prd.md"]
 

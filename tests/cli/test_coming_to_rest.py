@@ -278,7 +278,7 @@ def test_whoever_wants_to_know_is_told_when_a_run_comes_to_rest(tmp_path: Path) 
 def test_that_nobody_can_be_told_is_said_before_the_run_and_by_the_doctor(tmp_path: Path) -> None:
     repo = make(tmp_path / "repo", limits='[notify]\ncommand = "no-such-prog x"\n')
     ran = carry_out(repo)
-    note = "note: [notify] command names no-such-prog, which is not there"
+    note = "note: [notify] command names no-such-prog, which does not exist"
     assert (ran.returncode, ran.stderr.startswith(note), ran.stderr.count("[notify]")) == (0, True, 1), ran.stderr
     assert "names no-such-prog" in santiago("doctor", cwd=repo, env=place(repo)).stdout
 

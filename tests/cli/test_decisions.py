@@ -161,7 +161,7 @@ def test_line_24_what_a_person_does_is_recorded_with_the_name_that_is_given_and_
     ):  # fmt: skip
         for name in ("a\x1b[2Kb", "", "x" * 101):
             told = run.says(*words, "--actor", name)
-            assert (told.returncode, "is no name for who acts" in told.stderr) == (2, True), told.stderr
+            assert (told.returncode, "is not a valid name" in told.stderr) == (2, True), told.stderr
     assert (run.log, list((run.run / "inbox").glob("change*"))) == (before, [])
     run.says("change", "S1", "--text", "louder", "--actor", "bob")
     (letter,) = (run.run / "inbox").glob("change*")

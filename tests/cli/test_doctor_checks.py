@@ -80,7 +80,7 @@ def test_a_doctor_who_is_not_asked_runs_no_check(repo: Path, tmp_path: Path) -> 
 def test_why_nothing_could_be_tried_is_said(repo: Path, tmp_path: Path) -> None:
     assert "- skip  not tried     no check is set\n" in inside("doctor", "--checks", cwd=repo).stdout
     (repo / "santiago.toml").write_text("[limits]\nrun_max_attempts = 'x'\n")
-    assert "not run while the settings are wrong" in inside("doctor", "--checks", cwd=repo).stdout
+    assert "not run because the settings are wrong" in inside("doctor", "--checks", cwd=repo).stdout
     (tmp_path / "new").mkdir()
     greeter.git(tmp_path / "new", "init", "-q")
     (tmp_path / "new" / "santiago.toml").write_text('[verification]\nstory_commands = ["x"]\n')

@@ -278,7 +278,7 @@ def test_without_trying_the_file_says_that_nobody_has_seen_it_run(tmp_path: Path
     repo = committed(tmp_path, {"justfile": "test:\n  no-such-prog\n"})
     done = init(repo, "--no-try", env={"PATH": "/usr/bin:/bin"})
     assert (done.stderr, written(repo)["verification"]["story_commands"]) == ("", ["just test"])
-    assert "# Nobody has seen them run yet (`santiago init --no-try`)" in (repo / "santiago.toml").read_text()
+    assert "# They have not been run yet (`santiago init --no-try`)" in (repo / "santiago.toml").read_text()
 
 
 # Places where nothing can be tried
@@ -289,7 +289,7 @@ def test_without_a_commit_the_remedy_is_said_and_nothing_written(tmp_path: Path)
     outside = init(tmp_path)
     greeter.git(tmp_path, "init", "-q")
     unborn = init(tmp_path)
-    assert (outside.returncode, "this is no git repository" in outside.stderr) == (30, True)
+    assert (outside.returncode, "this is not a git repository" in outside.stderr) == (30, True)
     assert (unborn.returncode, "there is no commit yet" in unborn.stderr) == (30, True)
     assert "`santiago init --no-try`" in unborn.stderr
     assert not (tmp_path / "santiago.toml").exists()

@@ -180,7 +180,7 @@ def test_a_changed_document_goes_on_from_the_work_of_the_unfinished_run(unfinish
     if committed:
         write(unfinished)
     shown = run(unfinished)
-    assert "this takes the change in, and keeps what is done" in shown
+    assert "a new run uses the change, and keeps finished stories" in shown
     assert f"goes on from {old}: 1 kept, 1 changed, 1 new, 0 removed" in shown
     assert (runs(unfinished), begun(unfinished)) == (2, ["S2", "S3"])
     head = f"santiago/{newest(unfinished).name}"
@@ -241,7 +241,7 @@ def test_status_and_resume_say_what_has_changed_since_and_what_takes_it_in(unfin
         "prd.md has changed since the run began",
         "settings have changed since the run began: limits.story_max_attempts",
         "protected files have changed on your branch since the run began: tests/test_more.py",
-        f"a new run takes it in: santiago rebase {old} prd.md",
+        f"a new run would use it: santiago rebase {old} prd.md",
     )
     shown = santiago("status", cwd=unfinished).stdout
     went = santiago("resume", "--trust-project", cwd=unfinished)

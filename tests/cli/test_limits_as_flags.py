@@ -60,7 +60,7 @@ def test_the_limit_that_a_run_began_with_may_be_said_again(spent: Path) -> None:
 
 def test_no_number_is_no_limit(spent: Path) -> None:
     told = inside("resume", "--max-cost", "nan", cwd=spent, env=greeter.place(spent))
-    assert (told.returncode, "--max-cost nan is no limit" in told.stderr) == (2, True), told.stderr
+    assert (told.returncode, "--max-cost nan is not a valid limit" in told.stderr) == (2, True), told.stderr
 
 
 def test_run_reads_a_document_as_plan_would_be_told_to(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_a_reason_that_is_not_known_here_is_one_clear_error_with_its_line(newer:
     before = log.read_bytes()
     told = inside(*words, newer, cwd=newer, env={"XDG_CACHE_HOME": str(newer.parents[3] / "cache")})
     error, last = told.stdout + told.stderr, before.count(b"\n")
-    assert f"line {last} cannot be: this version of santiago does not know the reason 'agent_on_strike'" in error
+    assert f"line {last} is impossible: this version of santiago does not know the reason 'agent_on_strike'" in error
     assert f"{log}:{last}" in error
     assert "bug" not in error
     assert (told.returncode, log.read_bytes()) == (ExitCode.BLOCKED, before)

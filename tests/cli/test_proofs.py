@@ -58,7 +58,7 @@ def test_a_policy_that_asks_for_a_proof_says_what_is_missing(tmp_path: Path) -> 
     repo = repository(tmp_path / "repo", t__same_sh="test -f prd.md\n", santiago_toml=settings)
     assert ran(repo, GREET, "sh t/same.sh")["reason"] == "attempt_budget_exhausted"
     critique = (out_dir(repo) / "attempts/S1/1/critique.md").read_text()
-    assert 'policy.proof = "proved" asks for a test that stood before the work, failed, and passes now' in critique
+    assert 'policy.proof = "proved" asks for a test that existed before the work, failed, and passes now' in critique
     assert "`sh t/same.sh` passes without it too" in critique
     assert "Nothing was really checked" not in critique
     shown = santiago("show", "S1", cwd=repo, env=place(repo)).stdout
@@ -75,11 +75,11 @@ def test_a_suite_that_was_red_before_is_told_from_work_that_fails(tmp_path: Path
     assert ran(repo, GREET, "python3 -m unittest t/old.py")["status"] == "failed"
     critique = (out_dir(repo) / "attempts/S1/1/critique.md").read_text()
     assert (
-        "These tests failed before the work and fail still, and no new test shows what the work does:\n\n- t.old.Old.test_old"
+        "These tests failed before the work and still fail, and no new test shows what the work does:\n\n- t.old.Old.test_old"
         in critique
     )
     told = santiago("resume", "--add-attempts", "1", cwd=repo, env=place(repo)).stderr
-    assert "these failed before the attempt too" in told
+    assert "the same checks failed before the attempt" in told
 
 
 @pytest.mark.parametrize(("command", "is_shown"), [("grep hello greet.sh", True), ("grep PRD prd.md", False)])

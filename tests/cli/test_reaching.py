@@ -97,11 +97,11 @@ def test_an_answer_is_a_fixed_word_or_one_s_own_words(
 @pytest.mark.parametrize(
     ("words", "says_so"),
     [
-        (("S2-1", "approve"), "nobody asked S2-1"),
+        (("S2-1", "approve"), "there is no question S2-1"),
         (("S1-1", "aprove"), "did you mean 'approve'?"),
         (("S1-1", ""), "the answer is empty"),
         (("S1-1", "x" * 40_000), "40,000 characters"),
-        (("r_none", "S1-1", "approve"), "nobody asked r_none"),
+        (("r_none", "S1-1", "approve"), "there is no question r_none"),
     ],
 )
 def test_what_answers_nothing_is_refused_and_takes_nobody_s_place(
@@ -153,8 +153,8 @@ def test_what_was_put_off_says_how_it_goes_on_and_does_when_that_is_typed(says: 
     said = santiago("resume", cwd=repo, env=greeter.place(repo)).stderr
     assert 'santiago change S1 --text "YOUR ANSWER"' in said
     assert 'santiago skip S1 --why "YOUR REASON"' in said
-    assert "needs you: S1 is blocked: S1-1 was put off (defer).\n" in says(repo, "status").stdout
-    assert "Its question S1-1 was put off (defer): Loud or quiet?\n" in says(repo, "show", "S1").stdout
+    assert "needs you: S1 is blocked: S1-1 was deferred (defer).\n" in says(repo, "status").stdout
+    assert "Its question S1-1 was deferred (defer): Loud or quiet?\n" in says(repo, "show", "S1").stdout
     says(repo, "change", "S1", "--text", "Quiet, please")
     assert santiago("resume", cwd=repo, env=greeter.place(repo)).returncode == 0
     assert "Quiet, please" in (greeter.out_dir(repo) / "attempts/S1/2/prompt.md").read_text()
@@ -171,7 +171,7 @@ def test_a_change_says_what_it_takes_until_somebody_sees_it(
     spent = shutil.copytree(failure.out_dir, tmp_path / "spent")
     told = says(failure.repo, "change", spent, "S1", "--text", "in blue")
     assert told.returncode == 0
-    assert f"its attempts are used up, so that takes `santiago resume {spent} --add-attempts N`" in told.stderr
+    assert f"its attempts are used up: `santiago resume {spent} --add-attempts N` grants more" in told.stderr
 
 
 @pytest.mark.parametrize("words", [("S1", "--text", " "), ("S9", "--text", "in blue"), ("S1",), ("--text", "in blue")])

@@ -143,10 +143,10 @@ def test_what_came_while_a_run_rested_is_said_when_it_goes_on(repo: Path) -> Non
     with (folder / "progress.ndjson").open("ab") as log:
         log.write(b'{"seq": 99')
     said = santiago("resume", "--sandbox", "off", cwd=repo, env=place(repo)).stderr
-    assert "the last line of progress.ndjson was torn; it is set aside beside it as progress.torn.*\n" in said
+    assert "the last line of progress.ndjson was incomplete; it was moved to progress.torn.* beside the log\n" in said
     assert " change   S2: in blue\n" in said
     assert ' note     request put aside: inbox/stop.json: its "kind" is missing\n' in said
-    assert " repaired the last line of the log was torn; its 10 bytes are set aside in progress.torn." in look(
+    assert " repaired the last line of the log was incomplete; its 10 bytes were moved to progress.torn." in look(
         repo, "log"
     )
 
@@ -179,10 +179,11 @@ def test_what_lies_outside_the_document_is_named_and_the_next_command_goes_on(tm
     repo = committed(tmp_path / "repo", {"prd.md": APART})
     said = run(repo, WRITES).stderr
     assert (
-        " blocked  S1 One: blocked_dependency: it depends on EXT-7. --assume-external takes that to be there.\n" in said
+        " blocked  S1 One: blocked_dependency: it depends on EXT-7. --assume-external assumes that it is there.\n"
+        in said
     )
     assert "why        blocked_dependency: It depends on EXT-7, outside the document. (0 of 4 attempts)\n" in said
-    assert "next: santiago resume --assume-external   # go on; this takes EXT-7 to be there\n" in said
+    assert "next: santiago resume --assume-external   # go on, and assume that EXT-7 is there\n" in said
     assert "needs you: S1 is blocked: it depends on EXT-7, outside the document.\n" in look(repo, "status")
     for command in ("show", "explain"):
         assert "It depends on EXT-7, outside the document.\n" in look(repo, command, "S1")
@@ -195,7 +196,10 @@ def test_a_story_is_chosen_and_hinted_at_by_either_of_its_ids_and_a_hint_that_no
 ) -> None:
     assert "because: the stories that --only names are finished\n" in run(repo, WRITES, "--only", "R1").stderr
     late = santiago("resume", "--hint", "R1", "in blue", cwd=repo, env=place(repo))
-    assert (late.returncode, "S1 is done: no attempt would hear the hint" in late.stderr) == (30, True)
+    assert (late.returncode, "S1 is done, so no attempt will follow that could use the hint" in late.stderr) == (
+        30,
+        True,
+    )
     hinted = ("resume", "--hint", "R2", "in blue", "--sandbox", "off")
     assert santiago(*hinted, cwd=repo, env=place(repo)).returncode == 0
     assert "in blue" in (out_dir(repo) / "attempts/S2/1/prompt.md").read_text()

@@ -285,7 +285,7 @@ def test_line_76_nothing_asked_is_said(repo: Path) -> None:
 def test_line_24_a_name_that_could_not_stand_in_a_log_is_refused(repo: Path) -> None:
     santiago("step", *BEGIN, cwd=repo, env=place(repo))
     told = santiago("answer", "S1-detail-1", "ok", "--actor", "a\x1b[2Kb", cwd=repo, env=place(repo))
-    assert (told.returncode, "is no name for who acts" in told.stderr) == (2, True)
+    assert (told.returncode, "is not a valid name" in told.stderr) == (2, True)
 
 
 def test_line_32_a_plan_that_was_changed_after_it_was_approved_is_not_carried_out(repo: Path) -> None:

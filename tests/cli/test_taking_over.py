@@ -111,4 +111,4 @@ def test_status_knows_a_squash_merge_whatever_came_before_and_after_it(repo: Pat
         write(repo, **{later.replace(".", "_"): f"{(repo / later).read_text()}\nmore\n"})
     shown = santiago("status", cwd=repo).stdout
     assert "its work is merged" in shown, shown
-    assert "is merged already" in santiago("pr", cwd=repo).stdout
+    assert "is already merged" in santiago("pr", cwd=repo).stdout

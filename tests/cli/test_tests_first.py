@@ -228,7 +228,7 @@ def test_tests_that_were_written_first_judge_a_persons_work_only_where_it_brings
     greeter.git(world.repo, "add", "-A")
     greeter.git(world.repo, "commit", "-q", "-m", "My own work")
     ended = world.santiago("verify", "S1", "--from", "mine~1")
-    found = re.search(r"judge your own work only if it brings them:\s+`git cherry-pick (\w+)`", ended.stderr)
+    found = re.search(r"judge your own work only if it contains them:\s+`git cherry-pick (\w+)`", ended.stderr)
     assert found, ended.stderr
     greeter.git(world.repo, "cherry-pick", found[1])
     ended = world.santiago("verify", "S1", "--from", "mine")

@@ -131,7 +131,7 @@ def test_a_run_whose_folder_is_gone_is_not_the_newest(tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", ["status", "log", "stop", "resume"])
 def test_outside_a_repository_it_is_that_what_is_said(tmp_path: Path, command: str) -> None:
     told = santiago(command, cwd=tmp_path, env=greeter.place(tmp_path))
-    assert (told.returncode, "this is no git repository" in told.stderr) == (2, True)
+    assert (told.returncode, "this is not a git repository" in told.stderr) == (2, True)
 
 
 def test_status_says_how_many_more_runs_there_are_than_it_names(two: Two) -> None:

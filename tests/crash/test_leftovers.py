@@ -155,7 +155,7 @@ def test_a_folder_that_the_background_could_not_remove_is_told_with_the_next_and
         patched.setattr(os, "unlink", refuse)
         workspace.discard(workspace.checkout(head, "one"))
         assert tried.wait(10)
-        with pytest.raises(SantiagoError, match="it is not removed") as raised:
+        with pytest.raises(SantiagoError, match="it could not be removed") as raised:
             _make_and_discard(workspace, head)
         assert raised.value.where == "/the/file"
     assert list(trash.iterdir())

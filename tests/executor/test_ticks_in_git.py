@@ -174,7 +174,7 @@ def test_line_45_a_document_that_was_changed_meanwhile_is_left_alone(
 
     world = World(tmp_path, monkeypatch, change=change)
     assert world.run().phase is RunPhase.SUCCESS
-    assert world.told() == [("failed", "prd.md is not as it was when it was planned, so no ticks were written")]
+    assert world.told() == [("failed", "prd.md has changed since it was planned, so no ticks were written")]
     assert b"[ ] It adds" in world.document()
 
 

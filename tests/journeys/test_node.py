@@ -73,7 +73,7 @@ def test_an_npm_package_handed_over_as_a_pull_request(tmp_path: Path) -> None:
     bob.types(f"git merge -q --squash origin/{branch_of(ran)} && git commit -q -m 'Vouchers (#1)' && git push -q")
     ann.types("git pull -q")
     assert MERGED in ann.types("santiago status")
-    assert "is merged already" in ann.types("santiago pr")
+    assert "is already merged" in ann.types("santiago pr")
 
 
 ORDERS = """\

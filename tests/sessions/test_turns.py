@@ -76,7 +76,7 @@ def test_line_48_where_one_drafter_fails_the_rest_go_on_and_it_is_said(place: Pl
     two = place.drafter("two", (ANY, {"write": plan("Goodbye")}))
     said = place.says("plan", "A small file", "--with", one, "--with", two)
     assert said.returncode == 0
-    assert "brought nothing that can be taken" in said.stderr
+    assert "brought nothing usable" in said.stderr
     assert [story["title"] for story in place.revision(1)["stories"]] == ["Goodbye"]
 
 

@@ -170,7 +170,7 @@ def test_line_56_a_newer_revision_is_not_finalized_by_who_looked_at_an_older_one
         agents.draft("One", "Two")
         assert santiago("review", "--edit", "one more", cwd=agents.repo).returncode == 0
         await reader.press("y")
-        assert "revision 2 has taken the place of revision 1: + S2" in reader.text()
+        assert "revision 2 has replaced revision 1: + S2" in reader.text()
 
     review(folder, is_late)
     assert load(folder).state.phase is SessionPhase.REVIEW
@@ -182,13 +182,13 @@ def test_line_80_a_base_that_moved_is_said_with_its_choices(agents: Agents) -> N
 
     async def finalizes(reader: Reader) -> None:
         await reader.press("f")
-        assert "the repository moved on since this was planned" in reader.text()
+        assert "the repository has new commits since this was planned" in reader.text()
         await reader.press("v")
         await reader.press("enter")
         await reader.rests(2)
         assert load(folder).state.turns[-1].text == "check the plan against the commits that came since"
         await reader.press("f")
-        assert "moved on" not in reader.text()
+        assert "new commits" not in reader.text()
         await reader.press("escape")
         greeter.git(agents.repo, "commit", "-q", "--allow-empty", "-m", "Even more")
         await reader.press("f", "n")

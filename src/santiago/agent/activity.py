@@ -1,4 +1,4 @@
-"""What an agent is doing, read from its growing log: only what is new, a bounded piece at a time, and never an error."""
+"""What an agent is doing, read from its growing log: only what is new, in pieces of limited size. It never raises."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from santiago.agent.stream import Reading
 
 PIECE = 512 * 1024
-"""Bytes that one look reads at most."""
+"""How many bytes one look reads at most."""
 MOST_LINES = 500_000
-"""Read one by one; a log of more has been filled on purpose or by mistake, and only its end is looked at from there on."""
+"""How many bytes are read without a gap. A longer log was flooded; from there on only its end is read."""
 
 
 class Activity:
-    """Follows the log of one attempt; a look costs what was written since the look before."""
+    """Follows the log of one attempt. Each look reads only what was written since the last one."""
 
     def __init__(self, log: Path, profile: Profile) -> None:
         self.log = log
@@ -34,25 +34,25 @@ class Activity:
         self._begun = bytearray()
         """A line whose end is not written yet."""
         self._skips = False
-        """That line is longer than any sensible one, so its rest is passed over."""
+        """Whether that line is too long, so that its rest is skipped."""
 
     @property
     def reading(self) -> Reading:
         return self.reader.reading
 
     def look(self) -> Reading:
-        """Read on, by one piece, and return all that is known."""
+        """Read one more piece, and return all that is known."""
         self._read()
         return self.reading
 
     def catch_up(self) -> Reading:
-        """Read on to where the log ends now; it is bounded, and so is this."""
+        """Read on to the present end of the log. The log's size is limited, so this takes limited time."""
         while self._read():
             pass
         return self.reading
 
     def whole(self) -> StreamReader:
-        """Read a log that nobody writes any more: its last line counts, even without an end."""
+        """Read a finished log as a whole. Its last line counts even without a line end."""
         self.catch_up()
         self._end_line(b"")
         return self.reader
@@ -60,12 +60,12 @@ class Activity:
     def _read(self) -> bool:
         """Take the next piece; tell whether there was one."""
         if not self.profile.on:
-            return False  # nothing in its output means anything
+            return False  # the profile has no rules for the output
         try:
             with self.log.open("rb") as file:
                 size = os.fstat(file.fileno()).st_size
                 if size < self._offset:
-                    self._start()  # somebody began anew
+                    self._start()  # the file was truncated or replaced
                 if self.reading.lines > MOST_LINES and size - self._offset > PIECE:
                     self._leap(size - PIECE)
                 file.seek(self._offset)
@@ -80,7 +80,7 @@ class Activity:
         return bool(piece)
 
     def _leap(self, offset: int) -> None:
-        """Go on further back in the log, with the first whole line there."""
+        """Skip ahead in the log, to the first whole line after an offset."""
         self._offset, self._skips, self.reading.gaps = offset, True, True
         self._begun.clear()
 
@@ -99,5 +99,5 @@ class Activity:
             self._skips = True
 
     def _take(self, line: bytes) -> None:
-        with contextlib.suppress(Exception):  # a line that nobody foresaw tells nothing; the next one may
+        with contextlib.suppress(Exception):  # an unexpected line is skipped
             self.reader.feed(line.decode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""Which agents there are: the profiles that ship with santiago and the user's own, and which of them can work here."""
+"""The known agents: the profiles that ship with santiago and the user's own, and which of them can work here."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 PREFERRED = ("claude", "codex", "opencode", "gemini", "aider", "mini-swe-agent")
-"""The order in which an agent is chosen where none was named; the others follow by name."""
+"""The order in which an agent is chosen if none was named. Other agents follow by name."""
 NOT_CHOSEN = frozenset({"command"})
 MOST_BYTES = 256 * 1024
 _SHARED = frozenset({".local", ".config", ".cache", "home", "root"})
-"""What lies beside a `bin` in these is the user's own, other agents' credentials among it."""
+"""In these folders, what is beside `bin` is private to the user, such as credentials of other agents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """What can be told of an agent without starting it."""
+    """What is known of an agent without starting it."""
 
     profile: Profile
     program: str | None
     """Where it is installed."""
     signed_in: bool | None
-    """None where the profile knows no way to tell."""
+    """Whether it is signed in; None if the profile cannot tell."""
 
     @property
     def ready(self) -> bool:
@@ -55,7 +55,7 @@ class Broken:
 
 
 class Catalog:
-    """All profiles; one of the user's with the same name takes the place of a built-in one."""
+    """All profiles. A user's profile replaces a built-in one of the same name."""
 
     def __init__(self, own: Path | None = None) -> None:
         self.own = own
@@ -68,7 +68,7 @@ class Catalog:
         return _ordered(found)
 
     def get(self, name: str) -> Profile:
-        """Return a profile; raise where there is none of that name, or it is not one."""
+        """Return a profile; raise if there is none of that name, or if it is invalid."""
         own = self.own / f"{name}.toml" if self.own is not None else None
         if own is not None and os.path.lexists(own):
             return _named(parse(_read(own), str(own)), name, str(own))
@@ -80,18 +80,18 @@ class Catalog:
             raise SantiagoError(
                 Kind.USAGE,
                 f"no agent is called {name}",
-                hint=f"{meant}Known are {listed}; any program that is on PATH can be named as well: --agent 'prog arg'.",
+                hint=f"{meant}Known agents: {listed}. Any program on PATH can be used as well: --agent 'prog arg'.",
             )
         return _shipped(name)
 
     def availabilities(self, environment: Mapping[str, str]) -> list[Availability]:
-        """Return every agent with what can be told of it here, in the order of preference."""
+        """Return every agent with what is known of it here, in the order of preference."""
         broken = {one.name for one in self.broken()}
         names = [name for name in self.names() if name not in NOT_CHOSEN and name not in broken]
         return [availability(self.get(name), environment) for name in names]
 
     def broken(self) -> list[Broken]:
-        """Return the user's profiles that are none: one of them is no reason for the others not to work."""
+        """Return the user's invalid profiles. They do not keep the others from working."""
         found = []
         for path in sorted(self.own.glob("*.toml")) if self.own is not None else ():
             try:
@@ -101,7 +101,7 @@ class Catalog:
         return found
 
     def first_ready(self, environment: Mapping[str, str]) -> Availability | None:
-        """Return the agent to take where none was named: the first that is installed and signed in."""
+        """Return the agent to use if none was named: the first that is installed and signed in."""
         return next((one for one in self.availabilities(environment) if one.ready and one.signed_in), None)
 
 
@@ -111,7 +111,7 @@ def availability(profile: Profile, environment: Mapping[str, str]) -> Availabili
 
 
 def program_of(name: str, environment: Mapping[str, str]) -> str | None:
-    """Return where a program lies; relative entries of PATH lead into the checkout, and no agent is started from there."""
+    """Return the path of a program; None if it is not on PATH. Relative entries of PATH are skipped: they lead into the checkout."""
     entries = environment.get("PATH", os.defpath).split(":")
     return shutil.which(name, path=":".join(entry for entry in entries if entry.startswith("/")))
 
@@ -125,7 +125,7 @@ def _signed_in(profile: Profile, environment: Mapping[str, str]) -> bool | None:
 
 
 def expanded(places: tuple[str, ...], environment: Mapping[str, str]) -> list[Path]:
-    """Return paths of the user's home; `$NAME/…` counts only where that variable is set."""
+    """Return paths in the user's home. `$NAME/…` counts only if that variable is set."""
     found = []
     for place in places:
         head, _, rest = place.partition("/")
@@ -137,22 +137,22 @@ def expanded(places: tuple[str, ...], environment: Mapping[str, str]) -> list[Pa
 
 
 def variables(profile: Profile, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the names of the variables that the agent may see although they may be secret."""
+    """Return the names of variables that the agent may see even if they are secret."""
     wanted = (*profile.needs.env, *profile.sign_in.env)
     return tuple(sorted(name for name in environment if any(fnmatchcase(name, pattern) for pattern in wanted)))
 
 
 @cache
 def installation(program: str) -> tuple[str, ...]:
-    """Return the folders that belong to a program: where it lies, where its link leads, its package's own folder."""
+    """Return the folders that belong to a program: its own, the one its link leads to, and its package's."""
     paths = dict.fromkeys((Path(program), Path(os.path.realpath(program))))
     return tuple(dict.fromkeys(str(_whole(path)) for path in paths if len(path.parts) > 2))
 
 
 def _whole(path: Path) -> Path:
-    """Return the folder that a program was installed as; of a folder that others share only the programs.
+    """Return the folder of a program's installation; if others share that folder, only the programs in it.
 
-    A program that lies open in a home folder is shown alone: beside it are the user's keys.
+    A program directly in a home folder is returned alone, since the user's keys are beside it.
     """
     parts = path.parts
     if "node_modules" in parts:

@@ -1,4 +1,4 @@
-"""Which rules can fit a line at all: told by the one key that most rules ask for, since most lines fit few of them."""
+"""Finds the rules that may fit a line quickly, by the one key that most rules test."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from santiago.agent.profile import Rule
 
 MOST_KNOWN = 500
-"""Values of the key whose rules are remembered."""
+"""How many values of the key are remembered with their rules."""
 
 
 class Dispatch:
-    """The rules for documents of one profile, sorted by the value of that key, such as `type`."""
+    """The rules of one profile, grouped by the value of that key, such as `type`."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.rules = tuple(rule for rule in rules if rule.matches is None)

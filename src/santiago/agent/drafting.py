@@ -1,4 +1,4 @@
-"""The prompt of a planning turn: what an agent is told that drafts the whole plan, or merges the drafts of several."""
+"""The prompt of a planning turn, for an agent that drafts the whole plan or merges several drafts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def whole_plan(drafting: Drafting, folder: str, findings: Sequence[str], notes: Sequence[str], fence: Fence) -> str:
-    """Return the prompt; `folder` is where the files lie that it names."""
+    """Return the prompt. `folder` holds the files that it names."""
     parts = [
         *_task(drafting),
         *fence.notice(),

@@ -1,6 +1,6 @@
 """What a refused or failed request means: one table from status codes and usual words to the contract's reasons.
 
-Asked only about what a stream marks as an error; words of the model or of a tool are never searched.
+It is used only on what a stream marks as an error. Words of the model or of a tool are never searched.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _EMPTY_ACCOUNT = (
     r"payment required|exceeded your current quota|billing[ _](?:hard|not|issue|disabled)",
     r"(?:organi[sz]ation|account) (?:has been|is) (?:disabled|suspended|deactivated)",
 )
-"""The account may not be used, however the key is."""
+"""The account may not be used, even if the key is valid."""
 _WORDS: tuple[tuple[Reason, tuple[str, ...]], ...] = (
     (
         Reason.AGENT_CONTEXT_TOO_LONG,
@@ -87,7 +87,7 @@ _WORDS: tuple[tuple[Reason, tuple[str, ...]], ...] = (
         ),
     ),
 )
-"""Asked from the top: what comes first says more than what comes later."""
+"""Searched from the top: earlier entries are more specific than later ones."""
 _TOO_MANY, _SERVER = 429, 500
 _BY_STATUS = {
     401: Reason.AGENT_NOT_SIGNED_IN,
@@ -99,13 +99,13 @@ _BY_STATUS = {
     429: Reason.AGENT_RATE_LIMITED,
 }
 _FIRST = frozenset({Reason.AGENT_CONTEXT_TOO_LONG, Reason.AGENT_NOT_SIGNED_IN})
-"""What words may say against the status: a 400 is often a prompt that is too long, a 429 may be an empty account."""
+"""Reasons by which words overrule the status: a 400 is often a prompt that is too long, a 429 may be an empty account."""
 
 
 def reason_of(status: int | None, words: str, profile: Profile) -> Reason | None:
-    """Return what an error means; None where nothing is known about it.
+    """Return what an error means; None if it is unknown.
 
-    A status that the stream states counts for more than usual words, one that was only found in the words for less.
+    A status that the stream states outweighs the words. A status that was only found in the words does not.
     """
     for fault in profile.fault:
         if fault.matches.search(words):
@@ -113,7 +113,7 @@ def reason_of(status: int | None, words: str, profile: Profile) -> Reason | None
     spoken = next((reason for reason, patterns in _WORDS if _found(patterns, words)), None)
     guessed = status or status_in(words)
     if guessed == _TOO_MANY and spoken is Reason.AGENT_NOT_SIGNED_IN and not _found(_EMPTY_ACCOUNT, words):
-        spoken = None  # whoever is told to come back later was let in
+        spoken = None  # a service that says "try later" accepted the sign-in
     return spoken if spoken in _FIRST else _by_status(status) or spoken or _by_status(guessed)
 
 

@@ -1,4 +1,4 @@
-"""What an agent leaves in the work folder for itself, its caches and histories: no part of the work."""
+"""Files that an agent leaves in the work folder for itself, such as caches and histories. They are not part of the work."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def cleared(folder: str, patterns: tuple[str, ...]) -> Iterator[None]:
-    """Remove what appears under these names while the block runs; what was there before stays."""
+    """Remove what appears under these names within this context. What was there before stays."""
     before = _named(folder, patterns)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Finding values inside the documents that agents print, whatever they are: nothing here raises."""
+"""Finding values inside documents that agents print, whatever these contain. Nothing here raises."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from santiago.agent.profile import Condition
 
 MOST_NESTED = 1024 * 1024
-"""Characters of a text that are looked into where a path leads on inside it."""
+"""Longest text that is parsed as JSON when a path leads into it, in characters."""
 MOST_SEARCHED = 20_000
-"""Characters of a text that a pattern is held against: what it asks for stands near the beginning."""
+"""How many characters of a text a pattern is matched against."""
 _INDEX = re.compile(r"-?[0-9]{1,6}")
 
 
 def at(document: Any, path: str) -> Any:
-    """Return what stands at a dotted path; None where nothing does.
+    """Return the value at a dotted path; None if there is none.
 
     A key with dots in it is found as well. A number leads into a list, `-1` to its last element. A text that holds
     JSON is looked into: some agents print the arguments of a tool that way.
@@ -72,7 +72,7 @@ def _unpacked(text: str) -> Any:
 
 
 def text_of(value: Any, most: int = 1_000_000) -> str:
-    """Return a text; of a list of text blocks, their texts joined."""
+    """Return a text; for a list of text blocks, their texts joined."""
     if isinstance(value, str):
         return _writable(value[:most])
     if isinstance(value, list):
@@ -87,7 +87,7 @@ def text_of(value: Any, most: int = 1_000_000) -> str:
 
 
 def _writable(text: str) -> str:
-    """Return a text that every file can hold: JSON may spell halves of characters."""
+    """Return a text that can be written as UTF-8, since JSON may contain half surrogate pairs."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -100,7 +100,7 @@ _SCALE = {"": 1, "k": 1_000, "m": 1_000_000}
 
 
 def number_of(value: Any) -> float | None:
-    """Return a figure that is not negative; `1.2k` and `$0.02` are figures, too."""
+    """Return a number that is not negative; also from `1.2k` and `$0.02`. None if it is not one."""
     if isinstance(value, bool):
         return None
     if isinstance(value, str):
@@ -110,6 +110,6 @@ def number_of(value: Any) -> float | None:
 
 
 def first_line(text: str, most: int = 120) -> str:
-    """Return the first line that says anything, no longer than `most`."""
+    """Return the first line that is not empty, cut to `most`."""
     line = next((part.strip() for part in text.splitlines() if part.strip()), "")
     return line if len(line) <= most else line[: most - 1] + "…"

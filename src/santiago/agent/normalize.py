@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from santiago.process.command import Report
 
 _ASKED = re.compile(r"^[*_`]{0,3}SANTIAGO_QUESTION:[ \t]*(\S.*)$", re.MULTILINE)
-"""At the beginning of a line only: a critique that an agent echoes quotes earlier questions further in."""
+"""Matches only at the beginning of a line, since a critique that an agent repeats may quote earlier questions."""
 MOST_QUESTION = 4_000
 LAST_LINES = 5
-"""Lines of a program's output in which its failure is looked for."""
+"""How many last lines of a program's output are searched for its failure."""
 _LIMITED = re.compile(
     r"rate[ _-]?limit|too many requests|\b429\b|(?:usage|session|weekly|hourly|daily|your) limit|quota", re.IGNORECASE
 )
-"""Limits of a service; a limit of time or memory is none."""
+"""Limits of a service, but not of time or memory."""
 _EMPTY = re.compile(
     r"credit balance is too low|exceeded your current quota|insufficient_quota|billing[ _]hard[ _]limit", re.IGNORECASE
 )
@@ -38,15 +38,15 @@ _EMPTY = re.compile(
 _NOTHING = Usage(tokens=0, cost_usd=Usd(0))
 
 _FATAL = frozenset({128 + signal for signal in (4, 6, 7, 8, 9, 11, 15)})
-"""Exit codes by which a shell or a sandbox hands on that a signal ended the program."""
+"""Exit codes with which a shell or a sandbox reports that a signal ended the program."""
 _HIDDEN = frozenset({Reason.AGENT_RATE_LIMITED, Reason.AGENT_UNAVAILABLE, Reason.AGENT_NOT_SIGNED_IN})
-"""What an agent may retry so long that its time runs out."""
+"""Reasons for which an agent may retry until its time runs out."""
 _TURNED_AWAY = frozenset({Reason.AGENT_NOT_SIGNED_IN, Reason.AGENT_MODEL_NOT_FOUND, Reason.AGENT_RATE_LIMITED})
-"""Refusals of the very first request, too, which then used nothing."""
+"""Reasons that may concern the very first request, so that nothing was used."""
 
 
 def ending_of(report: Report, reading: Reading, profile: Profile) -> AgentEnding:
-    """Return what an agent's end means; whether its work is any good is for others to find out."""
+    """Return what an agent's end means. Whether its work is good is decided elsewhere."""
     if not profile.on:
         reading = replace(reading, trouble=_trouble_in(report, profile))
     text = reading.message or last_words(report.tail or report.head, prose=bool(profile.on))
@@ -87,14 +87,14 @@ def _trouble_in(report: Report, profile: Profile) -> Trouble | None:
 
 def _usage(report: Report, reading: Reading, reason: Reason | None, *, bare: bool) -> Usage:
     """Return what was used. An agent that never began, or was refused before it did anything, used nothing."""
-    closed = reading.ends is not None or not reading.added  # the step that was cut off has not been added
+    closed = reading.ends is not None or not reading.added  # if the stream was cut, its last step is missing in the sum
     said = reading.usage(complete=closed and not report.log_dropped)
     idle = _never_began(report) or (reason in _TURNED_AWAY and not reading.actions and not bare)
     return _NOTHING if idle and said == Usage() else said
 
 
 def question_in(text: str) -> str | None:
-    """Return what the agent asks by the line that its packet describes."""
+    """Return the question that the agent printed in the form that its prompt describes; None if there is none."""
     found = _ASKED.search(text)
     return found[1].strip()[:MOST_QUESTION] if found else None
 
@@ -103,7 +103,7 @@ def _reason(report: Report, reading: Reading, profile: Profile) -> Reason | None
     plain = reason_of(report)
     fault = _fault(reading, profile)
     if plain is Reason.AGENT_TIMEOUT and fault in _HIDDEN:
-        return fault  # it spent its time on trying again
+        return fault  # the agent used its time up by retrying
     if plain not in (None, Reason.AGENT_EXIT_NONZERO):
         return plain
     if reading.refused and reading.ends != "error":
@@ -120,7 +120,7 @@ def _reason(report: Report, reading: Reading, profile: Profile) -> Reason | None
 
 
 def _fault(reading: Reading, profile: Profile) -> Reason | None:
-    """Return what the last error of the stream means; an error that nothing is known about is still one."""
+    """Return what the last error of the stream means. An unknown error is still an error."""
     trouble = reading.trouble
     if trouble is None:
         return None
@@ -134,7 +134,7 @@ def _said(reading: Reading) -> str:
 
 
 def _wait(report: Report, reading: Reading, reason: Reason | None) -> int | None:
-    """Return how long waiting makes sense: 0 where it does not, None where nobody said."""
+    """Return how long to wait: 0 if waiting makes no sense, None if nothing says how long."""
     if _never_began(report):
         return 0
     waits = reason in (Reason.AGENT_RATE_LIMITED, Reason.AGENT_UNAVAILABLE)
@@ -142,7 +142,7 @@ def _wait(report: Report, reading: Reading, reason: Reason | None) -> int | None
 
 
 def _never_began(report: Report) -> bool:
-    """Tell whether the program is not there, or may not be started."""
+    """Tell whether the program is missing, or may not be started."""
     return bool(report.error) and report.errno in (errno.ENOENT, errno.EACCES)
 
 
@@ -157,9 +157,9 @@ def _remedy(reason: Reason | None, profile: Profile, report: Report) -> str:
 
 
 def reason_of(report: Report) -> Reason | None:
-    """Return why a process did not end normally; None where it did."""
+    """Return why a process did not end normally; None if it did."""
     if report.error and report.signal:
-        return Reason.AGENT_KILLED  # and its supervisor with it
+        return Reason.AGENT_KILLED  # its supervisor was killed too
     if report.error:
         return Reason.AGENT_UNAVAILABLE if report.errno in (errno.ENOENT, errno.EACCES, 0) else Reason.IO_ERROR
     if report.stopped:
@@ -174,6 +174,6 @@ def reason_of(report: Report) -> Reason | None:
 
 
 def last_words(text: str, lines: int = 20, *, prose: bool = False) -> str:
-    """Return the end of an output, for people; of a stream only what is no data."""
+    """Return the end of an output, for people. With `prose`, lines of JSON are left out."""
     kept = [line for line in text.splitlines() if line.strip() and not (prose and line.lstrip().startswith("{"))]
     return "\n".join(kept[-lines:])

@@ -1,4 +1,4 @@
-"""The prompt: what one attempt's agent is told. Text that others wrote stands between markers, as data."""
+"""The prompt of one attempt. Text that others wrote is put between markers, as data."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from santiago.contract.ports.agent import Packet
 
 VERSION = 5
-"""Of the wording below; a run records it with every prompt."""
+"""Version of the wording below. A run records it with every prompt."""
 MAX_CRITIQUES = 3
 
 
 def render(packet: Packet, marker: str | None = None) -> str:
-    """Return the prompt of one attempt; the marker is unguessable, so no document can close its own fence."""
+    """Return the prompt of one attempt. The marker cannot be guessed, so no document can end its own quotation."""
     fence = Fence(marker)
     if packet.drafting is not None:
         return whole_plan(packet.drafting, packet.plan_folder, packet.findings, packet.notes, fence)
@@ -129,7 +129,7 @@ def _checks(packet: Packet) -> list[str]:
 
 
 def _tests(packet: Packet) -> list[str]:
-    """Say where tests are: those that judge this story, or examples of the repository's own."""
+    """Return the lines that say where tests are: those that judge this story, or examples of the repository."""
     if packet.tests_by:
         says = "The tests of this story stand already, and fail because it is not there. Make them pass as they are:"
         return _section("## Tests", says, packet.test_files)
@@ -141,7 +141,7 @@ def _tests(packet: Packet) -> list[str]:
 
 
 def _evidence(packet: Packet) -> list[str]:
-    """Ask for the test that shows each criterion."""
+    """Return the lines that ask for the test that shows each criterion."""
     if not packet.criteria:
         return []
     first, work = packet.criteria[0][0], "the work" if packet.tests_only else "your work"

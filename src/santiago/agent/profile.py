@@ -28,40 +28,40 @@ class Start:
     """How the program is started. `{prompt}`, `{prompt_file}`, `{folder}`, `{side}` and `{report}` are filled in."""
 
     argv: tuple[str, ...] = ()
-    """`{options}` marks where the optional words go; at the end where it is missing."""
+    """`{options}` marks where the optional words go; without it, they go to the end."""
     prompt: PromptWay = "stdin"
     model: tuple[str, ...] = ()
-    """Added where a model was chosen, with `{model}`."""
+    """Added if a model was chosen, with `{model}`."""
     budget: tuple[str, ...] = ()
-    """Added where the money of a run is limited, with `{usd}`: what is left of it."""
+    """Added if the money of a run is limited, with `{usd}` for what is left of it."""
     version: tuple[str, ...] = ()
     """Prints the version and does nothing else."""
     env: dict[str, str] = field(default_factory=dict)
     """Switches that make it fail fast and keep it quiet."""
     report_name: str = "report.json"
-    """Name of the document at `{report}`, for an agent that is only told its folder, `{side}`."""
+    """Name of the file at `{report}`, for an agent that is only told its folder, `{side}`."""
     litter: tuple[str, ...] = ()
-    """Names of what it leaves in the work folder that is no work, `*` for any letters: removed when it has ended."""
+    """Names of files that it leaves in the work folder and that are not work; `*` stands for any text. They are removed at its end."""
 
 
 @record
 class Needs:
-    """What of the user's surroundings it needs inside a sandbox."""
+    """What it needs inside a sandbox of the user's environment."""
 
     env: tuple[str, ...] = ()
-    """Variables that it may see, secrets among them; a name that ends with `*` stands for a family."""
+    """Variables that it may see, including secrets. A name that ends with `*` stands for a family."""
     home: tuple[str, ...] = ()
-    """Its settings: files and folders of the home folder of which it gets a copy, gone when it has ended."""
+    """Its settings in the home folder. It gets a copy of these files and folders, which is removed at its end."""
     writable: tuple[str, ...] = ()
-    """What of these, or beside them, is the user's own and not a copy: credentials that it renews, never what it runs."""
+    """Files that it may write in place instead of in a copy: credentials that it renews, never anything that it runs."""
     fresh: tuple[str, ...] = ()
-    """What of these is no setting and begins empty: sessions, logs, caches; `*` for any letters."""
+    """Parts of its settings that begin empty in the copy: sessions, logs, caches. `*` stands for any text."""
     readonly: tuple[str, ...] = ()
 
 
 @record
 class SignIn:
-    """How to tell that it is signed in: one of these variables is set, or one of these files is there."""
+    """How to tell that it is signed in: one of these variables is set, or one of these files exists."""
 
     command: str = ""
     """What a person types to sign in."""
@@ -72,7 +72,7 @@ class SignIn:
 @record
 class Stop:
     grace_seconds: int = 5
-    """Between asking it to end and forcing it."""
+    """Seconds between asking it to end and forcing it."""
 
 
 @record
@@ -84,7 +84,7 @@ class Rule:
     where: dict[str, Condition] = field(default_factory=dict)
     """Conditions on an element of `each`."""
     matches: re.Pattern[str] | None = None
-    """For a line that is no JSON: its named groups take the place of paths."""
+    """For a line that is not JSON: named groups are used instead of paths."""
     session: str = ""
     message: str = ""
     joins: bool = False
@@ -92,18 +92,18 @@ class Rule:
     tokens: tuple[str, ...] = ()
     cost: str = ""
     adds: bool = False
-    """Tokens and cost are those of one step; otherwise they are those of the whole session so far."""
+    """Whether tokens and cost are those of one step, and not of the whole session so far."""
     tool: str = ""
     """Name of a tool that it uses; `=shell` is the name itself."""
     subject: tuple[str, ...] = ()
-    """What a tool is used on: the first of these that is there."""
+    """What a tool is used on: the first of these paths that has a value."""
     todos: str = ""
     """A whole to-do list; its elements are read by the next three."""
     todo: str = ""
     todo_id: str = ""
     todo_state: str = ""
     denied: str = ""
-    """Tools that it may not use: a name, or a list whose elements have one at `denied_name`."""
+    """Tools that it may not use: a name, or a list whose elements have their name at `denied_name`."""
     denied_name: str = ""
     error: tuple[str, ...] = ()
     status: tuple[str, ...] = ()
@@ -111,17 +111,17 @@ class Rule:
     wait: tuple[str, ...] = ()
     """Seconds until the next request is welcome, or the UTC second from which it is."""
     passing: bool = False
-    """The error is a notice: the agent tries again by itself."""
+    """Whether the error is only a notice, since the agent tries again by itself."""
     clears: bool = False
-    """The agent works again, so that an error before this did not matter."""
+    """Whether the agent works again, so that earlier errors do not matter."""
     refused: bool = False
     ends: Ends | None = None
-    """The line closes the stream: well, with an error, or (`closed`) well unless an error was reported before."""
+    """Set if the line closes the stream: well, with an error, or (`closed`) well unless an error was reported before."""
 
 
 @record
 class Fault:
-    """What an error's own words mean, before the common table is asked."""
+    """What an error's own words mean. This is tried before the common table."""
 
     matches: re.Pattern[str]
     reason: Reason
@@ -132,25 +132,25 @@ class Profile:
     name: str
     title: str = ""
     seen: str = ""
-    """Version that the profile was held against."""
+    """Version of the program that the profile was tested with."""
     install: str = ""
     start: Start = field(default_factory=Start)
     needs: Needs = field(default_factory=Needs)
     sign_in: SignIn = field(default_factory=SignIn)
     stop: Stop = field(default_factory=Stop)
     closes: bool = False
-    """Every good stream has a closing line, so that one without it was cut."""
+    """Whether every complete stream has a closing line. If so, a stream without one was cut."""
     reports: tuple[Figure, ...] = ()
-    """What it says about usage: `tokens`, `cost`."""
+    """What usage it reports: `tokens`, `cost`."""
     on: tuple[Rule, ...] = ()
-    """Rules for the lines of the stream; each that fits is applied."""
+    """Rules for the lines of the stream. Every rule that fits is applied."""
     report: tuple[Rule, ...] = ()
     """Rules for the document that it leaves at `{report}`."""
     fault: tuple[Fault, ...] = ()
 
 
 def parse(text: str, where: str) -> Profile:
-    """Return the profile that a TOML text describes; raise with the place where it is not one."""
+    """Return the profile that a TOML text describes; raise, naming the place, if it is invalid."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -168,7 +168,7 @@ def _wrong(where: str, message: str) -> SantiagoError:
 
 
 class _Reading:
-    """Turns tables into the dataclasses above; the declared types are the only description of the format."""
+    """Turns tables into the dataclasses above. Their declared types are the only description of the format."""
 
     def __init__(self, where: str) -> None:
         self.where = where
@@ -241,7 +241,7 @@ class _Reading:
         try:
             return re.compile(self.text(value, path), re.IGNORECASE)
         except (re.error, OverflowError, RecursionError) as error:
-            raise _wrong(self.where, f"{path} is no pattern: {error}") from None
+            raise _wrong(self.where, f"{path} is not a valid pattern: {error}") from None
 
     def choice(self, allowed: tuple[str, ...]) -> Callable[[Any, str], Any]:
         def read(value: Any, path: str) -> Any:

@@ -1,4 +1,4 @@
-"""Text that others wrote, as it stands in a prompt: between markers that it cannot know, and so not close."""
+"""Quoting text of others in a prompt: between markers that it cannot know, so it cannot end the quotation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import secrets
 from santiago.contract.counting import count
 
 MAX_TEXT = 20_000
-"""Characters of any single piece of foreign text."""
+"""Longest single piece of such text, in characters."""
 
 
 class Fence:

@@ -39,24 +39,24 @@ if TYPE_CHECKING:
     from santiago.process.server import ProcessServer
 
 KEEP = 1024 * 1024
-"""Bytes kept in memory of the beginning and of the end of an agent's output."""
+"""Bytes of an agent's output that are kept in memory, from the beginning and again from the end."""
 LOG_KEEP = 64 * 1024 * 1024
-"""Bytes of its output that the log holds, beside the end."""
+"""Bytes of its output that the log holds, besides the end."""
 MOST_REPORT = 16 * 1024 * 1024
 MOST_ARGUMENT = 100_000
-"""Bytes; the system takes no longer single argument than about 128 KiB."""
+"""Longest single argument, in bytes. The system's limit is about 128 KiB."""
 
 EVIDENCE = "evidence.json"
-"""File beside the agent's folder in which it names the test of each criterion."""
+"""File, beside the agent's folder, in which it names the test of each criterion."""
 MOST_EVIDENCE, MOST_NAME = 200, 500
 DETAIL = "detail.json"
-"""File beside the agent's folder into which it writes a detailed plan, or a draft of the whole."""
+"""File, beside the agent's folder, into which it writes a detailed plan, or a draft of a whole plan."""
 
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
 
 class Fenced(NamedTuple):
-    """An agent's command inside its sandbox, and what it has there of the user's home folder."""
+    """An agent's command inside its sandbox, and its part of the user's home folder."""
 
     command: Command
     home: Home | None = None
@@ -80,7 +80,7 @@ class RalphFresh:
         self.profile = profile
         self.environment = environment
         self.fence = fence
-        """Puts a command into the sandbox of an attempt; the last argument is a folder of its own that it may write."""
+        """Puts a command into the sandbox of an attempt. The last argument is a folder that it may write."""
         self.secrets = secrets
         self.scratch = scratch
         self.model = model
@@ -131,7 +131,7 @@ class RalphFresh:
         )
 
     def argv(self, packet: Packet, side: str, prompt: Path) -> tuple[str, ...]:
-        """Return the words that start the agent on a packet with the paths that it knows; the prompt is read from a file."""
+        """Return the command line that starts the agent. The packet has paths as the agent sees them."""
         start = self.profile.start
         values = {"prompt_file": packet.prompt_file, "folder": packet.folder, "side": side}
         values["report"] = f"{side}/{start.report_name}"
@@ -149,7 +149,7 @@ class RalphFresh:
         return tuple(_filled(word, values) for word in words)
 
     def _read(self, packet: Packet, left: Path) -> Reading:
-        """Read the log that the agent's output went to, and the document that it may have left."""
+        """Read the log of the agent's output, and the report file that it may have left."""
         reader = Activity(Path(packet.log), self.profile).whole()
         document = _document(left) if self.profile.report else None
         if document is not None:
@@ -157,8 +157,8 @@ class RalphFresh:
         return reader.reading
 
     def _written(self, file: Path, most: int) -> str | None:
-        """Return the plan that the agent left, without secrets; of one that is too long enough to see that it is."""
-        # More is read than is kept, so that no secret is cut in two and passes.
+        """Return the plan that the agent left, without secrets; if it is too long, only as much as shows that."""
+        # More is read than is kept, since a secret that is cut in two would not be recognised.
         content = regular.content(file, 2 * most, follow=False)
         if content is None:
             return None
@@ -170,18 +170,18 @@ def _most(packet: Packet) -> int:
 
 
 def variables(packet: Packet) -> dict[str, str]:
-    """Return what every agent and every check finds in its environment."""
+    """Return the variables that every agent and every check gets."""
     return own(packet.run_id, packet.story.id, packet.attempt, packet.plan_folder, packet.prompt_file)
 
 
 def _seen(packet: Packet, place: Place) -> Packet:
-    """Return the packet with its paths as the agent knows them."""
+    """Return the packet with its paths as the agent sees them."""
     plan, prompt = place.called(packet.plan_folder), place.called(packet.prompt_file)
     return replace(packet, folder=place.seen, plan_folder=plan, prompt_file=prompt)
 
 
 def _argument(packet: Packet, file: Path) -> str:
-    """Return the prompt as one argument; one that is too long for that is left where it is, and pointed to."""
+    """Return the prompt as one argument; if it is too long, a sentence that names its file."""
     prompt = file.read_text("utf-8", "replace").replace("\0", "")
     if len(prompt.encode()) <= MOST_ARGUMENT:
         return prompt
@@ -189,7 +189,7 @@ def _argument(packet: Packet, file: Path) -> str:
 
 
 def _filled(word: str, values: dict[str, str]) -> str:
-    """Put values in, all at once, so that nothing in a prompt or a name is taken for a place to fill."""
+    """Fill in all values at once, so that braces inside a prompt or a name are not filled in again."""
     return _PLACE.sub(lambda place: values.get(place[1], place[0]), word)
 
 
@@ -199,13 +199,13 @@ def _unready(trouble: SantiagoError) -> AgentEnding:
 
 
 def _evidence(document: dict[str, object]) -> tuple[tuple[str, str], ...]:
-    """Return what an agent named for each criterion; anything else that it wrote there is left out."""
+    """Return the test that an agent named for each criterion. Anything else in the document is ignored."""
     pairs = [(name, test) for name, test in document.items() if isinstance(test, str) and test.strip()]
     return tuple((name[:MOST_NAME], test.strip()[:MOST_NAME]) for name, test in pairs[:MOST_EVIDENCE])
 
 
 def _document(path: Path) -> dict[str, object] | None:
-    """Return the document that the agent left; a link, a pipe or a device in its place is none."""
+    """Return the JSON document that the agent left; None if it is missing, invalid, or not a regular file."""
     content = regular.content(path, MOST_REPORT, follow=False)
     try:
         found = json.loads(content or b"")

@@ -64,7 +64,7 @@ def _is_evidence(value: Any) -> bool:
 def _is_detail(value: Any) -> bool:
     try:
         return isinstance(value, str) or (isinstance(value, dict) and bool(json.dumps(value)))
-    except (TypeError, ValueError):  # a date, or an anchor that leads to itself
+    except (TypeError, ValueError):  # a date, or an anchor that refers to itself
         return False
 
 
@@ -95,7 +95,7 @@ KEYS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "tokens": ("a whole number from 0", _is_count),
     "cost_usd": ("a number from 0", _is_amount),
 }
-"""What a move may hold: in words, and the check of it."""
+"""The keys of a move: what each must be, in words, and a function that checks it."""
 
 
 Moves = dict[str, list[dict[str, Any]]]
@@ -103,7 +103,7 @@ Moves = dict[str, list[dict[str, Any]]]
 
 
 def load(text: str, where: str) -> tuple[Moves, Moves, Moves, Moves]:
-    """Return a playbook: each story's moves for its attempts, for its tests, for its proposals; and those of the whole plan."""
+    """Return a playbook: the moves for attempts, for tests, for proposals (each by story), and for drafts of a whole plan."""
     import yaml
 
     try:
@@ -116,7 +116,7 @@ def load(text: str, where: str) -> tuple[Moves, Moves, Moves, Moves]:
             Kind.INPUT,
             f"not a playbook: {error}",
             where=where,
-            hint="It needs `stories:` with a list of attempts each; texts that look like something else stand in quotes.",
+            hint="It needs `stories:` with a list of attempts for each; put texts that YAML reads as something else into quotes.",
             reason=Reason.INVALID_INPUT,
         ) from None
 
@@ -137,7 +137,7 @@ def _moves(moves: Any, name: object) -> list[dict[str, Any]]:
 
 
 def _faults(move: Any) -> Iterator[str]:
-    """Yield what is wrong with one attempt, so that playing it meets no surprise."""
+    """Yield what is wrong with one move, so that playing it cannot fail later."""
     if not isinstance(move, dict):
         yield f"it must hold some of {', '.join(KEYS)}"
         return
@@ -149,7 +149,7 @@ def _faults(move: Any) -> Iterator[str]:
 
 
 class Scripted:
-    """Plays the next move of a story; a story without moves changes nothing."""
+    """Plays the next move of a story. Without a move, nothing is changed."""
 
     def __init__(
         self, stories: Moves, tests: Moves | None = None, proposals: Moves | None = None, drafts: Moves | None = None
@@ -164,7 +164,7 @@ class Scripted:
 
     def attempt(self, packet: Packet, stop: Stop) -> AgentEnding:
         move = self._next(packet)
-        # Written line by line, so that whoever looks sees what it is at, and what it said before it was stopped.
+        # Written line by line, so that the log always shows how far it is.
         with Path(packet.log).open("w", encoding="utf-8", buffering=1) as log:
             log.write(f"{move['say']}\n" if move.get("say") else "")
             seconds, most = float(move.get("seconds", 0)), packet.timeout_ms / 1000
@@ -198,7 +198,7 @@ def _move(playbook: Moves, story: Story, attempt: int) -> dict[str, Any]:
 
 
 def _play(folder: Path, move: dict[str, Any]) -> Iterator[str]:
-    """Do what the move says, and yield each thing that was done."""
+    """Carry out a move, and yield each thing that was done."""
     for name, content in {**move.get("write", {}), **move.get("append", {})}.items():
         path = _inside(folder, name)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -231,10 +231,10 @@ def _ended(reason: Reason | None, move: dict[str, Any]) -> AgentEnding:
 
 
 _CUT_OFF = (Reason.INTERRUPTED, Reason.AGENT_TIMEOUT)
-"""Endings before anything was written."""
+"""Reasons that end an attempt before anything was written."""
 
 
 def _detail(given: Any) -> str | None:
-    """Return what an agent's file would hold."""
+    """Return the text that an agent would write into its file."""
     text = given if isinstance(given, str) or given is None else json.dumps(given, ensure_ascii=False, indent=2)
     return text and text[: LONGEST + 1]

@@ -1,6 +1,6 @@
-"""Reading what an agent prints, by its profile's rules: its last words, what it used, what it does now, how it ended.
+"""Reading what an agent prints, by its profile's rules: its last words, usage, present activity, and how it ended.
 
-Lenient by design: a line that is no JSON, or is none that a rule knows, changes nothing. Everything kept is bounded.
+Lenient by design: a line that is not JSON, or that no rule fits, changes nothing. Everything that is kept has a limit.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 MOST_LINE = 8 * 1024 * 1024
 MOST_TEXT = 20_000
-"""Characters kept of any message or error."""
+"""How many characters of a message or an error are kept."""
 MOST_COST = 1e6
-"""Dollars; what claims to have cost more is no price."""
+"""Highest cost in dollars that is believed."""
 MOST_TODOS = 100
 MOST_DENIALS = 20
 MOST_ACTIONS = 200
 _BEFORE = "\ufeff\0 \t"
-"""What may stand before a line's first letter and says nothing."""
+"""Characters before a line's text that mean nothing."""
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 
@@ -73,7 +73,7 @@ class Reading:
     cost: int | None = None
     """Millionths of a dollar."""
     added: bool = False
-    """The figures are sums over steps, so that a missing line makes them too small."""
+    """Whether the figures are sums over steps, so that a missing line makes them too small."""
     trouble: Trouble | None = None
     ends: Literal["ok", "error"] | None = None
     refused: bool = False
@@ -85,12 +85,12 @@ class Reading:
     todos: dict[str, Todo] = field(default_factory=dict)
     lines: int = 0
     gaps: bool = False
-    """There were more lines than anybody reads, and some were passed over."""
+    """Whether some lines were skipped because there were too many."""
 
     def usage(self, *, complete: bool) -> Usage:
-        """Return what was used; unknown where nothing was said, or where lines of a sum are missing.
+        """Return what was used; unknown if nothing was reported, or if lines of a sum are missing.
 
-        A zero is believed only where nothing was done: agents say 0 where they know no price or got no figure.
+        A zero is believed only if nothing was done, since agents report 0 if they know no price or got no figure.
         """
         if self.added and (self.gaps or not complete):
             return Usage()
@@ -114,10 +114,10 @@ class StreamReader:
         self._joined = False
         self._rules = Dispatch(profile.on)
         self._counted: set[int] = set()
-        """Lines whose figures were added, so that one that comes twice counts once."""
+        """Lines whose figures were added, so that a repeated line counts once."""
 
     def feed(self, line: str) -> None:
-        """Take one line, whatever it is."""
+        """Take one line of any content."""
         self.reading.lines += 1
         if len(line) > MOST_LINE:
             return
@@ -135,7 +135,7 @@ class StreamReader:
             self._take_text(_ESCAPES.sub("", line.rstrip("\n"))[:MOST_TEXT])
 
     def take(self, document: dict[str, Any], rules: Iterable[Rule], *, again: bool = False) -> bool:
-        """Apply every rule that fits a document; tell whether figures in it are those of one step."""
+        """Apply every rule that fits a document; return whether its figures are those of one step."""
         added = False
         for rule in rules:
             if rule.matches is not None or (again and rule.adds) or not fits(document, rule.when):
@@ -177,7 +177,7 @@ class StreamReader:
         reading = self.reading
         said = [value for value in map(get, rule.tokens) if value is not None]
         counted = [n for n in map(number_of, said) if n is not None]
-        if said and len(counted) == len(said):  # a sum without what is no figure would be too small
+        if said and len(counted) == len(said):  # if one part is not a number, the sum would be too small
             reading.tokens = int(sum(counted)) + (reading.tokens or 0 if rule.adds else 0)
             reading.added = reading.added or rule.adds
         cost = number_of(get(rule.cost)) if rule.cost else None
@@ -191,7 +191,7 @@ class StreamReader:
             reading.actions.append(Action(first_line(tool, 60), first_line(subject)))
             del reading.actions[:-MOST_ACTIONS]
             reading.tools += 1
-            reading.refused = False  # whoever goes on working has not refused the work
+            reading.refused = False  # an agent that goes on working has not refused
             self._joined = False
             if reading.trouble is not None and reading.trouble.passing:
                 reading.trouble = None
@@ -228,15 +228,15 @@ class StreamReader:
         said = next((n for n in (number_of(get(path)) for path in rule.wait) if n is not None), None)
         wait = bounded(said, datetime.now(UTC)) if said is not None else wait_in(words)
         if before is not None and not rule.passing:
-            # The closing error is often terser than the notices before it.
+            # The closing error often tells less than the notices before it.
             status, wait = status or before.status, wait if wait is not None else before.wait
         self.reading.trouble = Trouble(words[:MOST_TEXT], status, wait, rule.passing)
 
 
 def _found(text: str) -> tuple[str, dict[str, Any] | None]:
-    """Return what stands before the document in a line, and the document; all of the line where it holds none.
+    """Return the text before the JSON document in a line, and the document; the whole line if it holds none.
 
-    Standard error goes the same way, and a word there without an end of line stands before the next document.
+    Standard error is in the same stream, so a text there without a line end comes before the next document.
     """
     start = 0 if text.startswith("{") else text.find('{"')
     if start >= 0 and text.endswith("}"):

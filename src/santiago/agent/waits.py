@@ -1,4 +1,4 @@
-"""How long a refusal says that it lasts: durations, dates and times of day, as services and agents write them."""
+"""How long a refusal lasts, read from its text: durations, dates and times of day, as services and agents write them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo
 
 MOST_WAIT = 14 * 24 * 3600
-"""Seconds; what claims to last longer is no time to wait for."""
+"""Longest wait in seconds that is believed."""
 _EPOCH = 1_000_000_000
-"""A number of seconds beyond this is a date, not a duration."""
+"""A larger number of seconds is a date, not a duration."""
 _MOST_WORDS = 20_000
 
 _UNITS = {"d": 86400.0, "h": 3600.0, "ms": 0.001, "mi": 60.0, "m": 60.0, "s": 1.0}
@@ -32,7 +32,7 @@ _CLOCK = (
 
 
 def wait_in(words: str, now: datetime | None = None) -> int | None:
-    """Return the seconds after which an error says that it will be over; None where it says none."""
+    """Return the seconds after which an error will be over, by its text; None if it does not tell."""
     now = now or datetime.now(UTC)
     words = words[:_MOST_WORDS]
     if found := _search(_SINCE, words):
@@ -56,7 +56,7 @@ def _search(pattern: str, words: str) -> re.Match[str] | None:
 
 
 def bounded(value: float, now: datetime) -> int | None:
-    """Return a duration, from a duration or a date in seconds; None where it makes no sense."""
+    """Return a duration, given a duration or a date in seconds; None if it makes no sense."""
     seconds = value - now.timestamp() if value > _EPOCH else value
     return max(0, int(seconds + 0.999)) if seconds <= MOST_WAIT else None
 
@@ -75,9 +75,9 @@ def _from_iso(found: re.Match[str], now: datetime) -> int | None:
 
 
 def _from_clock(found: re.Match[str], now: datetime) -> int | None:
-    """Return the seconds to a time of day, in its zone or in ours, today or tomorrow or on the day that is named."""
+    """Return the seconds until a time of day, in its zone or in ours: today, tomorrow, or on the named day."""
     if not found["half"] and not found["minute"]:
-        return None  # a bare number is no time
+        return None  # a bare number is not a time
     here = now.astimezone(_zone(found["zone"]))
     try:
         hour = int(found["hour"])
@@ -96,7 +96,7 @@ def _from_clock(found: re.Match[str], now: datetime) -> int | None:
 
 
 def _zone(name: str | None) -> tzinfo | None:
-    """Return a zone; None, which stands for ours, where none is named or nobody knows it."""
+    """Return a time zone; None, which means ours, if none is named or it is unknown."""
     if not name:
         return None
     if name.upper() in ("UTC", "GMT"):

@@ -1,1 +1,1 @@
-"""Starting, resuming and reaching a run: the composition root that every front end uses, without prompts and screens."""
+"""Starting, resuming and finding runs, for every front end. There are no prompts and no screens here."""

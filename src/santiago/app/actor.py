@@ -11,11 +11,11 @@ _VARIABLES = ("SANTIAGO_ACTOR", "SIGEE_QUEUE_ACTOR", "USER", "LOGNAME")
 
 
 def actor(given: str | None = None) -> str:
-    """Return the name given, or that of the environment; raise where it could not stand on one line of a log."""
+    """Return the given name, or the one in the environment; raise if it would not fit on one line of a log."""
     name = given
     if name is None:
         name = next((os.environ[one] for one in _VARIABLES if os.environ.get(one)), "user")
     if not name.strip() or len(name) > LONGEST or not name.isprintable():
         hint = "Use letters, digits and blanks."
-        raise SantiagoError(Kind.USAGE, f"{name[:40]!r} is no name for who acts", where="--actor", hint=hint)
+        raise SantiagoError(Kind.USAGE, f"{name[:40]!r} is not a valid name", where="--actor", hint=hint)
     return name.strip()

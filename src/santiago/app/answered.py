@@ -1,4 +1,4 @@
-"""Who answered a question first, for those who come second."""
+"""Who answered a question first, to tell a person whose answer came too late."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def answered_by(out_dir: Path, question: str) -> tuple[str, str] | None:
-    """Return who answered and when (UTC), as the log tells it, or the letter that the run has not heard yet.
+    """Return who answered and when (UTC), from the log, or from a letter that the run has not read yet.
 
-    None where nobody did: a question that has expired was not answered.
+    None if nobody did. A question that has expired was not answered.
     """
     asked = load(out_dir).state.questions.get(question)
     if asked is not None and asked.answer is not None:

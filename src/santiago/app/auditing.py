@@ -1,4 +1,4 @@
-"""Re-checking a run's folder: the chain of the log, what was frozen, the evidence behind every verdict, the result."""
+"""Checking a run's folder again: the log's hash chain, the frozen files, the evidence behind every verdict, the result."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Level = Literal["error", "note"]
 
 
 class Fault(NamedTuple):
-    """One thing that does not fit, or that somebody should know."""
+    """One thing that is wrong, or that a person should know."""
 
     level: Level
     code: str
@@ -46,24 +46,24 @@ class Fault(NamedTuple):
 
 @dataclass(slots=True)
 class Audit:
-    """Collects faults; `anchors` are places of the chain that are known from outside the log."""
+    """Collects faults. `anchors` are hashes of events that are recorded outside the log."""
 
     out_dir: Path
     anchors: dict[int, tuple[str, str]] = field(default_factory=dict)
-    """Number of an event → (its hash, who says so)."""
+    """Number of an event → (its hash, where that is recorded)."""
     faults: list[Fault] = field(default_factory=list)
     records: dict[str, Event] = field(default_factory=dict)
-    """Files of evidence, each with the last event that rests on it."""
+    """Files of evidence, each with the last event that refers to it."""
     known: set[str] = field(default_factory=set)
     """Files that were checked, as paths below the out-dir."""
     projected: dict[str, bytes] = field(default_factory=dict)
-    """What shows plan and log, as it should be."""
+    """The projections of plan and log, as they should be."""
     history: History = field(default_factory=History)
     fold: Fold | None = None
     attested: dict[str, str] = field(default_factory=dict)
     """Stories that a person accepted, and who that was."""
     checked: dict[str, int] = field(default_factory=dict)
-    """What was looked at, and how many of each."""
+    """Kinds of things that were checked, with their numbers."""
     head: tuple[int, str] = (0, "")
     base: str = ""
     """The commit that the run began on."""
@@ -101,7 +101,7 @@ class Audit:
         FileAudit(self).check()
 
     def _results(self) -> dict[int, str]:
-        """Read the results, old ones too: each anchors the log's chain; return their names by the event that they end with."""
+        """Read all results, also old ones, since each records a hash of the log. Return their names by their last event."""
         found = {}
         for path in sorted(self.out_dir.glob("result*.json")):
             self.known.add(path.name)
@@ -119,7 +119,7 @@ class Audit:
         return found
 
     def _read(self, results: Mapping[int, str]) -> bool:
-        """Fold the log, checking the chain, each anchor, and each result where it was written."""
+        """Fold the log, and check the chain, each anchor, and each result at its event."""
         try:
             plan, run_input = frozen(self.out_dir)
         except SantiagoError as error:
@@ -191,7 +191,7 @@ class Audit:
             return False
 
     def _compare(self, plan: Plan, name: str, reader: Reader) -> None:
-        """A result is a function of plan and log up to its head; anything else in it was put there."""
+        """Compare a result with the one that follows from plan and log; any difference was put there by somebody."""
         assert self.fold is not None
         content = read_bytes(self.out_dir / name, LARGEST)
         given = codec.decode(Result, content, name)
@@ -204,7 +204,7 @@ class Audit:
             return
         mine, its = codec.to_data(wanted), codec.to_data(given)
         wrong = [
-            f"{key} is not what the log says{_difference(mine[key], its[key])}" for key in mine if mine[key] != its[key]
+            f"{key} differs from the log{_difference(mine[key], its[key])}" for key in mine if mine[key] != its[key]
         ]
         for message in wrong or ["it is not written as santiago wrote it"]:
             self.error("result_wrong", name, message)
@@ -220,7 +220,7 @@ class Audit:
                 self.error("frozen_changed", name, f"its digest was {digest[:16]} when the run began and is {now[:16]}")
 
     def _evidence(self, path: str, event: Event) -> None:
-        """Compare the record that an event rests on with the digest in the log, and with the verdict."""
+        """Compare the record that an event refers to with the digest in the log, and with the verdict."""
         context = event.context
         self.known.add(path)
         verdict = "pass" if event.event is EventKind.RUN_ENDED and event.status == "ok" else context.get("verdict", "")
@@ -234,11 +234,11 @@ class Audit:
         try:
             content = read_bytes(self.out_dir / path, LARGEST)
         except SantiagoError as error:
-            self.error("evidence_missing", path, f"event {event.seq} rests on it, but {error.message}")
+            self.error("evidence_missing", path, f"event {event.seq} refers to it, but {error.message}")
             return
         self.count("records")
         if sha256(content).hexdigest() != digest:
-            self.error("evidence_changed", path, f"its digest is not the one of event {event.seq}")
+            self.error("evidence_changed", path, f"its digest differs from the one in event {event.seq}")
             return
         if event.event is not EventKind.BASE_EXAMINED:
             self._verdict(event, path, record_in(self.out_dir / path), verdict)
@@ -265,7 +265,7 @@ class Audit:
             self.error("nothing_verified", path, "it is a pass without one real check that passed")
 
     def _done_stories(self) -> None:
-        """Every story that is done must have a verdict of its own that passed, or a person's word."""
+        """Check that every story that is done has a passing verdict of its own, or was accepted by a person."""
         state = self.state
         assert state is not None
         passed = {event.story_id for event in self.records.values() if event.context.get("verdict") == "pass"}
@@ -296,6 +296,6 @@ def _difference(wanted: Any, given: Any) -> str:
 
 
 def _is_real(result: Mapping[str, Any]) -> bool:
-    """Tell whether a check shows anything: it passed, or what of it fails failed before too and other tests of it pass."""
+    """Tell whether a check shows anything: it passed, or all its failures were there before and other tests of it pass."""
     checks = result.get("checks")
     return (result.get("verdict") == "pass" and checks != 0) or (result.get("verdict") == "inherited" and bool(checks))

@@ -1,4 +1,4 @@
-"""Re-checking the files of a run: each is sealed by a digest in the log, or computed again from plan and log and compared."""
+"""Checking the files of a run again: by their digests in the log, or by computing them again from plan and log."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ class FileAudit:
                 for one in tried:
                     if one.files:
                         self._attempt(store, attempt_folder(story, one.number), one.files)
-                    else:  # still running, or of an older santiago
+                    else:  # the attempt is still running, or an older santiago wrote it
                         self._known.update(self._below(attempt_folder(story, one.number)))
             for (story, number), seal in self.audit.history.proposals.items():
                 self._proposal(store, story, number, seal)
         self._projections()
         for path in sorted({*self._below("")} - self._known):
-            self.audit.note("file_unknown", path, "nothing in the log speaks of it, and nothing rests on it")
+            self.audit.note("file_unknown", path, "the log does not mention this file, and nothing depends on it")
 
     def _attempt(self, store: FileStore, folder: str, digest: str) -> None:
-        """Compare the files of an attempt with the list of their digests, and that with its digest in the log."""
+        """Compare the files of an attempt with the list of their digests, and the list with its digest in the log."""
         files = self._sealed(store, folder, FILES, digest, LASTING)
         if files is None:
             return
@@ -66,7 +66,7 @@ class FileAudit:
         """Compare the files of a detailed plan in the same way; the plan itself is named in the log as well."""
         folder = f"{DETAILS}/{story}"
         there = {path for path in self._below(folder) if path.startswith(f"{folder}/{number}.")}
-        if not seal.files:  # santiago was killed while it was written, or the agent could not be asked
+        if not seal.files:  # santiago was killed meanwhile, or the agent could not be asked
             self._known |= there
             return
         lasting = (f"{number}.json", f"{number}.md")
@@ -75,7 +75,7 @@ class FileAudit:
             return
         self.audit.count("files of plans", len(files))
         if files.get(lasting[0], "") != seal.digest:
-            self.audit.error("file_changed", f"{folder}/{lasting[0]}", "it is not the plan that the log names")
+            self.audit.error("file_changed", f"{folder}/{lasting[0]}", "this plan differs from the one in the log")
         for path in sorted(there - self._known):
             self._known.add(path)
             self.audit.error("file_unknown", path, "it was put there after the plan had been proposed")
@@ -83,11 +83,13 @@ class FileAudit:
     def _sealed(
         self, store: FileStore, folder: str, listing: str, digest: str, lasting: Container[str]
     ) -> dict[str, str] | None:
-        """Compare files with the list of their digests, and return that; None where it is not the one that the log names."""
+        """Compare files with the list of their digests, and return the list; None if the list differs from the log."""
         content = self._read(f"{folder}/{listing}")
         self._known.add(f"{folder}/{listing}")
         if content is None or sha256(content).hexdigest() != digest:
-            self.audit.error("file_changed", f"{folder}/{listing}", "it is not the list of files that the log names")
+            self.audit.error(
+                "file_changed", f"{folder}/{listing}", "this list of files differs from the one in the log"
+            )
             return None
         files: dict[str, str] = json.loads(content)
         for name, wanted in files.items():
@@ -99,11 +101,11 @@ class FileAudit:
             if now in (None, _EMPTY) and name not in lasting:
                 self.audit.note("file_lost", path, "it is gone or empty, as after a power cut")
             else:
-                self.audit.error("file_changed", path, "it is not what it was when the log was told of it")
+                self.audit.error("file_changed", path, "it was changed after the log recorded it")
         return files
 
     def _projections(self) -> None:
-        """Compare the files that only show what plan and log say; a killed start may have left older ones."""
+        """Compare the files that only show plan and log. A killed start may have left older ones."""
         state = self.audit.state
         assert state is not None
         self._known.update(self.audit.projected)
@@ -112,7 +114,9 @@ class FileAudit:
             if self._read(path) == wanted:
                 continue
             if state.phase in _AT_WORK:
-                self.audit.note("projection_old", path, "it does not show where the log ends; the next start writes it")
+                self.audit.note(
+                    "projection_old", path, "it is older than the log's end; the next start writes it again"
+                )
             else:
                 self.audit.error("projection_wrong", path, "it does not show what plan and log say")
 
@@ -123,7 +127,7 @@ class FileAudit:
             return None
 
     def _below(self, folder: str) -> Iterator[str]:
-        """Yield the files below a folder; letters are people's, and what they said is in the log."""
+        """Yield the files below a folder, without letters: what these asked for is in the log."""
         top = str(self.audit.out_dir)
         for place, folders, names in os.walk(self.audit.out_dir / folder):
             folders[:] = [name for name in folders if place != top or name != inbox.FOLDER]
@@ -132,7 +136,7 @@ class FileAudit:
 
 
 def _digest(store: FileStore, path: str) -> str | None:
-    """Return the digest of a file; of what is no file, a word that is none."""
+    """Return the digest of a file; for anything else, a word that equals no digest."""
     try:
         return store.digest(path)
     except SantiagoError:

@@ -1,4 +1,4 @@
-"""Re-checking what a run left in git: every commit of the log is there, reachable, and where the log says it is."""
+"""Checking what a run left in git: every commit of the log exists, is reachable, and is where the log says."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FORMAT = "%H%x00%(trailers:key=Santiago-Head,valueonly,separator=%x20)%x00%(tra
 
 
 class GitAudit:
-    """Looks at one run's branch and refs; a handful of git processes, however many stories."""
+    """Checks one run's branch and refs, with a few git processes, however many stories there are."""
 
     def __init__(self, audit: Audit, repo: Path, run_id: str) -> None:
         self.audit = audit
@@ -31,7 +31,7 @@ class GitAudit:
         self.head: str | None = None
 
     def anchors(self) -> None:
-        """Collect the places of the log's chain that the branch's own commits name."""
+        """Collect the hashes of events that commits on the branch record."""
         self.head = self.workspace.head()
         if self.head is None:
             return
@@ -50,7 +50,9 @@ class GitAudit:
         self.refs = {(ref.story, ref.attempt): ref.commit for ref in self.workspace.refs()}
         for name, commit in self.workspace.broken():
             self.audit.error(
-                "ref_broken", name, f"it leads to {commit[:12]}, of which something is not in the repository"
+                "ref_broken",
+                name,
+                f"it leads to {commit[:12]}, and objects of that commit are missing in the repository",
             )
         for found in unknown_commits(state, self.workspace):
             self.audit.error(*found)
@@ -83,7 +85,7 @@ class GitAudit:
             self.audit.error("commit_unreachable", name, f"nothing keeps {commit[:12]}; git will remove it some day")
 
     def _missing(self, commits: Iterable[str]) -> set[str]:
-        """Return those commits that git does not have, asked in one go."""
+        """Return the commits that git does not have, with one git command."""
         names = sorted(commits)
         if not names:
             return set()
@@ -129,7 +131,7 @@ class GitAudit:
 
 
 def open_git(audit: Audit, repo: Path, run_id: str) -> GitAudit | None:
-    """Return what looks at the repository; a repository that is not there is a fault, not an end."""
+    """Return the audit of the repository; None, with a fault noted, if the repository is missing."""
     try:
         found = GitAudit(audit, repo, run_id)
         found.anchors()

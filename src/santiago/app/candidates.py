@@ -1,4 +1,4 @@
-"""How a repository may test itself: the commands that its files speak for, before any of them is tried."""
+"""Test commands that the files of a repository suggest, before any of them is tried."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _LARGEST = 2**20
 _MOST_FILES = 50
 _MOST_LISTED = 10_000
 _MOST_PARTS = 8
-"""Folders of a monorepo that get a check of their own."""
+"""How many folders of a monorepo get a check of their own."""
 _FOR_PYTEST = re.compile(r"^(?:async )?def test_|^(?:import|from) pytest\b", re.MULTILINE)
 _HOLDING_PARTS = ("packages", "apps", "services", "libs", "crates", "modules")
 _NO_PART = frozenset({"node_modules", "vendor", "target", "build", "dist", "docs", "examples", "tests", "test"})
 
 
 class Found(NamedTuple):
-    """A way in which the repository may test itself."""
+    """A test command that the repository's files suggest."""
 
     test: str
     because: str
@@ -37,21 +37,21 @@ class Found(NamedTuple):
 
 @record
 class Candidates:
-    """What there is to be tried."""
+    """The commands to try."""
 
     whole: list[Found] = field(default_factory=list)
-    """What the authors themselves use for all of it: where that works, nothing else is needed."""
+    """The authors' own commands for the whole repository. If one works, nothing else is needed."""
     parts: list[list[Found]] = field(default_factory=list)
-    """Ways to test each part, the surest first."""
+    """Ways to test each part, the most certain first."""
 
     @property
     def likely(self) -> list[Found]:
-        """What to take where nothing can be tried."""
+        """The commands to take if nothing can be tried."""
         return self.whole or [ways[0] for ways in self.parts]
 
 
 def detect(root: Path) -> Candidates:
-    """Return the test commands that the files of a repository speak for."""
+    """Return the test commands that the files of a repository suggest."""
     whole = _task_file(root)
     return Candidates(whole=whole, parts=_ways(root) or _monorepo(root) or ([] if whole else _untested(root)))
 
@@ -67,13 +67,13 @@ def _ways(root: Path) -> list[list[Found]]:
 
 
 def _monorepo(root: Path) -> list[list[Found]]:
-    """Return the ways of the folders below, where the top tells nothing."""
+    """Return ways to test the folders below, if the top folder suggests none."""
     found = [[_inside(name, way) for way in ways] for name, folder in monorepo_folders(root) for ways in _ways(folder)]
     return found[:_MOST_PARTS]
 
 
 def monorepo_folders(root: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the folders that may be parts of their own, with how a command line calls them."""
+    """Yield the folders that may be separate parts, each with its name as a command line spells it."""
     tops = sorted(path for path in root.glob("*/") if not path.name.startswith(".") and path.name not in _NO_PART)
     inner = [path for top in tops if top.name in _HOLDING_PARTS for path in sorted(top.glob("*/"))]
     for folder in (*tops, *inner):
@@ -88,12 +88,12 @@ def _inside(folder: str, way: Found) -> Found:
 
 
 def text_of(path: Path) -> str:
-    """Return the text of a file; nothing where it is none, or too large to look at."""
+    """Return the text of a file; empty if it is missing or too large."""
     return (regular.content(path, _LARGEST) or b"").decode("utf-8", "replace")
 
 
 def _task_file(root: Path) -> list[Found]:
-    """A Makefile or justfile with a `test` target says how the authors themselves do it."""
+    """Return the `test` target of a Makefile or justfile, by which the authors themselves test."""
     for name, tool in (("Makefile", "make"), ("makefile", "make"), ("justfile", "just"), ("Justfile", "just")):
         if re.search(r"^test\b[^\n=]*:", text_of(root / name), re.MULTILINE):
             return [Found(f"{tool} test", f"the test target of {name}")]
@@ -118,7 +118,7 @@ def _in_environments(root: Path, runners: list[str], because: str) -> list[Found
 
 
 def _installed(root: Path, runner: str, because: str) -> list[Found]:
-    """A project whose tests load it as it is installed needs an environment of its own."""
+    """Return a check with its own environment, for a project whose tests load it as an installed package."""
     files = [path.relative_to(root).as_posix() for path in islice(root.glob("*"), _MOST_LISTED)]
     files += [f"requirements/{path.name}" for path in islice(root.glob("requirements/*"), _MOST_FILES)]
     words = python_install(files, text_of(root / "pyproject.toml").encode())
@@ -128,7 +128,7 @@ def _installed(root: Path, runner: str, because: str) -> list[Found]:
 
 
 def _locked(root: Path, runners: list[str]) -> list[Found]:
-    """A lock file names the tool that makes the environment."""
+    """Return a check with the tool that a lock file belongs to."""
     if runners and (root / "uv.lock").is_file():
         return [Found(f"uv run --no-sync python -m {runners[0]}", "uv.lock", "uv sync --all-extras")]
     if runners and (root / "poetry.lock").is_file():
@@ -138,7 +138,7 @@ def _locked(root: Path, runners: list[str]) -> list[Found]:
 
 
 def _python_runners(root: Path) -> tuple[list[str], str]:
-    """Return the modules that may run the tests, and what speaks for them."""
+    """Return the modules that may run the tests, and what suggests them."""
     if (
         "pytest" in text_of(root / "pyproject.toml")
         or (root / "pytest.ini").is_file()
@@ -150,7 +150,7 @@ def _python_runners(root: Path) -> tuple[list[str], str]:
 
 
 def _runners_of_tests(root: Path) -> tuple[list[str], str]:
-    """Tests that are plain functions are found by pytest alone, and it runs those of unittest as well."""
+    """Return pytest if a test is a plain function, which only pytest finds; else ways to run unittest."""
     files = [*islice(root.glob("test*/**/test_*.py"), _MOST_FILES), *islice(root.glob("test_*.py"), _MOST_FILES)]
     for path in files:
         if _FOR_PYTEST.search(text_of(path)):
@@ -187,7 +187,7 @@ _OF_WORKSPACES = {
 
 
 def package(root: Path) -> dict[str, Any]:
-    """Return what package.json holds; nothing where it is none."""
+    """Return what package.json holds; empty if there is none."""
     try:
         found = json.loads(text_of(root / "package.json") or "{}")
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What has changed since a run began and is no part of it: its document, the settings, the files that judge."""
+"""What changed after a run began, and so is not part of it: its document, the settings, the files that judge."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Plan
 
 MOST = 5
-"""Names in one sentence."""
+"""How many names one sentence lists."""
 
 
 def changes_of(run: Run) -> list[str]:
-    """Return a sentence for each kind of thing that a run which can go on does not know of."""
+    """Return a sentence for each kind of change that an unfinished run does not know of."""
     if not run.begun or run.state.phase is RunPhase.SUCCESS:
         return []
     document = Path(run.run_input.repo_path) / run.run_input.prd_path
@@ -40,17 +40,17 @@ def changes_of(run: Run) -> list[str]:
 
 
 def has_changed(plan: Plan, document: Path) -> bool:
-    """Tell whether a document says something else than when it was planned; ticks do not matter."""
+    """Tell whether a document changed since it was planned. Ticks do not matter."""
     try:
         text = read_text(document)
     except SantiagoError:
-        return False  # what is gone says nothing, and a plan may come from elsewhere
+        return False  # a plan may come from elsewhere, so a missing document means nothing
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     return digest_of(text) != plan.source.sha256
 
 
 def changed_settings(out_dir: Path, root: Path) -> dict[str, Any]:
-    """Return the settings that files and variables give another value now, with that value."""
+    """Return the settings whose values in files and variables have changed, with the new values."""
     before = read_json(out_dir / SETTINGS, 2**20)
     if not isinstance(before, dict):
         return {}  # its input came from a program, or from a planning session
@@ -62,7 +62,7 @@ def changed_settings(out_dir: Path, root: Path) -> dict[str, Any]:
 
 
 def _changed_judges(run: Run) -> list[str]:
-    """Return the files that judge which the user's branch has otherwise than the run's."""
+    """Return the judging files that differ between the user's branch and the run's."""
     asked = run.run_input.verification.protected
     globs = (*(one for one in asked if one != ALL_TESTS), *(TESTS if ALL_TESTS in asked else ()))
     if not run.state.head or not globs:

@@ -21,14 +21,14 @@ from santiago.contract.policy import RunInput
 SECTIONS = ("limits", "verification", "workspace", "agent", "policy")
 """Sections of the run input that a settings file may fill."""
 OWN = ("notify", "board")
-"""Sections that are no part of a run's input."""
+"""Sections that are not part of a run's input."""
 _COMMAND, _WEBHOOK = _NOTICES = ("notify.command", "notify.webhook")
 _BOARD: dict[str, Any] = {
     "board.developer": None, "board.scientist": None, "board.planner": None, "board.planners": list(PLANNERS),
     "board.single_entry": True, "board.exhausted_limit": 3, "board.language": None,
 }  # fmt: skip
 _OWN: dict[str, Any] = {**dict.fromkeys(_NOTICES), **_BOARD}
-"""The settings of those, with their defaults."""
+"""The settings of these sections, with their defaults."""
 _EXAMPLES: dict[str, Any] = {
     "limits.attempt_timeout_minutes": 10, "limits.run_max_tokens": 2_000_000, "limits.run_max_cost_usd": 5,
     "verification.story_commands": ["pytest -q"], "verification.run_commands": ["pytest -q"], "workspace.setup": ["npm ci"],
@@ -37,7 +37,7 @@ _EXAMPLES: dict[str, Any] = {
     _WEBHOOK: "https://example.org/hook", "board.developer": "claude", "board.scientist": "claude", "board.planner": "claude",
     "board.language": "ko",
 }  # fmt: skip
-"""Right values of settings whose default shows nothing."""
+"""Example values for settings whose default shows nothing."""
 
 
 _KINDS = {str: "a name", bool: "true or false", int: "a number above 0", list: "a list of names"}
@@ -49,18 +49,18 @@ class Setting(NamedTuple):
 
 
 def run_input_defaults(root: Path, *, project: bool = True) -> RunInput:
-    """Return the run input that the settings of this repository make, or all but its own file; paths are the caller's."""
+    """Return the run input that the settings make, with or without the repository's own file. The caller sets the paths."""
     return _run_input(root, load(root, project=project))
 
 
 def effective(root: Path, *, project: bool = True) -> dict[str, Any]:
-    """Return the value of every setting as a run input holds it, with or without the repository's own file."""
+    """Return the value of every setting in the form of a run input, with or without the repository's own file."""
     settings = load(root, project=project)
     return {**values_of(_run_input(root, settings)), **{name: settings[name].value for name in _OWN}}
 
 
 def of_project(root: Path) -> tuple[str, dict[str, Any]]:
-    """Return where the repository's own settings stand, and what they are: the same for all ways to write the same."""
+    """Return the file of the repository's own settings, and their values in one normal form."""
     origin, table = _project_file(root)
     if not table:
         return origin, {}
@@ -85,13 +85,13 @@ def _run_input(root: Path, settings: dict[str, Setting]) -> RunInput:
     try:
         return _decoded(root, settings)
     except SantiagoError:
-        for name, setting in settings.items():  # each alone, to tell which one it is and where it comes from
+        for name, setting in settings.items():  # one by one, to find out which one is wrong and where it comes from
             _refuse_wrong(root, name, setting)
         raise
 
 
 def is_named(root: Path, name: str) -> bool:
-    """Tell whether somebody gave a setting a value."""
+    """Tell whether a setting has a value that is not the default's."""
     return load(root)[name].origin != "default"
 
 
@@ -147,7 +147,7 @@ def _section(variable: str) -> str:
 
 
 def _refuse_wrong_own(settings: dict[str, Setting]) -> None:
-    """No run input has these, so nothing else looks at their types."""
+    """Check the settings that are not part of a run input, since nothing else checks their types."""
     for name, default in _BOARD.items():
         value, origin = settings[name]
         kind = str if default is None else type(default)
@@ -188,7 +188,7 @@ def _take(settings: dict[str, Setting], table: dict[str, Any], origin: str) -> N
 
 def _unknown(origin: str, name: str, known: Any) -> SantiagoError:
     close = get_close_matches(name, known, 1)
-    hint = f"Did you mean {close[0]}?" if close else f"Known are {', '.join(known)}."
+    hint = f"Did you mean {close[0]}?" if close else f"The known settings are {', '.join(known)}."
     return SantiagoError(Kind.USAGE, f"unknown setting {name}", where=origin, hint=hint)
 
 

@@ -1,4 +1,4 @@
-"""Starting a run as a process of its own, which outlives whoever started it; what it prints goes into a file of the run."""
+"""Starting a run as a separate process that outlives its parent. Its output goes into a file of the run."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SHOWN = 16_384
-"""Bytes of the end of what was printed that are looked at."""
+"""How many bytes at the end of the output are read."""
 
 
 class Detached:
-    """A `santiago` of its own in a session of its own: no signal of this terminal reaches it."""
+    """A separate `santiago` process in its own session, so that no signal of this terminal reaches it."""
 
     def __init__(self, out_dir: Path, words: Sequence[str]) -> None:
         self.command = ("santiago", *words)
@@ -42,7 +42,7 @@ class Detached:
             os.close(handle)
 
     def ended(self) -> int | None:
-        """Return the exit code; None while it runs. Who started it has to ask, so that nothing is left of it."""
+        """Return the exit code; None while it runs. The starter must call this, so that no zombie process is left."""
         if self._code is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             self._code = os.waitstatus_to_exitcode(status) if pid else None
@@ -63,7 +63,7 @@ class Detached:
 def resume(
     out_dir: Path, *, chunks: str = "", gate: str = "", attempts: int = 0, consents: Sequence[str] = ()
 ) -> Detached:
-    """Go on with a run, or begin it; what it would ask for besides the `consents` that were given, it is refused."""
+    """Go on with a run, or begin it. It is refused if it needs a consent that is not among `consents`."""
     words = ["resume", str(out_dir), "--attended", *consents]
     words += ["--chunks", chunks] if chunks else []
     words += ["--gate", gate] if gate else []

@@ -1,4 +1,4 @@
-"""Finding what a command is about: a run by its folder or id, else the one that is running or the newest; a story of it."""
+"""Finding the run that a command is about (by folder or id, else the running or newest one), and a story of it."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Plan, Story
 
 MOST = 5
-"""Runs that are named in one line."""
+"""How many runs one line names."""
 
 
 def find_run(name: str | None) -> Path:
-    """Return the out-dir of a run; without a name, of the one that is running, else of the newest of this repository."""
+    """Return the out-dir of a run; without a name, that of the running run, else of the newest in this repository."""
     if name is not None:
         return _named(name)
     known = runs_here()
@@ -41,7 +41,7 @@ def find_run(name: str | None) -> Path:
 
 
 def running_or_newest(name: str | None) -> tuple[Path, str]:
-    """Return a run to look at, and what to say of it: where several are running and none is named, the newest of them."""
+    """Return a run to look at, and a remark. If several are running and none is named, it is the newest of them."""
     if name is not None:
         return _named(name), ""
     known = runs_here()
@@ -52,12 +52,12 @@ def running_or_newest(name: str | None) -> tuple[Path, str]:
 
 
 def runs_here() -> list[Registered]:
-    """Return the runs of this repository whose folders are still there, the newest first; raise where there are none."""
+    """Return the runs of this repository whose folders still exist, newest first; raise if there are none."""
     root = repository.find_root(Path.cwd())
     common = registry.common_git_dir(root) if root else None
     if common is None:
         hint = "Go to the repository of the run, or name the run's folder."
-        raise SantiagoError(Kind.USAGE, "this is no git repository", hint=hint)
+        raise SantiagoError(Kind.USAGE, "this is not a git repository", hint=hint)
     known = [run for run in registry.runs(common) if (run.out_dir / PLAN).is_file()]
     if not known:
         hint = "Name a run's folder, or start one: santiago run PRD"
@@ -66,10 +66,10 @@ def runs_here() -> list[Registered]:
 
 
 def unfinished() -> tuple[Registered, Registered | None]:
-    """Return the newest run of this repository, and the latest that can go on, killed ones included; None where all ended."""
+    """Return the newest run of this repository, and the latest one that can go on, killed or not; None if all have ended."""
     newest, *_ = known = runs_here()
     left = [run for run in known if registry.standing(run) != "ended"]
-    # A plan that was only looked at comes after everything that has begun.
+    # Runs that have begun come before plans that were only looked at.
     return newest, min(left, key=lambda run: not has_begun(run.out_dir), default=None)
 
 
@@ -91,7 +91,7 @@ def _named(name: str) -> Path:
 
 
 def _refuse_session(name: str) -> None:
-    """Raise where a planning session is named: nothing of a plan under review runs."""
+    """Raise if the name is that of a planning session, since a plan under review cannot run."""
     from santiago.app.planning import loading
 
     if not loading.names_session(name):
@@ -105,7 +105,7 @@ def _refuse_session(name: str) -> None:
         if run
         else f"`santiago review {planning.session_id}` shows it; only a plan that you finalize can run."
     )
-    message = f"{planning.session_id} is a planning session, and no run: {waits}"
+    message = f"{planning.session_id} is a planning session, not a run: {waits}"
     raise SantiagoError(Kind.BLOCKED, message, hint=hint, reason=Reason.NEEDS_USER_CONFIRMATION)
 
 
@@ -125,12 +125,12 @@ def enumerated(runs: Sequence[Registered]) -> str:
 
 
 def find_story(of: Plan | Run, name: str) -> Story:
-    """Return a story by its id, in either case, or by the document's own id; raise where there is none.
+    """Return a story by its id, in upper or lower case, or by its id in the document; raise if there is none.
 
     A run knows the substeps as well, a plan does not.
     """
     by_id = {story.id: story for story in of.stories}
-    by_origin = {story.origin.id: story for story in reversed(of.stories)}  # the first of those that share one
+    by_origin = {story.origin.id: story for story in reversed(of.stories)}  # if several share an id, the first one
     found = by_id.get(name) or by_origin.get(name) or by_id.get(name.upper())
     if found is not None:
         return found
@@ -150,12 +150,12 @@ def naming(run_id: str) -> Iterator[None]:
 
 
 def split_target(words: tuple[str, ...], *, least: int) -> tuple[str | None, tuple[str, ...]]:
-    """Return the optional run in front of a command's own words: `[DIR] STORY` and the like."""
+    """Split an optional run off the front of a command's own words, as in `[DIR] STORY`."""
     return (words[0], words[1:]) if len(words) > least else (None, words)
 
 
 def target(out_dir: Path) -> str:
-    """Return how to name a run on a command line, with a space before it; nothing where it is the latest one here."""
+    """Return the run as a word of a command line, with a space before it; empty if it is the latest run here."""
     try:
         if find_run(None) == out_dir:
             return ""

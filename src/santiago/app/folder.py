@@ -1,4 +1,4 @@
-"""A folder given instead of a document: the file in it that says what is to be done."""
+"""A folder given instead of a document: which file in it is the document."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _MAIN = ("tasks.md", "epics.md", "roadmap.md", "prd.md", "prd.json", "tasks.json", "requirements.md", "spec.md")
-"""What spec-kit, Kiro, OpenSpec, BMAD, GSD and people call it; the list of tasks comes before what it was made from."""
+"""Names that spec-kit, Kiro, OpenSpec, BMAD, GSD and people use. A list of tasks comes before its sources."""
 _ENDINGS = frozenset({".md", ".markdown", ".json", ".jsonl", ".yaml", ".yml", ".feature", ".csv"})
 _MOST = 1_000
-"""Entries of a folder that are looked at."""
+"""How many entries of a folder are looked at."""
 
 
 class Taken(NamedTuple):
@@ -28,7 +28,7 @@ class Taken(NamedTuple):
 
 
 def document_in(path: Path) -> Taken:
-    """Return the document that a path names: itself, or the main one of a folder, or of the one folder in it that has one."""
+    """Return the document at a path: the file itself, the main document of a folder, or that of its only subfolder with one."""
     if not path.is_dir():
         return Taken(path)
     if (taken := _main(path)) is not None:

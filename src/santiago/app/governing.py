@@ -1,4 +1,4 @@
-"""What governance asks of a change, given to it: its impact result, and its scenarios run on its commit."""
+"""Collects what governance needs for a change: its impact result, and its scenarios run on its commit."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def collect(
     place: Place, ticket: str, base: str, head: str, run_input: RunInput, allow: Callable[[list[str]], None],
     hear: Callable[[Result], None] = lambda _: None,
 ) -> Ended | None:  # fmt: skip
-    """Keep the impact result of a ticket's change, and run the scenarios that it concerns; None where none were run.
+    """Write the impact result of a ticket's change, and run the scenarios that it concerns; None if none were run.
 
-    `allow` hears of commands that nobody has let run yet, and raises where they may not; `hear` of every command that ended.
-    What is wrong with the catalogue the done gate tells.
+    `allow` is called with commands that nobody has approved yet, and raises if they may not run. `hear` is called after every
+    command. Faults of the catalogue are left to the done gate.
     """
     found = impact.of_range(place.project, base, head, enforce=True)
     impact.keep(place.root, ticket, found)
@@ -49,7 +49,7 @@ def collect(
 
 
 def approved(project: Path, meant: Sequence[scenarios.Scenario], allow: Callable[[list[str]], None]) -> tuple[str, ...]:
-    """Return the commands of scenarios; those that nobody has let run yet only after a person's word, once for each change."""
+    """Return the commands of scenarios. Commands that nobody has approved need a person's approval, once for each change."""
     waiting = consent.unapproved(project, meant)
     if waiting:
         allow(list(dict.fromkeys(line for one in waiting for line in one.commands)))
@@ -61,7 +61,7 @@ def approved(project: Path, meant: Sequence[scenarios.Scenario], allow: Callable
 def checked_out(
     run_input: RunInput, server: ProcessServer, commit: str, commands: Sequence[str]
 ) -> Iterator[benches.Bench]:
-    """Provide a checkout of a commit for these commands, and leave none behind; raise where it cannot be made ready."""
+    """Lend a checkout of a commit for these commands, and remove it afterwards; raise if its set-up fails."""
     try:
         with bench(run_input, server) as place, place.checkout(commit, commands) as ready:
             execute = benches.by(ready.runner, ready.folder)

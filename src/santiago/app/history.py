@@ -1,4 +1,4 @@
-"""What the log tells beside the state: attempts one by one, the time that each chunk took, who worked when."""
+"""What the log tells besides the state: each attempt, the time of each chunk, who worked when."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class AttemptStory:
     """Millionths of a dollar."""
     agent: str = ""
     own_work: str = ""
-    """The branch or commit that a person brought; no agent worked then."""
+    """The branch or commit of a person's own work; empty for an agent's attempt."""
     pruned: bool = False
     """Its ref was removed since."""
     hint: str = ""
@@ -59,12 +59,12 @@ class AttemptStory:
 
 
 class Seal(NamedTuple):
-    """The files of a detailed plan by their digests; nothing where the agent that wrote it was not seen to end."""
+    """The digests of a detailed plan's files; empty if the end of its agent is not in the log."""
 
     files: str = ""
-    """Of the list of its files."""
+    """Digest of the list of its files."""
     digest: str = ""
-    """Of the plan itself; empty where there is none that can be read."""
+    """Digest of the plan itself; empty if it is missing or unreadable."""
 
 
 @dataclass(slots=True)
@@ -73,15 +73,15 @@ class History:
 
     attempts: dict[str, list[AttemptStory]] = field(default_factory=dict)
     proposals: dict[tuple[str, int], Seal] = field(default_factory=dict)
-    """Story and number of a detailed plan → what its files were when it was proposed."""
+    """Story and number of a detailed plan → the digests of its files when it was proposed."""
     chunk_ms: dict[str, int] = field(default_factory=dict)
-    """Time by chunk; under no name, what was done outside of chunks."""
+    """Time by chunk; the empty name holds the time outside of chunks."""
     uncounted_ms: dict[str, int] = field(default_factory=dict)
-    """Of that, what the log has not counted as used yet; a crash loses it in both accounts."""
+    """The part of that time that the log has not recorded yet. A crash loses it here and there."""
     marked: str = ""
-    """Up to when time is counted in the log."""
+    """The time up to which the log has recorded execution time."""
     rested_ms: int = 0
-    """Waiting since then, which does not count."""
+    """Waiting since then, which does not count as execution time."""
     first: str = ""
     last: str = ""
     start: Context = field(default_factory=Context)
@@ -91,14 +91,14 @@ class History:
     phase: RunPhase = RunPhase.CREATED
     chunk: str | None = None
     begun_chunk: str | None = None
-    """The latest chunk that has begun and not ended: a run that failed or was blocked goes on with it."""
+    """The latest chunk that has begun and not ended. A run that failed or was blocked goes on with it."""
     wait: Context = field(default_factory=Context)
     """The latest wait: until when, and why."""
     waits_since: str = ""
     asked_by: str = ""
     """Who asked the latest start to stop, first."""
     end: Context = field(default_factory=Context)
-    """What the latest end or rest of the run said."""
+    """The details of the latest event that ended or paused the run."""
 
     def take(self, event: Event) -> None:
         self._time(event)
@@ -108,7 +108,7 @@ class History:
             self._of_story(event.story_id, event)
 
     def _time(self, event: Event) -> None:
-        """Count time for the active chunk, except while nobody worked; the log says how much of it that was."""
+        """Add the time since the last event to the active chunk, except idle time, which the log tells."""
         working = self.phase in (RunPhase.EXECUTING, RunPhase.RUN_VERIFICATION)
         rested = event.context.get("ms", 0) if event.event is EventKind.WAIT_ENDED else 0
         if working and event.event is not EventKind.RUN_STARTED:
@@ -127,7 +127,7 @@ class History:
         self.last = event.timestamp
 
     def _take_off(self, idle_ms: int) -> None:
-        """Take time off in which nobody worked, as while a person was asked: from where most of it has passed."""
+        """Subtract idle time, such as waiting for a person, from the chunk with the most unrecorded time."""
         for chunk, passed in sorted(self.uncounted_ms.items(), key=lambda one: -one[1]):
             off = max(0, min(idle_ms, passed))
             self.chunk_ms[chunk] -= off
@@ -154,7 +154,7 @@ class History:
                 self.chunk = None if self.phase in ENDED else self.chunk
 
     def _let_go(self, ref: str) -> None:
-        """Note that the ref of an attempt was removed, or those of all where the name is that of a folder."""
+        """Note that the ref of an attempt was removed, or all refs below a folder."""
         for story, tried in self.attempts.items():
             for attempt in tried:
                 attempt.pruned |= ref.endswith(("/", f"/{story}/{attempt.number}"))

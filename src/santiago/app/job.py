@@ -1,4 +1,4 @@
-"""One planning: what `santiago plan` and `santiago run` read, and where they write."""
+"""One planning job: what `santiago plan` and `santiago run` read, and where they write."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ class Job(NamedTuple):
 
     document: Path
     name: str
-    """How the plan calls the document."""
+    """The plan's name for the document."""
     out_dir: Path
     run_input: RunInput
     settings: dict[str, Any] | None = None
-    """What files and variables say; nothing where a program gave the input."""
+    """The settings from files and variables; empty if a program gave the input."""
     source: Path | None = None
-    """The run input, where one was given."""
+    """The file of the run input, if one was given."""
     compared: Path | None = None
-    """The plan that it is compared with, where there is one."""
+    """The earlier plan to compare with, if there is one."""
     is_read_plainly: bool = True
     """Whether no option says how to read the document, so that `santiago run` makes the same plan of it."""
     fitted: bool = False
@@ -32,10 +32,10 @@ class Job(NamedTuple):
 
     @property
     def from_program(self) -> bool:
-        """Called with --input: a failure leaves a result.json."""
+        """Whether a program called with --input. If so, a failure leaves a result.json."""
         return self.source is not None
 
     @property
     def is_at_home(self) -> bool:
-        """Whether the out-dir is where runs of the repository lie, so that its name is enough to find it."""
+        """Whether the out-dir is in the usual place, so that its name is enough to find it."""
         return self.out_dir.parent == Path(self.run_input.repo_path) / repository.RUNS

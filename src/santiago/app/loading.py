@@ -1,4 +1,4 @@
-"""A run as its folder tells it, read without disturbing anyone who works on it."""
+"""Reading a run from its folder, without disturbing a process that works on it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True)
 class Run:
-    """Everything that the commands which only look need."""
+    """Everything that read-only commands need of a run."""
 
     out_dir: Path
     plan: Plan
@@ -46,7 +46,7 @@ class Run:
     """All of them in plan order, each followed by its substeps, which are not in the plan."""
     history: History
     begun: bool
-    """Whether its log says anything; a start that was refused may have left an empty one."""
+    """Whether its log has events. A refused start may have left an empty log."""
     worker: str | None
     """Who works on it now, in words."""
 
@@ -59,7 +59,7 @@ class Run:
         history, state = self.history, self.state
         if not self.worker or not history.marked:
             return state.used_ms
-        if sign := last_sign(self.out_dir):  # whoever works on it knows best what it waited for
+        if sign := last_sign(self.out_dir):  # the working process knows best how long it waited
             return max(state.used_ms, sign.used_ms)
         rests = between(history.waits_since, now) if state.wait_until and not state.running else 0
         return state.used_ms + max(0, between(history.marked, now) - history.rested_ms - rests)
@@ -82,7 +82,7 @@ def frozen(out_dir: Path) -> tuple[Plan, RunInput]:
     known = {story.id for story in plan.stories}
     named = chain(*(chunk.stories for chunk in plan.chunks), *(story.depends_on for story in plan.stories))
     if unknown := next((name for name in named if name not in known), None):
-        raise corrupt(out_dir / PLAN, f"it names {unknown}, which is no story of it")
+        raise corrupt(out_dir / PLAN, f"it names {unknown}, but has no such story")
     return plan, frozen_input(out_dir)
 
 
@@ -98,7 +98,7 @@ def load(out_dir: Path) -> Run:
     """Read a run; damage raises with the line."""
     plan, run_input = frozen(out_dir)
     fold, history = empty_fold(plan, run_input), History()
-    # Asked before the log is read: whoever ends meanwhile has then written all that is read.
+    # Asked before the log is read: if the worker ends meanwhile, the log is complete when it is read.
     worker = working(out_dir)
     if (out_dir / LOG).exists():
         replay(out_dir, fold, history.take)
@@ -111,7 +111,7 @@ def load(out_dir: Path) -> Run:
 
 
 def replay(out_dir: Path, fold: Fold, take: Callable[[Event], None]) -> None:
-    """Fold a whole log; lines that are whole but tell an impossible story are damage, too."""
+    """Fold a whole log. An impossible event raises too, even if its line is whole."""
     apply = possible(out_dir / LOG, fold.apply)
     with undisturbed():
         for event in Reader(out_dir / LOG):
@@ -122,8 +122,8 @@ def replay(out_dir: Path, fold: Fold, take: Callable[[Event], None]) -> None:
 def working(out_dir: Path) -> str | None:
     """Return who works on a run, in words; None where nobody does.
 
-    The lock itself is tried only where the process that signed it is alive: trying takes it for a moment, and somebody
-    who starts in that moment would be turned away.
+    The lock itself is tried only if the process that signed it is alive: trying takes the lock for a moment, and a run that
+    starts in that moment would be refused.
     """
     signed = read_json(out_dir / LOCK, SIGNATURE)
     try:

@@ -1,4 +1,4 @@
-"""Telling the user's own command and web address what a run has come to: a question, a stop, a failure, a success."""
+"""Notifying the user's own command and web address of a question, a stop, a failure or a success."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 SECONDS: float = 10
 """How long one notice may take, and how long the end of a run waits for those under way."""
 GRACE = 1.0
-"""Seconds more in which a notice that ran out of time can still say so itself."""
+"""Extra seconds in which a notice that ran out of time can still report that."""
 LONGEST = 2000
-"""Letters of a text that are passed on."""
+"""How many characters of a text are passed on."""
 _EVENTS = {RunPhase.SUCCESS: "success", RunPhase.FAILED: "failure"}
-"""What the end of a run is to those who are told; all else is a stop, after which it can go on."""
+"""Run phase → the word for it in a notice. Other phases are a stop, after which the run can go on."""
 
 Message = dict[str, Any]
 
 
 class Notice:
-    """The command and the address of `[notify]`, as they stood before anything ran: what an agent does to them has no effect.
+    """The command and the address of `[notify]`. They are read before anything runs, so that no agent can change them.
 
-    Whoever is told is told in the background, in order; that it failed is known at the end, and is none of the run's.
+    Notices are sent in the background, in order. Failures are reported at the end, and do not make the run fail.
     """
 
     def __init__(self, repo: Path, run_id: str = "", out_dir: Path | None = None) -> None:
@@ -56,12 +56,12 @@ class Notice:
 
     @property
     def missing(self) -> str:
-        """Say that there is no such program; nothing where there is one, or none is wanted."""
+        """Return a warning if the program does not exist; empty if it does, or if none is set."""
         there = not self._argv or shutil.which(self._argv[0])
-        return "" if there else f"[notify] command names {self._argv[0]}, which is not there; nobody would be told"
+        return "" if there else f"[notify] command names {self._argv[0]}, which does not exist; nobody would be told"
 
     def take(self, events: Sequence[Event], _: RunState) -> None:
-        """Tell of questions as they are recorded."""
+        """Send a notice for each recorded question."""
         for event in events:
             if event.event is EventKind.QUESTION_ASKED:
                 name, kind = event.context.get("question", ""), event.context.get("kind", "agent")
@@ -69,14 +69,14 @@ class Notice:
                 self.question(name, f"{event.context.get('text', '')}\n{words}".strip(), self._answer(name))
 
     def question(self, name: str, text: str, command: str) -> None:
-        """Tell that somebody is asked something, and how to answer."""
+        """Send a notice of a question, and how to answer it."""
         self._tell("question", text, name, command)
 
     def give(self, state: RunState, out_dir: Path) -> str:
-        """Tell that the run has come to rest; return who could not be told of what, which is none of the run's failures."""
+        """Send a notice that the run ended or paused; return a message on notices that failed."""
         self._run_id, self._out_dir = state.run_id, out_dir
         asked = next((one.id for one in state.open_questions()), "")
-        text = MEANINGS[state.reason].sentence if state.reason else f"The run has come to rest: {state.phase}."
+        text = MEANINGS[state.reason].sentence if state.reason else f"The run stopped: {state.phase}."
         more = {"phase": state.phase, "reason": state.reason}
         self._tell(_EVENTS.get(state.phase, "stop"), text, asked, self._answer(asked) if asked else "", **more)
         until = time.monotonic() + SECONDS
@@ -95,7 +95,7 @@ class Notice:
             channel.put({**message, **more, "out_dir": str(self._out_dir)})
 
     def _tell_command(self, message: Message) -> str:
-        """Start the command with a line of JSON on its input, and return why that failed."""
+        """Start the command with a line of JSON on its input; return why that failed, or an empty text."""
         try:
             done = subprocess.run(  # noqa: S603  # the user's own command
                 self._argv,
@@ -103,7 +103,7 @@ class Notice:
                 text=True,
                 timeout=SECONDS,
                 check=False,
-                stdout=subprocess.DEVNULL,  # a pipe would be waited for as long as anything that it started has it
+                stdout=subprocess.DEVNULL,  # a pipe would stay open as long as any child of the command lives
                 stderr=subprocess.DEVNULL,
             )
         except subprocess.TimeoutExpired:
@@ -113,13 +113,13 @@ class Notice:
         return f"ended with exit {done.returncode}" if done.returncode else ""
 
     def _tell_webhook(self, message: Message) -> str:
-        """Send what says nothing about this machine, and return why that failed."""
+        """Send the parts of a message that reveal nothing about this machine; return why that failed, or an empty text."""
         kept = ("run_id", "event", "text", "question", "answer_command")
         return post(str(self._url), {key: message[key] for key in kept}, SECONDS)
 
 
 class _Channel:
-    """One way to tell, with a thread of its own from the first message on, so that nobody waits for it before the end."""
+    """One way to send notices. Its own thread starts at the first message, so that nothing waits for it before the end."""
 
     def __init__(self, name: str, tell: Callable[[Message], str], seconds: float) -> None:
         self.name, self._tell, self._seconds = name, tell, seconds
@@ -129,11 +129,11 @@ class _Channel:
 
     def put(self, message: Message) -> None:
         self._waiting.put(message)
-        if self._thread is None:  # not before: processes that are forked at the start must find no thread
+        if self._thread is None:  # not earlier, since there must be no thread when processes are forked
             thread = Thread(target=self._work, name=f"notify {self.name}", daemon=True)
             try:
                 thread.start()
-            except RuntimeError as error:  # the machine has no thread left, and the run must not end by that
+            except RuntimeError as error:  # no thread is left on the machine; the run must not fail for that
                 self._failures.append(f"could not be told: {error}")
             else:
                 self._thread = thread
@@ -144,7 +144,7 @@ class _Channel:
                 self._failures.append(why)
 
     def close(self, until: float) -> str:
-        """Wait until that time at the most, and return what failed in one line."""
+        """Wait at most until that time; return the failures in one line."""
         self._waiting.put(None)
         if self._thread is not None:
             self._thread.join(max(0.0, until - time.monotonic()) + GRACE)

@@ -1,4 +1,4 @@
-"""Which settings start something or loosen something; one that only tightens needs nobody's word."""
+"""Which settings start a program or weaken a protection. Settings that only tighten one need no approval."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ _CHOICES: dict[str, tuple[object, ...]] = {
     "policy.unknown_usage": ("allow", "block"),
     "board.single_entry": (False, True),
 }
-"""Settings of few values, the loosest first; any other value names a program."""
+"""Settings with few values, the weakest protection first. Any other value names a program."""
 _AT_MOST = ("limits.", "policy.jobs", "board.exhausted_limit", "verification.timeout_minutes")
-"""How numbers begin of which less is tighter."""
+"""Prefixes of numeric settings for which a smaller number is stricter."""
 _AT_LEAST_ALL_OF = frozenset({"verification.protected", "policy.gates"})
 _NONE_BEYOND = frozenset({"workspace.copy", "workspace.provide", "workspace.env", "board.planners"})
 _HARMLESS = frozenset({"policy.exhausted", "board.language"})
-"""Settings that only name how something ends."""
+"""Settings that only say how something ends. They start and weaken nothing."""
 
 MEANS = {
     "agent.mode": "how the agent works",
     "agent.command": "the program that works as the agent",
     "agent.profile": "the agent that is started",
     "agent.model_hint": "the model that the agent is told to use",
-    "agent.fallback": "agents that take over where that one cannot go on",
+    "agent.fallback": "agents that take over when the agent cannot go on",
     "agent.playbook": "what the scripted agent plays",
     "policy.tests_first": "the agent that writes tests",
-    "policy.sandbox": "the fence around agent and checks",
+    "policy.sandbox": "the sandbox around agent and checks",
     "policy.changed_tests": "what happens to work that changes existing tests",
     "policy.doubts": "what happens to work that could deceive its checks",
     "verification.story_commands": "run as checks of every story",
@@ -52,7 +52,7 @@ MEANS = {
     "board.scientist": "the agent that works on scientists' tickets",
     "board.planner": "the agent that plans requests",
     "board.planners": "who may accept work",
-    "board.single_entry": "whether work may begin beside the board",
+    "board.single_entry": "whether work may begin without the board",
     "notify.command": "run at questions and at the end, outside the sandbox",
     "notify.webhook": "the address that questions and the end are sent to",
 }
@@ -60,7 +60,7 @@ MEANS = {
 
 
 def powers(wanted: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those settings that start something, or loosen what would hold without them."""
+    """Return the settings that start a program, or weaken a protection that would hold without them."""
     return {name: value for name, value in wanted.items() if _loosens(name, value, own[name])}
 
 

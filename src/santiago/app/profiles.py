@@ -19,7 +19,7 @@ def own_catalog() -> Catalog:
 
 
 def understood(name: str) -> Profile:
-    """Return the profile by which an agent's output is read; that of any program where nobody knows the name."""
+    """Return the profile that reads an agent's output; if the name is unknown, the profile for any program."""
     own = own_catalog()
     try:
         return own.get(name)

@@ -1,4 +1,4 @@
-"""Handing a run's branch to others: pushed to a remote, and a request to merge it opened with the program of its service."""
+"""Publishing a run's branch: pushing it to a remote, and opening a merge request with the service's program (gh, glab)."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class Remote:
 
 @record
 class Publication:
-    """How a branch is handed over: two commands, the second where a program for it is installed."""
+    """The commands that publish a branch. The second is there only if a program for it is installed."""
 
     push: tuple[str, ...]
     request: tuple[str, ...] = ()
 
 
 def remote_of(repo: Path) -> Remote | None:
-    """Return the remote of the branch that is checked out, else `origin`, else the only one; None where that is not clear."""
+    """Return the remote of the current branch, else `origin`, else the only one; None if that is not clear."""
     names = ask(repo, "remote").text.split()
     branch = ask(repo, "symbolic-ref", "--quiet", "--short", "HEAD", accept=(0, 1)).text
     wanted = ask(repo, "config", "--get", f"branch.{branch}.remote", accept=(0, 1)).text if branch else ""
@@ -45,7 +45,7 @@ def remote_of(repo: Path) -> Remote | None:
 
 
 def publication(repo: Path, remote: Remote, branch: str, title: str, body: Path) -> Publication:
-    """Return the commands that push a branch, and open a request to merge it into the one that is checked out."""
+    """Return the commands that push a branch, and open a request to merge it into the current one."""
     push = ("git", "push", remote.name, f"refs/heads/{branch}:refs/heads/{branch}")
     current = ask(repo, "symbolic-ref", "--quiet", "--short", "HEAD", accept=(0, 1)).text
     base = current if current and resolve(repo, f"refs/remotes/{remote.name}/{current}") else ""
@@ -66,7 +66,7 @@ def publication(repo: Path, remote: Remote, branch: str, title: str, body: Path)
 
 
 def carry_out(repo: Path, command: tuple[str, ...]) -> str:
-    """Run a program as the user would, who may be asked for a password; return what it printed."""
+    """Run a program as the user would, so that it may ask for a password; return what it printed."""
     done = subprocess.run(command, cwd=repo, stdout=subprocess.PIPE, text=True, errors="replace", check=False)  # noqa: S603  # an argument list, never a shell
     if done.returncode:
         message = f"`{first(flat(join(command)), 200)}` ended with exit code {done.returncode}"

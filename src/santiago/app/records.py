@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def record_in(path: Path) -> dict[str, Any]:
-    """Return a record of an attempt as data; empty where there is none."""
+    """Return a record of an attempt as data; empty if there is none."""
     try:
         data = json.loads(read_bytes(path, LARGEST))
     except (SantiagoError, ValueError):

@@ -1,4 +1,4 @@
-"""A refused input as programs learn of it: a result.json in the out-dir that they named, where no run has begun."""
+"""Telling programs that their input was refused: by a result.json in their out-dir, if no run has begun there."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def write_refusal(out_dir: Path, run_id: str | None, message: str, reason: Reason) -> None:
-    """A program that asked for a plan or a run finds out from a result.json why there is none."""
+    """Write a result.json that tells a program why there is no plan or run."""
     refuse_linked(out_dir)
     result = Result(
         contract_version=CONTRACT_VERSION, run_id=run_id, status="failed", reason=reason, message=message,
@@ -32,18 +32,18 @@ def write_refusal(out_dir: Path, run_id: str | None, message: str, reason: Reaso
 
 @contextmanager
 def told_in_result(out_dir: Path) -> Iterator[None]:
-    """Write a result where an invalid input keeps a run from beginning."""
+    """Write a result if an invalid input keeps a run from beginning."""
     try:
         yield
     except SantiagoError as error:
         if error.reason is Reason.INVALID_INPUT and not is_of_a_run(out_dir):
-            with suppress(SantiagoError):  # the first trouble is the one to tell
+            with suppress(SantiagoError):  # the first error is the one to report
                 write_refusal(out_dir, None, error.message, error.reason)
         raise
 
 
 def is_of_a_run(out_dir: Path) -> bool:
-    """Tell whether a run has begun in a folder; a result that names a log which is gone came from one, too."""
+    """Tell whether a run has begun in a folder. A result that names a missing log also came from a run."""
     if has_begun(out_dir):
         return True
     try:

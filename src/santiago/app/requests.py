@@ -1,6 +1,7 @@
-"""What people ask of a run from outside it: to stop, an answer, a change, a hint, a rest after each chunk.
+"""Requests of people to a run: stop, an answer, a change, a hint, a pause after each chunk.
 
-Whoever asks drops a letter; the coordinator makes facts of it. So all of it works whether somebody works on the run or not.
+Each request is a letter in the run's inbox; the coordinator turns it into facts. So this works whether the run is running or
+not.
 """
 
 from __future__ import annotations
@@ -28,18 +29,18 @@ if TYPE_CHECKING:
     from santiago.contract.state import Question
 
 LONGEST = 32_000
-"""Characters of a text; whoever has more to say puts it into the document."""
+"""Longest text, in characters. More belongs into the document."""
 
 
 @record
 class Asked:
-    """What became of a request."""
+    """The outcome of a request."""
 
     letter: Letter
     text: str
-    """What is to be said of it."""
+    """The message for the person."""
     done: bool
-    """Whether it was left for the run; nothing is left where there is nothing to do."""
+    """Whether a letter was left for the run. None is left if there is nothing to do."""
 
 
 def stop(out_dir: Path, run_id: str, who: str, *, running: bool, now: bool = False) -> Asked:
@@ -56,9 +57,9 @@ def stop(out_dir: Path, run_id: str, who: str, *, running: bool, now: bool = Fal
 
 
 def answer(run: Run, question: str, given: str, who: str, *, text: str = "", rest: str | None = None) -> Asked:
-    """Answer an open question; the first answer counts, and a second one is refused with whose the first was."""
+    """Answer an open question. The first answer counts; a second one is refused, and the error names who gave the first."""
     letter = _answer(run, question, given, text, rest, who)
-    # To stop what rests would only stand in the way of a true answer.
+    # The run is not running, so a `stop` would only block a real answer.
     idle = letter.answer == "stop" and not run.worker
     if not idle and not Inbox(run.out_dir).drop(letter):
         raise _answered(run.out_dir, question, None)
@@ -71,17 +72,17 @@ def answer(run: Run, question: str, given: str, who: str, *, text: str = "", res
 
 
 def change(run: Run, story: str, text: str, who: str) -> Asked:
-    """Ask for a change of a story: a running attempt stops at once, and the text goes into the next one."""
+    """Ask for a change of a story. A running attempt stops at once, and the next one is told the text."""
     return _tell_next(run, story, Letter(kind="change", text=text, actor=who))
 
 
 def hint(run: Run, story: str, text: str, who: str) -> Asked:
-    """Leave a hint for the next attempt of a story; a running attempt is not disturbed."""
+    """Leave a hint for the next attempt of a story. A running attempt is not disturbed."""
     return _tell_next(run, story, Letter(kind="hint", text=text, actor=who))
 
 
 def pause(run: Run, who: str, *, on: bool) -> Asked:
-    """Have a running run rest after each chunk, or go on by itself, until this start of it ends."""
+    """Have a running run pause after each chunk, or go on by itself, until this start of it ends."""
     letter = Letter(kind="pause", answer="on" if on else "off", actor=who)
     if not run.worker:
         how = f"`santiago resume{target(run.out_dir)}{' --gate chunk' if on else ''}`"
@@ -93,27 +94,27 @@ def pause(run: Run, who: str, *, on: bool) -> Asked:
 
 
 def _answer(run: Run, question: str, given: str, text: str, rest: str | None, who: str) -> Letter:
-    """Return the letter that an answer makes; an answer to nothing would stand in the way of a true one."""
+    """Return the letter for an answer; raise if the answer is not valid, since its letter would block a valid one."""
     asked = run.state.questions.get(question)
     if asked is None:
         names = ", ".join(one.id for one in run.state.open_questions()[:8])
-        told = f"Open are {names}." if names else "No question is open."
-        raise SantiagoError(Kind.USAGE, f"nobody asked {question}", hint=told)
+        told = f"Open questions: {names}." if names else "No question is open."
+        raise SantiagoError(Kind.USAGE, f"there is no question {question}", hint=told)
     if asked.answer is not None:
         raise _answered(run.out_dir, question, asked)
     meant = understood(asked.kind, given, text, asked.options)
     if not offers(words_of(run.state, asked), meant):
         raise SantiagoError(Kind.INPUT, NO_PLAN, where=question)
     if rest and meant.word != APPROVING.get(asked.kind):
-        raise SantiagoError(Kind.USAGE, f"--rest goes with an approval, not with {meant.word!r}")
+        raise SantiagoError(Kind.USAGE, f"--rest can be used with an approval, not with {meant.word!r}")
     if rest == "chunk" and asked.story and run.state.chunks[run.state.stories[asked.story].chunk].ended:
-        raise SantiagoError(Kind.INPUT, "that chunk is over, so nothing of it is still to come")
+        raise SantiagoError(Kind.INPUT, "that chunk is finished, so there is nothing left in it to approve")
     said = _kept(meant.text)
     return Letter(kind="answer", subject=question, answer=meant.word, text=said, scope=rest or "", actor=who)
 
 
 def _answered(out_dir: Path, question: str, asked: Question | None) -> SantiagoError:
-    """Say that the first answer counts, whose it was, and when."""
+    """Return the error that the question was already answered: by whom, and when."""
     if asked is not None and asked.answer == EXPIRED:
         message = f"{question} has expired; the next start asks again"
         return SantiagoError(Kind.INPUT, message, hint=f"`santiago resume{target(out_dir)}`")
@@ -127,7 +128,7 @@ def _answered(out_dir: Path, question: str, asked: Question | None) -> SantiagoE
 
 
 def _tell_next(run: Run, name: str, letter: Letter) -> Asked:
-    """Leave a text for a story's next attempt; one that is done or left out has none."""
+    """Leave a text for a story's next attempt; raise if the story is done or left out, since it has none."""
     if not letter.text.strip():
         raise SantiagoError(Kind.USAGE, "the text is empty; say what should be different")
     story = find_story(run, name).id
@@ -142,11 +143,11 @@ def _tell_next(run: Run, name: str, letter: Letter) -> Asked:
 
 
 def _further(run: Run, story: str) -> str:
-    """Say what else it takes until there is a next attempt."""
+    """Return what else is needed before there is a next attempt."""
     found = run.state.stories[story]
     spent = found.counted >= Budget(run.run_input.limits, run.state).attempts_of(found)
     if spent and found.phase is StoryPhase.FAILED:
-        return f"; its attempts are used up, so that takes `santiago resume{target(run.out_dir)} --add-attempts N`"
+        return f"; its attempts are used up: `santiago resume{target(run.out_dir)} --add-attempts N` grants more"
     return _taken_up(run)
 
 
@@ -155,7 +156,7 @@ def _taken_up(run: Run) -> str:
 
 
 def _kept(text: str) -> str:
-    """Return a person's words as they are kept."""
+    """Return a person's text in the form in which it is stored."""
     if len(text) > LONGEST:
         message = f"the text has {len(text):,} characters, and {LONGEST:,} are the most"
         raise SantiagoError(Kind.USAGE, message, hint="Put it into a file of the repository, and name that.")

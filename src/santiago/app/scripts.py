@@ -1,4 +1,4 @@
-"""What a repository runs beside its tests: the lint, typecheck and build commands that its files speak for."""
+"""The lint, typecheck and build commands that the files of a repository suggest."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _NAMES: dict[Kind, tuple[str, ...]] = {
     "typecheck": ("typecheck", "type-check", "check-types", "types", "tsc"),
     "build": ("build",),
 }
-"""What authors call such a script or target, the usual name first."""
+"""Names that authors give to such a script or target, the most usual first."""
 _MOST = 24
-"""Scripts of a monorepo that are looked at."""
+"""How many scripts of a monorepo are looked at."""
 
 
 class Script(NamedTuple):
-    """A command that the authors have for one purpose."""
+    """A command of the repository's authors for one purpose."""
 
     kind: Kind
     command: str
@@ -33,7 +33,7 @@ class Script(NamedTuple):
 
 
 def scripts(root: Path) -> list[Script]:
-    """Return the lint, typecheck and build commands of a repository; of its parts where the top tells of none."""
+    """Return the lint, typecheck and build commands of a repository; if its top folder has none, those of its parts."""
     found = list(_of(root))
     for name, folder in () if found else monorepo_folders(root):
         inside = _of(folder)
@@ -93,7 +93,7 @@ def _tools(root: Path) -> dict[str, Any]:
 
 
 def _runnable(root: Path, tool: str, command: str) -> str:
-    """Return the command as it is found here: in an environment of the project, through uv, or on PATH."""
+    """Return the command as it can be started here: from an environment of the project, through uv, or from PATH."""
     folder = next((name for name in environments(root) if (root / name / "bin" / tool).exists()), None)
     if folder is not None:
         return f"{folder}/bin/{command}"

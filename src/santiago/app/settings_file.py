@@ -1,4 +1,4 @@
-"""The text of a new santiago.toml, with what is known of each check as a comment."""
+"""The text of a new santiago.toml, with comments on what is known about each check."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Written:
     checks: Sequence[Found] = ()
     tried: Sequence[Tried] = ()
     in_vain: Sequence[Tried] = ()
-    """What was tried for parts of the repository that no check tests."""
+    """Commands that were tried for parts of the repository that no check tests."""
     untried: bool = False
     """Whether the checks were written without being tried."""
     provide: tuple[str, ...] = field(default_factory=lambda: Workspace().provide)
 
     @property
     def usable(self) -> list[Tried]:
-        """What the checks did when they were tried."""
+        """The results of the checks that were tried and can be used."""
         written = {(one.test, one.setup) for one in self.checks}
         return [one for one in self.tried if (one.command, "".join(one.setup)) in written]
 
@@ -63,9 +63,9 @@ def settings(written: Written) -> str:
 
 
 def _known(written: Written) -> Iterator[str]:
-    """Yield what is known of the checks: that they ran, or why one is not among them."""
+    """Yield what is known about the checks: that they ran, or why one could not be used."""
     if written.untried:
-        yield "Nobody has seen them run yet (`santiago init --no-try`); `santiago doctor --checks` tries them."
+        yield "They have not been run yet (`santiago init --no-try`); `santiago doctor --checks` tries them."
     for one in written.usable:
         yield f"`{one.command}` {one.text}"
     if written.in_vain:
@@ -83,7 +83,7 @@ def _provide_lines(provide: tuple[str, ...]) -> list[str]:
 
 
 def _agent_lines() -> list[str]:
-    """Return a comment about the agent: which one is taken depends on the machine, so nothing is set for others."""
+    """Return a comment about the agent. None is set, since which one is used depends on the machine."""
     from santiago.app.profiles import own_catalog
 
     try:

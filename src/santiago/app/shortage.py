@@ -1,4 +1,4 @@
-"""What a plan is short of before it is run: checks for its stories, and attempts."""
+"""What a plan lacks before it is run: checks for its stories, and attempts."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from santiago.contract.policy import RunInput
 
 MOST = 8
-"""Names in one message."""
+"""How many names one message lists."""
 
 
 def unchecked(stories: Sequence[Story], run_input: RunInput) -> list[Story]:
-    """Return the stories that have no check at all and need one; of a scientist's package a person is asked instead."""
+    """Return the stories that need a check and have none. A scientist's package needs none: a person is asked instead."""
     return [story for story in stories if story.role != "scientist" and not commands_of(story, run_input)]
 
 
 def too_few(stories: int, attempts: int, *, each: int = 1, begun: bool = False) -> list[str]:
-    """Return the warning that a run has fewer attempts than its stories need; what it began with is frozen."""
+    """Return the warning that a run has fewer attempts than its stories need. A run that has begun needs `resume` for more."""
     if attempts >= stories * each:
         return []
     first = ", each with its tests first" if each > 1 else ""

@@ -1,4 +1,4 @@
-"""The stories of a run with their substeps, which stand in no plan: what they are about is in their parents' detailed plans."""
+"""The stories of a run with their substeps. Substeps are not in the plan; their parents' detailed plans describe them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from santiago.contract.state import DetailState, RunState, StoryState
 
 LARGEST = 2**21
-"""Bytes of a detailed plan; an agent's own is shorter, and grows a little when it is written down."""
-UNREADABLE = "(its detailed plan is gone or changed)"
+"""Largest detailed plan, in bytes. An agent's own text is shorter, and grows a little when it is stored."""
+UNREADABLE = "(its detailed plan is missing or changed)"
 
 
 def with_substeps(plan: Plan, state: RunState, out_dir: Path) -> tuple[Story, ...]:
@@ -44,14 +44,14 @@ def _parts(story: Story, state: StoryState, out_dir: Path) -> Iterator[Story]:
     for name in state.parts:
         if detail and name in names:
             yield substep(story, detail, names.index(name) + 1)
-        else:  # it can still be looked at; to go on with it is refused, and the audit says why
+        else:  # the run can still be shown; a start refuses it, and `audit` says why
             yield replace(
                 story, id=name, title=UNREADABLE, description="", files=(), verify=(), criteria=(), depends_on=()
             )
 
 
 def detail_of(story: str, latest: DetailState | None, out_dir: Path) -> Detail | None:
-    """Return a story's latest detailed plan; None where there is none, or the file is not the one that the log names."""
+    """Return a story's latest detailed plan; None if there is none, or if the file differs from the log."""
     if latest is None or not latest.digest:
         return None
     path = out_dir / DETAILS / story / f"{latest.revision}.json"

@@ -1,4 +1,4 @@
-"""What a log must know of: `resume` refuses, and `audit` names, whatever tells of more than the log does."""
+"""Files and commits that a log must know. `resume` refuses a run with others, and `audit` names them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Unknown(NamedTuple):
-    """One thing that the log does not know: its end was cut off, or somebody put it there."""
+    """One thing that the log does not know: the log's end was cut off, or somebody added the thing."""
 
     code: str
     where: str
@@ -23,7 +23,7 @@ class Unknown(NamedTuple):
 
 
 def unknown_files(state: RunState, attempts: FileAttempts) -> Iterator[Unknown]:
-    """Yield the attempts that have files, and that the log does not know."""
+    """Yield the attempts that have files but are not in the log."""
     for story in state.stories.values():
         latest = attempts.latest(story.id)
         if latest > story.attempts:
@@ -32,7 +32,7 @@ def unknown_files(state: RunState, attempts: FileAttempts) -> Iterator[Unknown]:
 
 
 def unknown_commits(state: RunState, workspace: GitWorkspace) -> Iterator[Unknown]:
-    """Yield the refs of attempts that the log does not know, and commits on the branch that name a later event."""
+    """Yield refs of attempts that are not in the log, and commits on the branch that name an event after its end."""
     for ref in workspace.refs():
         story = state.stories.get(ref.story)
         if story is None or ref.attempt > story.attempts:

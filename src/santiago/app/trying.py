@@ -46,16 +46,16 @@ NO_TEST_YET = "runs, and finds no test yet"
 
 @record
 class Tried:
-    """What came of a check on the last commit."""
+    """The result of a check on the last commit."""
 
     command: str
     setup: tuple[str, ...]
     state: State
     text: str
-    """For people: goes on after the command."""
+    """Text for people, to be put after the command."""
     fix: str = ""
     red: tuple[str, ...] = ()
-    """Tests that fail there already."""
+    """Tests that fail before any work."""
     tests: int | None = None
     """How many tests ran, where the runner is known."""
     ms: int = 0
@@ -63,12 +63,12 @@ class Tried:
 
     @property
     def is_usable(self) -> bool:
-        """Whether it can judge work: it ran, and can tell good code from bad."""
+        """Whether it can judge work: it ran, and fails on broken code."""
         return self.state in ("runs", "red")
 
     @property
     def is_hopeful(self) -> bool:
-        """Whether something of it passes; where nothing does, another way may do better."""
+        """Whether some of its tests pass. If none does, another command may be better."""
         runs = self.state == "runs" and self.text != NO_TEST_YET
         return runs or (self.state == "red" and len(self.red) < (self.tests or 0))
 
@@ -103,14 +103,14 @@ class Bench:
 
     @property
     def place(self) -> str:
-        """What a person should know of the place."""
+        """Where and how the checks are tried, in words for people."""
         fence = self.means.fence
         return (
             f"in a clean checkout of {self.commit[:8]}, {'without a sandbox' if fence.kind == 'none' else fence.name}"
         )
 
     def tried(self, command: str, setup: Sequence[str]) -> Tried:
-        """Run one check after its set-up, and see whether it can see."""
+        """Run one check after its set-up, and find out whether it notices broken code."""
         run_input = replace(
             self.run_input,
             verification=replace(self.run_input.verification, story_commands=(), run_commands=()),
@@ -123,7 +123,7 @@ class Bench:
 
     @contextmanager
     def checkout(self, commit: str, commands: Sequence[str]) -> Iterator[Checkout]:
-        """Provide a checkout of a commit that is ready for these commands."""
+        """Lend a checkout of a commit that is ready for these commands."""
         means, setup = self.means, self.run_input.workspace.setup
         names, source = (str(means.around.repo),), means.around.source
         ground = ground_of(means.fence, means.workspace, self.provided, names, setup, commands, source)
@@ -150,7 +150,7 @@ class Bench:
 
 @contextmanager
 def bench(run_input: RunInput, server: ProcessServer) -> Iterator[Bench]:
-    """Make a bench, and leave no checkout behind; raise where no run could work here."""
+    """Lend a bench, and remove its checkouts afterwards; raise if no run could work here."""
     around = look_around(run_input)
     fence = sandbox.detect(run_input.policy.sandbox, around.source)
     scratch = scratch_of(around.repo)
@@ -173,12 +173,12 @@ def bench(run_input: RunInput, server: ProcessServer) -> Iterator[Bench]:
     finally:
         workspace.tidy()
         with suppress(OSError):
-            scratch.rmdir()  # runs of this repository may have left something there
+            scratch.rmdir()  # it stays if runs of this repository left something there
 
 
 @contextmanager
 def _ending_in_order() -> Iterator[None]:
-    """Let a signal that ends santiago lead through everything that tidies up."""
+    """Turn signals that end santiago into an exception, so that everything is tidied up."""
 
     def leave(*_: object) -> None:
         raise SystemExit(ExitCode.TERMINATED)
@@ -192,7 +192,7 @@ def _ending_in_order() -> Iterator[None]:
 
 
 def _told(command: str, found: Examination, minutes: float) -> Tried:
-    """Say what the examination found of its one check."""
+    """Return what the examination found about its one check."""
 
     result = found.results[0] if found.results else None
 
@@ -222,7 +222,7 @@ def _told(command: str, found: Examination, minutes: float) -> Tried:
     return tried("runs", passes if result.checks else "runs, and passes")
 
 
-_NOT_THERE = "A checkout has what is committed, and the folders of dependencies that git ignores; `setup` under [workspace] makes more."
+_NOT_THERE = "A checkout has only committed files and git-ignored folders of dependencies; use `setup` under [workspace] to make more."
 
 
 def _red(red: Sequence[str], result: CheckResult) -> str:
@@ -243,11 +243,11 @@ def _last_words(result: CheckResult) -> str:
 
 _ERROR = re.compile(r"\b[A-Z]\w{0,80}(?:Error|Exception): [^\n]{1,300}")
 _TELLS = re.compile(r"^(?!npm (?:error|ERR!) A complete log|make(?:\[\d+\])?: \*\*\* \[).*\w")
-"""Lines of output that say more than where a log is or that something failed."""
+"""Lines of output that say more than that something failed, or where a log is."""
 
 
 def _plan(command: str) -> Plan:
-    """Return a plan of one story with one check: there is no other yet, and the judge asks for whom it judges."""
+    """Return a plan of one story with one check, since the judge needs a story and there is no real plan yet."""
     story = Story(
         id="S1", title="", description="", requirements=(), criteria=(), depends_on=(), external_depends_on=(), chunk="",
         role="developer", profile=None, files=(), verify=(command,), priority=None, claimed_done=False,

@@ -1,4 +1,4 @@
-"""The run of a document that is not finished, so that nobody begins it from nothing a second time unasked."""
+"""The unfinished run of a document, so that a second run is not begun from scratch without asking."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def newest_of(document: Path) -> Registered | None:
 
 
 def unfinished_of(document: Path) -> Path | None:
-    """Return the folder of a document's newest run where that is not finished; older ones are overtaken."""
+    """Return the folder of a document's newest run if it is not finished. Older runs do not matter."""
     run = newest_of(document)
     return run.out_dir if run and registry.standing(run) != "ended" else None
 

@@ -1,4 +1,4 @@
-"""One message to a web address: a JSON document by POST, bounded in time and tries."""
+"""One message to a web address: a JSON document by POST, with limits on time and tries."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from urllib.request import OpenerDirector
 
 TRIES = 3
-"""How often it is sent at most, where the other side cannot be reached or says that it is at fault itself."""
+"""How often it is sent at most, if the server cannot be reached or reports an error of its own."""
 PAUSE = 1.0
 """Seconds before it is sent again."""
 
 
 def is_address(url: object) -> bool:
-    """Tell whether something is the address of a web server, without blanks, and without a password in it."""
+    """Tell whether something is the address of a web server, without blanks and without a password."""
     from urllib.parse import urlsplit
 
     if not isinstance(url, str) or not url.isascii() or not url.isprintable() or " " in url:
@@ -27,14 +27,14 @@ def is_address(url: object) -> bool:
         return (
             parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc and parts.port != 0
         )
-    except ValueError:  # no number behind the colon, or no end to a bracket
+    except ValueError:  # a port that is no number, or a bracket that is not closed
         return False
 
 
 def post(url: str, message: Mapping[str, Any], seconds: float) -> str:
-    """Send a message and return why it could not be; nothing where it was taken. All tries share the seconds.
+    """Send a message; return why it failed, or an empty text. All tries share the seconds.
 
-    Nothing of the answer is read beyond its head, and no redirection is followed: the message is for this address.
+    Only the head of the answer is read. No redirection is followed, since the message is meant for this address only.
     """
     from http.client import HTTPException
     from urllib.error import HTTPError

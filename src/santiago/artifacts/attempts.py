@@ -24,12 +24,12 @@ T = TypeVar("T")
 PROMPT, AGENT_LOG, PATCH, LEFT_OUT = "prompt.md", "agent.log", "changes.patch", "left-out.txt"
 VERIFICATION, CRITIQUE, OUTCOME, ENDING = "verification.json", "critique.md", "outcome.json", "ending.json"
 FILES = "files.json"
-"""Names all files of an attempt that has ended, with their digests; the log has the digest of this one."""
+"""Lists all files of an attempt that has ended, with their digests. The log has the digest of this list."""
 LASTING = (VERIFICATION, OUTCOME, FILES)
-"""Files that are on disk before the log says anything of them; a power cut may take the others."""
+"""Files that are synced before the log refers to them. A power cut may lose the others."""
 
 ROOM = 1 << 15
-"""Bytes that an ending takes at the most, or nearly."""
+"""About the largest size of an ending, in bytes."""
 
 
 class FileAttempts:
@@ -45,9 +45,9 @@ class FileAttempts:
         return str(self.store.path / attempt_folder(story, attempt) / PROMPT)
 
     def keep_prompt(self, story: str, attempt: int, prompt: str) -> None:
-        """Write what the agent is asked; as long as it is not there, nobody was asked anything (`begun`)."""
+        """Write the prompt. As long as it is missing, no agent was started (`begun`)."""
         folder = attempt_folder(story, attempt)
-        # The room for the ending, so that an agent that fills the disk does not lose its work by it.
+        # Reserves room for the ending, so that an agent that fills the disk does not lose its work.
         self.store.put_many(folder, {beneath.temporary_of(ENDING): bytes(ROOM)})
         try:
             self.store.put(f"{folder}/{PROMPT}", prompt.encode())
@@ -63,7 +63,7 @@ class FileAttempts:
         self.store.put(f"{attempt_folder(story, attempt)}/{ENDING}", codec.canonical(ending), sync=False)
 
     def disown(self, story: str, attempt: int) -> None:
-        """Note for good that an agent's work is not judged, although it had ended; what it used stays known."""
+        """Note that an agent's work will never be judged, although the agent had ended. Its usage stays known."""
         if (ending := self.ending(story, attempt)) is not None:
             ended = replace(ending, reason=Reason.INTERRUPTED)
             self.store.put(f"{attempt_folder(story, attempt)}/{ENDING}", codec.canonical(ended))
@@ -79,11 +79,11 @@ class FileAttempts:
         return tuple(found.decode("utf-8", "replace").splitlines())
 
     def latest(self, story: str) -> int:
-        """Return the number of the last attempt that has files; 0 where there is none."""
+        """Return the number of the last attempt that has files; 0 if there is none."""
         return max((int(name) for name in self.store.names(f"{ATTEMPTS}/{story}") if name.isdecimal()), default=0)
 
     def ended(self, story: str, attempt: int) -> bool:
-        """Tell whether an attempt's agent had ended well; its work still has to be verified before it is believed."""
+        """Tell whether an attempt's agent had ended normally. Its work must still be verified."""
         ending = self.ending(story, attempt)
         return ending is not None and ending.reason is None
 
@@ -94,7 +94,7 @@ class FileAttempts:
         return self._read(AttemptOutcome, story, attempt, OUTCOME)
 
     def _read(self, kind: type[T], story: str, attempt: int, name: str) -> T | None:
-        """Return a file of an attempt; one that a crash left half written, or a newer santiago wrote, is none."""
+        """Return a file of an attempt; None if it is missing, half written, or from a newer santiago."""
         path = f"{attempt_folder(story, attempt)}/{name}"
         content = self.store.get(path)
         try:
@@ -108,16 +108,18 @@ class FileAttempts:
 
     def keep_outcome(self, outcome: AttemptOutcome, record: bytes | None, critique: str) -> tuple[str | None, str]:
         files = {OUTCOME: codec.canonical(outcome), CRITIQUE: critique.encode()}
-        if record is not None:  # the digest is that of what is written
+        if record is not None:  # redacted first, so that the digest is that of the written bytes
             files[VERIFICATION] = record = self.store.harmless(VERIFICATION, record)
         digest = sha256(record).hexdigest() if record is not None else None
         return digest, self.seal(outcome.story, outcome.number, files)
 
     def seal(self, story: str, attempt: int, files: Mapping[str, bytes]) -> str:
-        """Write these files of an attempt and a list of all that it has; return the digest of the list."""
+        """Write these files of an attempt, and a list of all files that it has; return the digest of the list."""
         folder = attempt_folder(story, attempt)
         written = {name: self.store.harmless(name, content) for name, content in files.items()}
-        digests = self.store.digests(folder, without=(*written, FILES))  # what somebody planted, an audit names
+        digests = self.store.digests(
+            folder, without=(*written, FILES)
+        )  # `audit` names files that somebody else put there
         digests |= {name: sha256(content).hexdigest() for name, content in written.items()}
         listing = codec.canonical(digests)
         self.store.put_many(folder, {**written, FILES: listing}, sync=LASTING, clean=(*written, FILES))

@@ -1,4 +1,4 @@
-"""Files below one folder, reached by handles and never through a link, whatever an agent may have planted there."""
+"""Files below one folder, opened by handles and never through a link, since an agent may have put links there."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ PIECE = 1 << 20
 
 
 class PlantedError(Exception):
-    """Where a file or folder of ours belongs stands something else: a link, a pipe, a device."""
+    """In place of one of santiago's files or folders there is something else: a link, a pipe, a device."""
 
 
 def parts_of(path: str) -> tuple[str, ...]:
-    """Return the names that a path inside the folder consists of; a path that could leave it is a mistake of ours."""
+    """Return the parts of a path inside the folder. A path that could leave the folder is a bug, and raises ValueError."""
     parts = tuple(path.split("/"))
     if any(part in {"", ".", ".."} or "\0" in part for part in parts):
         raise ValueError(f"not a path inside the out-dir: {path!r}")
@@ -58,7 +58,7 @@ def _enter(folder: int, name: str, *, make: bool) -> int:
 
 
 def read(folder: int, name: str, limit: int) -> bytes | None:
-    """Return a regular file's bytes, or None where there is none; one larger than the limit is a planted one."""
+    """Return a regular file's bytes; None if it does not exist. Raise PlantedError if it is larger than the limit."""
     handle = _regular(folder, name)
     if handle is None:
         return None
@@ -83,7 +83,7 @@ def digest(folder: int, name: str) -> str | None:
 
 
 def _regular(folder: int, name: str) -> int | None:
-    """Return the handle of a regular file, or None where there is no such file; what is none is a planted one."""
+    """Return the handle of a regular file; None if it does not exist. Raise PlantedError if it is anything else."""
     try:
         handle = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     except FileNotFoundError:
@@ -99,7 +99,7 @@ def _regular(folder: int, name: str) -> int | None:
 
 
 def write(folder: int, name: str, content: bytes, *, sync: bool) -> None:
-    """Write a new file in place of whatever file stood there; not atomic."""
+    """Write a new file in place of an old one. This is not atomic."""
     handle = create(folder, name)
     try:
         write_all(handle, content)
@@ -110,7 +110,7 @@ def write(folder: int, name: str, content: bytes, *, sync: bool) -> None:
 
 
 def replace(folder: int, name: str, content: bytes, *, sync: bool = True) -> None:
-    """Write a file so that after any crash it is the old one or the new one; durable on return if synced."""
+    """Write a file so that after any crash it is the old one or the new one. With `sync` it is on disk on return."""
     check_place(folder, name)
     temporary = temporary_of(name)
     try:
@@ -143,7 +143,7 @@ def is_temporary(name: str) -> bool:
 
 
 def create(folder: int, name: str) -> int:
-    """Return the handle of a new file. An old one is unlinked, not cut: it may be a link to something else."""
+    """Return the handle of a new file. An old one is unlinked and not truncated, since it may be a hard link to another file."""
     try:
         return os.open(name, _NEW, 0o644, dir_fd=folder)
     except FileExistsError:
@@ -154,7 +154,7 @@ def create(folder: int, name: str) -> int:
 
 
 def check_place(folder: int, name: str) -> None:
-    """Refuse to write where something other than a regular file stands."""
+    """Raise if there is something other than a regular file at the place to write."""
     with contextlib.suppress(FileNotFoundError):
         if not stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
             raise PlantedError(name)

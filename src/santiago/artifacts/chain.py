@@ -1,4 +1,4 @@
-"""The lines of a log as one chain: each checked against the one before, the first also for its format's version."""
+"""The lines of a log as a hash chain. Each line is checked against the one before; the first tells the format's version."""
 
 from __future__ import annotations
 
@@ -27,39 +27,39 @@ if TYPE_CHECKING:
     from santiago.contract.result import LogHead
 
 PIECE = 1 << 15
-"""Bytes read and parsed at a time: few enough that it all stays in the processor's cache."""
+"""Bytes that are read and parsed at a time: few enough for the processor's cache."""
 MOST_NAMES = 256
-"""Names of stories that are remembered as checked, so that memory does not grow with the log."""
+"""How many checked story names are remembered, so that memory does not grow with the log."""
 
 _FIRST = (EventKind.RUN_CREATED, EventKind.SESSION_CREATED)
 
 
 class Chain:
-    """A log as far as it was read. The fields tell of the last event that was taken, and of what follows it."""
+    """A log as far as it was read. The fields describe the last event that was read, and what follows it."""
 
     def __init__(self, path: Path, anchor: LogHead | None = None) -> None:
         self.path = path
         self.anchor = anchor
-        """A place of the chain that is known from elsewhere and must be passed."""
+        """A position and hash that `result.json` recorded. The log must contain it."""
         self.seq = 0
         self.hash = GENESIS
         self.run_id = ""
         self.end = 0
-        """Byte after the last whole line."""
+        """Offset after the last whole line."""
         self.torn = 0
-        """Bytes of an unfinished line after it."""
+        """Length of an unfinished line after it."""
         self._stories: set[str] = set()
         self._noted = {1} if anchor is None else {1, anchor.seq}
-        """Events of which more is known than that they follow the one before."""
+        """Numbers of the events that need more checks than the chain: the first, and the recorded one."""
 
     def further(self, handle: int) -> Iterator[Event]:
-        """Yield the events after the last one that was taken, up to the end of the file or an unfinished line."""
+        """Yield the events after the last one that was read, up to the end of the file or an unfinished line."""
         rest, place = b"", self.end
         while piece := self._read(handle, place):
             place += len(piece)
             if len(self._stories) > MOST_NAMES:
                 self._stories.clear()
-            lines = BytesIO(rest + piece).readlines()  # looks for the ends several times as fast as `split`
+            lines = BytesIO(rest + piece).readlines()  # finds the line ends several times faster than `split`
             rest = b"" if piece.endswith(b"\n") else lines.pop()
             if self.seq == 0 and lines:
                 self._refuse_newer(version_of(lines[0]))
@@ -85,13 +85,15 @@ class Chain:
             return os.pread(handle, PIECE, place)
 
     def _look_at(self, event: Event, digest: str) -> None:
-        """Check the first event, and the one that is known from elsewhere."""
+        """Check the first event, and the one whose hash is recorded elsewhere."""
         if event.seq == 1:
             if event.event not in _FIRST or event.context.get("log") != LOG_VERSION:
-                raise self._damage("a log begins with run_created, or session_created, and the version of its format")
+                raise self._damage(
+                    "a log must begin with run_created or session_created, and with the version of its format"
+                )
             self.run_id = event.run_id
         if self.anchor is not None and event.seq == self.anchor.seq and digest != self.anchor.hash:
-            raise self._damage("its hash is not the one that was recorded elsewhere")
+            raise self._damage("its hash differs from the one that result.json recorded")
 
     def _refuse_newer(self, version: int | None) -> None:
         if version is not None and version > LOG_VERSION:
@@ -99,7 +101,7 @@ class Chain:
             raise refused(self.path, message, "Use the santiago that wrote it, or a newer one.")
 
     def _judge_rest(self, handle: int, why: str) -> None:
-        """Tell an unfinished last line from damage: only a last line can be unfinished."""
+        """Accept an unfinished last line; raise for any other damage."""
         with guarding(self.path):
             if not repair.is_unfinished(handle, self.end):
                 raise self._damage(why)

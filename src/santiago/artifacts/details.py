@@ -18,7 +18,7 @@ LISTING = "files.json"
 
 
 def listing_of(story: str, number: int) -> str:
-    """Return the file that names the files of a proposal with their digests."""
+    """Return the path of the list of a proposal's files with their digests."""
     return f"{DETAILS}/{story}/{number}.{LISTING}"
 
 
@@ -42,7 +42,7 @@ class FileDetails:
         self.store.put(f"{DETAILS}/{story}/{number}.prompt.md", prompt.encode())
 
     def keep(self, story: str, number: int, detail: Detail | None, text: str) -> tuple[str, str]:
-        """Write a proposal for programs and for people; return the digests of the first and of the list of its files."""
+        """Write a proposal as JSON and as readable text; return the digests of the JSON and of the list of its files."""
         folder = f"{DETAILS}/{story}"
         files = {f"{number}.md": text.encode("utf-8", "backslashreplace")}
         if detail is not None:
@@ -58,11 +58,13 @@ class FileDetails:
         return digests.get(f"{number}.json", ""), sha256(listing).hexdigest()
 
     def get(self, ref: DetailRef) -> Detail:
-        """Return a detailed plan; raise where it is not the one that the log names."""
+        """Return a detailed plan; raise if its digest differs from the one in the log."""
         path = f"{DETAILS}/{ref.story}/{ref.revision}.json"
         content = self.store.get(path)
         if content is None or sha256(content).hexdigest() != ref.digest:
-            message = "it is not the detailed plan that was approved" if content else "the detailed plan is gone"
+            message = (
+                "this detailed plan was changed after it was approved" if content else "the detailed plan is missing"
+            )
             raise corrupt(
                 self.store.path / path, message, hint="Put the file back as it was; `santiago audit` says more."
             )

@@ -1,4 +1,4 @@
-"""What can be wrong with what stands in the files of a run, as errors for people."""
+"""What can be wrong with the files of a run, as errors for people."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def corrupt(where: Path | str, message: str, *, line: int = 0, hint: str = "") -> SantiagoError:
-    """Return the error for a file that does not hold what was written to it; nobody repairs that by guessing."""
+    """Return the error for a file whose content is not what santiago wrote. Santiago does not guess a repair."""
     return SantiagoError(
         Kind.BLOCKED,
         f"{message}; nothing was changed",
@@ -27,17 +27,17 @@ def corrupt(where: Path | str, message: str, *, line: int = 0, hint: str = "") -
 
 
 def possible(log: Path, take: Callable[[Event], None]) -> Callable[[Event], None]:
-    """Return `take`, to which a log whose lines are whole but tell an impossible story is damage, too."""
+    """Return `take` so that an impossible event, in a line that is whole, is reported as damage too."""
 
     def taken(event: Event) -> None:
         try:
             take(event)
         except (ValueError, LookupError, TypeError) as error:
-            raise corrupt(log, f"line {event.seq} cannot be: {error}", line=event.seq) from error
+            raise corrupt(log, f"line {event.seq} is impossible: {error}", line=event.seq) from error
 
     return taken
 
 
 def refused(where: Path | str, message: str, hint: str) -> SantiagoError:
-    """Return the error for something that the same command will find again."""
+    """Return the error for something that would fail again with the same command."""
     return SantiagoError(Kind.INPUT, message, where=str(where), hint=hint, reason=Reason.INVALID_INPUT)

@@ -1,4 +1,4 @@
-"""Reading documents that may be hostile, and writing files that are there as a whole or not at all."""
+"""Reading documents that may be hostile, and writing files completely or not at all."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_DOCUMENT = 16 * 1024 * 1024
-"""Bytes of a document that are read; a requirements document has no use for more."""
+"""Largest document that is read, in bytes. A requirements document needs no more."""
 
 _NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS})
-"""What a file system says that has no second names for a file."""
+"""Errors of file systems that have no hard links."""
 _WORDS = {
     errno.ENOENT: ("there is no such file", "Check the path."),
     errno.ENOTDIR: ("a part of the path is not a folder", "Check the path."),
@@ -31,22 +31,22 @@ _WORDS = {
 
 
 _PACKED = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
-"""How .docx and .odt begin, and how .doc does."""
+"""The first bytes of .docx and .odt, and of .doc."""
 
 
 def read_text(path: Path, limit: int = MAX_DOCUMENT) -> str:
-    """Return the text of a document; raise one clear error for anything that is no readable UTF-8 text."""
+    """Return the text of a document; raise a clear error if it is not readable UTF-8 text."""
     data = read_bytes(path, limit)
     if data.startswith(_PACKED):
         raise _bad(
             path,
-            "it is no text: a Word file or an archive",
+            "it is not text but a Word file or an archive",
             f"Convert it: `pandoc {path.name} -t gfm -o {path.stem}.md`.",
         )
     nul = data.find(b"\0")
     if nul >= 0:
         raise _bad(
-            path, "it holds NUL bytes, so it is no text", "Save it as UTF-8 text.", line=data.count(b"\n", 0, nul) + 1
+            path, "it holds NUL bytes, so it is not text", "Save it as UTF-8 text.", line=data.count(b"\n", 0, nul) + 1
         )
     try:
         return data.decode("utf-8")
@@ -56,7 +56,7 @@ def read_text(path: Path, limit: int = MAX_DOCUMENT) -> str:
 
 
 def read_bytes(path: Path, limit: int) -> bytes:
-    """Return the bytes of a regular file within the limit; never waits for a FIFO or a device."""
+    """Return the bytes of a regular file within the limit. Never waits for a FIFO or a device."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -81,7 +81,7 @@ def read_bytes(path: Path, limit: int) -> bytes:
 
 
 def read_json(path: Path, limit: int) -> Any:
-    """Return what a small JSON file holds; None where there is none that can be read."""
+    """Return what a small JSON file holds; None if it is missing or unreadable."""
     import json
 
     try:
@@ -91,7 +91,7 @@ def read_json(path: Path, limit: int) -> Any:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that after any crash it is the old one or the new one, and durable on return."""
+    """Write a file so that after any crash it is the old one or the new one. It is on disk on return."""
     with guarding(path, "it was not written"):
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f".{path.name}.tmp")
@@ -111,9 +111,9 @@ def _write_synced(path: Path, content: bytes) -> None:
 
 
 def write_new(path: Path, content: bytes) -> bool:
-    """Make a file whole and only where there is none; return whether it was this call that made it.
+    """Make a complete file, unless one exists; return whether this call made it.
 
-    Several processes may do so at once: the first one's file stays, whatever became of it since.
+    Several processes may do so at once. The file of the first one stays, even if it was changed since.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with guarding(path, "it was not written"):

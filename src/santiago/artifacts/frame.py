@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 LOG_VERSION = 1
 GENESIS = "0" * 32
-"""What the first line has for the hash of the line before."""
+"""Stands for the hash of the line before in the first line."""
 MAX_LINE = 1 << 20
-"""Bytes of one line; whatever is larger belongs into a file of its own, with its digest in the event."""
+"""Largest line in bytes. Larger data must go into a file, with its digest in the event."""
 
 FEW = 1000
-"""Lines that are parsed sooner than the quick parser is loaded."""
+"""Up to this many lines, loading the fast parser would take longer than parsing without it."""
 
 _KEYS = ["seq", "timestamp", "run_id", "story_id", "chunk", "event", "phase", "attempt", "status", "actor", "context", "prev", "h"]  # fmt: skip
 _EVENT_KEYS = _KEYS[:-2]
@@ -32,7 +32,7 @@ _RUN_PHASES: dict[Any, RunPhase | SessionPhase | None] = {
     None: None,
     **{phase.value: phase for phase in (*SessionPhase, *RunPhase)},
 }
-"""Of what is about no story; which of the two machines it belongs to, the log's first event says."""
+"""Phases of events without a story. The log's first event tells whether they belong to a run or to a session."""
 _STORY_PHASES: dict[Any, StoryPhase | None] = {None: None, **{phase.value: phase for phase in StoryPhase}}
 _STATUSES = frozenset({None, *get_args(EventStatus)})
 _DETAILS: dict[str, Any] = get_type_hints(Context)
@@ -50,16 +50,18 @@ class WrongLineError(ValueError):
 
 
 def encode(event: Event, prev: str) -> tuple[bytes, str]:
-    """Return an event's line, and its hash; an event that the reader would refuse is never written."""
+    """Return an event's line and its hash; raise if the reader would refuse the event."""
     data = {name: getattr(event, name) for name in _EVENT_KEYS}
     text = _dump(data)
-    if "\\ud" in text:  # half of a surrogate pair is no text and cannot be read again
+    if "\\ud" in text:  # half a surrogate pair could not be read again
         text = _dump(_whole_text(data))
     body = f'{text[:-1]},"prev":"{prev}"'.encode("ascii")
     digest = _hash(prev, body)
     line = body + f',"h":"{digest}"}}\n'.encode("ascii")
     if len(line) > MAX_LINE:
-        raise WrongLineError(f"event {event.seq} takes {len(line)} bytes, and a line has room for {MAX_LINE}")
+        raise WrongLineError(
+            f"event {event.seq} takes {len(line)} bytes, more than the {MAX_LINE} that a line may have"
+        )
     _, fault = decode([line], event.seq - 1, prev, event.run_id, set())
     if fault is not None:
         raise fault
@@ -69,11 +71,11 @@ def encode(event: Event, prev: str) -> tuple[bytes, str]:
 def decode(
     lines: Iterable[bytes], seq: int, prev: str, run_id: str, stories: set[str]
 ) -> tuple[list[tuple[Event, str]], ValueError | None]:
-    """Return the events of lines, each with its line's hash, up to one that is not in order; and what is wrong with it.
+    """Return the events of lines with the hashes of these lines, up to the first faulty line; and that line's fault.
 
-    `seq`, `prev` and `run_id` are those of the line before, `run_id` empty on the first one; `stories` are names already
-    found in order. A long log passes here, many lines at once, so what is usual is looked at in a few steps, and only
-    what is not is looked into.
+    `seq`, `prev` and `run_id` are those of the line before; `run_id` is empty before the first one. `stories` are names that
+    were already checked. Long logs are read here, many lines at once, so usual lines are checked in a few steps, and only
+    unusual ones in detail.
     """
     found: list[tuple[Event, str]] = []
     parse, keys = (_parse, _KEYS) if seq < FEW else _quick()
@@ -118,7 +120,7 @@ def decode(
 
 
 def _event(*given: Any) -> Event:
-    """Return an event, quicker than its own constructor, which has to refuse changes afterwards."""
+    """Return an event. This is faster than its constructor, which makes it frozen field by field."""
     event: Any = _Draft()
     (
         event.seq, event.timestamp, event.run_id, event.event, event.story_id, event.chunk, event.phase, event.attempt,
@@ -129,19 +131,19 @@ def _event(*given: Any) -> Event:
 
 
 def _parse(line: bytes) -> Any:
-    """Return a line's JSON, as strictly as the quick parser."""
+    """Return a line's JSON, as strictly as the fast parser does."""
     try:
         data = json.loads(line.decode("ascii"))
     except RecursionError:
         raise ValueError("nested too deeply") from None
     if b"\\ud" in line.lower():
-        json.dumps(data, ensure_ascii=False).encode()  # raises at half of a surrogate pair, which is no text
+        json.dumps(data, ensure_ascii=False).encode()  # raises at half a surrogate pair, which is not text
     return data
 
 
 @cache
 def _quick() -> tuple[Callable[[bytes], Any], list[str]]:
-    """Return the quick parser, and the keys as it keeps them: they are told to be the same by their address."""
+    """Return the fast parser, and the keys as it caches them, so that comparing them only compares addresses."""
     from pydantic_core import from_json
 
     parse = partial(from_json, cache_strings="keys")
@@ -149,7 +151,7 @@ def _quick() -> tuple[Callable[[bytes], Any], list[str]]:
 
 
 def _wrong(line: bytes, prev: str, why: str = "") -> ValueError:
-    """Return what is the matter with a line that is not in order; bytes that changed explain everything else."""
+    """Return the fault of a line. A hash that does not fit comes first, since changed bytes explain all other faults."""
     digest = _hash(prev, line[:-_END])
     if line[-_END:] != b',"h":"%b"}\n' % digest.encode("ascii"):
         return BrokenLineError("its hash does not fit")
@@ -166,7 +168,7 @@ _LARGEST = 2**53
 
 
 class _Draft:
-    """An event that can still be filled in; making a frozen one, field by field, costs more than parsing its line."""
+    """An event that is not frozen yet. Making a frozen one, field by field, would cost more than parsing its line."""
 
     __slots__ = Event.__slots__  # type: ignore[attr-defined]
 
@@ -181,7 +183,7 @@ def _check_list(key: str, value: Any) -> None:
 
 
 def _fault(data: dict[str, Any], run_id: str = "", seq: int = 0) -> str:
-    """Say what is wrong with a line, also beside the one before it; nothing where it only is unusual."""
+    """Return what is wrong with a line, also compared with the one before; empty if it is only unusual."""
     texts: tuple[tuple[str, Any], ...] = (("timestamp", _is_time), ("run_id", _is_run), ("story_id", _is_story))
     story, status, attempt = data["story_id"], data["status"], data["attempt"]
     for name, matches in texts:
@@ -204,13 +206,13 @@ def _fault(data: dict[str, Any], run_id: str = "", seq: int = 0) -> str:
     if attempt is not None and not (type(attempt) is int and 1 <= attempt <= _LARGEST):
         return f"the attempt cannot be {_shown(attempt)}"
     if type(data["actor"]) is not str or not (data["chunk"] is None or type(data["chunk"]) is str):
-        return "its actor or chunk is no text"
+        return "its actor or chunk is not text"
     return _context_fault(data["context"])
 
 
 def _context_fault(context: Any) -> str:
     if type(context) is not dict:
-        return "its context is no object"
+        return "its context is not an object"
     for key, value in context.items():
         if key not in _DETAILS:
             return f"there is no detail {_shown(key)}"
@@ -244,7 +246,7 @@ def _hash(prev: str, body: bytes) -> str:
 
 
 def _whole_text(value: Any) -> Any:
-    """Return a value whose texts can be written as UTF-8; what cannot is spelled out."""
+    """Return a value whose texts can be written as UTF-8. Characters that cannot be are escaped."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
     if isinstance(value, dict):

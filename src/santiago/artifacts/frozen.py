@@ -1,4 +1,4 @@
-"""What a run began with stays what it is: a plan or input that differs from the frozen one is refused by field."""
+"""A run's plan and input never change. Ones that differ are refused, and the error names the fields that differ."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from santiago.contract.policy import RunInput
 
 _MOST = 5
-"""Fields that one message names."""
+"""How many fields one message names."""
 
 
 def compare(path: Path, frozen: RunInput | Plan, given: RunInput | Plan) -> None:
-    """Raise where a document is not the frozen one, naming both digests and where they differ."""
+    """Raise if a document differs from the frozen one. The error names both digests and the fields that differ."""
     old, new = codec.digest(frozen), codec.digest(given)
     if old == new:
         return
@@ -27,7 +27,7 @@ def compare(path: Path, frozen: RunInput | Plan, given: RunInput | Plan) -> None
     named = ", ".join(fields[:_MOST]) + (f" and {len(fields) - _MOST} more" if len(fields) > _MOST else "")
     raise refused(
         path,
-        f"this is not what the run began with: {named} differs (digest {old[:16]} then, {new[:16]} now)",
+        f"this differs from what the run began with: {named} (digest {old[:16]} then, {new[:16]} now)",
         "Use a new out-dir; limits are raised with `santiago resume --add-attempts N` (--add-minutes, --add-cost, --add-tokens).",
     )
 

@@ -1,4 +1,4 @@
-"""What a run writes, without secrets: texts as they are, of JSON and events only the strings."""
+"""Removes secrets from what a run writes: from whole texts, and from the strings in JSON and events."""
 
 from __future__ import annotations
 

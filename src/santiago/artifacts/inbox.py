@@ -1,4 +1,4 @@
-"""Letters from outside to a run: files made with link(2), so that the first wins and the second is told."""
+"""Letters from outside to a run. They are files made with link(2): the first letter wins, and the second is told so."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LARGEST = 1 << 18
 """Bytes of one letter; an answer is a few sentences."""
 
 MOST = 1000
-"""Letters that are read at one look."""
+"""How many letters are read at one time."""
 
 _ORDER: tuple[LetterKind, ...] = ("stop-now", "stop", "answer", "change", "hint", "pause")
 _STOPS = ("stop-now.json", "stop.json")
@@ -40,23 +40,23 @@ class Inbox:
         self.path = out_dir / FOLDER
 
     def drop(self, letter: Letter) -> bool:
-        """Leave a letter; False where the same was asked, or the question answered, before."""
+        """Leave a letter; return False if the same was asked before, or the question was already answered."""
         with guarding(self.path), self._folders() as (inbox, done):
             for name in _names(letter):
                 if self._link(inbox, name, letter):
                     # The first answer may have been collected meanwhile; its name is then in `done`.
                     if letter.kind == "answer" and _exists(done, name):
-                        with contextlib.suppress(FileNotFoundError):  # the coordinator may have taken it along
+                        with contextlib.suppress(FileNotFoundError):  # the coordinator may have moved it
                             os.unlink(name, dir_fd=inbox)
                         return False
                     return True
         return False
 
     def answered(self, question: str) -> tuple[str, str] | None:
-        """Return who left the answer that counts, and when (UTC); None where there is none that can be read."""
+        """Return who left the answer that counts, and when (UTC); None if there is none or it is unreadable."""
         name = _answer_name(question)
         with guarding(self.path), self._folders() as folders:
-            for folder in folders:  # in this order, in which letters move
+            for folder in folders:  # in the order in which letters move
                 letter = _read(folder, name)
                 with contextlib.suppress(FileNotFoundError):
                     made = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime_ns // 1_000_000
@@ -67,7 +67,7 @@ class Inbox:
     def collect(self) -> list[Letter]:
         """Return what waits: stops first, then answers, then changes, each in natural order; faulty ones last.
 
-        Of very many letters only some, so that nobody can keep the run from its work; the others' turn comes.
+        If there are very many letters, only some are returned, so that they cannot keep the run from its work.
         """
         with guarding(self.path):
             try:
@@ -83,7 +83,7 @@ class Inbox:
     def put_away(self, letters: Sequence[Letter], void: Collection[str] = ()) -> None:
         """Move letters to `done`, once their events are in the log.
 
-        Those that are `void` answered nothing; there they bear another name, so that their question can still be answered.
+        Letters in `void` answered nothing. They get another name in `done`, so that their question can still be answered.
         """
         with guarding(self.path), self._folders() as (inbox, done):
             for letter in letters:
@@ -91,7 +91,7 @@ class Inbox:
                 free = next(name for name in _numbered(wanted) if not _exists(done, name))
                 with contextlib.suppress(FileNotFoundError):
                     os.rename(letter.name, free, src_dir_fd=inbox, dst_dir_fd=done)
-            if letters:  # what was obeyed must not come back after a power cut
+            if letters:  # a letter that was obeyed must not come back after a power cut
                 os.fsync(done)
                 os.fsync(inbox)
 
@@ -123,7 +123,7 @@ class Inbox:
 
 
 def _waiting(inbox: int) -> list[str]:
-    """Return the names of letters; a wish to stop is among them however many others there are."""
+    """Return the names of letters. A request to stop is always among them, however many letters there are."""
     stops = [name for name in _STOPS if _exists(inbox, name)]
     with os.scandir(inbox) as entries:  # by handle, so that no link is followed
         others = (entry.name for entry in entries if entry.name not in (DONE, *_STOPS))
@@ -135,7 +135,7 @@ def _place(letter: Letter) -> tuple[bool, int, object]:
 
 
 def _names(letter: Letter) -> Iterator[str]:
-    """Yield the names that a letter may take, in order; what concerns a story's next attempt can be said more than once."""
+    """Yield the file names that a letter may get, in order. Hints and changes for a story may be sent more than once."""
     match letter.kind:
         case "stop" | "stop-now":
             yield f"{letter.kind}.json"
@@ -163,7 +163,7 @@ def _read(inbox: int, name: str) -> Letter:
         data = json.loads(content or b"")
         letter = _letter(name, data)
     except beneath.PlantedError:
-        return _faulty(name, "it is no regular file, or far too large")
+        return _faulty(name, "it is not a regular file, or far too large")
     except TypeError as error:
         return _faulty(name, str(error))
     except (ValueError, RecursionError, OSError):
@@ -172,9 +172,9 @@ def _read(inbox: int, name: str) -> Letter:
 
 
 def _letter(name: str, data: Any) -> Letter | None:
-    """Return the letter if the file's name is the one that this letter would have been given."""
+    """Return the letter if the file has the name that such a letter gets; else None."""
     if not isinstance(data, dict):
-        raise TypeError("it is no JSON object")
+        raise TypeError("it is not a JSON object")
     kind: Any = _text(data, "kind", None)
     letter = Letter(
         kind=kind,
@@ -197,7 +197,7 @@ def _letter(name: str, data: Any) -> Letter | None:
 def _text(data: dict[str, Any], field: str, default: str | None = "") -> str:
     value = data.get(field, default)
     if not isinstance(value, str):
-        raise TypeError(f'its "{field}" is {"no text" if field in data else "missing"}')
+        raise TypeError(f'its "{field}" is {"not text" if field in data else "missing"}')
     return value
 
 
@@ -215,7 +215,7 @@ def _exists(folder: int, name: str) -> bool:
 
 
 def _numbered(name: str) -> Iterator[str]:
-    """Yield a name and then that name with numbers: a run can be stopped many times."""
+    """Yield a name, then that name with numbers, since a run can be stopped many times."""
     yield name
     stem, _, ending = name.rpartition(".")
     yield from (f"{stem}.{number}.{ending}" for number in count(2))

@@ -1,4 +1,4 @@
-"""One coordinator at a time: a lock that the system itself lets go when its holder dies, however it dies."""
+"""One coordinator at a time: a lock that the system releases when its holder dies, however it dies."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from santiago.util.disk import guarding
 
 NAME = "lock"
 SIGNATURE = 8192
-"""Bytes of the file that are read: who holds the lock takes far fewer."""
+"""How many bytes of the lock file are read. The holder's signature takes far fewer."""
 _LET_GO = 0.8
 """Seconds that a dead holder's lock is waited for."""
 _PATIENCE = 20
-"""Looks at a lock that its holder has not signed yet, and at one that was replaced under our hands."""
+"""How often we look again at a lock that its holder has not signed yet, or whose file was replaced meanwhile."""
 _IN_USE = "it is in use by "
 
 
 class Lock:
-    """A lock in a folder, such as that of a run. The file is never removed; what stands in it is for people only."""
+    """A lock in a folder, such as that of a run. The file is never removed. Its content is only for people."""
 
     def __init__(self, folder: Path, *, since: str, name: str = NAME) -> None:
         self.path = folder / name
@@ -56,7 +56,7 @@ class Lock:
                     self._handle = handle
                     self._sign()
                     return
-                os.close(handle)  # somebody removed the file and made it anew: what we hold guards nothing
+                os.close(handle)  # the file was removed and made anew, so our lock protects nothing
         raise refused(self.path, "the lock file is being replaced again and again", "Find out which program does that.")
 
     def release(self) -> None:
@@ -68,25 +68,25 @@ class Lock:
         self._handle = -1
 
     def beat(self, sign: Sign) -> None:
-        """Leave a sign of life, by which the next start tells how long this one lasted."""
+        """Leave a sign of life, from which the next start sees how long this one lasted."""
         content = json.dumps({**self._signature, "used_ms": sign.used_ms, "steps": sign.steps}).encode()
         self._longest = max(self._longest, len(content))
         if self._longest < SIGNATURE:
             with contextlib.suppress(OSError):
-                # Never shorter than before: what stands there can be read at any moment.
+                # Never shorter than before, since it may be read at any moment.
                 os.pwrite(self._handle, content.ljust(self._longest) + b"\n", 0)
 
     def _sign(self) -> None:
-        with contextlib.suppress(OSError):  # a full disk makes the lock no weaker
+        with contextlib.suppress(OSError):  # the lock works without a signature, as on a full disk
             os.ftruncate(self._handle, 0)
             os.pwrite(self._handle, (json.dumps(self._signature) + "\n").encode(), 0)
 
 
 class RunLock(Lock):
-    """The lock of a run in its repository, whose refs and checkouts a copy of the out-dir would share.
+    """The lock of a run in its repository. It is needed since a copy of the out-dir would share the run's refs and checkouts.
 
-    Its file is there only while it is held (a crash leaves it, which stops nobody): whoever takes a lock looks whether its
-    file still has its name.
+    Its file exists only while the lock is held. A crash leaves the file, which does no harm. After taking the lock,
+    `acquire` checks that the file still has its name.
     """
 
     def __init__(self, path: Path, out_dir: Path, *, since: str) -> None:
@@ -113,7 +113,7 @@ class RunLock(Lock):
 
 
 def last_sign(out_dir: Path) -> Sign | None:
-    """Return the last sign of life of somebody who held the lock and did not let it go; None where there is none."""
+    """Return the last sign of life of a holder that died with the lock; None if there is none."""
     try:
         found = json.loads(regular.content(out_dir / NAME, SIGNATURE, follow=False) or b"")
         return Sign(used_ms=int(found["used_ms"]), steps={name: int(ms) for name, ms in found["steps"].items()})
@@ -122,7 +122,7 @@ def last_sign(out_dir: Path) -> Sign | None:
 
 
 def holder(out_dir: Path) -> str | None:
-    """Return who holds the lock of an out-dir, in words; None where nobody does."""
+    """Return who holds the lock of an out-dir, in words; None if nobody does."""
     path = out_dir / NAME
     try:
         os.close(_locked(path, make=False))
@@ -136,9 +136,9 @@ def holder(out_dir: Path) -> str | None:
 def _locked(path: Path, *, make: bool = True) -> int:
     flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     handle = os.open(path, flags | (os.O_CREAT if make else 0), 0o644)
-    if not stat.S_ISREG(os.fstat(handle).st_mode):  # nobody could sign it
+    if not stat.S_ISREG(os.fstat(handle).st_mode):  # it could not be signed
         os.close(handle)
-        raise refused(path, "it is not a regular file", "Remove what stands in the lock's place.")
+        raise refused(path, "it is not a regular file", "Remove it; santiago makes a lock file in its place.")
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -157,7 +157,7 @@ def _locked(path: Path, *, make: bool = True) -> int:
 
 
 def _let_go(handle: int) -> bool:
-    """Wait for a lock whose holder is dead: a child of its that has not begun its own program keeps it for a moment."""
+    """Wait for a lock whose holder is dead. A child process of the holder may keep it until it starts its own program."""
     deadline = time.monotonic() + _LET_GO
     while time.monotonic() < deadline and _is_of_a_dead_one(handle):
         time.sleep(0.005)
@@ -168,7 +168,7 @@ def _let_go(handle: int) -> bool:
 
 
 def _is_of_a_dead_one(handle: int) -> bool:
-    """Tell whether the lock was signed on this machine by a process that is not alive."""
+    """Tell whether the lock was signed on this machine by a process that is dead."""
     try:
         found = json.loads(os.pread(handle, SIGNATURE, 0))
         if found["host"] != socket.gethostname():

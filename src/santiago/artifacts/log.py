@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from santiago.contract.errors import SantiagoError
 
 LIGHT = frozenset({EventKind.TIME_USED, EventKind.NOTE})
-"""Events that nobody acts on: they reach the disk together with the next one that carries meaning."""
+"""Events that nothing depends on. They are synced together with the next event of another kind."""
 
 
 class Log:
@@ -34,7 +34,7 @@ class Log:
         self._inode = os.fstat(handle).st_ino
         self._seq, self._hash, self._run_id, self._size = reader.seq, reader.hash, reader.run_id, reader.end
         self._unsynced = False
-        """Whether light events wait for a sync."""
+        """Whether there are light events that are not synced yet."""
         self._final: SantiagoError | None = None
         """Why nothing more may be written."""
         self.mended = 0
@@ -51,8 +51,8 @@ class Log:
     ) -> Log:
         """Open a log for writing, new or to be continued, and hand every event in it to `take`.
 
-        An unfinished last line is set aside beside the log and recorded; before anything is changed, all the rest has
-        been read and found whole.
+        An unfinished last line is moved to a file beside the log, and recorded. This happens only after all the rest was
+        read and found whole.
         """
         with guarding(path):
             handle = _open_or_make(path, may_make=anchor is None)
@@ -91,14 +91,14 @@ class Log:
         self._size += len(lines)
 
     def sync(self) -> None:
-        """Return when also light events are on disk."""
+        """Sync the log, light events included."""
         if self._final is not None:
             raise self._final
         if self._unsynced:
             self._sync()
 
     def close(self) -> None:
-        """Close the file; also light events are on disk then."""
+        """Sync and close the file."""
         if self._handle < 0:
             return
         try:
@@ -110,7 +110,7 @@ class Log:
             self._handle = -1
 
     def _lines(self, events: Sequence[Event]) -> tuple[bytes, str]:
-        """Return the bytes to write; events that do not continue the log are a mistake of the caller's."""
+        """Return the bytes to write; raise ValueError if the events do not continue the log."""
         seq, digest, lines = self._seq, self._hash, []
         for event in events:
             seq += 1
@@ -123,7 +123,7 @@ class Log:
         return b"".join(lines), digest
 
     def _check_untouched(self) -> None:
-        """See that the file is still there and as it was left: nobody else writes it, moves it or cuts it."""
+        """Raise if somebody else removed, replaced or changed the file since our last write."""
         try:
             info = self.path.lstat()
         except FileNotFoundError:
@@ -148,7 +148,7 @@ class Log:
         self._unsynced = False
 
     def _cut_back(self) -> None:
-        """Leave no half line behind; where even that fails, the next start sets it aside."""
+        """Remove a half-written line. If even that fails, the next start sets it aside."""
         try:
             os.ftruncate(self._handle, self._size)
         except OSError as error:
@@ -169,13 +169,13 @@ class Log:
         return error
 
     def _mend(self, torn: int, utc: Callable[[], str], take: Callable[[Event], None]) -> None:
-        """Bring the file into the state that the next line continues."""
+        """Repair the end of the file, so that the next line can follow."""
         with guarding(self.path, self._safe()):
             found = repair.mend(self.path, self._handle, self._size, torn)
             if self._size and not found:
                 repair.write_again(self.path, self._size)
         self.mended = found.length if found else 0
-        # A log whose very first line was unfinished has no run yet that an event could belong to.
+        # If the very first line was unfinished, there is no run yet that an event could belong to.
         if found is None or not self._run_id:
             return
         event = Event(

@@ -1,4 +1,4 @@
-"""The names of a run's files, and whether there is anything in its log; every command needs these, few need the store."""
+"""The names of a run's files, and whether its log has begun. Every command needs these, and few need the store."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
 
 LOG, INPUT, PLAN, RESULT, ATTEMPTS = "progress.ndjson", "run-input.json", "plan.json", "result.json", "attempts"
 SETTINGS = "settings.json"
-"""What files and variables said when the run was made, without its command line; to tell later what has changed."""
+"""The settings from files and variables when the run was made, to tell later what has changed. Without the command line."""
 REQUEST = "pull-request.md"
-"""What a request to merge the run's branch says; nothing rests on it."""
+"""The text of a request to merge the run's branch. Nothing depends on it."""
 STARTED = "started.log"
-"""What the latest start from a screen printed; nothing rests on it."""
+"""What the latest start from a screen printed. Nothing depends on it."""
 
 
 def attempt_folder(story: str, attempt: int) -> str:

@@ -1,4 +1,4 @@
-"""What is looked at before any agent starts: that each place that will be written can be, and has room."""
+"""Checks before any agent starts: every folder that will be written must be writable and have room."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph
 
 
 def check(out_dir: Path, *, least_free: int = LEAST_FREE) -> list[str]:
-    """Make the out-dir if need be and raise where it cannot serve; return warnings."""
+    """Make the out-dir if needed; raise if it cannot be used; return warnings."""
     check_place(out_dir, "name another one with --out-dir", least_free=least_free)
     kind = mounts.kind_of(out_dir)
     if kind in _NETWORK:
-        return [f"{out_dir} lies on a network file system ({kind}), where locks and writing to disk are not reliable"]
+        return [f"{out_dir} is on a network file system ({kind}), where locks and writes are not reliable"]
     return []
 
 
 def check_place(folder: Path, remedy: str = "", *, least_free: int = LEAST_FREE) -> None:
-    """Make a folder that the run will write to, and raise where it cannot serve; `remedy` is the way round it."""
+    """Make a folder that the run will write to; raise if it cannot be used. `remedy` says how to avoid this folder."""
     with guarding(folder, _SAFE, remedy):
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -55,7 +55,7 @@ def _full(folder: Path, message: str, remedy: str) -> SantiagoError:
 
 
 def _check_writable(place: Path) -> None:
-    """Try it: permissions alone do not tell of read-only mounts and immutable folders."""
+    """Raise if a file cannot be written here. It is tried, since permissions do not show read-only mounts."""
     folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         name = beneath.temporary_of(f"preflight-{os.getpid()}")

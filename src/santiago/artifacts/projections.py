@@ -1,4 +1,4 @@
-"""Files that only show what plan and log say: chunk plan, full plan, session, table of verdicts. Pure, and never read back."""
+"""Files that only show what plan and log say: chunk plan, full plan, session, table of verdicts. They are never read back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CHUNK_PLAN = "tasks/plan.json"
 FULL_PLAN = "planning_docs/full_plan.json"
 BESIDE = f"tasks/{FULL_PLAN}"
-"""The full plan once more beside the chunk's, so that one folder shows an agent both and nothing else of the run."""
+"""A second copy of the full plan, beside the chunk's, so that an agent sees both in one folder and nothing else of the run."""
 SESSION = "planning/session.json"
 VERDICTS = "evidence/verification-results.tsv"
 PROJECTIONS = (CHUNK_PLAN, FULL_PLAN, BESIDE, SESSION, VERDICTS)
@@ -39,7 +39,7 @@ class _Times:
 
 @dataclass(slots=True)
 class History:
-    """What the projections need beside the state: times of chunks, words of the planning review, all verdicts."""
+    """What the projections need besides the state: times of chunks, feedback of the planning review, all verdicts."""
 
     chunks: dict[str, _Times] = field(default_factory=dict)
     verdicts: list[Event] = field(default_factory=list)
@@ -74,7 +74,7 @@ class History:
                 pass
 
     def _planned(self, context: Context) -> None:
-        """Take over where the planning session stood that the run was made from."""
+        """Take over the feedback of the planning session that the run was made from."""
         self.revision, self.rounds = context.get("revision", 0), context.get("round", 0)
         self.mode = "single" if context.get("mode") == "single" else "multi"
         self.feedback = [
@@ -99,7 +99,7 @@ def _ended(event: Event) -> ChunkStatus:
 
 
 def chunk_plan(plan: Plan, active: str | None) -> dict[str, Any]:
-    """Return the plan as it is put before an agent: the active chunk only, and where that stands in the whole."""
+    """Return the plan that an agent gets: only the active chunk, and its place in the whole plan."""
     data: dict[str, Any] = codec.to_data(plan)
     labels = [chunk.label for chunk in plan.chunks]
     data["stories"] = [story for story in data["stories"] if story["chunk"] == active]
@@ -117,7 +117,7 @@ def chunk_plan(plan: Plan, active: str | None) -> dict[str, Any]:
 
 
 def session(state: RunState, history: History) -> Session:
-    """Return where planning and chunked execution stand."""
+    """Return the state of planning and of chunked execution."""
     return Session(
         contract_version=CONTRACT_VERSION,
         plan_revision=max(history.revision, 1),
@@ -141,11 +141,11 @@ def _chunk_record(state: RunState, label: str, times: _Times) -> ChunkRecord:
 
 
 def _resume_point(state: RunState, seq: int, timestamp: str | None) -> ResumePoint | None:
-    """Return where a next start goes on; None where nothing is left to do."""
+    """Return where the next start goes on; None if nothing is left to do."""
     if state.phase is RunPhase.SUCCESS:
         return None
     waiting = (story for story in state.stories.values() if not story.skipped and story.phase is not StoryPhase.DONE)
-    first = next(waiting, None)  # they stand in plan order
+    first = next(waiting, None)  # they are in plan order
     chunk, name = (first.chunk, first.id) if first else (state.active_chunk, None)
     return ResumePoint(seq=seq, chunk=chunk, story=name, timestamp=timestamp)
 
@@ -169,7 +169,7 @@ def _session_status(
 
 
 def verdicts(history: History) -> bytes:
-    """Return every verdict as a table, in the order in which they were given: rework adds to it and replaces nothing."""
+    """Return a table of all verdicts, oldest first. A new verdict on a story adds a row and replaces none."""
     rows: list[tuple[str, ...]] = [_COLUMNS, *map(_row, history.verdicts)]
     return "".join("\t".join(row) + "\n" for row in rows).encode("utf-8", "backslashreplace")
 
@@ -218,11 +218,11 @@ class Projector:
         return written
 
     def write_session(self, state: RunState) -> list[str]:
-        """Bring only the small file up to date that says where the run stands; cheap enough for every event."""
+        """Update only the session file, which is small enough to be written at every event."""
         return [SESSION] if self._write(SESSION, codec.canonical(session(state, self.history))) else []
 
     def mend(self) -> list[str]:
-        """Write the files that are put before agents again where somebody changed them, and return their names."""
+        """Restore the files for agents that somebody changed, and return their names."""
         shown = [(path, self._known.get(path)) for path in (CHUNK_PLAN, BESIDE)]
         changed = [(path, content) for path, content in shown if content is not None and self._get(path) != content]
         for path, content in changed:

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def read_log(path: Path) -> Iterator[Event]:
-    """Yield the events of a log; an unfinished last line is left out, any other damage raises."""
+    """Yield the events of a log. An unfinished last line is left out; any other damage raises."""
     return iter(Reader(path))
 
 
 class Reader(Chain):
-    """One pass over a log, which must reach the place that is known from elsewhere."""
+    """One pass over a log. It raises if the log ends before the event that `result.json` recorded."""
 
     def __iter__(self) -> Iterator[Event]:
         with guarding(self.path):
@@ -39,7 +39,7 @@ class Reader(Chain):
 
 
 def open_log(path: Path, flags: int) -> int:
-    """Open the file of a log; a pipe, a link or a folder in its place is refused, and never waited for."""
+    """Open the file of a log. Raise, and never wait, if there is a pipe, a link or a folder in its place."""
     try:
         handle = os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
     except OSError as error:
@@ -53,4 +53,4 @@ def open_log(path: Path, flags: int) -> int:
 
 
 def _not_a_log(path: Path) -> SantiagoError:
-    return refused(path, "it is not a regular file", "Remove what stands in the log's place, or use another out-dir.")
+    return refused(path, "the log is not a regular file", "Remove it, or use another out-dir.")

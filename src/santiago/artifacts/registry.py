@@ -1,4 +1,4 @@
-"""The runs of a repository: each leaves a note under the common git directory, whichever worktree and out-dir it used."""
+"""The runs of a repository. Each leaves a note in the common git directory, whichever worktree and out-dir it used."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def common_git_dir(root: Path) -> Path | None:
 
 
 def register(common: Path, run_id: str, out_dir: Path, created: str) -> None:
-    """Note a run; again for the same run replaces the note, as after a move of its out-dir."""
+    """Note a run. A second call for the same run replaces the note, as after its out-dir was moved."""
     if not is_run_id(run_id):
         raise ValueError(f"not a run id: {run_id!r}")
     note = {"run_id": run_id, "out_dir": _written(common, out_dir), "created": created}
@@ -63,8 +63,8 @@ def register(common: Path, run_id: str, out_dir: Path, created: str) -> None:
 
 
 def held(common: Path, run_id: str, out_dir: Path, since: str) -> RunLock:
-    """Return the lock of a run in its repository, to be taken."""
-    from santiago.artifacts.lock import RunLock  # who only looks at the notes needs none
+    """Return the lock of a run in its repository, not yet acquired."""
+    from santiago.artifacts.lock import RunLock  # not needed by callers that only read the notes
 
     return RunLock(_folder(common) / f"{run_id}.held", out_dir.absolute(), since=since)
 
@@ -75,7 +75,7 @@ def forget(common: Path, run_id: str) -> None:
 
 
 def runs(common: Path) -> list[Registered]:
-    """Return the registered runs, the newest first; a note that cannot be read is passed over."""
+    """Return the registered runs, newest first. Unreadable notes are skipped."""
     return sorted(_notes(_folder(common)), key=lambda run: (run.created, run.run_id), reverse=True)
 
 
@@ -103,13 +103,13 @@ def standing(run: Registered) -> RunStanding:
 
 
 def says_success(out_dir: Path) -> bool:
-    """Tell whether a run's result is that of its success: a crash may have come before, and an earlier one stand there."""
+    """Tell whether a run's result says success. After a crash an older result may still be there."""
     result = read_json(out_dir / RESULT, _LARGEST_RESULT)
     return isinstance(result, dict) and result.get("status") == "success"
 
 
 def _written(common: Path, out_dir: Path) -> str:
-    """Return an out-dir as a note names it: from the repository on where it lies inside, so that it moves along with it."""
+    """Return an out-dir as a note names it: relative if it is inside the repository, so that both can be moved together."""
     home, place = common.resolve().parent, out_dir.resolve()
     inside = common.name == ".git" and place.is_relative_to(home)
     return place.relative_to(home).as_posix() if inside else str(out_dir.absolute())

@@ -1,4 +1,4 @@
-"""An unfinished last line of the log: told from damage, set aside byte for byte, cut off. Never done by guessing."""
+"""An unfinished last line of the log: how it differs from damage, and how it is moved to a file of its own."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LAST_BYTES = 1 << 16
-"""How much of the log's end is written again when it is opened."""
+"""How many bytes at the end of the log are written again when it is opened."""
 
 
 class SetAside(NamedTuple):
-    """Bytes that stand beside the log because they never became a line of it."""
+    """Bytes in a file beside the log, which never became a whole line of it."""
 
     length: int
     digest: str
 
 
 def is_unfinished(handle: int, start: int) -> bool:
-    """Return whether one line and nothing else stands from here to the end of the file.
+    """Tell whether from here to the end of the file there is one unfinished line and nothing else.
 
-    Zeros after it are no line: file systems leave them where the power went before the data came.
+    Zeros after it do not count: file systems leave them if the power fails before the data is written.
     """
     ended = False
     for piece in _pieces(handle, start):
@@ -41,10 +41,10 @@ def is_unfinished(handle: int, start: int) -> bool:
 
 
 def mend(path: Path, handle: int, end: int, torn: int) -> SetAside | None:
-    """Set aside and cut what follows the last whole line; return what is to be recorded, if anything.
+    """Move what follows the last whole line to a file of its own; return what must be recorded, if anything.
 
-    Each step can be the last before a crash: the bytes are kept before they are cut, and a copy that stands beside the
-    log for its very end tells the next start that only the record is missing.
+    A crash may come after each step. So the bytes are copied before they are cut off, and a copy for the very end of the
+    log tells the next start that only the record is missing.
     """
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -63,7 +63,7 @@ def mend(path: Path, handle: int, end: int, torn: int) -> SetAside | None:
 def write_again(path: Path, end: int) -> None:
     """Write the last bytes of the log over themselves and sync them.
 
-    After a sync that failed, the system may hold a page that it takes for written; this makes it write the page again.
+    After a failed sync, the system may wrongly take a page for written. This makes it write the page again.
     """
     handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
@@ -75,7 +75,7 @@ def write_again(path: Path, end: int) -> None:
 
 
 def _set_aside(folder: int, name: str, handle: int, start: int) -> SetAside:
-    """Copy the bytes under a name that no earlier, different copy has."""
+    """Copy the bytes to a file whose name no earlier, different copy has."""
     found = _digest(_pieces(handle, start))
     number, free = 1, name
     while (there := _digest_of(folder, free)) is not None:

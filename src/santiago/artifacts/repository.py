@@ -1,4 +1,4 @@
-"""Where things stand on disk: the repository around a document, and the out-dirs of its runs."""
+"""Where things are on disk: the repository around a document, and the out-dirs of its runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def find_root(start: Path) -> Path | None:
 
 
 def name_inside(path: Path, root: Path | None) -> str:
-    """Return the name by which a plan calls its document: relative to the repository, never absolute."""
+    """Return the name that a plan uses for its document: relative to the repository, never absolute."""
     if root is not None and path.is_relative_to(root):
         return path.relative_to(root).as_posix()
     return path.name
@@ -39,16 +39,16 @@ def resolved(path: Path) -> Path:
 
 
 def keep_out_of_git(folder: Path) -> None:
-    """Make `.santiago` invisible to git by a file of its own."""
+    """Make git ignore `.santiago`, by a .gitignore file inside it."""
     refuse_linked(folder)
     ignore = folder / ".gitignore"
-    if not os.path.lexists(ignore):  # a link that came with the repository would lead elsewhere
+    if not os.path.lexists(ignore):  # a link that came with the repository may lead anywhere
         folder.mkdir(parents=True, exist_ok=True)
         ignore.write_text("*\n", encoding="utf-8")
 
 
 def refuse_linked(folder: Path) -> None:
-    """Raise where a folder that we would write to lies behind a link of the repository, which may lead anywhere."""
+    """Raise if a folder that we would write to is behind a symbolic link of the repository, which may lead anywhere."""
     for one in (folder, *folder.parents):
         is_ours = RUNS.parts[0] in one.parts
         if not is_ours and (one / ".git").exists():
@@ -56,12 +56,12 @@ def refuse_linked(folder: Path) -> None:
         if one.is_symlink() and (is_ours or find_root(one.parent)):
             hint = "Remove the link, or name a folder outside the repository with --out-dir."
             raise refused(
-                one, "a symbolic link stands where santiago would write; nothing was written through it", hint
+                one, "santiago would write here, but this is a symbolic link; nothing was written through it", hint
             )
 
 
 def unstarted_run(root: Path, prd_path: str) -> Path | None:
-    """Return the newest run of this document that nobody has executed yet: planning again replaces its plan."""
+    """Return the newest run of this document that was not executed yet. Planning again replaces its plan."""
     return _newest(root, prd_path, lambda folder: not (folder / "progress.ndjson").exists())
 
 
@@ -80,7 +80,7 @@ def _newest(root: Path, prd_path: str, fits: Callable[[Path], bool]) -> Path | N
 
 
 def new_run_id(root: Path, utc: str, is_taken: Callable[[str], bool] = lambda _: False) -> str:
-    """Return a run id made of the time (`r_20261115_011742`), with a suffix where that is taken, here or in another worktree."""
+    """Return a run id made of the time (`r_20261115_011742`), with a suffix if that is taken here or in another worktree."""
     stamp = utc[:19].replace("-", "").replace(":", "").replace("T", "_")
     candidate, number = f"r_{stamp}", 1
     while (root / RUNS / candidate).exists() or is_taken(candidate):

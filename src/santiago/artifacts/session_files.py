@@ -1,4 +1,4 @@
-"""The files of a planning session: its log, what it was asked for, drafts, revisions, and what its agents read."""
+"""The files of a planning session: its log, its input, drafts, revisions, and what its agents read."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SessionFiles(FileStore):
         return self._open_log(None, possible(self.path / "progress.ndjson", take))
 
     def keep_asked(self, asked: SessionInput, run_input: RunInput, source: str) -> str:
-        """Write down for good what the session was asked for; return its digest."""
+        """Write the session's input, which never changes; return its digest."""
         if source:
             self._replace(SOURCE, source.encode(), sync=True)
         self._replace(INPUT, codec.canonical(run_input), sync=True)
@@ -39,10 +39,10 @@ class SessionFiles(FileStore):
         return codec.digest(asked)
 
     def asked(self, digest: str = "") -> SessionInput:
-        """Return what the session was asked for; raise where that is not what the log names."""
+        """Return the session's input; raise if its digest differs from the one in the log."""
         content = self.get(ASKED)
         if content is None or (digest and sha256(content).hexdigest() != digest):
-            raise corrupt(self.path / ASKED, "it is gone, or was changed after the session began")
+            raise corrupt(self.path / ASKED, "this file is missing, or was changed after the session began")
         return codec.decode(SessionInput, content, str(self.path / ASKED))
 
     def source(self) -> str:
@@ -50,13 +50,13 @@ class SessionFiles(FileStore):
         return (self.get(SOURCE) or b"").decode("utf-8", "replace")
 
     def show(self, content: bytes) -> None:
-        """Write where the session stands, for others; nobody reads it back."""
+        """Write the session's state for other programs. Santiago never reads it back."""
         self.put(SHOWN, content, sync=False)
 
     # Turns
 
     def lay_out(self, name: str, content: bytes) -> None:
-        """Put a file before the agents, which they only read."""
+        """Write a file for the agents, which they only read."""
         self.put(f"{TASKS}/{name}", content, sync=False)
 
     def clear_away(self, name: str) -> None:
@@ -78,7 +78,7 @@ class SessionFiles(FileStore):
         return sha256(content).hexdigest()
 
     def draft(self, turn: int, agent: str, kind: DraftKind, artifact: Artifact, digest: str) -> str:
-        """Return a draft; raise where it is not the one that the log names."""
+        """Return a draft; raise if its digest differs from the one in the log."""
         return self._named(f"drafts/{turn:04}/{_name(agent, kind)}{_ending(artifact)}", digest).decode()
 
     def keep_revision(self, number: int, artifact: Artifact, content: bytes) -> str:
@@ -89,13 +89,13 @@ class SessionFiles(FileStore):
         return sha256(content).hexdigest()
 
     def revision(self, number: int, artifact: Artifact, digest: str) -> bytes:
-        """Return a revision; raise where it is not the one that the log names."""
+        """Return a revision; raise if its digest differs from the one in the log."""
         return self._named(f"revisions/{number:04}{_ending(artifact)}", digest)
 
     def _named(self, path: str, digest: str) -> bytes:
         content = self.get(path)
         if content is None or sha256(content).hexdigest() != digest:
-            message = "it is not what the log of the session names" if content else "it is gone"
+            message = "this file was changed after the session's log recorded it" if content else "this file is missing"
             raise corrupt(self.path / path, message, hint="Put the file back as it was.")
         return content
 

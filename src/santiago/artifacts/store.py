@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from santiago.process.redact import Redactor
 
 LARGEST = 64 * 2**20
-"""Bytes of any file that is read back."""
+"""Largest file that is read back, in bytes."""
 
 T = TypeVar("T", RunInput, Plan)
 
@@ -39,13 +39,13 @@ class FileStore:
     def __init__(self, out_dir: Path, redactor: Redactor, utc: Callable[[], str]) -> None:
         self.path = out_dir
         self.notices: list[str] = []
-        """What was found odd and mended at the start, for people."""
+        """What was repaired at the start, in words for people."""
         self._redactor = redactor
         self._utc = utc
         self._log: Log | None = None
         self._root = -1
         self._synced: set[str] = set()
-        """Folders whose names are known to be on disk."""
+        """Folders whose names are known to be synced."""
         self._guard = threading.Lock()
 
     def __enter__(self) -> Self:
@@ -67,17 +67,17 @@ class FileStore:
     # The beginning of a run, or of its continuation
 
     def preflight(self) -> list[str]:
-        """Make the out-dir; raise where it cannot serve, return warnings where it hardly can."""
+        """Make the out-dir; raise if it cannot be used; return warnings."""
         return preflight.check(self.path)
 
     def freeze(self, run_input: RunInput, plan: Plan) -> tuple[str, str]:
-        """Write plan and input down for good and return their digests, input first; later, only compare."""
+        """Write plan and input, and return their digests, input first. If they are already written, only compare."""
         wanted = {INPUT: codec.canonical(run_input), PLAN: codec.canonical(plan)}
         if self.has_log():
             frozen.compare(self.path / INPUT, self.frozen(RunInput), run_input)
             frozen.compare(self.path / PLAN, self.frozen(Plan), plan)
         else:
-            for name, content in wanted.items():  # not redacted: a changed byte would be another plan
+            for name, content in wanted.items():  # not redacted, since that would make it another plan
                 if self.get(name) != content:
                     self._replace(name, content, sync=True)
             self._make_attempt_folders([story.id for story in plan.stories])
@@ -92,18 +92,18 @@ class FileStore:
         return codec.decode(kind, content, str(self.path / name))
 
     def has_log(self) -> bool:
-        """Return whether the run has begun; a result without a log is no new run but a damaged one."""
+        """Tell whether the run has begun. Raise if there is a result but no log: such a run is damaged, not new."""
         with guarding(self.path / LOG):
             try:
                 size = (self.path / LOG).lstat().st_size
             except FileNotFoundError:
                 size = 0
         if not size and (self._is_result_damaged() or self._anchor() is not None):
-            raise corrupt(self.path / LOG, "there is a result, but the log that it came from is gone")
+            raise corrupt(self.path / LOG, "there is a result, but the log is missing")
         return size > 0
 
     def start(self, take: Callable[[Event], None] = lambda _: None) -> LogHead:
-        """Clear away what a crash left, open the log for writing, and hand every event in it to `take`."""
+        """Remove what a crash left, open the log for writing, and pass every event in it to `take`."""
         anchor = self._anchor()
         self._remove_temporaries()
         if self._is_result_damaged():  # the log is the truth; the result will be written again
@@ -120,7 +120,9 @@ class FileStore:
     def _open_log(self, anchor: LogHead | None, take: Callable[[Event], None]) -> LogHead:
         self._log = Log.open(self.path / LOG, self._utc, anchor=anchor, take=take)
         if self._log.mended:
-            self.notices.append(f"the last line of {LOG} was torn; it is set aside beside it as progress.torn.*")
+            self.notices.append(
+                f"the last line of {LOG} was incomplete; it was moved to progress.torn.* beside the log"
+            )
         return self._log.head
 
     def _checked(self, take: Callable[[Event], None]) -> Callable[[Event], None]:
@@ -141,7 +143,7 @@ class FileStore:
     # The log
 
     def events(self) -> Iterator[Event]:
-        """Yield the log from its beginning; an unfinished last line is left out, other damage raises."""
+        """Yield the log from its beginning. An unfinished last line is left out; other damage raises."""
         if self.has_log():
             yield from Reader(self.path / LOG, self._anchor())
 
@@ -162,7 +164,7 @@ class FileStore:
         return self._log.head
 
     def anchor(self) -> str:
-        """Return the place of the last event once it is on disk, for those who name it elsewhere."""
+        """Sync the log and return the position of its last event, to be named outside the log."""
         if self._log is not None:
             self._log.sync()
         return f"{self.head.seq}:{self.head.hash}"
@@ -190,7 +192,7 @@ class FileStore:
                 return None
 
     def digests(self, folder: str, *, without: Collection[str]) -> dict[str, str]:
-        """Return the digests of a folder's files by their names; what cannot be read, or was planted there, has none."""
+        """Return the digests of a folder's files by name, without files that are unreadable or not regular."""
         found: dict[str, str] = {}
         with (
             self._honest(folder),
@@ -204,7 +206,7 @@ class FileStore:
         return found
 
     def names(self, folder: str) -> list[str]:
-        """Return what stands in a folder of the out-dir; nothing where there is none."""
+        """Return the names in a folder of the out-dir; empty if there is no such folder."""
         with (
             self._honest(folder),
             contextlib.suppress(FileNotFoundError),
@@ -218,11 +220,11 @@ class FileStore:
         return harmless.file(self._redactor, path, content)
 
     def put(self, path: str, content: bytes, *, sync: bool = True) -> None:
-        """Replace a file as a whole or not at all, durably unless it can be computed again (`sync=False`)."""
+        """Replace a file completely or not at all. It is on disk on return, except with `sync=False`."""
         self._replace(path, self.harmless(path, content), sync=sync)
 
     def sync(self, path: str) -> None:
-        """Return when a file that was written without waiting for the disk is there."""
+        """Sync a file that was written without a sync."""
         *folders, name = beneath.parts_of(path)
         with self._honest(path), beneath.opened(self._folder(), folders) as handles:
             beneath.sync(handles[-1], name)
@@ -230,10 +232,10 @@ class FileStore:
     def put_many(
         self, folder: str, files: Mapping[str, bytes], *, sync: Collection[str] = (), clean: Collection[str] = ()
     ) -> None:
-        """Write the files of an attempt plainly; those named in `sync` are on disk on return.
+        """Write the files of an attempt, without replacing them atomically. Those named in `sync` are on disk on return.
 
-        Nothing rests on a file before its event is in the log, so none of them needs to be replaced atomically.
-        Files named in `clean` hold no secrets any more: they were redacted when they were captured.
+        Nothing depends on a file before its event is in the log, so none of them must be replaced atomically.
+        Files named in `clean` hold no secrets: they were redacted when they were captured.
         """
         with self._honest(folder), self._into(folder, sync=bool(sync)) as handle:
             for name, content in files.items():
@@ -244,16 +246,16 @@ class FileStore:
                 os.fsync(handle)
 
     def drop(self, path: str) -> None:
-        """Take back a file whose writing failed, as far as that is possible."""
+        """Remove a file whose writing failed, if that is possible."""
         *folders, name = beneath.parts_of(path)
         with contextlib.suppress(OSError), beneath.opened(self._folder(), folders) as handles:
             os.unlink(name, dir_fd=handles[-1])
 
     def put_result(self, result: Result) -> None:
-        """Write result.json; an older, different one is kept beside it under the number of its last event."""
+        """Write result.json. An older, different one is kept beside it under the number of its last event."""
         content = self.harmless(RESULT, codec.canonical(result))
         if self._log is not None:
-            self._log.sync()  # the result names the log's last event, so that must not be lost after it
+            self._log.sync()  # the result names the log's last event, which must not be lost
         old = self.get(RESULT)
         if old is not None and old != content:
             anchor = self._anchor()
@@ -276,12 +278,12 @@ class FileStore:
             try:
                 yield
             except beneath.PlantedError as error:
-                message = f"{error} is a link, a device or far too large, and santiago did not make it so"
+                message = f"{error} is a link, a device or far too large; santiago did not make it"
                 raise corrupt(self.path / path, message, hint="Find out who put it there and remove it.") from None
 
     @contextlib.contextmanager
     def _into(self, folder: str, *, sync: bool) -> Iterator[int]:
-        """Yield the handle of a folder that is made if need be; its name, and its parents', are synced once."""
+        """Yield the handle of a folder, which is made if needed. Its name and those of its parents are synced once."""
         names = beneath.parts_of(folder) if folder else ()
         with beneath.opened(self._folder(), names, make=True) as handles:
             for depth in range(len(names)):
@@ -307,7 +309,7 @@ class FileStore:
         """Remove files that were being written when an earlier santiago died."""
         with guarding(self.path):
             for folder, folders, names, handle in os.fwalk(".", dir_fd=self._folder(), follow_symlinks=False):
-                if folder == ".":  # whoever drops a request there does not hold the lock
+                if folder == ".":  # not in the inbox: senders of letters write there without the lock
                     folders[:] = [name for name in folders if name != "inbox"]
                 for name in names:
                     if beneath.is_temporary(name):
@@ -315,7 +317,7 @@ class FileStore:
                             os.unlink(name, dir_fd=handle)
 
     def _anchor(self) -> LogHead | None:
-        """Return the place of the log that result.json names; a damaged one names none."""
+        """Return the position of the log that result.json names; None if result.json is missing or damaged."""
         content = self.get(RESULT)
         with contextlib.suppress(SantiagoError):
             return None if content is None else codec.decode(Result, content, RESULT).head

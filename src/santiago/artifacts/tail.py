@@ -1,4 +1,4 @@
-"""Reading a log that grows: whole lines only, each once, in order, with the chain checked across every pause."""
+"""Reading a log while it grows: every whole line once, in order, with the hash chain checked."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 
 class Tail(Chain):
-    """Goes on where it left off, in the same file; an unfinished line is left for the next time."""
+    """Continues where the last reading ended. An unfinished line is left for the next time."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self._inode = 0
 
     def read(self) -> Iterator[Event]:
-        """Yield the events that were added since the last time; nothing where there is no log yet."""
+        """Yield the events that were added since the last time; none if there is no log yet."""
         with guarding(self.path):
             try:
                 handle = open_log(self.path, os.O_RDONLY)
             except FileNotFoundError:
                 if self.end:
-                    raise corrupt(self.path, "the log is gone") from None
+                    raise corrupt(self.path, "the log was removed") from None
                 return
         try:
             self._check(handle)

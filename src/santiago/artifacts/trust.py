@@ -1,4 +1,4 @@
-"""What of a repository's own, settings or commands, a person has trusted: kept in the user's state folder, where no repository can put them."""
+"""Which settings or commands of a repository a person has trusted. This is kept in the user's state folder, which no repository can write."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from santiago.artifacts.registry import common_git_dir
 from santiago.util.disk import guarding
 
 _LARGEST = 4 << 20
-"""Bytes of a note that are read; a settings file has a quarter of it."""
+"""Largest note that is read, in bytes: four times the largest settings file."""
 
 
 class Trust:
-    """What is trusted of one repository, whichever of its worktrees one is in; a file for each digest, so nothing is lost by two at once.
+    """What is trusted of one repository, for all its worktrees. Each digest has its own file, so two writers at once lose nothing.
 
-    Settings are of no `kind`; whatever else is trusted has one, and stands apart from them.
+    Settings have no `kind`. Other things that are trusted have one, and are kept apart.
     """
 
     def __init__(self, root: Path, kind: str = "") -> None:
@@ -36,7 +36,7 @@ class Trust:
         return isinstance(note, dict) and note.get("repository") == self._repository
 
     def add(self, digest: str, settings: dict[str, Any]) -> None:
-        """Trust settings; the note says for people what they were."""
+        """Trust settings. The note also holds the settings, for people to read."""
         note = {"repository": self._repository, "settings": settings}
         self._make(self.folder)
         write_whole(
@@ -44,7 +44,7 @@ class Trust:
         )
 
     def latest(self) -> dict[str, Any] | None:
-        """Return the settings that were trusted last; None where none were."""
+        """Return the settings that were trusted last; None if none were."""
         with contextlib.suppress(OSError):
             notes = sorted(self.folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
             note = read_json(notes[-1], _LARGEST) if notes else None
@@ -53,12 +53,12 @@ class Trust:
         return None
 
     def basis(self, run_id: str) -> str | None:
-        """Return the digest of the settings that a run's input was made of before anybody trusted them."""
+        """Return the digest of the untrusted settings that a run's input was made from; None if there is none."""
         note = read_json(self._run(run_id), _LARGEST)
         return note if isinstance(note, str) else None
 
     def rests_on(self, run_id: str, digest: str | None) -> None:
-        """Note that a run's input was made of settings that nobody has trusted yet, or that it no longer is."""
+        """Note that a run's input was made from settings that nobody has trusted yet; with None, remove that note."""
         if digest is None:
             with guarding(self._run(run_id)), contextlib.suppress(FileNotFoundError):
                 self._run(run_id).unlink()

@@ -1,4 +1,4 @@
-"""The agents as `santiago doctor` sees them: which are here, their versions, whether they are signed in and answer."""
+"""What `santiago doctor` finds out about agents: which are installed, their versions, whether they are signed in and answer."""
 
 from __future__ import annotations
 
@@ -53,19 +53,19 @@ class AgentTold:
     taken: bool
     """Whether `santiago run` would take it."""
     seen: str
-    """Version that its profile was held against."""
+    """Version that its profile was tested with."""
     fix: str = ""
     version: str = ""
     trouble: str = ""
-    """Why it does not start, where it was tried."""
+    """Why it does not start, if it was tried."""
     answers: bool | None = None
-    """None where it was not asked."""
+    """Whether it answered; None if it was not asked."""
     words: str = ""
     ms: int = 0
 
     @property
     def level(self) -> str:
-        """Trouble with the agent that a run would take stops that run; with any other it is only worth knowing."""
+        """`fail` if the agent that a run would use has a problem; for other agents a problem is only a warning."""
         if self.answers is False or self.trouble:
             return "fail" if self.taken else "warn"
         return "warn" if self.signed_in is False and not self.answers else "ok"
@@ -78,7 +78,7 @@ class AgentTold:
         return f"{', '.join(parts)}   {self.program}{taken}"
 
     def answer(self) -> str:
-        """Return what came of asking it; nothing where it was not asked."""
+        """Return the outcome of asking it; empty if it was not asked."""
         if self.answers is None:
             return ""
         return f"answers, in {span(self.ms)}" if self.answers else f"does not answer: {self.words}"
@@ -94,7 +94,7 @@ _HELP = {
     Reason.AGENT_RATE_LIMITED: "Wait until the limit is over; a run does so by itself.",
     Reason.AGENT_MODEL_NOT_FOUND: "Correct model_hint under [agent], or leave it out.",
 }
-_BY_HAND = "Start it by hand, and see what it says."
+_BY_HAND = "Start it by hand, and read what it prints."
 _SIGNED = {True: "signed in", False: "not signed in", None: "sign-in unknown"}
 
 
@@ -103,21 +103,21 @@ class AgentsTold:
     installed: list[AgentTold] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
-    """Profiles of the user's that cannot be read, with the reason."""
+    """The user's own profiles that cannot be read, with the reason."""
     not_asked: str = ""
-    """Why no agent was asked, where that was wanted."""
+    """Why no agent was asked, although that was wanted."""
 
 
 @record
 class Checkup:
-    """Looks at all agents, side by side."""
+    """Checks all agents in parallel."""
 
     server: ProcessServer
     settings: RunInput
     source: Mapping[str, str]
 
     def look(self, box: Sandbox | None) -> AgentsTold:
-        """Return what there is; with a sandbox the agents are to answer in it."""
+        """Return what was found. If a sandbox is given, the agents must answer in it."""
         found = AgentsTold()
         taken = self._taken()
         available = list(self._available(found, taken))
@@ -190,7 +190,7 @@ class Checkup:
         if reason is not None:
             told.fix = _HELP.get(reason, "") or (profile.sign_in.command if reason is _SIGNED_OUT else _BY_HAND)
         elif not told.answers:
-            told.words = "it ended without a word"
+            told.words = "it ended without any output"
 
 
 def _told(one: Availability, taken: Profile | None) -> AgentTold:

@@ -62,7 +62,7 @@ def flush(actor: str | None, as_json: bool) -> None:
 
 
 @command.command("clear")
-@click.option("--yes", is_flag=True, help="Do it; without this, it is only said what would go.")
+@click.option("--yes", is_flag=True, help="Do it; without this, only print what would be removed.")
 @actor_option
 @_json
 def clear(yes: bool, actor: str | None, as_json: bool) -> None:
@@ -88,5 +88,5 @@ def clear(yes: bool, actor: str | None, as_json: bool) -> None:
 
 
 def _unsure(held: Mapping[str, int]) -> SantiagoError:
-    told = f"{count(sum(held.values()), 'archived ticket')} would be removed for good, and nothing was yet"
-    return SantiagoError(Kind.USAGE, told, where="--yes", hint="Say --yes if that is meant.")
+    told = f"{count(sum(held.values()), 'archived ticket')} would be removed for good; nothing was removed yet"
+    return SantiagoError(Kind.USAGE, told, where="--yes", hint="Use --yes to remove them.")

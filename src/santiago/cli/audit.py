@@ -1,4 +1,4 @@
-"""`santiago audit`: re-check a run offline, believing nothing that can be computed again."""
+"""`santiago audit`: check a run again offline. Everything that can be computed again is computed and compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`santiago board`: the queues on the whole terminal, or once line by line where there is none."""
+"""`santiago board`: the queues on the whole terminal, or printed once line by line without a terminal."""
 
 from __future__ import annotations
 

@@ -38,14 +38,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Removable = Literal["running", "resumable", "damaged", "gone", "loose", "ended"]
-"""Whether what a run left can go, and what speaks against it."""
+"""Whether what a run left can be removed, and if not, why."""
 
 _WHY = {
     "running": "it is running",
-    "resumable": "it can be resumed; --force removes its traces all the same",
-    "loose": "its work is on no branch, so that only these refs keep it; --force removes them",
-    "damaged": "it is damaged, and its refs may be all that is left; --force removes them",
-    "gone": "its folder is gone, and its refs may be all that is left; --force removes them",
+    "resumable": "it can be resumed; --force removes its checkouts and refs nevertheless",
+    "loose": "its work is on no branch, so only these refs keep it; --force removes them",
+    "damaged": "it is damaged, and its refs may be all that is left of its work; --force removes them",
+    "gone": "its folder is missing, and its refs may be all that is left of its work; --force removes them",
 }
 
 
@@ -78,11 +78,13 @@ def command(run_id: str | None, yes: bool, force: bool, actor: str | None, as_js
     root, who = find_root(Path.cwd()), named(actor)
     common = registry.common_git_dir(root) if root else None
     if root is None or common is None:
-        raise SantiagoError(Kind.USAGE, "this is no git repository", hint="Run it inside the repository of the runs.")
+        raise SantiagoError(
+            Kind.USAGE, "this is not a git repository", hint="Run it inside the repository of the runs."
+        )
     found = [left for left in leftovers(root, common) if run_id in (None, left.run_id)]
     if run_id is not None and not found:
         raise SantiagoError(
-            Kind.USAGE, f"there is nothing of a run {run_id} here", hint="`santiago clean` lists what there is."
+            Kind.USAGE, f"the run {run_id} left nothing here", hint="`santiago clean` lists what runs left."
         )
     removable = [left for left in found if left.removable(force=force)]
     if run_id is not None and not removable:
@@ -149,7 +151,7 @@ def leftovers(root: Path, common: Path) -> list[Left]:
 
 
 def _own(out_dir: Path) -> Path | None:
-    """Return the folder of a run, unless it stayed with the repository that this one is a copy of."""
+    """Return the folder of a run, unless the run belongs to the repository that this one was copied from."""
     try:
         refuse_copied(out_dir)
     except SantiagoError:
@@ -175,7 +177,7 @@ def _standing(root: Path, out_dir: Path | None) -> Removable:
 
 
 def _is_on_a_branch(root: Path, commit: str | None) -> bool:
-    """Tell whether something else than refs of attempts keeps a commit."""
+    """Tell whether a branch or tag, and not only refs of attempts, keeps a commit."""
     if not commit:
         return False
     git = GitWorkspace(root, "none", scratch_of(root)).repository
@@ -196,7 +198,7 @@ def _refs(root: Path) -> dict[str, int]:
 
 
 def _folders(top: Path) -> Iterable[str]:
-    """Yield the checkouts of a run; empty folders around them are nothing to speak of."""
+    """Yield the checkouts of a run, without the empty folders around them."""
     for kind in (*KINDS, "trash"):
         yield from sorted(str(path) for path in (top / kind).glob("*"))
 
@@ -231,7 +233,7 @@ def _remove(root: Path, common: Path, left: Left, who: str) -> bool:
 
 
 def _record(out_dir: Path, left: Left, clock: SystemClock, who: str) -> None:
-    """The log says what is removed, before it is: an audit then knows why refs are missing."""
+    """Record in the log what will be removed, so that an audit knows why refs are missing."""
     if not has_begun(out_dir) or not left.refs:
         return
     fold = empty_fold(*frozen(out_dir))

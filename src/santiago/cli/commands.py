@@ -28,7 +28,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Board": {
         "queue": ("queue", "the board's tickets: add, claim, hand over, decide"),
-        "loop": ("loop", "work the board off until all is done or somebody must decide"),
+        "loop": ("loop", "work on the board's tickets until all are done or somebody must decide"),
         "archive": ("archive", "tickets that were accepted, month by month"),
         "board": ("board", "queues and tickets on the screen: claim, move, decide"),
     },
@@ -41,7 +41,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "clean": ("clean", "show and remove worktrees and refs of old runs"),
     },
     "Govern": {
-        "truth": ("truth", "hold the product truth together; what a change concerns"),
+        "truth": ("truth", "check the product truth; tell what a change concerns"),
         "scenario": ("scenario", "compile and run the scenarios of the catalogue"),
     },
     "Set up": {

@@ -47,12 +47,12 @@ def _say_next(run: Run, story: str) -> None:
 
 
 def _refuse_settled(run: Run, name: str) -> None:
-    """What is done is never undone, and what is left out cannot be left out again."""
+    """Raise if a story is done, which cannot be undone, or already left out."""
     story = run.state.stories[name]
     if story.skipped:
         raise SantiagoError(Kind.INPUT, f"{name} is left out already", hint="`santiago log` says why.")
     if story.satisfied:
-        hint = "Take it back on a branch of your own, or write a new story for it."
+        hint = "Revert it on a branch of your own, or write a new story for it."
         raise SantiagoError(Kind.INPUT, f"{name} is {story.phase}, and that cannot be undone", hint=hint)
 
 
@@ -91,15 +91,15 @@ def verify(words: tuple[str, ...], ref: str, trust_project: bool, actor: str | N
 
 
 def _say_what_does_not_judge(story: str, tests: str) -> None:
-    """Say that tests which were written first do not judge a person's work: it did not begin on them."""
+    """Tell that tests which were written first do not judge a person's own work, since it did not begin on them."""
     from santiago.cli.view.text import say
 
-    words = f"the tests that were written first for {story} judge your own work only if it brings them"
+    words = f"the tests that were written first for {story} judge your own work only if it contains them"
     say(f"{words}: `git cherry-pick {tests}` takes them into your branch", err=True)
 
 
 def _flags(*, as_json: bool, actor: str | None, trust_project: bool = False) -> Flags:
-    """Commands of the document were approved when the run began; settings may have changed since."""
+    """Return the flags of such a start. Commands of the document were approved before; settings may have changed since."""
     return Flags(as_json=as_json, trust_commands=True, no_input=as_json, trust_project=trust_project, actor=actor)
 
 

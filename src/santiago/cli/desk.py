@@ -1,4 +1,4 @@
-"""Questions at the terminal: shown when the log has them, answered by a line, and sent as a letter like from anywhere else."""
+"""Questions at the terminal: shown when they are in the log, answered by a typed line, and sent as a letter."""
 
 from __future__ import annotations
 
@@ -36,34 +36,34 @@ if TYPE_CHECKING:
 LONGEST = 4096
 """Bytes of one line; a terminal takes no longer ones."""
 MOST_HELD = 1000
-"""Lines that are kept while a question is open; the log has all of them."""
+"""How many lines are kept back while a question is open. The log has all of them."""
 MOST_ENDS = 3
-"""How often the input may end (ctrl-d) before it is taken to be gone."""
+"""How often the input may end (ctrl-d) before it counts as closed."""
 _OVER = frozenset({EventKind.STOP_REQUESTED, EventKind.RUN_ENDED, EventKind.RUN_PAUSED})
-"""After these nobody is asked any more; what is open stays so."""
+"""Events after which nothing is asked any more. Open questions stay open."""
 ENTER, ESCAPE = (b"\n", b"\r"), b"\x1b"
 
 
 class TerminalDesk:
-    """Asks whoever sits at the terminal, one question after the other, in a thread of its own.
+    """Asks the person at the terminal, one question after the other, in a thread of its own.
 
-    It only reads what was recorded and drops letters: an answer that comes from elsewhere meanwhile closes the question.
+    It only reads what was recorded, and leaves letters. An answer from elsewhere closes the question here too.
     """
 
     def __init__(self, plan: Plan, out_dir: Path, actor: str) -> None:
         self.plan, self.inbox, self.out_dir, self.actor = plan, Inbox(out_dir), out_dir, actor
         self.waiting: SimpleQueue[Card | None] = SimpleQueue()
         self.asking: set[str] = set()
-        """Questions that nobody has settled yet, as far as is known here."""
+        """Questions that are still open, as far as is known here."""
         self.answered: dict[str, str] = {}
-        """Question → what became of it, in words."""
+        """Question → how it was closed, in words."""
         self.closing = False
         self.prompting = False
-        """A question is on the screen, and somebody may be typing."""
+        """Whether a question is on the screen, so that somebody may be typing."""
         self.held: deque[str] = deque(maxlen=MOST_HELD)
-        """Lines of the run that wait until then."""
+        """Lines of the run that are kept back meanwhile."""
         self.turn = threading.RLock()
-        """Who writes to the terminal."""
+        """Lock for writing to the terminal."""
         self.terminal = sys.stdin.fileno()
         self.settings = termios.tcgetattr(self.terminal)
         self.woken, self.wake = os.pipe()
@@ -73,7 +73,7 @@ class TerminalDesk:
         self.thread.start()
 
     def close(self) -> None:
-        """Ask nothing any more, and leave the terminal as it was."""
+        """Stop asking, and restore the terminal."""
         self.closing = True
         self.waiting.put(None)
         os.write(self.wake, b"\0")
@@ -82,7 +82,7 @@ class TerminalDesk:
         termios.tcsetattr(self.terminal, termios.TCSADRAIN, self.settings)
 
     def take(self, events: Sequence[Event], state: RunState) -> None:
-        """Note what was recorded: a question to ask, or one that was settled, by an answer or in another way."""
+        """Take in events: a new question, or one that was closed by an answer or in another way."""
         for event in events:
             if event.event is EventKind.QUESTION_ASKED:
                 self._put(state.questions[event.context["question"]], state)
@@ -95,9 +95,9 @@ class TerminalDesk:
             os.write(self.wake, b"\0")
 
     def tell(self, line: str) -> None:
-        """Print a line of the run, from any thread; while somebody may be typing it is held back.
+        """Print a line of the run, from any thread. While somebody may be typing, it is kept back.
 
-        The terminal itself keeps what is typed until Enter, so that nobody could draw it again below such a line.
+        The terminal itself holds what is typed until Enter, so santiago could not draw it again below such a line.
         """
         with self.turn:
             if self.prompting:
@@ -106,14 +106,14 @@ class TerminalDesk:
                 say(line, err=True)
 
     def _catch_up(self, *, over: bool) -> None:
-        """Print what was held back; `over` where nobody types any more."""
+        """Print the lines that were kept back. `over` means that nobody is typing any more."""
         with self.turn, suppress(OSError):
             self.prompting = not over
             while self.held:
                 say(self.held.popleft(), err=True)
 
     def ask_open(self, state: RunState) -> None:
-        """Ask what an earlier start left open."""
+        """Ask the questions that an earlier start left open."""
         for question in state.open_questions():
             self._put(question, state)
 
@@ -123,7 +123,7 @@ class TerminalDesk:
 
     def _serve(self) -> None:
         while (asked := self.waiting.get()) is not None:
-            with suppress(OSError, SantiagoError):  # the terminal is gone, or the run: nobody answers here any more
+            with suppress(OSError, SantiagoError):  # the terminal or the run is gone, so nobody can answer here
                 if not self.closing:
                     self._ask(asked)
             self._catch_up(over=True)
@@ -135,7 +135,7 @@ class TerminalDesk:
         while asked.id not in self.answered and not self.closing and ended < MOST_ENDS:
             self._catch_up(over=False)
             line = self._line(asked)
-            if not line.strip():  # Enter alone decides nothing, nor does ctrl-d
+            if not line.strip():  # neither Enter alone nor ctrl-d is an answer
                 ended += not line
                 continue
             if line.strip() == TEST and asked.trying:
@@ -150,12 +150,12 @@ class TerminalDesk:
             )
             say(f"  $ {asked.command} …", err=True, verbatim=True)
         elif self.closing and asked.id not in self.answered:
-            say("", err=True)  # what follows stands on lines of its own
+            say("", err=True)  # so that what follows begins on a new line
         if asked.id in self.answered:
             say(f"\n{asked.id} {harmless(self.answered[asked.id])}", err=True)
 
     def _show(self, asked: Card) -> None:
-        termios.tcflush(self.terminal, termios.TCIFLUSH)  # what was typed before it was seen answers nothing
+        termios.tcflush(self.terminal, termios.TCIFLUSH)  # drop what was typed before the question was shown
         columns = min(columns_of(stderr=True) or 80, 100)
         head = fit(f"── {asked.id} ── {asked.title} " if asked.title else f"── {asked.id} ", columns).rstrip()
         say("", err=True)
@@ -176,7 +176,7 @@ class TerminalDesk:
             say(f"  $ {command}", err=True, verbatim=True)
 
     def _meant(self, asked: Card, line: str) -> tuple[Understood, str] | None:
-        """Return what a line means and how far it reaches; say why where it means nothing."""
+        """Return the meaning of a line and its scope; if it has none, print why and return None."""
         try:
             return meant(asked, line)
         except SantiagoError as error:
@@ -184,7 +184,7 @@ class TerminalDesk:
             return None
 
     def _confirmed(self, answer: Understood, scope: str) -> bool:
-        """Show what was understood; Enter sends it, Escape or any other key takes it back."""
+        """Show how the answer was understood. Enter sends it; Escape or any other key discards it."""
         reach = f", and the rest of this {scope}" if scope else ""
         sys.stderr.write(f"understood: {harmless(describe(answer))}{reach}; Enter to send, Esc to change ")
         sys.stderr.flush()
@@ -204,11 +204,13 @@ class TerminalDesk:
             say(f"{asked.id} was answered before; the first answer counts", err=True)
 
     def _line(self, asked: Card) -> str:
-        """Return the next line that is typed; nothing where the question is over, or the input."""
+        """Return the next typed line; empty if the question was closed, or the input ended."""
         sys.stderr.write("> ")
         sys.stderr.flush()
         typed = self._read(lambda: asked.id in self.answered).decode("utf-8", "replace")
-        return "".join(one for one in typed if one.isprintable() or one.isspace())  # an Escape too many is no word
+        return "".join(
+            one for one in typed if one.isprintable() or one.isspace()
+        )  # without stray control characters such as Escape
 
     def _read(self, over: Callable[[], bool]) -> bytes:
         while True:
@@ -222,7 +224,7 @@ class TerminalDesk:
 
 
 def _fate(question: Question) -> str:
-    """Say what became of a question that was not settled at this terminal."""
+    """Return how a question was closed that was not answered at this terminal."""
     if question.answer == EXPIRED:
         return "has expired; the next start asks again"
     if question.answer == OVERTAKEN:

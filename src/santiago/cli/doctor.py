@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from santiago.process.sandbox import Sandbox
 
 SECONDS = 4.5
-"""For all checks together; one that takes longer is left behind and said."""
+"""Seconds for all checks together. A check that takes longer is given up and reported."""
 _SIGNS = {
     "ok": ("✓", "*", "green"),
     "warn": ("!", "!", "yellow"),
@@ -83,7 +83,7 @@ def command(online: bool, run_checks: bool, trust_project: bool, as_json: bool) 
 
 
 def _approve(*, asked: bool, trusted: bool) -> None:
-    """What the repository's own settings would start waits for a person's word; wrong ones are another check's to tell."""
+    """Have a person approve the repository's own settings. Invalid settings are reported by another check."""
     from santiago.cli.start.trust import approve
 
     with suppress(UnsettledError):
@@ -91,7 +91,7 @@ def _approve(*, asked: bool, trusted: bool) -> None:
 
 
 def look_at_agents(server: ProcessServer, *, online: bool) -> AgentsTold:
-    """Return the agents that are here; settings that cannot be read are another check's to tell."""
+    """Return the installed agents. Invalid settings are reported by another check."""
     try:
         settings = own_settings()
     except UnsettledError:
@@ -104,7 +104,7 @@ def look_at_agents(server: ProcessServer, *, online: bool) -> AgentsTold:
 
 
 def _fence(settings: RunInput, source: dict[str, str]) -> tuple[Sandbox | None, str]:
-    """Return the sandbox in which agents may be asked; without one only where the settings want that."""
+    """Return the sandbox in which agents may be asked, or why none is. No sandbox is used only if the settings say so."""
     mode = settings.policy.sandbox
     try:
         box = detect(mode, source)
@@ -114,14 +114,14 @@ def _fence(settings: RunInput, source: dict[str, str]) -> tuple[Sandbox | None, 
 
 
 class Checks(NamedTuple):
-    """What became of the checks that are set."""
+    """The results of the configured checks."""
 
     tried: list[Tried]
     not_tried: str = ""
     """Why none was run."""
 
     def level(self, one: Tried) -> Level:
-        if one.state == "blind":  # a run needs one that sees
+        if one.state == "blind":  # a run needs a check that notices broken code
             return "warn" if any(other.is_usable for other in self.tried) else "fail"
         return _LEVELS[one.state]
 
@@ -130,7 +130,7 @@ _LEVELS: dict[str, Level] = {"runs": "ok", "red": "warn", "cannot_run": "fail"}
 
 
 def try_checks(server: ProcessServer, *, quiet: bool) -> Checks:
-    """Run the checks that are set on the last commit, one after the other."""
+    """Run the configured checks on the last commit, one after the other."""
     try:
         settings = own_settings()
         commands = dict.fromkeys((*settings.verification.story_commands, *settings.verification.run_commands))
@@ -143,7 +143,7 @@ def try_checks(server: ProcessServer, *, quiet: bool) -> Checks:
                     say(f"running {harmless(line)} {place.place} …", err=True)
                 tried.append(place.tried(line, settings.workspace.setup))
     except UnsettledError:
-        return Checks([], "not run while the settings are wrong")
+        return Checks([], "not run because the settings are wrong")
     except SantiagoError as error:  # another row says what to do about it
         return Checks([], f"not run: {error.message}")
     return Checks(tried)
@@ -172,7 +172,7 @@ def _print_data(found: dict[str, Told], agents: AgentsTold, checks: Checks | Non
 
 
 def examine() -> dict[str, Told]:
-    """Run all checks side by side, each on its own, within the time for all."""
+    """Run all checks in parallel, within the time limit."""
     found: dict[str, Told] = {}
     threads = [
         (name, threading.Thread(target=_one, args=(name, check, found), daemon=True)) for name, check in CHECKS.items()
@@ -190,7 +190,7 @@ def _one(name: str, check: Callable[[], Told], found: dict[str, Told]) -> None:
     try:
         found[name] = check()
     except UnsettledError:
-        found[name] = Told("skip", "not looked at while the settings are wrong")
+        found[name] = Told("skip", "not checked because the settings are wrong")
     except SantiagoError as error:
         where = f"{error.where}: " if error.where else ""
         found[name] = Told("fail", f"{where}{error.message}", error.hint)

@@ -44,7 +44,7 @@ def command(
 
 
 def _beside(subject: str) -> str:
-    """Return a name that is free: beside the document, or a plain one."""
+    """Return a file name that is not taken: beside the document, or `prd.md`."""
     path = Path(subject)
     stem, folder = (path.stem, path.parent) if len(subject) < 4096 and path.is_file() else ("prd", Path())
     names = (folder / f"{stem}{'' if stem == 'prd' else '-draft'}{number}.md" for number in ("", *range(2, 1000)))

@@ -1,4 +1,4 @@
-"""The entry point. What everybody types most must cost least: help and version load nothing at all."""
+"""The entry point. Help and version must be fast, so they load nothing at all."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 
 def entry() -> None:
     arguments = sys.argv[1:]
-    asked_by_shell = "_SANTIAGO_COMPLETE" in os.environ  # for completion; there are no arguments then
+    asked_by_shell = "_SANTIAGO_COMPLETE" in os.environ  # the shell asks for completions, without arguments
     if arguments in ([], ["-h"], ["--help"]) and not asked_by_shell:
         from santiago.cli.commands import overview
 

@@ -1,4 +1,4 @@
-"""What `santiago doctor` looks at: each check on its own, each with its remedy, none that sends anything out."""
+"""The checks of `santiago doctor`, each with its remedy. None of them sends anything out."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def _root() -> Path | None:
 
 
 class UnsettledError(Exception):
-    """A check that rests on the settings cannot be made while those are wrong; another check says what is wrong."""
+    """A check needs the settings, but these are wrong. Another check tells what is wrong."""
 
 
 def own_settings() -> RunInput:
-    """Return the settings of a run in this folder; raise where they are wrong."""
+    """Return the settings of a run in this folder; raise if they are wrong."""
     from santiago.app.config import run_input_defaults
 
     try:
@@ -53,7 +53,7 @@ def own_settings() -> RunInput:
 
 
 def _python() -> Told:
-    # An older one could not have come this far: the package does not install there.
+    # It cannot be too old, since the package does not install there.
     return Told("ok", f"{platform.python_version()}, santiago {__version__}, {platform.system()}")
 
 
@@ -83,7 +83,7 @@ def _repository() -> Told:
         fix = "Work in a clone on a disk of this machine; a board is refused here."
         return Told("warn", f"{where}, on a network file system ({kind}), whose locks cannot be trusted", fix)
     if is_dirty(root):
-        fix = "Commit them, or leave them: a run works on the last commit and does not see them."
+        fix = "Commit them if a run should see them: it works on the last commit."
         return Told("warn", f"{where}, with uncommitted changes", fix)
     return Told("ok", f"{where}, clean")
 

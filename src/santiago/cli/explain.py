@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from santiago.app.loading import Run
 
 _LIKE_A_STORY = re.compile(r"(?i)[a-z][a-z-]{0,15}[0-9]{1,9}(?:\.[0-9]{1,9})*")
-"""`S5`, `R2`, `US-12`, `s2.1`; no code has a number in it."""
+"""Matches `S5`, `R2`, `US-12`, `s2.1`. No code looks like this."""
 
 
 @click.command("explain")
@@ -56,7 +56,7 @@ def describe(code: str) -> dict[str, str | list[str]]:
 
 
 def _story(code: str, run: str | None) -> dict[str, str | list[str]] | None:
-    """Return where a story stands, where the word is one; None where it is a code, or may be meant as one."""
+    """Return the state of a story if the word names one; None if it is a code, or may be meant as one."""
     known = code.lower() in Reason.__members__.values() or code.lower() in CATALOGUE or code.isdigit()
     if known or (run is None and not _LIKE_A_STORY.fullmatch(code)):
         return None

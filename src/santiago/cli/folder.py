@@ -1,4 +1,4 @@
-"""A folder where a document is asked for: take its main document, and say which ones are left."""
+"""A folder in place of a document: take its main document, and tell which ones are not taken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`santiago init`: find out how this repository tests itself, try it, and write into santiago.toml what was seen to run."""
+"""`santiago init`: find the repository's test command, try it, and write commands that run into santiago.toml."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def command(commands: tuple[str, ...], untried: bool, force: bool, as_json: bool
 
 
 def _run_input(root: Path) -> RunInput:
-    """Return the settings that will hold beside the new file, with the folders of dependencies that are here."""
+    """Return the settings without the new file, with the folders of dependencies that exist here."""
     found = run_input_defaults(root, project=False)
     folders = dict.fromkeys((*found.workspace.provide, *environments(root)))
     return replace(found, workspace=replace(found.workspace, provide=tuple(folders)))
@@ -84,7 +84,7 @@ def _run_input(root: Path) -> RunInput:
 def _seen(
     candidates: Candidates, beside: Sequence[Script], run_input: RunInput, *, is_given: bool, quiet: bool
 ) -> Written:
-    """Try what there is; raise where a check that somebody named cannot judge."""
+    """Try the candidates; raise if a check that the user named cannot judge work."""
     if not candidates.likely and not beside:
         return Written()
     server = ProcessServer()  # forked before there are threads
@@ -94,8 +94,8 @@ def _seen(
             found = search.chosen(candidates)
             found += search.green(beside, found)
     except SantiagoError as error:
-        if error.reason is Reason.INVALID_INPUT:  # nothing to make a checkout of
-            error.hint = f"{error.hint} `santiago init --no-try` writes a check that nobody has seen run.".strip()
+        if error.reason is Reason.INVALID_INPUT:  # there is no commit to make a checkout of
+            error.hint = f"{error.hint} `santiago init --no-try` writes a check without running it.".strip()
         raise
     finally:
         server.close()
@@ -103,12 +103,12 @@ def _seen(
 
 
 class _Search:
-    """Goes through the candidates until one of each part is seen to run."""
+    """Tries the candidates until one of each part runs."""
 
     def __init__(self, place: Bench, *, is_given: bool, quiet: bool) -> None:
         self.tried: list[Tried] = []
         self.in_vain: list[Tried] = []
-        """What was tried of parts that nothing tests now."""
+        """Commands that were tried for parts that no check tests now."""
         self._place, self._is_given, self._quiet = place, is_given, quiet
 
     def chosen(self, candidates: Candidates) -> list[Found]:
@@ -121,13 +121,13 @@ class _Search:
         return [found for ways in candidates.parts if (found := self._first(ways))]
 
     def green(self, beside: Sequence[Script], tests: Sequence[Found]) -> list[Found]:
-        """Return the lint and typecheck commands that pass now: one that is red already would hold no story to anything."""
+        """Return the lint and typecheck commands that pass now. One that already fails could not judge any story."""
         setup = next((one.setup for one in tests if one.setup), "")
         ways = [Found(one.command, one.because, setup) for one in beside]
         return [way for way in ways if self._try(way).state == "runs"]
 
     def _first(self, ways: Sequence[Found]) -> Found | None:
-        """Return the first way that runs; what is proposed for those that do not is tried behind them."""
+        """Return the first way that runs. Proposals for ways that do not run are tried after them."""
         left, known, before = deque(ways), {(way.test, way.setup) for way in ways}, len(self.tried)
         failing = None
         while left:
@@ -148,7 +148,7 @@ class _Search:
         return None
 
     def _further(self, way: Found, proposal: Proposal | None) -> Found | None:
-        """Return a proposal as a way; a check that somebody named is not exchanged for another."""
+        """Return a proposal as a way to try; None if it would replace a check that the user named."""
         if proposal is None or (self._is_given and proposal.check != way.test):
             return None
         return Found(proposal.check, way.because, proposal.setup)
@@ -171,7 +171,7 @@ def _unusable(tried: Tried) -> SantiagoError:
     return SantiagoError(
         Kind.BLOCKED,
         f"`{tried.command}` {tried.text}, so nothing was written",
-        hint=f"{tried.fix} `--no-try` writes it all the same.".strip(),
+        hint=f"{tried.fix} `--no-try` writes it nevertheless.".strip(),
         reason=Reason.NOTHING_VERIFIED if tried.state == "blind" else Reason.VERIFICATION_UNRUNNABLE,
     )
 
@@ -190,7 +190,7 @@ def _show(root: Path, written: Written) -> None:
         say(f"{paint('Found', 'green', bold=True, stderr=False)}  {one.test}   (because of {one.because})")
     for tried in written.usable:
         if tried.state == "red":
-            mild = "; no story is blamed for what failed before it" if tried.is_hopeful else ""
+            mild = "; failures from before a story do not count against it" if tried.is_hopeful else ""
             say(f"  note: `{tried.command}` {harmless(tried.text)}{mild}")
     if any(tried.text == NO_TEST_YET for tried in written.usable):
         say(
@@ -222,11 +222,11 @@ def _show_nothing(written: Written) -> None:
 
 
 _TELLING = ("prd", "requirements", "user-stories", "user_stories", "stories", "spec", "tasks")
-"""What the names of documents with requirements hold, the surest first."""
+"""Parts of names of requirements documents, the most certain first."""
 
 
 def likely_document(root: Path) -> Path | None:
-    """Return the document that a run would most likely be about; none where no name tells."""
+    """Return the document that a run would most likely use; None if no name tells."""
     found = [path for place in ("docs", ".") for path in sorted((root / place).glob("*.md"))[:500]]
     named = [(word, path) for word in _TELLING for path in found if word in path.stem.lower()]
     return named[0][1] if named else None

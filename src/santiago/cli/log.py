@@ -1,4 +1,4 @@
-"""`santiago log`: the history of a run, and with --follow what comes next, line by line, without gap or repetition."""
+"""`santiago log`: the history of a run. With --follow, each new event once, as it comes."""
 
 from __future__ import annotations
 
@@ -69,14 +69,15 @@ def _printer(out_dir: Path, *, as_json: bool) -> Callable[[Event, bool], None]:
 
 
 def events_of(out_dir: Path, *, follow: bool) -> Iterator[Event]:
-    """Yield the events of a log; with `follow` also those to come, until nobody works on the run any more."""
+    """Yield the events of a log; with `follow` also new ones, until nobody works on the run."""
     tail = Tail(out_dir / LOG)
     while True:
-        # Asked before reading: who has let go of the lock has written everything that will be read now.
+        # Asked before reading: a process that released the lock has written everything that is read now.
         at_work = follow and (working(out_dir) is not None or not has_begun(out_dir))
         yield from tail.read()
         if not at_work:
             break
         time.sleep(POLL_SECONDS)
     if tail.torn and not follow:
-        say(f"note: an unfinished line of {count(tail.torn, 'byte')} follows; the next start sets it aside", err=True)
+        torn = count(tail.torn, "byte")
+        say(f"note: the log ends with an incomplete line of {torn}; the next start moves it to a file", err=True)

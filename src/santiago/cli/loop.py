@@ -1,4 +1,4 @@
-"""`santiago loop`: work the board off until everything is done, or somebody has to decide."""
+"""`santiago loop`: work on the board's tickets until all are done, or somebody has to decide."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 PATIENCE_S = 600.0
-"""How long the loop waits for a person who has work on the same run judged."""
+"""How long the loop waits while a person has work on the same run judged."""
 MOST = 10
-"""Tickets that are explained at the end."""
+"""How many tickets are explained at the end."""
 _OF_RUN = frozenset({EventKind.STOP_REQUESTED})
 
 
@@ -95,7 +95,7 @@ def command(
 
 
 def _tell(ended: Ended) -> None:
-    """Say how the loop ended, in the words that other programs read."""
+    """Print how the loop ended, in the words that other programs read."""
     from santiago.cli.view.text import say
 
     say(f"AUTOLOOP_TERMINAL_STATUS:{ended.status}")
@@ -107,7 +107,7 @@ def _tell(ended: Ended) -> None:
 
 
 def _explain(opened: Opened, ended: Ended) -> None:
-    """Say on standard error why tickets do not go on, and what helps."""
+    """Print on standard error why tickets do not go on, and what helps."""
     from santiago.cli.view.text import say
     from santiago.contract.board import fields_of
     from santiago.report.board_pages import stuck
@@ -122,7 +122,7 @@ def _explain(opened: Opened, ended: Ended) -> None:
 
 
 def _follow(request: Request) -> None:
-    """Say on standard error what becomes of each story, for whoever watches."""
+    """Print on standard error what happens to each story."""
     from santiago.cli.view.lines import Lines
     from santiago.cli.view.text import say
     from santiago.util.clock import time_of_day

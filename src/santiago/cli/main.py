@@ -1,4 +1,4 @@
-"""The command line: a group that knows its commands by name and loads only the one that is called."""
+"""The command line: a group that knows its commands by name, and loads only the one that is called."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class LazyGroup(click.Group):
 
 
 _DEBUG = click.Option(["--debug"], is_flag=True, expose_value=False, help="Show tracebacks.")
-"""Every command takes it; `view.errors` looks for it among the words themselves."""
+"""The option --debug of every command. `view.errors` looks for it among the arguments themselves."""
 
 
 def _with_debug(command: click.Command) -> click.Command:
@@ -68,8 +68,8 @@ def santiago() -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command line and return the exit code; every error ends here, in words."""
-    # Modules and plans stay to the end: to look among them for garbage every few hundred objects finds none.
+    """Run the command line and return the exit code. Every error is turned into a message here."""
+    # Modules and plans live until the end, so frequent garbage collection would find nothing.
     gc.set_threshold(50_000, 20, 100)
     try:
         outcome: Any = santiago.main(args=arguments, prog_name="santiago", standalone_mode=False)

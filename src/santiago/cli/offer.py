@@ -1,4 +1,4 @@
-"""What bare `santiago` says on a terminal inside a repository that has runs or planning sessions: what there is, and how to see it."""
+"""What `santiago` without a command prints in a repository that has runs or planning sessions: which, and how to see them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from santiago.report.run_status import standing
 
 
 def offer() -> None:
-    """Name the run that is running, or the newest one, and the newest planning session that is open; else say nothing."""
+    """Print the running or newest run, and the newest open planning session; nothing if there is none."""
     rows = [*_run(), *_session()]
     if not rows:
         return

@@ -1,4 +1,4 @@
-"""`santiago answer` alone: what is asked in this repository, and the words that each question takes."""
+"""`santiago answer` without arguments: the open questions of this repository, and the words that answer each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 MOST_LINES = 60
-"""Lines of a plan, or of what is said about work, that are shown with its question."""
+"""How many lines about a plan or about work are shown with its question."""
 
 
 def show(name: str | None, *, as_json: bool) -> None:

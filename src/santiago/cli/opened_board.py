@@ -1,4 +1,4 @@
-"""The board of this project, opened for one command, and its plans taken in before anything is judged."""
+"""The board of this project, opened for one command. Its plans are synchronised before anything is judged."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def opened() -> Iterator[Opened]:
-    """Open the board; what is to be said of its files is said when they are written."""
+    """Open the board. Messages about its files are printed when they are written."""
     from santiago.board.opening import open_board
 
     with open_board(Path.cwd(), os.environ) as found:
@@ -33,7 +33,7 @@ def warn(text: str) -> None:
 
 
 def board_here(most: int | None) -> dict[str, Any] | None:
-    """Return the board of this project as data; None where its work goes through none, or it cannot be read, which is said.
+    """Return the board of this project as data; None if it has none, or if it cannot be read, which is printed.
 
     With `most`, only so many tickets of each queue.
     """
@@ -57,7 +57,7 @@ def board_here(most: int | None) -> dict[str, Any] | None:
 
 
 def synchronise(board: Opened) -> int:
-    """Take plans with open boxes onto the board; say which could not be, and return how many."""
+    """Put plans with open boxes onto the board; print which could not be, and return how many."""
     from santiago.app.board.backlog import synchronise as synchronised
 
     left = synchronised(board)

@@ -92,19 +92,19 @@ _OPTIONS = (
 
 
 class _Agents(click.Option):
-    """Lists the agents that are known here, when somebody asks for help and not before."""
+    """An option whose help lists the known agents. The list is made only when help is shown."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         from santiago.app.profiles import own_catalog
 
         known = ", ".join(name for name in own_catalog().names() if name != "command")
         found = super().get_help_record(ctx)
-        return (found[0], f"{found[1]} Known are {known}.") if found else None
+        return (found[0], f"{found[1]} Known agents: {known}.") if found else None
 
 
 def agent_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return the option that names agents, with what that means for the command."""
-    several = "Several, separated by commas: the next takes over where one cannot go on."
+    """Return the option --agent. `what` tells what it means for the command."""
+    several = "Several, separated by commas: the next takes over when one cannot go on."
     return click.option(
         "--agent", cls=_Agents, metavar="NAME[,NAME…]", shell_complete=agent_names, help=f"{what} {several}"
     )
@@ -155,7 +155,7 @@ class Reading:
 
     @property
     def options(self) -> Options:
-        """The same for the planner."""
+        """The same options in the planner's form."""
         from santiago.planner.source import Options
 
         return Options(allow_fallback=self.allow_fallback, units=self.units)

@@ -1,4 +1,4 @@
-"""`santiago plan`: compile a document, show the plan as a person wants to see it, write it where it will be run."""
+"""`santiago plan`: compile a document, show the plan, and write it into the folder of its run."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def command(
 
 
 def roomy(job: Job, plan: Plan, *, tests_first: bool = False) -> Job:
-    """Return a job with twice the attempts that its stories need at least, where nobody named the limit and it is too low."""
+    """Return a job whose limit of attempts is twice what its stories need, if the default is too low and nobody set it."""
     limits = job.run_input.limits
     least = len(plan.stories) * (2 if tests_first or job.run_input.policy.tests_first else 1)
     if job.from_program or least <= limits.run_max_attempts:
@@ -115,8 +115,8 @@ def _finish(
     job: Job, compiled: Compilation, plan: Plan, source: Source, old: Plan | None, *, check: bool,
     show: Callable[[Compilation, Plan, Source, Job, str], None],
 ) -> int:  # fmt: skip
-    """Write the plan unless only asked, show it, and say by the exit code whether it changed."""
-    changed = old is None or old != plan  # whole: an edited plan keeps its digest
+    """Write the plan unless it is only checked, show it, and return the exit code, which tells whether it changed."""
+    changed = old is None or old != plan  # compared as a whole, since an edited plan keeps its digest
     if check:
         show(compiled, plan, source, job, "would change" if changed else "is unchanged")
         return ExitCode.WOULD_CHANGE if changed else ExitCode.OK
@@ -137,7 +137,7 @@ def _finish(
 
 
 def _make_known(job: Job) -> None:
-    """Let `status` and `resume` find a plan of this repository, as they find a run."""
+    """Register the plan, so that `status` and `resume` find it like a run."""
     from santiago.artifacts import registry
     from santiago.util.clock import SystemClock
 
@@ -213,7 +213,7 @@ def _job_from_input(path: Path, out_dir: Path) -> Job:
 
 
 def _places(path: Path, run_input: RunInput) -> tuple[Path, Path]:
-    """Return the repository and the document that a run input names; the document must lie inside."""
+    """Return the repository and the document that a run input names. The document must be inside the repository."""
     root = repository.resolved(path.parent / run_input.repo_path)
     document = repository.resolved(root / run_input.prd_path)
     if not document.is_relative_to(root):
@@ -224,7 +224,7 @@ def _places(path: Path, run_input: RunInput) -> tuple[Path, Path]:
 
 
 def _kept_plan(job: Job, *, anywhere: bool) -> Path | None:
-    """Return the plan that stands in the out-dir; where `anywhere` will do, else that of the document's newest run."""
+    """Return the plan in the out-dir; if there is none, with `anywhere`, that of the document's newest run."""
     path = job.out_dir / "plan.json"
     if path.is_file() or not anywhere:
         return path if path.is_file() else None
@@ -232,7 +232,7 @@ def _kept_plan(job: Job, *, anywhere: bool) -> Path | None:
 
 
 def old_plan(path: Path | None, *, named: bool) -> Plan | None:
-    """Return the plan to compare with; one that nobody named may be unreadable."""
+    """Return the plan to compare with. An unreadable one raises only if the user named it."""
     if path is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""A planning session on the command line: what is said while agents work, and the plan when they have."""
+"""A planning session on the command line: messages while agents work, and the plan afterwards."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from santiago.report.review import Review
 
 MOST_LINES = 300
-"""Lines of a document's difference that are printed."""
+"""How many lines of a document's difference are printed."""
 
 
 def carry_on(
@@ -43,14 +43,14 @@ def carry_on(
     asked: bool = False,
     unfenced: bool = False,
 ) -> Planning:
-    """Go on with a session until it rests, saying what happens; return where it stands."""
+    """Go on with a session until it waits for a person, and print what happens; return its state."""
     listeners, consent = [] if quiet else [_tell], partial(ask_unfenced, asked=asked, said=unfenced)
     go_on(folder, actor, facts=facts, listeners=listeners, consent_unfenced=consent)
     return load(folder)
 
 
 def plan_with(wanted: Wanted, *, trusted: bool = False, as_json: bool = False, who: str | None = None) -> int:
-    """Begin a session, have its first turn, and show what came of it."""
+    """Begin a session, carry out its first turn, and show the outcome."""
     import os
     from pathlib import Path
 
@@ -74,7 +74,7 @@ def plan_with(wanted: Wanted, *, trusted: bool = False, as_json: bool = False, w
 def answer_in(
     folder: Path, question: str, given: str, text: str, me: str, *, revision: int | None, as_json: bool
 ) -> int:
-    """Answer a question of a session; where nobody works on it, what follows from the answer is done at once."""
+    """Answer a question of a session. If no process works on it, carry the answer out at once."""
     from santiago.app.planning import word
 
     planning = load(folder)
@@ -132,7 +132,7 @@ def _line(event: Event, state: SessionState) -> str:
         case EventKind.DRAFT_ENDED:
             found = context.get("findings", ())
             why = "; ".join(found[:3]) or flat(context.get("message", "")) or context.get("reason", "")
-            return f"  {agent} brought nothing that can be taken: {why}"
+            return f"  {agent} brought nothing usable: {why}"
         case EventKind.TURN_ENDED if event.status == "ok":
             return f"turn {len(state.turns)}: revision {context.get('revision')}"
         case EventKind.TURN_ENDED:
@@ -150,7 +150,7 @@ def _line(event: Event, state: SessionState) -> str:
 
 
 def show(planning: Planning, revision: int | None = None) -> None:
-    """Print a session: what it is about, the plan, what changed, and what to type next."""
+    """Print a session: its subject, the plan, what changed, and the next commands."""
     review = review_of(planning, revision)
     _row("Session", f"{review.session_id}  {review.state}{_holds(review)}")
     _row("About", flat(review.title)[:200])
@@ -177,7 +177,7 @@ def show(planning: Planning, revision: int | None = None) -> None:
 
 
 def _difference(planning: Planning, revision: int) -> None:
-    """Print what a document says beyond the one that it began with, or beyond its revision before."""
+    """Print the difference of a document from its previous revision, or from the document that it began with."""
     old = planning.content(revision - 1).decode() if revision > 1 else planning.files.source()
     new, name = planning.content(revision).decode(), planning.asked.output
     lines = list(
@@ -211,7 +211,7 @@ def _row(label: str, text: str, colour: str = "green") -> None:
 
 
 def next_commands(review: Review) -> list[tuple[str, str]]:
-    """Return what to type next, each with what it does."""
+    """Return the next commands, each with what it does."""
     base = f"santiago review {review.session_id}"
     rows = [
         (f'santiago answer {review.session_id} {name} "YOUR ANSWER"', "the next turn knows it")
@@ -238,7 +238,7 @@ def ended(planning: Planning) -> int:
 
 
 def exit_code(planning: Planning, before: int = 0) -> int:
-    """Return what the end of the latest turn means; nothing where only those ended that had `before`."""
+    """Return the exit code for the latest turn; 0 if no turn ended since there were `before` of them."""
     state = planning.state
     if state.turn is not None:
         return ExitCode.INTERRUPTED

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def command(run: str | None, yes: bool, as_json: bool) -> int:
     """Push the branch of RUN (a folder or an id, or the newest one) and open a pull request, with the evidence per story.
 
-    It is opened with gh or glab, where one is installed. Nothing is pushed without your word.
+    It is opened with gh or glab, if one is installed. Nothing is pushed without your consent.
     """
     from santiago.app.finding import find_run
     from santiago.app.loading import load
@@ -36,14 +36,14 @@ def command(run: str | None, yes: bool, as_json: bool) -> int:
         if as_json:
             click.echo(json.dumps({"run_id": found.run_id, "taken_over": True}, indent=2))
         else:
-            say(f"the work of {found.run_id} is merged already: the commit that is checked out here has all of it")
+            say(f"the work of {found.run_id} is already merged: the current commit has all of it")
         return 0
     return _hand_over(_prepared(found), yes=yes, as_json=as_json)
 
 
 @record
 class _Handover:
-    """What is handed over, where to, and how."""
+    """What is published, where, and how."""
 
     run_id: str
     repo: Path
@@ -64,7 +64,7 @@ class _Handover:
 
 
 def _prepared(run: Run) -> _Handover:
-    """Write the body, and return all that handing over needs; raise where there is nothing to hand over."""
+    """Write the body of the request, and return all that publishing needs; raise if there is nothing to publish."""
     from santiago.app.publishing import publication, remote_of
     from santiago.artifacts.files import write_whole
     from santiago.artifacts.names import REQUEST
@@ -81,7 +81,7 @@ def _prepared(run: Run) -> _Handover:
 
 
 def _of(run: Run) -> tuple[Path, str]:
-    """Return the repository and the branch of a run; raise where there is nothing to hand over."""
+    """Return the repository and the branch of a run; raise if there is nothing to publish."""
     from santiago.contract.errors import Kind, SantiagoError
     from santiago.contract.phases import StoryPhase
     from santiago.workspace.ancestry import resolve
@@ -93,12 +93,12 @@ def _of(run: Run) -> tuple[Path, str]:
         )
     if not branch or resolve(repo, f"refs/heads/{branch}") is None:
         hint = f"`git branch {branch} {run.state.head}` puts it back."
-        raise SantiagoError(Kind.INPUT, f"the branch {branch} is gone", where=str(repo), hint=hint)
+        raise SantiagoError(Kind.INPUT, f"the branch {branch} is missing", where=str(repo), hint=hint)
     return repo, branch
 
 
 def _hand_over(given: _Handover, *, yes: bool, as_json: bool) -> int:
-    """Push and open it after a person's word; without one, say what that would be."""
+    """Push the branch and open the request if a person agrees; else print what would be done."""
     from santiago.app.publishing import carry_out
     from santiago.contract.reasons import ExitCode
 
@@ -121,7 +121,7 @@ def _hand_over(given: _Handover, *, yes: bool, as_json: bool) -> int:
 
 
 def _tell(given: _Handover) -> None:
-    """Say what is handed over, and what is left to do by hand."""
+    """Print what will be published, and what is left to do by hand."""
     from santiago.app.paths import near
     from santiago.cli.view.text import say
     from santiago.util.text import harmless

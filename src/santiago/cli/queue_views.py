@@ -1,4 +1,4 @@
-"""What the board tells: blocked tickets by urgency, retries by week, whether the loop goes on, and what comes next."""
+"""Views of the board: blocked tickets by urgency, retries by week, whether the loop goes on, and what comes next."""
 
 from __future__ import annotations
 

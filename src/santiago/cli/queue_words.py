@@ -33,7 +33,7 @@ def show(card: Card, *, as_json: bool, word: str) -> int:
 
 
 def refuse_secrets(*texts: str | None) -> None:
-    """Raise where a text for the board holds a secret of this machine: it would be kept as it is, and shown to others."""
+    """Raise if a text for the board holds a secret of this machine, since it would be stored unchanged and shown to others."""
     from santiago.app.start.leaks import refuse_secrets as refuse
 
     refuse("\n".join(filter(None, texts)).encode("utf-8", "replace"), "the ticket")

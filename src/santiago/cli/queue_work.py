@@ -151,7 +151,7 @@ def verify(
 
 
 def _explain(card: Card) -> None:
-    """Say on standard error why work did not pass, where all of it stands, and how to go on."""
+    """Print on standard error why work did not pass, where the details are, and how to go on."""
     from santiago.board.rules import split_links
     from santiago.cli.view.text import say
 

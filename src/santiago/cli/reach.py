@@ -26,7 +26,7 @@ as_json_option = click.option("--json", "as_json", is_flag=True, help="Print one
 
 
 def find_run(name: str | None) -> Path:
-    """Return the out-dir of the run that is meant; raise where it is one of the repository that this one is a copy of."""
+    """Return the out-dir of a run; raise if the run belongs to the repository that this one was copied from."""
     from santiago.app.start.identity import refuse_copied
 
     out_dir = _find_run(name)
@@ -94,7 +94,7 @@ def answer(
 
 
 def _asking(question: str) -> Path:
-    """Return the run that a question is of: where none is named, the one that asks it, else the usual one."""
+    """Return the run that asks a question; if none does, the running or newest run."""
     from santiago.report.questions import asking
 
     found = [run.out_dir for run, _ in asking(None) if question in run.state.questions]

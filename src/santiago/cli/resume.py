@@ -1,4 +1,4 @@
-"""`santiago resume`: go on with a run; what a person grants on top is recorded."""
+"""`santiago resume`: go on with a run. More budget that a person grants is recorded."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def command(
         tokens=add_tokens,
         hints=tuple((find_story(load(out_dir), name).id, text) for name, text in hints),
     )
-    # A model is named in its own agent's words.
+    # The name of a model is valid only for its own agent.
     before = replace(settings.agent, model_hint=None) if agent else settings.agent
     other = named(before, agent, None, model) if agent or model else None
     said = said_by(agent=agent, model=model)
@@ -66,7 +66,7 @@ def command(
 
 
 def tell_changes(out_dir: Path) -> None:
-    """Say what has changed since a run began that it does not know of, and what takes it in."""
+    """Print what has changed since a run began and is not part of it, and the command that takes it in."""
     from santiago.app.changes import changes_of
     from santiago.app.loading import load
     from santiago.cli.view.text import say
@@ -76,13 +76,13 @@ def tell_changes(out_dir: Path) -> None:
     run = load(out_dir)
     told = changes_of(run)
     for text in told:
-        say(f"note: {harmless(text)}; this run does not take that in", err=True)
+        say(f"note: {harmless(text)}; this run does not use the change", err=True)
     if told:
-        say(f"note: a new run takes it in: {taking_in(run)}", err=True)
+        say(f"note: a new run would use it: {taking_in(run)}", err=True)
 
 
 def meant(name: str | None, *, as_json: bool) -> Path | None:
-    """Return the folder of the run to go on with; None where all are finished, which is then said."""
+    """Return the folder of the run to go on with; None if all are finished, which is then printed."""
     from santiago.app.finding import find_run, unfinished
     from santiago.artifacts import registry
     from santiago.cli.view.text import say

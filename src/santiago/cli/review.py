@@ -64,7 +64,7 @@ def command(
     planning = load(find_session(session))
     if wish is None and add_turns is None:
         return _look(planning, revision, plain=plain, as_json=as_json)
-    from santiago.app.actor import actor  # who only looks needs none of those who work
+    from santiago.app.actor import actor  # loaded here, since only looking at a session needs none of these
     from santiago.app.planning import word
     from santiago.cli import planning as shown
     from santiago.cli.view.text import say
@@ -90,7 +90,7 @@ def command(
 
 
 def _wish(given: dict[str, bool]) -> str | None:
-    """Return the one thing that is wished."""
+    """Return the one action that was chosen; None if there is none."""
     wishes = [name for name, is_given in given.items() if is_given]
     if len(wishes) > 1:
         raise click.UsageError("Choose one of --continue, --edit, --finalize, --cancel and --take-up.")
@@ -98,7 +98,7 @@ def _wish(given: dict[str, bool]) -> str | None:
 
 
 def _look(planning: Planning, revision: int | None, *, plain: bool, as_json: bool) -> int:
-    """Show a session, on the screen or line by line; only what is done there changes it."""
+    """Show a session, on the screen or line by line. Showing changes nothing; actions on the screen do."""
     from santiago.cli.view import screens
 
     if not plain and not as_json and screens.has_screen():
@@ -110,7 +110,7 @@ def _look(planning: Planning, revision: int | None, *, plain: bool, as_json: boo
 
 
 def _execute(planning: Planning, flags: Flags) -> int:
-    """Carry out the run that an approved revision became."""
+    """Execute the run that was made from an approved revision."""
     from santiago.app.loading import frozen
     from santiago.artifacts.repository import RUNS
     from santiago.cli.start.running import start

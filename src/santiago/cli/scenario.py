@@ -137,7 +137,7 @@ def run(**options: Any) -> int:
 
 
 def _vouch(place: Place, ticket: str, ended: Ended) -> None:
-    """Have the board record the run, where the ticket is on one."""
+    """Have the board record the run, if the ticket is on a board."""
     from santiago.app.board.governed import vouch
     from santiago.board.opening import is_on_board, laid_out
 
@@ -147,7 +147,7 @@ def _vouch(place: Place, ticket: str, ended: Ended) -> None:
 
 
 def _places() -> tuple[Path, Place]:
-    """Return the worktree here, and where the board of its repository keeps things."""
+    """Return the worktree here, and the folders of its repository's board."""
     from santiago.board.root import find
     from santiago.cli.truth import project_here
 
@@ -173,7 +173,7 @@ def _request(folder: Path, flags: _Flags) -> Request:
 
 
 def _catalogue(folder: Path, place: Place, flags: _Flags) -> Mapping[str, Scenario] | None:
-    """Return the scenarios; None where they are not in order, which is then said."""
+    """Return the scenarios; None if they have faults, which are then printed."""
     from santiago.board.governance.scenarios import CATALOGUE
     from santiago.cli.view.faults import show_faults
     from santiago.contract.errors import Kind, SantiagoError
@@ -192,7 +192,7 @@ def _catalogue(folder: Path, place: Place, flags: _Flags) -> Mapping[str, Scenar
 
 
 def _read(folder: Path, place: Place, flags: _Flags) -> tuple[Mapping[str, Scenario], tuple[Fault, ...]]:
-    """Read the catalogue of the commit, or that which stands here, compiled unless nothing may be written."""
+    """Read the catalogue of the commit, or the one in this worktree, which is compiled unless nothing may be written."""
     from santiago.board.governance import compiling, ranges, scenarios
 
     if flags.at is not None:
@@ -209,7 +209,7 @@ def _read(folder: Path, place: Place, flags: _Flags) -> tuple[Mapping[str, Scena
 def _approve(
     project: Path, catalogue: Mapping[str, Scenario], nodes: Mapping[str, Node], flags: _Flags
 ) -> Sequence[str]:
-    """Return the commands that the steps' scenarios have, after a person's word where they need one."""
+    """Return the commands of the steps' scenarios, after a person has approved those that need it."""
     from santiago.app.governing import approved
     from santiago.board.governance.running import meant
     from santiago.board.governance.scenarios import CATALOGUE
@@ -245,7 +245,7 @@ def _executed(
 def _bench(
     folder: Path, server: ProcessServer, commands: Sequence[str], flags: _Flags
 ) -> AbstractContextManager[Bench]:
-    """Return the place where the commands run: here, or in a checkout, where the settings of the repository matter too."""
+    """Return where the commands run: here, or in a checkout, which also needs the repository's settings."""
     from santiago.app.config import run_input_defaults
     from santiago.app.governing import checked_out
     from santiago.board.governance import benches
@@ -277,11 +277,11 @@ def _show(ended: Ended, nodes: Mapping[str, Node]) -> None:
     data = ended.summary
     if ended.status == "DRY_RUN":
         for number, node in enumerate(nodes.values(), 1):
-            say(f"{number:4} {node.id:40} {harmless(node.run) or 'waits for what stands before it'}")
+            say(f"{number:4} {node.id:40} {harmless(node.run) or 'waits for the steps before it'}")
         say(f"dry run: {count(len(nodes), 'step')}, nothing was run")
         return
     if ended.status == "NOTHING":
-        say("no scenario is concerned, so there was nothing to run")
+        say("the change concerns no scenario, so there was nothing to run")
         return
     good = ended.status != "FAIL"
     counts = data["counts"]

@@ -1,4 +1,4 @@
-"""`santiago schema NAME`: the contract, for programs."""
+"""`santiago schema NAME`: JSON Schemas of the documents, for programs."""
 
 from __future__ import annotations
 

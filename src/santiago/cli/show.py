@@ -1,4 +1,4 @@
-"""`santiago show STORY`: one story with its attempts, why each ended, its checks, its critique and what it changed."""
+"""`santiago show STORY`: one story with its attempts, why each ended, its checks, its critique and its changes."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _head(run: Run, planned: Story) -> None:
 
 
 def _detail(run: Run, planned: Story) -> None:
-    """Print the latest detailed plan, which an agent wrote, and what became of it."""
+    """Print the latest detailed plan of an agent, and whether it was approved."""
     story = run.state.stories[planned.id]
     owner = run.state.stories[story.parent] if story.parent else story
     text = detail_text(run, planned.id)
@@ -114,7 +114,7 @@ def _detail(run: Run, planned: Story) -> None:
     say(
         paint(f"Detailed plan of {owner.id}, proposal {owner.detail.revision}: {word}", "cyan", bold=True, stderr=False)
     )
-    for line in text.splitlines() or ["(there is none that can be read)"]:
+    for line in text.splitlines() or ["(missing or unreadable)"]:
         say(f"  {harmless(line)}".rstrip())
 
 
@@ -146,7 +146,7 @@ def _attempts(run: Run, planned: Story, tried: list[AttemptStory]) -> None:
         cost = dollars(one.cost) if one.cost is not None else cost
         figures = (f"{text:>7}" for text in (span(one.agent_ms), span(one.verify_ms), tokens, cost))
         rows.append([f"  {one.number:<2} {sign} {fit(outcome, 32)}", *figures, changes])
-    # Tokens and money are told above; what it changed comes below.
+    # Tokens and money are printed above, and the changes below, so these columns may be dropped.
     head, *lines = rows_that_fit(rows, columns_of(stderr=False), [4, 3, 2, 1, 5])
     say(head)
     for one, text in zip(tried, lines, strict=True):
@@ -166,7 +166,7 @@ def _attempt(run: Run, planned: Story, one: AttemptStory, *, patch: bool, with_l
     show_agent(run.out_dir, planned.id, one)
     if critique:
         say()
-        say("critique, as the next attempt is told")
+        say("critique for the next attempt")
         for line in critique.splitlines():
             say(f"  {line}".rstrip())
     if stats := evidence.stats():
@@ -183,7 +183,7 @@ def _attempt(run: Run, planned: Story, one: AttemptStory, *, patch: bool, with_l
 
 
 def _patch(run: Run, planned: Story, one: AttemptStory) -> str:
-    """Return what an attempt changed; of one that is under way, what it has changed so far."""
+    """Return what an attempt changed, or has changed so far if it is under way."""
     kept = AttemptEvidence(run.out_dir, planned.id, one.number).patch()
     if kept or one.status != "running" or not run.worker:
         return kept
@@ -193,7 +193,7 @@ def _patch(run: Run, planned: Story, one: AttemptStory) -> str:
 
 
 def _check(check: Check, *, with_output: bool) -> None:
-    """Print a check; a critique quotes its output, so it is not printed twice."""
+    """Print a check; its output only `with_output`, since a critique already quotes it."""
     ran = f", {count(check.checks, 'test')}" if check.checks is not None else ""
     colour = {"pass": "green", "fail": "red"}.get(check.verdict, "yellow")
     say(f"{paint(check.verdict, colour, stderr=False)}  $ {flat(check.command)}   {check.ended}{ran}")

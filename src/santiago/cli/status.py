@@ -1,4 +1,4 @@
-"""`santiago status`: where a run stands, chunk by chunk, what needs a person, and the other runs of this repository."""
+"""`santiago status`: the state of a run by chunk, what needs a person, and the other runs of this repository."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def command(run: str | None, failed: bool, all_stories: bool, as_tasks: bool, as
         say()
         for text in changes:
             say(f"{paint('note:', 'cyan', stderr=False)} {harmless(text)}")
-        say(f"a new run takes it in: {taking_in(found)}")
+        say(f"a new run would use it: {taking_in(found)}")
     needs = needs_of(found)
     if needs:
         say()
@@ -96,7 +96,7 @@ def command(run: str | None, failed: bool, all_stories: bool, as_tasks: bool, as
 
 
 def _of_board(run: Run, board: dict[str, Any] | None) -> list[str]:
-    """Return what to type for a run whose stories are tickets: the loop goes on with it, and no `resume` claims anything."""
+    """Return the next commands for a run whose stories are tickets: `loop` goes on with it, since `resume` claims nothing."""
     tickets = [one for queue in board["queues"].values() for one in queue] if board else []
     if run.worker or not any(one["run"] == run.run_id and not one["decided"] for one in tickets):
         return []
@@ -121,7 +121,7 @@ def _mirror(run: Run) -> dict[str, Any]:
 
 
 _MOST = 50
-"""Tickets of a queue that are listed."""
+"""How many tickets of a queue are listed."""
 _COLOURS = {"success": "green", "failed": "red", "blocked": "yellow", "running": "cyan", "interrupted": "yellow"}
 
 
@@ -218,7 +218,7 @@ def _stories(run: Run) -> None:
 
 
 def _now(run: Run) -> None:
-    """Say what is under way, or what is waited for."""
+    """Print what is under way, or what the run waits for."""
     if not run.worker:
         return
     now, agent = SystemClock().utc(), flat(run.history.start.get("agent", ""))
@@ -271,7 +271,7 @@ def _next(run: Run) -> list[str]:
         return ["", *listed([(f"santiago resume {quote(near(run.out_dir))}", "begin")])]
     if state.phase is RunPhase.SUCCESS:
         if is_taken_over(run):
-            return ["", "its work is merged: the commit that is checked out here has all of it"]
+            return ["", "its work is merged: the current commit has all of it"]
         return ["", f"look: git diff HEAD...{state.branch}", *listed(taking_over(run.state, run.out_dir))]
     if state.phase is RunPhase.PAUSED and (brought := _brought(run)):
         return ["", *brought]
@@ -280,7 +280,7 @@ def _next(run: Run) -> list[str]:
 
 
 def _brought(run: Run) -> list[str] | None:
-    """Return what to type where the latest attempt was a person's own work, and did not pass."""
+    """Return the next commands if the latest attempt was a person's own work and did not pass."""
     tried = [(attempts[-1], name) for name, attempts in run.history.attempts.items() if attempts]
     latest, name = max(tried, key=lambda one: one[0].started, default=(None, ""))
     return mending(run.state, run.out_dir, name, latest.own_work) if latest and latest.own_work else None

@@ -1,4 +1,4 @@
-"""`santiago step`: carry a plan out step by step, each approved before it is begun and validated before it counts."""
+"""`santiago step`: carry a plan out step by step. A person approves each step's plan, and later its result."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def command(
     reading: Reading,
     flags: Flags,
 ) -> int:
-    """Carry a plan out with your word before and after each step; without a name, go on with the latest one.
+    """Carry a plan out with your approval before and after each step; without a name, go on with the latest one.
 
     \b
     santiago step docs/plan.md --agent claude --verify "pytest -q"
@@ -96,7 +96,7 @@ def _imported(plan: Plan) -> None:
 
 def _inferred(flags: Flags) -> Callable[[str, Job], Plan | None]:
     def ask(text: str, job: Job) -> Plan | None:
-        """Propose steps where the document has none to be seen; nothing is made of them unasked."""
+        """Propose steps if the document names none. They are used only if a person agrees."""
         import sys
 
         from santiago.cli.view.text import say
@@ -120,7 +120,7 @@ def _inferred(flags: Flags) -> Callable[[str, Job], Plan | None]:
 
 
 def _unasked(plan: Plan, job: Job) -> SantiagoError:
-    """Nobody is there to say whether inferred steps are meant: nothing is made of them, and it is said how to take them."""
+    """Return the error that nobody is there to confirm inferred steps, with the flag that accepts them."""
     from santiago.contract.errors import Kind, SantiagoError
     from santiago.contract.reasons import Reason
     from santiago.util.text import count, first, flat
@@ -128,7 +128,7 @@ def _unasked(plan: Plan, job: Job) -> SantiagoError:
     names = "; ".join(f"{story.id} {first(flat(story.title), 60)}" for story in plan.stories[:MOST_SHOWN])
     return SantiagoError(
         Kind.BLOCKED,
-        f"the document names no steps, and nobody is here to say whether these {count(len(plan.stories), 'step')} are meant: "
+        f"the document names no steps, and there is no terminal to ask whether these {count(len(plan.stories), 'step')} are meant: "
         f"{names}{'; …' if len(plan.stories) > MOST_SHOWN else ''}",
         where=job.name,
         hint="The same command with --allow-fallback takes them; nothing was written.",

@@ -79,7 +79,7 @@ def concerned(
 def impact_of(
     project: Path, base: str | None, head: str | None, files: tuple[str, ...], *, enforce: bool = False
 ) -> Impact:
-    """Return what a change concerns that options name."""
+    """Return the impact of the change that options name."""
     from santiago.board.governance import impact
 
     if not files:
@@ -113,7 +113,7 @@ def project_here() -> Path:
 
 
 def governed() -> Path:
-    """Return the project here; raise where it has no product truth."""
+    """Return the project here; raise if it has no product truth."""
     from santiago.board.governance.hierarchy import TRUTH
     from santiago.board.governance.truth import is_on
     from santiago.contract.errors import Kind, SantiagoError

@@ -1,4 +1,4 @@
-"""`santiago watch`: the browser of a run on the whole terminal, or once line by line for those who read it that way."""
+"""`santiago watch`: the browser of a run on the whole terminal, or printed once line by line."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def command(run: str | None, plain: bool) -> int:
 
 
 def _listing(out_dir: Path) -> int:
-    """Print the same once, as whole lines."""
+    """Print the same once, line by line."""
     from santiago.app.loading import load
     from santiago.cli.view.text import say
     from santiago.report.chunks import rows_of

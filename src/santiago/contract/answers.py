@@ -1,4 +1,4 @@
-"""What a person's answer to a question means: one of the few words that its kind takes, and what is said beside it."""
+"""What a person's answer to a question means. Each kind of question takes a few fixed words; other text may follow them."""
 
 from __future__ import annotations
 
@@ -71,14 +71,14 @@ KINDS: Mapping[str, Mapping[str, str]] = MappingProxyType({
 """The words that each kind of question takes, and what each does."""
 
 APPROVING: Mapping[str, str] = MappingProxyType({"detail": "approve", "result": "validate", "continue": "continue"})
-"""The word that plain consent stands for; every other kind needs its own word."""
+"""Kind of question → the fixed word that plain consent ("ok", "yes") stands for. Other kinds need one of their own words."""
 CONSENT = frozenset({"ok", "yes", "looks good", "proceed", "go ahead"})
-"""All that is consent; whatever else is said with it makes it something else."""
+"""What counts as plain consent. An answer that says anything more is not plain consent."""
 
 _FREE = {"detail": "adjust", "result": "change", "agent": "adjust"}
-"""The word that a person's own words stand for."""
+"""Kind of question → the fixed word that free text stands for."""
 JUDGED = frozenset({"changed_expectation", "doubt", "refusal"})
-"""Kinds of questions about work that a verdict holds back."""
+"""Kinds of questions about work that the verdict did not accept."""
 NEEDS_TEXT = {
     "adjust": "say what should be different",
     "change": "say what should be different",
@@ -87,14 +87,14 @@ NEEDS_TEXT = {
 }
 _WORDS = sorted({word for words in KINDS.values() for word in words})
 _LONGEST = max(map(len, _WORDS)) + 3
-"""Longer words are no slip of a fixed one, and need not be compared."""
+"""A longer text cannot be a misspelled fixed word, so it is not compared with them."""
 
 
 NO_PLAN = "there is no detailed plan to approve; say what should be different, or defer it"
 
 
 def words_of(state: RunState, question: Question) -> dict[str, str]:
-    """Return the words that a question takes, and what each does; a plan that is not there cannot be approved."""
+    """Return the words that a question takes, and what each does. `approve` is missing where there is no plan to approve."""
     if question.kind == "pick":
         stories = [state.stories[name] for name in question.options if name in state.stories]
         picked = {one.id: f"go on with it ({_standing(one)}), and put the others off" for one in stories}
@@ -119,16 +119,16 @@ class Understood:
     """An answer as it takes effect."""
 
     word: str
-    """One of those that the question's kind takes."""
+    """One of the fixed words that the question's kind takes."""
     text: str = ""
-    """What is said beside it."""
+    """What the person said in addition to the fixed word."""
 
 
 def understood(kind: str, given: str, text: str = "", options: Sequence[str] = ()) -> Understood:
-    """Return what an answer means; raise where it is none, or may mean something else than it says.
+    """Return what an answer means. Raise where it is no answer, or where it is ambiguous.
 
-    `given` is a fixed word, or anything that a person says; `text` is what stands beside a fixed word. `options` are those
-    of a question that has one of them picked.
+    `given` is a fixed word or free text; `text` is what was said in addition to a fixed word. `options` are what a person
+    can pick from, where the question asks for a pick.
     """
     words = KINDS.get(kind)
     if words is None:
@@ -164,7 +164,7 @@ def _with_text(kind: str, word: str, text: str) -> Understood:
 
 
 def _picked(said: str, options: Sequence[str]) -> Understood:
-    """Return the one that is picked; its name alone is enough, in either case."""
+    """Return the option that was picked. Its name alone is enough, in upper or lower case."""
     name = said.removeprefix("pick ").strip()
     found = next((one for one in options if one.lower() == name.lower()), None)
     if found is None:
@@ -174,13 +174,13 @@ def _picked(said: str, options: Sequence[str]) -> Understood:
 
 
 def _folded(given: str) -> str:
-    """Return words without what does not matter: case, blanks, a full stop or exclamation marks at the end."""
+    """Return the text in lower case, without extra blanks and without a full stop or exclamation marks at the end."""
     bare = given[:-1] if given.endswith(".") else given.rstrip("!")
     return " ".join(bare.lower().split())
 
 
 def _refuse_slip(kind: str, word: str) -> None:
-    """A word that is nearly a fixed one is more likely that than something to be told to an agent."""
+    """Raise where a word looks like a misspelled fixed word: it was hardly meant as free text for an agent."""
     if len(word) > _LONGEST or len(word.split()) > 1:
         return
     known = [*KINDS[kind], *_WORDS]  # the question's own words first, where two are equally near

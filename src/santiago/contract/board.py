@@ -19,15 +19,15 @@ Phase = Literal["planned", "ready", "running", "evidence_collected", "verified",
 UTC = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"
 LEASE = rf"(none|held:[^\x00-\x1f\x7f]{{1,100}}:{UTC}|released:{UTC})"
 TICKET_ID = r"[A-Za-z0-9_][A-Za-z0-9_.@+:-]{0,119}"
-"""It also names the folder of the ticket's evidence."""
+"""The pattern of a ticket's id. The id also names the folder of the ticket's evidence."""
 BUDGET = 3
-"""Claims that a ticket has, where nothing else is said."""
+"""How many claims a ticket may have, unless its own budget says otherwise."""
 LEASE_MINUTES = 60
 
 PLANNERS = ("planner", "tech-planner", "planner-agent", "tech-planner-agent", "planner-reviewer")
 """Actors who may accept work, where the settings name no others."""
 NOTHING = frozenset({"", "-", "none", "n/a", "na", "tbd", "todo"})
-"""Words in place of evidence that are none."""
+"""Texts that people write where they have no evidence."""
 
 MOVES: dict[Queue, tuple[Queue, ...]] = {
     "planner-inbox": ("planner-inbox", "scientist-todo", "developer-todo", "planner-review", "blocked"),
@@ -37,7 +37,7 @@ MOVES: dict[Queue, tuple[Queue, ...]] = {
     "blocked": ("blocked", "planner-inbox", "scientist-todo", "developer-todo"),
     "done": (),
 }
-"""From each queue to those that a ticket may go to; into its own it goes when somebody gives it back or adds to it."""
+"""From each queue to the queues that a ticket may move to. It moves to its own queue when it is given back or added to."""
 
 PHASES: dict[Phase, tuple[Phase, ...]] = {
     "planned": ("planned", "ready"),
@@ -61,17 +61,17 @@ class BoardEvent(StrEnum):
     TICKET_ROUTED = "ticket_routed"
     """A request became a run, and its stories tickets."""
     TICKET_FREED = "ticket_freed"
-    """The last thing that it waited for is done."""
+    """The last dependency of the ticket is done."""
     TICKET_EXHAUSTED = "ticket_exhausted"
     TICKET_DECIDED = "ticket_decided"
     EVIDENCE_RECORDED = "evidence_recorded"
-    """What santiago itself saw of a ticket's checks, by digest; nothing else opens the done gate."""
+    """Santiago ran a ticket's checks; the event holds the digest of the record. Only this opens the done gate."""
     SCENARIOS_RUN = "scenarios_run"
-    """Santiago ran scenarios for a ticket; the digest of what it wrote down of them."""
+    """Santiago ran scenarios for a ticket; the event holds the digest of the record."""
     TICKET_VERIFIED = "ticket_verified"
     """The done gate found everything in order."""
     TICKET_DONE = "ticket_done"
-    """Accepted, and archived with the same event."""
+    """The ticket was accepted, and archived by the same event."""
     TRUTH_SYNCHRONISED = "truth_synchronised"
     ENTRY_BYPASSED = "entry_bypassed"
     CLOCK_JUMPED = "clock_jumped"
@@ -130,20 +130,20 @@ class Card:
     expires: int | None = None
     """When its lease ends, by the board's own clock; None where nobody holds it."""
     role: Role = "developer"
-    """Who does it; a ticket that waits elsewhere goes back to their queue."""
+    """Who works on the ticket. A ticket that waits in another queue goes back to the queue of this role."""
     request: str = ""
     """The request that it is a part of."""
     run: str = ""
     story: str = ""
     checks: tuple[str, ...] = ()
-    """Commands that show a person's work to be good, where no story names them."""
+    """Checks of the ticket, where it belongs to no story that names any."""
     decided: Decision = ""
     archived_at: str = ""
     archived_by: str = ""
 
     @property
     def spent(self) -> bool:
-        """Whether no further claim of it may follow."""
+        """Whether all claims of the ticket are used up."""
         return self.attempt_count >= self.retry_budget
 
     @property
@@ -168,7 +168,7 @@ class Happening:
     attempt: int
     """The claim that it belongs to; 0 where it belongs to none."""
     changes: dict[str, object]
-    """Fields of the card that are different from now on."""
+    """The fields of the card that change, with their new values."""
     about: dict[str, object]
     """What else is worth knowing: why, what from, which digest."""
 
@@ -183,7 +183,7 @@ def fields_of(card: Card) -> dict[str, Any]:
 
 
 def evolve(card: Card | None, event: Happening) -> Card:
-    """Return a card as an event leaves it; the only place where one changes."""
+    """Return the card after an event. Cards change nowhere else."""
     known = {} if card is None else fields_of(card)
     changed = {**known, "updated_at": event.at, **event.changes}
     checks = changed.get("checks", ())

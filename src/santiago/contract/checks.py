@@ -24,7 +24,7 @@ def own_commands_of(story: Story, run_input: RunInput) -> tuple[str, ...]:
 
 
 def shared_commands_of(story: Story, run_input: RunInput) -> tuple[str, ...]:
-    """Return the checks of every story, as this one has them: `{id}` is its id in the document, as file names have it."""
+    """Return the checks that every story has, with `{id}` replaced by this story's id in the document, as fits a file name."""
     if not any(ID in command for command in run_input.verification.story_commands):
         return run_input.verification.story_commands
     name = re.sub(r"[^0-9a-z]+", "_", (story.origin.id or story.id).lower()).strip("_") or story.id.lower()
@@ -38,6 +38,6 @@ def run_commands_of(plan: Plan, run_input: RunInput) -> tuple[str, ...]:
 
 
 def all_commands_of(plan: Plan, run_input: RunInput) -> tuple[str, ...]:
-    """Return every check that a run may come to, each once."""
+    """Return every check that a run may have to run, each once."""
     stories = (command for story in plan.stories for command in commands_of(story, run_input))
     return tuple(dict.fromkeys((*stories, *run_commands_of(plan, run_input))))

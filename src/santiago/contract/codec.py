@@ -1,8 +1,8 @@
 """Between types and bytes: canonical JSON out, strict validation in, versions brought up to date on the way.
 
-The types are the contract's own dataclasses; the validating library reads those same types, so nothing is declared
-twice. It is quick at large documents and slow to load, so a short one is written and read without it, to the same bytes
-and the same value; what is wrong with one is for the library to say.
+The types are the contract's own dataclasses. The validating library reads the same types, so nothing is declared twice.
+The library is fast with large documents but slow to load. So short documents are written and read without it, with the
+same bytes and values as result. Where a short document is wrong, the library is loaded to say what is wrong.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ MAX_BYTES = 64 * 1024 * 1024
 """Size of any JSON document of ours; a plan of 100,000 stories stays below."""
 
 SHORT = 1 << 17
-"""Bytes of a document for which the library need not be loaded."""
+"""Documents below this many bytes are written without loading the library."""
 LOADED = 1 << 22
-"""Bytes of a document up to which it takes less time to read it without the library than to load that first."""
+"""Documents below this many bytes are read faster without the library than with it, counting the time to load it."""
 _PIECES = SHORT // 8
-"""Pieces of text in which about so many bytes are written."""
+"""About how many pieces of text a document of `SHORT` bytes is written in."""
 
 UPCASTS: dict[tuple[str, int], Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """(type name, old version) → function that makes the next version of it. Empty while there is one version."""
@@ -87,7 +87,7 @@ def canonical(value: object) -> bytes:
 
 
 def _write(data: Any, margin: str, pieces: list[str]) -> None:
-    """Write data in pieces, until there are too many; where it is to indent, the standard writer takes twice as long."""
+    """Append the JSON text of the data to `pieces`, until there are too many. The standard writer takes twice as long."""
     if leaf := _LEAVES.get(data.__class__):
         pieces.append(leaf(data))
     elif len(pieces) < _PIECES:
@@ -105,7 +105,7 @@ _LEAVES: dict[type, Callable[[Any], str]] = {
     str: encode_basestring, int: repr, float: json.dumps, bool: {True: "true", False: "false"}.__getitem__, type(None): lambda _: "null",
 }  # fmt: skip
 _has_exponent = re.compile(r"[0-9]e[-+][0-9]").search
-"""Very small and very large numbers, which the two writers spell differently; or words that look like one."""
+"""Very small and very large numbers, which the two writers spell differently, and texts that look like such a number."""
 
 
 def digest(value: object) -> str:
@@ -123,7 +123,7 @@ def decode(cls: type[T], raw: bytes, where: str) -> T:
         data = _upcast(cls.__name__, version, data, where)
         raw = json.dumps(data).encode()
     short = SHORT if "pydantic" in sys.modules else LOADED
-    if len(raw) < short and b"\\ud" not in raw.lower():  # half of a surrogate pair would pass, and is no text
+    if len(raw) < short and b"\\ud" not in raw.lower():  # the plain reader would let half a surrogate pair pass
         with suppress(NotPlainError):
             return cast("T", plain.read(cls, data))
     from pydantic import ValidationError
@@ -175,7 +175,7 @@ def _no_constant(name: str) -> Any:
 
 
 def _is_current(version: object) -> bool:
-    """`true` and `1.0` equal 1 here, but not in the schema and not elsewhere in the file."""
+    """Tell whether a version is the present one. The type is compared too, since in Python `True` and `1.0` equal 1."""
     return type(version) is int and version == CONTRACT_VERSION
 
 
@@ -237,7 +237,7 @@ def _did_you_mean(loc: tuple[int | str, ...], cls: type) -> str:
 
 
 def _inner(owner: Any, part: int | str) -> Any:
-    """Return the record type, if any, that stands at this place of another; a list is named after its elements."""
+    """Return the record type of a field of another type, if it has one; for a list, the type of its elements."""
     if isinstance(part, int) or not is_dataclass(owner):
         return owner
     inner = get_type_hints(owner).get(part)

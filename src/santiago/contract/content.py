@@ -1,4 +1,4 @@
-"""What a story asks for, as a digest: the same wherever it stands in its document, and under whichever id."""
+"""The digest of what a story asks for. It does not depend on the story's id, nor on its place in the document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each kind of event adds to the state beside a phase: sums and reasons; of questions see `question_details`."""
+"""What each kind of event changes in the state besides the phase: sums and reasons. Questions: see `question_details`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PROOFS = {proof.value: proof for proof in Proof}
 
 
 def reason_of(event: Event) -> Reason | None:
-    """Return why, where the event says it."""
+    """Return the reason that the event gives, if it gives one."""
     word = event.context.get("reason")
     return None if word is None else _known("reason", _REASONS, word)
 
@@ -137,14 +137,14 @@ def _change_requested(state: RunState, story: StoryState, event: Event) -> None:
     story.change_requested = story.attempts + 1
     story.adjusting, story.gated, story.deferred = bool(story.attempts or story.parts), False, False
     story.seen = story.commit or story.seen
-    story.tests = None  # they may ask for what is not wanted any more
+    story.tests = None  # they may test what the person no longer wants
     if question := state.questions.get(story.asked):
         close(state, question, OVERTAKEN if question.kind == "pick" else "change", event)
     note(state, story, event)
 
 
 def _story_accepted(state: RunState, story: StoryState, event: Event) -> None:
-    """A person's word stands in for the verdict; the question about the work is settled by it."""
+    """A person's word replaces the verdict, and closes the question about the work."""
     story.proof, story.reason, story.commit = Proof.ATTESTED, None, event.context.get("commit") or story.commit
     for question in state.questions.values():
         if question.story == story.id and question.answer is None:
@@ -229,7 +229,7 @@ def _proposal_started(_: RunState, story: StoryState, __: Event) -> None:
 
 
 def _proposal_ended(state: RunState, story: StoryState, event: Event) -> None:
-    """A detailed plan, or why there is none; it is no attempt, but what it used counts."""
+    """There is a detailed plan, or a reason why not. Writing it is not an attempt, but its usage counts."""
     context = event.context
     story.used_ms += context.get("agent_ms", 0) + context.get("verify_ms", 0)
     story.sent_back, story.proposing = event.status == "failed", False
@@ -250,7 +250,7 @@ def _proposal_ended(state: RunState, story: StoryState, event: Event) -> None:
 
 
 def _spend(state: RunState, story: StoryState, event: Event) -> None:
-    """Add what an attempt used, however it ended; what it did not say stays unknown."""
+    """Add what an attempt used, however it ended. What it did not report stays unknown."""
     tokens, cost = event.context.get("tokens"), event.context.get("cost_micro_usd")
     if tokens is None:
         state.unreported += 1
@@ -269,7 +269,7 @@ def _spend(state: RunState, story: StoryState, event: Event) -> None:
 
 
 def _hear(state: RunState, story: StoryState, event: Event) -> None:
-    """Note what an ending says about whether the agent can be asked."""
+    """Note what an attempt's ending tells about whether the agent can be reached."""
     if story.reason in _REFUSALS:
         context = event.context
         state.refusal = Refusal(story.id, story.reason, event.timestamp, context.get("ms"), context.get("message", ""))

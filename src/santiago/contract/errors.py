@@ -1,4 +1,4 @@
-"""Errors for people: a kind that decides the exit code, what is wrong, where, and what to do about it."""
+"""Errors for people. Each has a kind, which decides the exit code, and says what is wrong, where, and what to do about it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Kind(Enum):
-    """What sort of trouble it is; the exit code follows."""
+    """What kind of error it is. It decides the exit code."""
 
     USAGE = ExitCode.USAGE
     INPUT = ExitCode.FAILED
@@ -22,7 +22,7 @@ class Kind(Enum):
 
 
 class SantiagoError(Exception):
-    """One trouble, ready to be shown."""
+    """One error, ready to be shown."""
 
     def __init__(
         self,
@@ -40,11 +40,11 @@ class SantiagoError(Exception):
         self.message = message
         self.hint = hint
         self.where = where
-        """A file, or whatever else the trouble is about."""
+        """The file, or whatever else the error is about."""
         self.line = line
         self.reason = reason
         self.findings = findings
-        """What the message sums up, one by one, where that is more than one thing."""
+        """The single faults, where the message sums up more than one."""
 
     @property
     def exit_code(self) -> ExitCode:

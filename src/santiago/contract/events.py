@@ -41,24 +41,24 @@ class EventKind(StrEnum):
     TIME_USED = "time_used"
     """Execution time since the last such event."""
     TICKS_WRITTEN = "ticks_written"
-    """What is done was ticked in the plan's document, as a commit on the run's branch; or why it was not."""
+    """The finished stories were ticked in the plan's document, by a commit on the run's branch; or the reason why not."""
     WAIT_STARTED = "wait_started"
     """No attempt begins until a time: the agent's service refuses requests, or is overloaded."""
     WAIT_ENDED = "wait_ended"
-    """The time has come, or somebody ended the waiting; what passed does not count as execution."""
+    """A wait is over, or somebody ended it. The time that it took does not count as execution."""
     STOP_REQUESTED = "stop_requested"
     PAUSES_SET = "pauses_set"
     """A person said whether the run rests after each chunk, until the end of this start."""
     LOG_REPAIRED = "log_repaired"
     """A torn last line was set aside."""
     CLOCK_GAP = "clock_gap"
-    """The machine slept; the time does not count. Nothing writes it any more: it is kept so that logs with it are read."""
+    """The machine slept; that time does not count. No longer written; it is still read in older logs."""
     NOTE = "note"
     # A story
     PROPOSAL_STARTED = "proposal_started"
     """An agent is asked for a story's detailed plan; counted, however it ends."""
     PROPOSAL_ENDED = "proposal_ended"
-    """There is no detailed plan to show: it is sent back, or the agent could not be asked."""
+    """There is no detailed plan to show: santiago sent it back to the agent, or the agent could not be asked."""
     STORY_PROPOSED = "story_proposed"
     """A detailed plan waits for a person's word."""
     ATTEMPT_STARTED = "attempt_started"
@@ -68,9 +68,9 @@ class EventKind(StrEnum):
     INTEGRATION_FAILED = "integration_failed"
     """Verified work did not fit the branch for the second time; now it counts."""
     STORY_KEPT = "story_kept"
-    """The base holds this story already, as an earlier run finished it; its checks say whether it still stands."""
+    """An earlier run finished this story, and the base holds its work. Its checks will tell whether it still passes."""
     CLAIM_JUDGED = "claim_judged"
-    """Work that the document claims done, or that the base holds already, was checked on the base."""
+    """A story that the document claims done, or whose work is already in the base, was checked on the base."""
     STORY_ACCEPTED = "story_accepted"
     """A person takes the work of the latest attempt as it is, whatever the verdict said."""
     STORY_VERIFIED = "story_verified"
@@ -78,7 +78,7 @@ class EventKind(StrEnum):
     STORY_FAILED = "story_failed"
     STORY_BLOCKED = "story_blocked"
     STORY_REOPENED = "story_reopened"
-    """Back to ready: unblocked, or granted more budget."""
+    """The story is ready again: it was unblocked, or got more budget."""
     STORY_SKIPPED = "story_skipped"
     STORY_SPLIT = "story_split"
     """An approved detailed plan became substeps."""
@@ -86,7 +86,7 @@ class EventKind(StrEnum):
     QUESTION_ASKED = "question_asked"
     QUESTION_ANSWERED = "question_answered"
     QUESTION_EXPIRED = "question_expired"
-    """Nobody answered in time, which is no approval."""
+    """Nobody answered in time. That is not an approval."""
     CHANGE_REQUESTED = "change_requested"
     HINT_ADDED = "hint_added"
     # A planning session, in a log of its own
@@ -98,7 +98,7 @@ class EventKind(StrEnum):
     """One agent is asked: for a draft of its own, or to merge those of all."""
     DRAFT_ENDED = "draft_ended"
     TURN_ENDED = "turn_ended"
-    """There is a new revision; or why there is none."""
+    """The turn brought a new revision, or the reason why it did not."""
     SESSION_REOPENED = "session_reopened"
     """A cancelled session is taken up again, on its last revision."""
     SESSION_CANCELLED = "session_cancelled"
@@ -117,7 +117,7 @@ class Context(TypedDict, total=False):
     plan_digest: str
     input_digest: str
     version: str
-    """Of the santiago that wrote it."""
+    """Version of the santiago that wrote the event."""
     log: int
     """Version of the log's format; on its first line."""
     epoch: int
@@ -144,10 +144,10 @@ class Context(TypedDict, total=False):
     verdict: str
     """`pass` or `fail`."""
     digest: str
-    """Of the evidence file that the event rests on."""
+    """Digest of the evidence file that the event rests on."""
     digests: list[str]
     files: str
-    """Digest of the attempt's files.json, which names all its files with theirs."""
+    """Digest of the attempt's files.json, which lists all files of the attempt with their digests."""
     agent: str
     agent_ms: int
     verify_ms: int
@@ -162,9 +162,9 @@ class Context(TypedDict, total=False):
     tests: list[str]
     """Tests, or whole checks, that the event is about; the first ones of many."""
     criteria: list[list[str]]
-    """Of each criterion: its id, the test that shows it, what that did without the work and with it."""
+    """For each criterion: its id, the test that shows it, the test's result without the work, and its result with the work."""
     tests_commit: str
-    """Commit that holds the tests which an attempt wrote, and nothing else of it."""
+    """Commit that holds only the tests which an attempt wrote, and none of its other work."""
     kind: str
     """What a question is about."""
     question: str
@@ -181,7 +181,7 @@ class Context(TypedDict, total=False):
     mode: str
     substeps: list[str]
     agents: list[str]
-    """Who takes part in a planning turn, in order; the first that can merges."""
+    """The agents that take part in a planning turn, in order. The first one that is able to merges the drafts."""
     session: str
     """The planning session that a run was made from."""
     feedback: list[list[str]]
@@ -203,13 +203,13 @@ class Event:
 
     seq: int
     timestamp: str
-    """UTC, for people; order is `seq`."""
+    """UTC time, for people. The order of events is given by `seq`."""
     run_id: str
     event: EventKind
     story_id: str | None = None
     chunk: str | None = None
     phase: StoryPhase | RunPhase | SessionPhase | None = None
-    """The phase that this event enters, and null otherwise."""
+    """The phase that this event enters; null where it enters none."""
     attempt: int | None = None
     status: EventStatus | None = None
     actor: str = "santiago"

@@ -37,9 +37,9 @@ def of_story(
     known: Context | None = None,
     **context: Unpack[Context],
 ) -> Fact:
-    """Return a fact about a story and its latest attempt, unless `attempt` says which; 0 is none.
+    """Return a fact about a story and its latest attempt. `attempt` names another attempt; 0 means none.
 
-    `known` is for numbers that may be unknown: no number stands for that, so they are there or are not.
+    `known` holds numbers that may be unknown. An unknown number is left out, since no number could stand for it.
     """
     return Fact(
         event=event,
@@ -54,7 +54,7 @@ def of_story(
 
 
 def accepted(story: StoryState, actor: str, why: str) -> list[Fact]:
-    """Return what takes the work of a resting story's latest attempt as it is: a person's word in place of a verdict."""
+    """Return the facts by which a person accepts the work of a story's latest attempt, in place of a verdict."""
     return [
         of_story(
             story, EventKind.STORY_ACCEPTED, StoryPhase.EVIDENCE_COLLECTED, "ok",
@@ -65,7 +65,7 @@ def accepted(story: StoryState, actor: str, why: str) -> list[Fact]:
 
 
 def spent(usage: Usage) -> Context:
-    """Return what an agent said it used; unknown is not zero."""
+    """Return the usage that an agent reported. What it did not report is left out, not zero."""
     context: Context = {}
     if usage.tokens is not None:
         context["tokens"] = usage.tokens
@@ -75,5 +75,5 @@ def spent(usage: Usage) -> Context:
 
 
 def _given(context: Context) -> Context:
-    """Return the details that say something; 0 does."""
+    """Return the details without the empty ones; 0 is not empty."""
     return cast("Context", {name: value for name, value in context.items() if value not in (None, "", [])})

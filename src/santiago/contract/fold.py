@@ -48,7 +48,7 @@ def fold_all(plan: Plan, events: Iterable[Event]) -> RunState:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Meanwhile nobody looks for garbage: a replay makes many objects and no circles, so that looking only costs time."""
+    """Switch the garbage collector off meanwhile. A replay makes many objects but no cycles, so collecting only costs time."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -90,11 +90,11 @@ class Fold:
             of_run(state, event)
         if untold:
             self._tell_all(untold)
-        if kind in _STRUCTURAL:  # it tells of what it changes itself
+        if kind in _STRUCTURAL:  # such an event tells the other stories itself
             self._restructure(story, event)
 
     def _to_pick_from(self, event: Event) -> dict[str, Standing]:
-        """Return the stories of which a person picks one, as others know them: they leave the order and come back together."""
+        """Return the stories that a person picks from, each with its standing. They leave the order, and return, together."""
         state = self.state
         asked = event.context.get("options", ()) if event.context.get("kind") == "pick" else ()
         open_one = state.questions.get(state.picking)
@@ -144,7 +144,7 @@ class Fold:
             del state.ready[bisect_left(state.ready, -story.index)]
         elif (left := self._members.get(old)) is not None:
             left.discard(story.id)
-        if phase in WAITING:  # which of the two is no event's choice: a story sent back may have lost a dependency
+        if phase in WAITING:  # ready or planned? Its dependencies decide, not the event: one may have been voided
             phase = _READY if self._is_free(story) else StoryPhase.PLANNED
         story.phase = phase
         if phase is _READY:
@@ -164,11 +164,11 @@ class Fold:
     # Consequences
 
     def _tell(self, story: StoryState, before: Standing) -> None:
-        """Tell those who wait for a story that it came, went, or got out of the way; and so on from them."""
+        """Update the stories that wait for this one after its standing changed, then those that wait for them, and so on."""
         self._tell_all({story.id: before})
 
     def _tell_all(self, untold: dict[str, Standing]) -> None:
-        """Tell of several; `untold` is what others last heard of each: one entry, however often it changed since."""
+        """Update the stories that wait for any of several. `untold` has, for each story, the standing that others last saw."""
         state = self.state
         while untold:
             name, was = untold.popitem()
@@ -193,7 +193,7 @@ class Fold:
         self._advance()
 
     def _settle(self, story: StoryState) -> None:
-        """A story whose last dependency came becomes ready; one whose dependency was voided waits again."""
+        """Make a story ready when its last dependency is satisfied; make it wait again when one was voided."""
         if story.phase in WAITING and self._is_free(story) != (story.phase is StoryPhase.READY):
             self._enter(story, StoryPhase.READY)
 
@@ -220,7 +220,7 @@ class Fold:
         self._advance()
 
     def _take_up_deferred(self, event: Event) -> None:
-        """A person goes on with what was put off."""
+        """Take the deferred stories up again, since a person goes on with them."""
         if event.context.get("answer") == "continue":
             for story in [one for one in self.state.stories.values() if one.deferred]:
                 before = _standing(story)
@@ -228,7 +228,7 @@ class Fold:
                 self._tell(story, before)
 
     def _split(self, parent: StoryState, event: Event) -> None:
-        """Substeps come into being, one after the other in plan order; their parent waits for all of them."""
+        """Add the substeps of a story, in plan order. Their parent waits for all of them."""
         names = [name for name in dict.fromkeys(event.context.get("substeps") or ()) if name not in self.state.stories]
         parent.parts, parent.base, parent.judged = (*parent.parts, *names), self.state.head, False
         for name in names:
@@ -238,7 +238,7 @@ class Fold:
             self._settle(self.state.stories[name])
 
     def _add_substep(self, parent: StoryState, name: str) -> None:
-        """A substep waits for all that its parent waits for, which by now includes the substeps before it."""
+        """Add one substep. It waits for all that its parent waits for, which by now includes the earlier substeps."""
         state, chunk = self.state, self.state.chunks[parent.chunk]
         for table in (state.dependents, state.followers):
             for needed, waiting in table.items():
@@ -273,7 +273,7 @@ class Fold:
         self._advance()
 
 
-# Reaching into an enum takes as long as a look-up in a table, and a replay asks for these at every event.
+# Looking a member up in its enum takes time, and a replay needs these at every event.
 _READY, _DONE, _BLOCKED = StoryPhase.READY, StoryPhase.DONE, StoryPhase.BLOCKED
 
 _KIND = {
@@ -281,7 +281,7 @@ _KIND = {
     **dict.fromkeys(SATISFIED, "satisfied"),
     **dict.fromkeys(PARKED, "parked"),
 }
-"""What a phase is to those who wait for the story."""
+"""Phase → what it means for the stories that wait."""
 
 _MOVES: dict[StoryPhase, dict[str, tuple[StoryPhase, bool]]] = {
     old: {new: (new, _KIND[old] is _KIND[new]) for new in moves} for old, moves in STORY_MOVES.items()
@@ -297,7 +297,7 @@ Standing = tuple[bool, bool, bool]
 
 
 def _standing(story: StoryState) -> Standing:
-    """Return what others want to know of a story: satisfied, hopeless, out of the way."""
+    """Return what matters to the stories that wait for this one: is it satisfied, hopeless, out of the way?"""
     return story.satisfied, story.hopeless and not story.skipped, story.clear
 
 

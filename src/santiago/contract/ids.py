@@ -23,12 +23,12 @@ def is_run_id(text: str) -> bool:
 
 
 def run_id_from(name: str) -> str:
-    """Return the run id that the name of a folder amounts to."""
+    """Return a valid run id made from the name of a folder."""
     return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-_")[:80] or "run"
 
 
 def numbered(run_id: str, number: int) -> str:
-    """Return a run id with a number behind it, from the second on."""
+    """Return a run id with a number behind it; the first one has none."""
     return run_id if number < 2 else f"{run_id[: 79 - len(str(number))]}-{number}"
 
 

@@ -54,7 +54,7 @@ class CheckResult:
     """How many checks ran, where the runner is known; 0 is no evidence."""
     verdict: CheckVerdict
     cause: Literal["", "unrunnable", "stopped", "output_limit", "contradicted"] = ""
-    """What else is known of a failure: it could not start, was stopped, flooded, or its own summary contradicts its exit code."""
+    """What else is known of a failure: it could not start, was stopped, printed too much, or its summary contradicts its exit code."""
     reused: bool = False
     """Remembered from an earlier run of the same command on the same tree."""
 
@@ -115,7 +115,7 @@ class Verdict:
 
     @property
     def refused(self) -> bool:
-        """Whether the work passes its own checks and is not believed all the same."""
+        """Whether the work passes its own checks but is still refused."""
         return bool(self.broken or self.eased) or self.reason is Reason.NOTHING_VERIFIED
 
 
@@ -148,9 +148,9 @@ class AgentEnding:
     ms: int = 0
     """How long it worked."""
     evidence: tuple[tuple[str, str], ...] = ()
-    """Criterion → the test that the agent says shows it; believed only as far as the test shows it."""
+    """Criterion → the test that, the agent says, shows it. Santiago runs that test before it believes this."""
     left: tuple[str, ...] = ()
-    """Files that it wrote or removed in its copy of its settings in the home folder; the user's own are as they were."""
+    """Files that it changed or removed in its private copy of its settings. The user's own settings are untouched."""
     detail: str | None = None
     """What it wrote as the detailed plan of its story; None where it wrote none."""
 
@@ -174,17 +174,17 @@ class AttemptOutcome:
     agent_ms: int = 0
     verify_ms: int = 0
     digest: str | None = None
-    """Of the verification.json that the verdict rests on."""
+    """Digest of the verification.json that the verdict rests on."""
     files: str | None = None
-    """Digest of the list of all its files with theirs."""
+    """Digest of the list of all files of the attempt with their digests."""
     message: str = ""
     """What went wrong, where no agent or check says it."""
     left_out: tuple[str, ...] = ()
     """Files of the agent that git could not keep, in git's words."""
     tests: str | None = None
-    """The commit with nothing but the tests that it wrote, where they are to judge the story."""
+    """The commit with only the tests that it wrote, where these will judge the story."""
     notes: tuple[str, ...] = ()
-    """What else was seen of it, and was put right."""
+    """What else went wrong and was repaired."""
 
 
 @record
@@ -196,10 +196,10 @@ class ProposalOutcome:
     number: int
     ending: AgentEnding | None
     digest: str = ""
-    """Of its file; empty where nothing that can be read was written."""
+    """Digest of its file; empty where the agent wrote nothing readable."""
     substeps: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
-    """Digests of the commands that approving it approves."""
+    """Digests of the commands that a person approves together with this plan."""
     findings: tuple[str, ...] = ()
     files: str = ""
     """Digest of the list of its files."""
@@ -224,7 +224,7 @@ class ClaimOutcome:
 
 @record
 class IntegrationOutcome:
-    """What came of putting a verified attempt onto the run's branch."""
+    """The result of putting a verified attempt onto the run's branch."""
 
     step: str
     story: str
@@ -235,14 +235,14 @@ class IntegrationOutcome:
     message: str = ""
     verify_ms: int = 0
     digest: str | None = None
-    """Of the second verification's record, where one was due."""
+    """Digest of the second verification's record, where one was needed."""
     files: str | None = None
     """Digest of the list of the attempt's files, where one of them was written anew."""
 
 
 @record
 class TicksWritten:
-    """What came of ticking what is done in the plan's document."""
+    """The result of ticking the finished stories in the plan's document."""
 
     step: str
     head: str | None

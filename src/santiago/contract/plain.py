@@ -1,7 +1,7 @@
 """Short documents read without the validating library, whose loading takes longer than the rest of most commands.
 
-The same types with the same marks say what is right. This only ever says yes: whatever it does not take as it stands is
-left to the library, which looks for itself and says what is wrong.
+The same types with the same marks say what is valid. This reader accepts only what is plainly valid. Everything else is
+left to the library, which decides for itself and says what is wrong.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class NotPlainError(ValueError):
-    """Something is not as it should be, or of a kind that is not read here."""
+    """The data is invalid, or of a kind that this reader leaves to the library."""
 
 
 def read(cls: Any, data: object) -> Any:
-    """Return the value of a record type that parsed JSON stands for; raise where anything is unusual."""
+    """Return parsed JSON as a value of a record type; raise NotPlainError where anything is unusual."""
     return _reader(cls)(data)
 
 

@@ -34,9 +34,9 @@ class Finding:
 @record
 class Source:
     path: str
-    """As it was given, with forward slashes; relative to the repository where it lies inside one."""
+    """The path of the document as it was given, with forward slashes; relative to the repository if it lies inside one."""
     sha256: Digest
-    """Of the text with LF line ends, in which no box is ticked: ticks say how far the work is, not what it is."""
+    """Digest of the text with LF line ends and every box unticked, since ticks tell the progress and not the task."""
     format: str
     evidence: tuple[str, ...]
     """Why this format was chosen."""

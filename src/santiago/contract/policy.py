@@ -21,11 +21,11 @@ class Limits:
     story_timeout_minutes: Minutes = Minutes.of(20)
     """Agent and verification time over all attempts of one story."""
     attempt_timeout_minutes: Minutes | None = None
-    """One attempt; half of the story's minutes where it is not given."""
+    """Time of one attempt; half of the story's minutes where it is not given."""
     run_timeout_minutes: Minutes = Minutes.of(180)
     """Time in which santiago was executing; pauses do not count."""
     wait_max_minutes: Minutes = Minutes.of(360)
-    """Waiting for a rate limit or a person."""
+    """The longest wait for a rate limit or a person."""
     story_max_proposals: Annotated[int, AtLeast(1)] = 10
     """Detailed plans that an agent may write for one story, those that were sent back included."""
     planning_max_turns: Annotated[int, AtLeast(1)] = 20
@@ -64,21 +64,21 @@ class Verification:
 
 @record
 class Workspace:
-    """What a checkout needs before anybody works in it."""
+    """What a checkout needs before an agent or a check works in it."""
 
     setup: tuple[str, ...] = ()
     """Commands that prepare a fresh checkout before an attempt and before its verdict."""
     copy: tuple[str, ...] = (".env",)
-    """Ignored files that a checkout needs from the repository."""
+    """Git-ignored files that a checkout needs from the repository."""
     provide: tuple[str, ...] = (".venv", "venv", "node_modules", "vendor")
-    """Ignored folders of dependencies that a checkout gets from the repository, by name or path; never what a build made."""
+    """Git-ignored folders of dependencies that a checkout gets from the repository, by name or path; no build output."""
     env: tuple[Annotated[str, Matching("[A-Za-z_][A-Za-z0-9_]*")], ...] = ()
     """Names of further environment variables that agent and checks may see; never their values."""
 
 
 @record
 class Agent:
-    """Who does the work; the first agent that is installed and signed in where none is named."""
+    """Who does the work. If no agent is named, it is the first one that is installed and signed in."""
 
     mode: Literal["ralph_fresh", "scripted"] = "ralph_fresh"
     """A program, started anew for every attempt, or a playbook."""
@@ -91,7 +91,7 @@ class Agent:
     playbook: str | None = None
     """What the scripted agent plays; relative to the repository."""
     fallback: tuple[str, ...] = ()
-    """Agents, by name or command line, that take over one after the other where the one before cannot go on."""
+    """Agents, by name or command line. Each takes over when the one before it cannot go on."""
 
 
 Gate = Literal["detail", "result", "chunk"]
@@ -105,7 +105,7 @@ class Policy:
     """How a run goes about its work."""
 
     gate: GateWord = "auto"
-    """A word for several gates: none, a rest after every chunk, or step by step."""
+    """A word for a set of gates: no gate, a pause after every chunk, or step by step."""
     gates: tuple[Gate, ...] = ()
     """Where a person's word is needed: for a story's detailed plan, for its result, or after each chunk."""
     jobs: Annotated[int, AtLeast(1)] = 1
@@ -121,9 +121,9 @@ class Policy:
     tests_first: str = ""
     """Who writes a story's tests before it is implemented: nobody, `same` for the run's agent, or another agent by name."""
     exhausted: Literal["failed", "blocked"] = "failed"
-    """Where a story without budget ends."""
+    """The phase in which a story ends when its budget is used up."""
     sandbox: Literal["auto", "required", "off"] = "auto"
-    """The strongest that works here, one or no run at all, or none."""
+    """`auto`: the strongest sandbox that works here. `required`: a sandbox, or no run. `off`: none."""
     keep_going: bool = False
     """Independent stories go on after one failed."""
     optimistic: bool = False
@@ -159,9 +159,9 @@ class RunInput:
     prd_path: str
     """The document, relative to the repository."""
     base_branch: str | None = None
-    """For those who read it: a run starts from HEAD, whatever stands here."""
+    """Only a note for readers: a run always starts from HEAD."""
     working_branch: str | None = None
-    """For those who read it: the run's branch is `santiago/<run id>`, whatever stands here."""
+    """Only a note for readers: the run's branch is always `santiago/<run id>`."""
     limits: Limits = field(default_factory=Limits)
     verification: Verification = field(default_factory=Verification)
     workspace: Workspace = field(default_factory=Workspace)

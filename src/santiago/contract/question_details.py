@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from santiago.contract.state import RunState, StoryState
 
 OVERTAKEN = "overtaken"
-"""What stands in place of an answer that is not needed any more: the story is left out, or a person brings the work."""
+"""Recorded in place of an answer that is no longer needed: the story was skipped, or a person supplied the work."""
 EXPIRED = "expired"
-"""What stands in place of an answer that did not come in time."""
+"""Recorded in place of an answer that did not come in time."""
 PARKING = frozenset({"detail", "result", "grant", "resume", "pick"})
 """Kinds of questions about stories that leave the order until they are answered; their phase stays."""
 
@@ -21,7 +21,7 @@ PARKING = frozenset({"detail", "result", "grant", "resume", "pick"})
 def question_asked(state: RunState, event: Event) -> None:
     context = event.context
     name, kind = context.get("question", ""), context.get("kind", "agent")
-    if name in state.questions:  # asked again it is still the same question, and its answer stands
+    if name in state.questions:  # the same question asked again keeps its answer
         return
     state.questions[name] = Question(
         name,
@@ -66,7 +66,7 @@ def question_answered(state: RunState, event: Event) -> None:
 
 
 def _take(story: StoryState, kind: str, answer: str) -> None:
-    """Note what an answer decides about its story beside a phase."""
+    """Note what an answer changes in its story besides the phase."""
     match kind, answer:
         case "detail", "approve" if story.detail:
             story.detail.approved = True
@@ -97,7 +97,7 @@ def close(state: RunState, question: Question, answer: str, event: Event) -> Non
 
 
 def overtake(state: RunState, story: StoryState, event: Event) -> None:
-    """What a person asked about is decided in another way."""
+    """Close the story's open question: it was decided in another way."""
     if question := state.questions.get(story.asked):
         close(state, question, OVERTAKEN, event)
 

@@ -1,8 +1,8 @@
 """How the contract's types are made: plain frozen dataclasses, with the few marks that the codec needs on them.
 
-The methods of a dataclass are compiled one by one, a millisecond for each class, and a short command uses few of the
-many that its modules hold. A record is a dataclass in everything, but shares its methods with all others, except for
-the one that makes an object, which is compiled when the first is made.
+Python compiles the methods of every dataclass, which takes a millisecond for each class, and a short command uses only a
+few of the many classes. So records share their methods. Only `__init__` differs from class to class, and it is compiled
+when the first object is made.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 CONFIG: dict[str, Any] = {"extra": "forbid", "strict": True}
-"""Read by the codec; one for all types, so that a schema can ask for their fields' docstrings, which costs time."""
+"""Read by the codec. All types share it, so that a schema can switch the docstrings of fields on, which costs time."""
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def record(cls: type[T]) -> type[T]:
     """Make a frozen, slotted, keyword-only dataclass that the codec reads strictly and without unknown fields."""
-    cls.__doc__ = cls.__doc__ or cls.__name__  # where there is none, a dataclass looks up its signature to write one
+    cls.__doc__ = cls.__doc__ or cls.__name__  # without one, a dataclass takes time to make one from its signature
     made = dataclass(init=False, repr=False, eq=False, slots=True, kw_only=True)(cls)
     for name, method in (*_SHARED.items(), ("__init__", _compiled_when_called(made))):
         setattr(made, name, method)
@@ -45,7 +45,7 @@ def _compiled_when_called(cls: Any) -> Callable[..., None]:
 
 
 def _compiled(cls: Any) -> Any:
-    """Return the method that fills in an object, as a dataclass has it."""
+    """Return the `__init__` that a dataclass would have."""
     scope: dict[str, Any] = {"_put": object.__setattr__, "_absent": MISSING}
     parameters, body = ["self", "*"], ["pass"]
     for one in fields(cls):
@@ -69,7 +69,7 @@ _GETTERS: dict[Any, Callable[[Any], Any]] = {}
 
 
 def _values(cls: Any) -> Callable[[Any], Any]:
-    """Return what gets all values out of an object; where there are none, its class, by which all are the same."""
+    """Return a function that gets all values of an object. If the class has no fields, it gets the class, so all are equal."""
     if cls not in _GETTERS:
         _GETTERS[cls] = attrgetter(*([one.name for one in fields(cls)] or ["__class__"]))
     return _GETTERS[cls]
@@ -96,7 +96,7 @@ def _is_frozen(self: object, name: str, *_: Any) -> NoReturn:
 
 
 def _reduced(self: Any) -> tuple[Any, ...]:
-    """Copy and pickle make it anew, for they could not fill it in."""
+    """Have copy and pickle make a new object, since they cannot set the fields of a frozen one."""
     return _made, (type(self), {one.name: getattr(self, one.name) for one in fields(self)})
 
 

@@ -23,7 +23,7 @@ class StoryResult:
     reason: Reason | None
     commit: str | None
     criteria: tuple[Criterion, ...] = ()
-    """The test that shows each criterion; one without evidence is listed too."""
+    """The test that shows each criterion. Criteria without evidence are listed too."""
     tokens: int | None = None
     """Null where any attempt of it did not say; what the others said is in `known_tokens`."""
     cost_usd: Usd | None = None
@@ -43,7 +43,7 @@ class Summary:
     failed: int = 0
     blocked: int = 0
     skipped: int = 0
-    """Never came to their turn, or left out by a person."""
+    """Stories that never had their turn, or that a person skipped."""
 
 
 @record
@@ -63,7 +63,7 @@ class TotalUsage:
 
 @record
 class LogHead:
-    """Anchor of the log's chain outside the log."""
+    """The end of the log's hash chain, kept outside the log."""
 
     seq: int
     hash: str
@@ -108,9 +108,9 @@ class ChunkRecord:
 @record
 class ResumePoint:
     seq: int
-    """Of the last event that changed anything."""
+    """Number of the last event that changed anything."""
     chunk: str | None
-    """That of the story, where there is one."""
+    """The attempt of the story, where there is one."""
     story: str | None
     timestamp: str | None = None
     """Of that event, in UTC."""

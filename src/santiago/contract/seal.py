@@ -1,4 +1,4 @@
-"""The seal of a plan: the digest of all that it says, so that a plan which was edited afterwards is recognised."""
+"""The seal of a plan: the digest of its content. It shows whether a plan was edited afterwards."""
 
 from __future__ import annotations
 

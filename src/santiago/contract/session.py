@@ -1,4 +1,4 @@
-"""The planning session: what it was asked for, and where its log says that it stands."""
+"""The planning session: its input, and its state as the log tells it."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Drafter:
     """An agent that takes part."""
 
     label: Annotated[str, Matching(RUN_ID)]
-    """How the session calls it; its drafts bear this name."""
+    """The agent's name in the session. Its drafts have this name."""
     agent: Agent
 
 
 @record
 class SizeWishes:
-    """How large the plan should be; a wish, and a plan that misses it is only warned of."""
+    """How large the plan should be. A plan of another size only gets a warning."""
 
     chunks: Annotated[int, AtLeast(1)] | None = None
     stories: Annotated[int, AtLeast(1)] | None = None
@@ -40,7 +40,7 @@ class SizeWishes:
 
 @record
 class SessionInput:
-    """What a planning session was asked for; `session-input.json` is this."""
+    """The input of a planning session: the content of `session-input.json`."""
 
     contract_version: Literal[1]
     session_id: Annotated[str, Matching(RUN_ID)]
@@ -48,7 +48,7 @@ class SessionInput:
     task: str = ""
     """What a person wants, in a sentence or more; empty where a document says it."""
     document: str = ""
-    """The document that it begins with, relative to the repository."""
+    """The document that the session begins with, relative to the repository."""
     source: str = ""
     """SHA-256 of that document, or of the plan, as the session keeps it."""
     output: str = ""
@@ -65,12 +65,12 @@ class DraftState:
     kind: DraftKind
     starts: int = 0
     status: Literal["", "ok", "failed"] = ""
-    """Empty while nobody knows."""
+    """Empty as long as it is unknown."""
     digest: str = ""
     findings: tuple[str, ...] = ()
-    """What is wrong with what it wrote; it is asked once more with them."""
+    """What is wrong with the agent's draft. The agent is asked once more and told these."""
     sent_back: bool = False
-    """It was asked once more."""
+    """The agent was asked once more."""
     reason: str = ""
     message: str = ""
 
@@ -86,14 +86,14 @@ class TurnState:
     """What a person said about the revision before."""
     actor: str
     began: int
-    """The revision that it began from; 0 where there was none."""
+    """The revision that the turn began from; 0 where there was none."""
     base: str = ""
     """The commit that the agents read."""
     at: str = ""
     drafts: dict[tuple[DraftKind, str], DraftState] = field(default_factory=dict)
     ended: bool = False
     revision: int = 0
-    """What it brought; 0 where it brought nothing."""
+    """The revision that the turn brought; 0 where it brought none."""
     digest: str = ""
     merged_by: str = ""
     reason: str = ""

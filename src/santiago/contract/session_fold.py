@@ -1,4 +1,4 @@
-"""The fold of a planning session: one event after the other becomes where it stands, and nothing else changes that."""
+"""The fold of a planning session: applies its events one by one. Nothing else changes its state."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXPIRED = "expired"
 
 
 class IllegalSessionMoveError(ValueError):
-    """An event enters a phase that its session cannot enter from where it is, or is none of a session."""
+    """An event does not belong to a session, or enters a phase that the session cannot enter now."""
 
 
 def evolve(state: SessionState, event: Event) -> SessionState:
@@ -39,7 +39,7 @@ def fold_session(events: Iterable[Event]) -> SessionState:
 
 
 def apply(state: SessionState, event: Event) -> None:
-    """Take one event into a state of one's own."""
+    """Apply one event to a state, in place."""
     if event.phase is not None:
         _move(state, event)
     if (take := _TAKES.get(event.event)) is not None:
@@ -99,7 +99,7 @@ def _draft_ended(state: SessionState, event: Event) -> None:
     draft, context = _draft_of(state, event), event.context
     draft.status = "ok" if event.status == "ok" else "failed"
     draft.digest = context.get("digest", "")
-    if context.get("reason") != Reason.INTERRUPTED:  # what was wrong before is still to be put right
+    if context.get("reason") != Reason.INTERRUPTED:  # an interruption leaves the earlier findings to be mended
         draft.findings = tuple(context.get("findings", ()))
     draft.reason, draft.message = context.get("reason", ""), context.get("message", "")
     state.used_ms += context.get("ms", 0)
@@ -150,7 +150,7 @@ def _raised(state: SessionState, event: Event) -> None:
 
 
 def _settled(state: SessionState, _: Event) -> None:
-    """The review is over, or begins anew: its open question is none any more."""
+    """Close the open question: the review is over, or begins anew."""
     state.owed = ""
     for question in state.open_questions():
         if question.kind == "plan":

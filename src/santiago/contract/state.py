@@ -1,7 +1,7 @@
 """The state of a run: what its log tells, and nothing else; `contract.fold` makes it.
 
-What follows from the log without a decision is part of it, so that deciding never rescans the plan: which stories are
-ready (dependencies satisfied, chunk active, nobody to be overtaken), which one is next to be retired, what is spent.
+It also holds what follows from the log, so that deciding never scans the whole plan: which stories are ready
+(dependencies satisfied, chunk active, no earlier story overtaken), which story is next to be retired, what is spent.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ class DetailState:
 
     revision: int
     digest: str
-    """Of its file; empty where the agent wrote none that can be read."""
+    """Digest of its file; empty where the agent wrote nothing readable."""
     substeps: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
-    """Digests of the commands that approving it approves."""
+    """Digests of the commands that a person approves together with this plan."""
     findings: tuple[str, ...] = ()
     approved: bool = False
 
 
 @dataclass(slots=True)
 class StoryState:
-    """Where one story stands."""
+    """The state of one story."""
 
     id: str
     index: int
     """Position in plan order."""
     chunk: str
     unmet: int
-    """Dependencies that are neither verified, done nor skipped."""
+    """Number of its dependencies that are neither verified, done nor skipped."""
     behind: int = 0
-    """Earlier stories that it must not overtake and that are still in the way."""
+    """Number of earlier stories that it must not overtake and that are still in the way."""
     lost: int = 0
-    """Dependencies that are parked, or hopeless themselves."""
+    """Number of its dependencies that cannot go on by themselves."""
     phase: StoryPhase = StoryPhase.PLANNED
     blocked_from: StoryPhase | None = None
     parent: str | None = None
@@ -55,9 +55,9 @@ class StoryState:
     voided: int = 0
     """Attempts that do not count."""
     uncounted: int = 0
-    """Voided attempts since the story was last opened by a person; bounded."""
+    """Voided attempts since a person last opened the story; limited in number."""
     conflicts: int = 0
-    """How often verified work of it did not fit the branch."""
+    """How often its verified work did not fit onto the branch."""
     used_ms: int = 0
     """Agent and verification time over its attempts."""
     tokens: int = 0
@@ -67,56 +67,56 @@ class StoryState:
     unpriced: int = 0
     """Attempts that did not say their cost."""
     unsettled: bool = False
-    """An attempt has begun whose usage is not in the sums yet."""
+    """The latest attempt has begun, and its usage is not yet in the sums."""
     begun_ms: int = 0
     """The run's time used when the latest attempt began, as far as it was recorded."""
     begun_in: int = 0
-    """The start of the run in which it did."""
+    """The start of the run in which the latest attempt began."""
     base: str | None = None
     onto: tuple[str, ...] = ()
     """Verified commits that were applied to the base before the latest attempt began."""
     commit: str | None = None
-    """Snapshot of the latest attempt; of the integrated work once done."""
+    """Snapshot of the latest attempt; once the story is done, the integrated commit."""
     writes_tests: bool = False
     """The latest attempt only writes the story's tests."""
     tests: str | None = None
     """The commit with the tests that were written for it before the work."""
     tests_by: int = 0
-    """Number of the attempt that wrote the latest of them."""
+    """Number of the attempt that wrote the latest of these tests."""
     on_tests: bool = False
     """The latest attempt began on the story's own tests: they are the last of `onto`."""
     proof: Proof | None = None
     criteria: tuple[tuple[str, ...], ...] = ()
-    """Of the latest attempt: criterion, test, what that did without the work and with it."""
+    """Of the latest attempt: criterion, test, the test's result without the work and with it."""
     reason: Reason | None = None
     kept: str = ""
     """The earlier run that finished it, where the base holds that work."""
     judged: bool = False
-    """The document's claim that it is done, or the work that the base holds, was looked into."""
+    """The story was checked on the base, since the document claims it done or the base holds its work."""
     skipped: bool = False
     asked: str = ""
-    """The open question that it waits for; it has left the order until that is answered."""
+    """The open question that the story waits for. Until it is answered, the story has left the order."""
     gated: bool = False
-    """A person was asked about its work: until it is done, it serves nobody as a base."""
+    """A person was asked about its work. Until the story is done, no other story builds on it."""
     validated: bool = False
     """A person has validated the verified work of its latest attempt."""
     deferred: bool = False
-    """A person has put it off; it comes again when nothing else is left."""
+    """A person deferred it. It comes again when nothing else is left."""
     proposals: int = 0
     """Detailed plans that an agent was asked for."""
     proposing: bool = False
-    """The latest of them is being written, as far as is recorded."""
+    """The latest detailed plan is being written, as far as the log tells."""
     sent_back: bool = False
-    """The latest of them was sent back to the agent with what is wrong."""
+    """The latest detailed plan was sent back to the agent, with what is wrong."""
     detail: DetailState | None = None
     parts: tuple[str, ...] = ()
-    """Its substeps; from then on it is judged when they are done, without an attempt."""
+    """Its substeps. A story with substeps has no attempt of its own; it is judged when they are done."""
     seen: str = ""
     """The work that a person saw and asked to have changed: the next attempt may take it up."""
     adjusting: bool = False
-    """A person asked for changes after there was work; until that is validated or done."""
+    """A person asked for changes of its work. True until the work is validated or done."""
     change_requested: int = 0
-    """Number of the attempt that is the first to know of a change that a person asked for, until it has ended; else 0."""
+    """Number of the first attempt that knows of a requested change, until that attempt has ended; else 0."""
     notes: tuple[str, ...] = ()
     """Answers, hints and change requests for the next packet."""
 
@@ -135,30 +135,30 @@ class StoryState:
 
     @property
     def aside(self) -> bool:
-        """Waits for a person's word, and nobody waits behind it."""
+        """Waits for a person's answer; stories that must not overtake it need not wait for it."""
         return bool(self.asked) or self.deferred
 
     @property
     def hopeless(self) -> bool:
-        """Cannot go on by itself: parked, or waiting for a person, or for one that is; it has left the order."""
+        """Cannot go on by itself: it is parked, waits for a person, or depends on such a story. It has left the order."""
         return self.phase in PARKED or self.aside or (self.lost > 0 and self.phase in WAITING)
 
     @property
     def clear(self) -> bool:
-        """Out of the way of those that must not overtake it; one that left the order only where nobody before it is."""
+        """No longer in the way of stories that must not overtake it. If it left the order, this needs `behind` to be 0."""
         return self.satisfied or ((self.skipped or self.hopeless) and self.behind == 0)
 
 
 @dataclass(slots=True)
 class Refusal:
-    """An ending that waiting may help against, and that has not been answered by a wait yet."""
+    """An ending against which waiting may help, and after which no wait was decided yet."""
 
     story: str
     reason: Reason
     at: str
     """UTC."""
     ms: int | None
-    """How long it lasts, where that was said."""
+    """How long to wait, where the service said it."""
     message: str = ""
 
 
@@ -168,21 +168,21 @@ class Question:
     story: str | None
     text: str
     options: tuple[str, ...]
-    """The words that it takes; of one that has a story picked, the stories."""
+    """The words that it takes. Where a story is to be picked: the ids of the stories."""
     kind: str = "agent"
     """What it is about; `contract.answers` has the words that each kind takes."""
     round: int = 1
     """How often the same thing was asked."""
     asked_at: str = ""
     until: str = ""
-    """When it expires; empty where it stays open for as long as it takes."""
+    """When it expires; empty where it never does."""
     answer: str | None = None
     detail: str = ""
     actor: str = ""
     """Who answered."""
     answered_at: str = ""
     limit: str = ""
-    """Of a question for more: what it is that has run out."""
+    """For a question for more budget: the limit that was reached."""
 
     def about(self) -> tuple[str, ...]:
         """Return the stories that wait for its answer."""
@@ -225,13 +225,13 @@ class RunState:
     plan_digest: str = ""
     input_digest: str = ""
     ready: list[int] = field(default_factory=list)
-    """Positions of the ready stories, negative: the next in plan order is the last, and taking it away moves no other."""
+    """Negated positions of the ready stories, sorted: the next in plan order is the last, so that removing it is cheap."""
     running: set[str] = field(default_factory=set)
     verified: set[str] = field(default_factory=set)
     proposed: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
     collected: set[str] = field(default_factory=set)
-    """Stories whose passing verdict is recorded, and no more."""
+    """Stories whose passing verdict is recorded, and that have not moved on yet."""
     retire_at: int = 0
     """Position in plan order before which every story is retired or parked."""
     active_chunk: str | None = None
@@ -245,17 +245,17 @@ class RunState:
     unpriced: int = 0
     """Attempts that did not say their cost."""
     largest_tokens: int = 0
-    """Of one attempt: what the next may use as well."""
+    """The most that one attempt used; the next attempt may use as much."""
     largest_cost: int = 0
     accepted: dict[str, int] = field(default_factory=dict)
-    """How many silent attempts there were when a person last raised a limit on tokens or money, and so accepted them."""
+    """Limit → attempts without a usage report that a person accepted by raising this limit."""
     refusal: Refusal | None = None
     shut: Reason | None = None
-    """Why no further attempt begins in this start of the run: every story would meet the same."""
+    """Why no further attempt begins in this start of the run. Every story would fail for this reason."""
     wait_until: str | None = None
     """UTC time before which no attempt begins."""
     wait_ms: int = 0
-    """Waiting that was decided on since the agent last answered, or a person last let the run go on."""
+    """Sum of the waits since the agent last answered, or since a person last let the run go on."""
     waits: int = 0
     """How many waits have ended since then."""
     raised: dict[str, int] = field(default_factory=dict)
@@ -270,20 +270,20 @@ class RunState:
     reason: Reason | None = None
     stop_requested: bool = False
     pauses: bool | None = None
-    """Whether it rests after each chunk, as a person said since the latest start; None where the policy decides."""
+    """Whether the run pauses after each chunk, as a person said since the latest start; None where the policy decides."""
     rests: bool = False
-    """It stops because a person at a question said so, which is a rest and no interruption."""
+    """The run stops because a person said so at a question. That counts as a pause, not as an interruption."""
     continue_after: str = ""
-    """The story that was done last, as long as nobody said to go on after it."""
+    """The story that was done last, until a person says to go on after it."""
     picking: str = ""
-    """The open question which of several stories goes on."""
+    """The open question that asks which of several stories goes on."""
     rest: dict[str, str] = field(default_factory=dict)
-    """Kind of question → chunk, or `run`, for which a person approved all that is still to come."""
+    """Kind of question → the chunk, or `run`, for which a person approved all further questions of this kind."""
     ticked: bool = False
-    """What is done was ticked in the plan's document, or could not be."""
+    """The step that ticks finished stories in the plan's document is over, whether it could tick or not."""
     verify_rounds: int = 0
     examined: bool = False
-    """Every check ran once on the base, and nothing stands in the way of a verdict."""
+    """Every check ran once on the base, and nothing prevents a verdict."""
     red: tuple[str, ...] = ()
     """Tests, or whole checks, that failed before any agent was started."""
 
@@ -296,7 +296,7 @@ class RunState:
         return (self.stories[self.order[-place]] for place in reversed(self.ready))
 
     def next_chunk(self) -> ChunkState | None:
-        """Return the first chunk with a story left; those after it wait for all of it."""
+        """Return the first chunk with a story left. Later chunks wait for all of its stories."""
         return next((chunk for chunk in self.chunks.values() if chunk.left), None)
 
     def family(self, story: StoryState) -> Iterator[StoryState]:
@@ -333,7 +333,7 @@ def initial(plan: Plan, followed: Mapping[str, tuple[str, ...]] | None = None) -
 
 
 def _turned(edges: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """Return who waits for each, from what each waits for."""
+    """Return the reverse mapping: from "waits for" to "is waited for by"."""
     found: dict[str, list[str]] = {}
     for name, needed in edges.items():
         for other in needed:

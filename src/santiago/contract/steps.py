@@ -1,4 +1,4 @@
-"""Steps: what `decide` wants done next; and orders: steps with what they need of the state, to be carried out anywhere."""
+"""Steps, which `decide` wants done next, and orders. An order is a step with what it needs of the state."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Attempt:
     """The run's head, then the verified commits of what it waits for, in plan order."""
     timeout_ms: int
     tests: bool = False
-    """It only writes the story's tests; they are to fail for want of the work."""
+    """The attempt only writes the story's tests. They must fail, since the work is still missing."""
 
     @property
     def id(self) -> str:
@@ -37,13 +37,13 @@ class Propose:
 
 @record
 class Adopt:
-    """Judge an attempt of an earlier start whose agent had ended: its ref is verified again before it is believed."""
+    """Judge an attempt of an earlier start whose agent had ended. The work that its ref names is verified again."""
 
     story: str
     number: int
     tests: bool = False
     commit: str = ""
-    """The work itself, where a person says that an interrupted attempt's is complete; else the attempt's ref has it."""
+    """The commit of the work, where a person says that an interrupted attempt is complete. Otherwise the attempt's ref has it."""
 
     @property
     def id(self) -> str:
@@ -121,7 +121,7 @@ class DetailRef:
 
 @record
 class Order:
-    """A step with what it needs of the state, taken when it begins: data, so that any engine can have it carried out."""
+    """A step with what it needs of the state at its beginning. It is plain data, so that any engine can carry it out."""
 
     step: Step
     run_id: str
@@ -136,22 +136,22 @@ class Order:
     notes: tuple[str, ...] = ()
     """Answers, hints and change requests for the agent, oldest first."""
     tokens: int | None = None
-    """What the attempt may use, beside what is reserved for others; None where that is not limited."""
+    """What the attempt may use, without what is reserved for others; None where it is not limited."""
     micro_usd: int | None = None
     tests_by: int = 0
-    """Number of the attempt that wrote the story's tests, where it stands on them; else 0."""
+    """Number of the attempt that wrote the story's tests, where this one builds on them; else 0."""
     stories: tuple[tuple[str, int], ...] = ()
-    """Of a step about the run: the stories that it concerns, each with its latest attempt."""
+    """For a step about the run: the stories that it concerns, each with its latest attempt."""
     parent: str | None = None
-    """Whose substep the story is."""
+    """The parent of the story, where it is a substep."""
     details: tuple[DetailRef, ...] = ()
-    """The approved detailed plans of the stories that it concerns, and of their parents; of a proposal, the one before."""
+    """The approved detailed plans of the stories that it concerns, and of their parents. For a proposal: the previous one."""
     findings: tuple[str, ...] = ()
-    """What was wrong with the proposal before, where it was sent back."""
+    """What was wrong with the previous proposal, where it was sent back."""
     parts: bool = False
-    """The story's substeps are done, and it is judged with them against what it began on."""
+    """The story's substeps are done. The story is judged with their work, against the commit that it began on."""
     kept: bool = False
-    """The base holds the story's work already, so what is red there is red for others, too."""
+    """The base already holds the story's work, so a check that fails there fails for other stories too."""
 
     @property
     def id(self) -> str:

@@ -1,4 +1,4 @@
-"""Ticks in a document: setting them byte by byte, and telling a document that differs in nothing else."""
+"""Ticks in a document: how they are set, and whether two documents differ only in their ticks."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _CLAIMS = "claimed_done"
 
 
 def digest_of(text: str) -> str:
-    """Return the digest by which a document is known: of its text with LF line ends, every tick taken as not set."""
+    """Return the digest that identifies a document: of its text with LF line ends and every box unticked."""
     return sha256(_TICK.sub(r"\1 ", text).encode()).hexdigest()
 
 
 def tick(content: bytes, lines: Collection[int]) -> bytes:
-    """Return a document with the empty boxes on these lines (1-based) ticked; each is one byte, and no other changes."""
+    """Return a document with the empty boxes on these lines (1-based) ticked. Only one byte of each box changes."""
     pieces = _LINE_ENDS.split(content)  # a line, its end, the next line, and so on
     for number in lines:
         at = 2 * (number - 1)
@@ -36,7 +36,7 @@ def tick(content: bytes, lines: Collection[int]) -> bytes:
 
 
 def is_same_plan(one: Plan, other: Plan) -> bool:
-    """Tell whether two plans say the same but for what the document's ticks claim to be done."""
+    """Tell whether two plans differ at most in which stories the document's ticks claim done."""
     return _without_claims(one) == _without_claims(other)
 
 

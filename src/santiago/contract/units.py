@@ -1,4 +1,4 @@
-"""Quantities that files write one way and the program counts another: exact integers inside, readable numbers outside."""
+"""Quantities: exact integers in the program, readable numbers in files."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class _Scaled(int):
 
     @classmethod
     def of(cls, written: float) -> Self:
-        """Return the value that a file writes as this number; the smallest part where it is tiny."""
+        """Return the value that a file writes as this number. A tiny number becomes the smallest part."""
         parts = round(written * cls.SCALE)
         return cls(max(parts, 1) if written > 0 else parts)
 
     @classmethod
     def takes(cls, written: object) -> bool:
-        """Tell whether a file may write this; a text or a truth value is no number."""
+        """Tell whether this value from a file is valid. A text or a truth value is not a number."""
         return (
             type(written) in {int, float}
             and 0 <= cast("float", written) <= cls.MOST

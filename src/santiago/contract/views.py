@@ -1,4 +1,4 @@
-"""The vocabularies of the source documents, as total functions of the folded state; computed when shown, never stored."""
+"""The words that other tools use for states, as functions of the folded state. They are computed when shown, never stored."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ASKS = (Reason.AGENT_ASKED, Reason.NEEDS_USER_CONFIRMATION)
 def selected(state: RunState) -> str | None:
     """Return the one story that is under way, or comes next; None where nothing does.
 
-    A story whose substeps are under way is none: they are.
+    Where substeps are under way, one of them is returned and not their parent.
     """
     if state.phase in (RunPhase.SUCCESS, RunPhase.FAILED):
         return None
@@ -121,7 +121,7 @@ def _step_state(state: RunState, story: StoryState, chosen: str | None) -> str |
 
 
 def _is_revised(state: RunState, story: StoryState) -> bool:
-    """Tell whether a person said what should be different in a story's detailed plan, and no other is proposed yet."""
+    """Tell whether a person asked for changes of a story's detailed plan, and no new plan is proposed yet."""
     if story.detail is None or story.detail.approved or story.deferred:
         return False
     asked = (one for one in reversed(state.questions.values()) if one.story == story.id and one.kind == "detail")
@@ -132,7 +132,7 @@ def _is_revised(state: RunState, story: StoryState) -> bool:
 def run_step_state(state: RunState, *, held: bool) -> str | None:
     """Return the run's state in the step-by-step executor; None where the active step's state is shown.
 
-    `held` tells whether a process works on the run: one that died has recorded no rest.
+    `held` tells whether a process works on the run. A process that died recorded no pause.
     """
     match state.phase:
         case RunPhase.CREATED:

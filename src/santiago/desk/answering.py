@@ -1,4 +1,4 @@
-"""What an answer makes of the run, as facts: the question is closed, and its story goes on, goes back, or is put off."""
+"""The facts that follow from an answer: the question is closed, and its story goes on, goes back, or is deferred."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SENDS_BACK = {("detail", "approve"), ("detail", "adjust"), ("detail", "defer"),
 
 
 def facts_of(answer: Understood, question: Question, state: RunState, actor: str, scope: str = "") -> list[Fact]:
-    """Return what an answer to an open question records; one event closes the question and moves its story."""
+    """Return the facts of an answer to an open question. One event both closes the question and moves its story."""
     story = state.stories.get(question.story or "")
     if story is None:
         return [

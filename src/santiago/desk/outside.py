@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from santiago.contract.state import Question, RunState, StoryState
 
 NOTED = 3
-"""Faulty letters that each get a line of the log, of those that are found together."""
+"""How many of the faulty letters that are found together get a line of their own in the log."""
 
 
 def understood(letters: Sequence[Letter], state: RunState, held: Collection[str] = ()) -> Heard:
-    """Return the facts that letters make; one that cannot be understood is noted and has no other effect."""
+    """Return the facts that follow from letters. A letter that cannot be understood is only noted."""
     heard, decided = Heard(), set(held)
     heard.facts += _put_aside([f"inbox/{letter.name}: {letter.fault}" for letter in letters if letter.fault])
     for letter in letters:
@@ -31,7 +31,7 @@ def understood(letters: Sequence[Letter], state: RunState, held: Collection[str]
             heard.void += [letter.name] if letter.kind == "answer" else []
             continue
         if about := _about(letter, state):
-            if about in decided:  # the facts of the other one may move the story
+            if about in decided:  # the facts of the earlier letter may move the story
                 heard.later.append(letter.name)
                 continue
             decided.add(about)
@@ -54,7 +54,7 @@ def understood(letters: Sequence[Letter], state: RunState, held: Collection[str]
 
 
 def _about(letter: Letter, state: RunState) -> str:
-    """Return the story that a letter is about; nothing where it is about the run, or about nothing that there is."""
+    """Return the story that a letter is about; empty if it is about the run, or about something unknown."""
     if letter.kind == "answer":
         question = state.questions.get(letter.subject)
         return (question.story or "") if question else ""
@@ -62,7 +62,7 @@ def _about(letter: Letter, state: RunState) -> str:
 
 
 def _hear_answer(letter: Letter, state: RunState, heard: Heard) -> None:
-    """The first answer counts; to stop at a question is no answer to it, and leaves it open."""
+    """Take up an answer. The first one counts. `stop` is not an answer: it leaves the question open."""
     question = state.questions.get(letter.subject)
     if question is None or question.answer is None:
         facts = _answers(letter, question, state, heard)
@@ -74,7 +74,7 @@ def _hear_answer(letter: Letter, state: RunState, heard: Heard) -> None:
 
 
 def _is_known(letter: Letter, question: Question) -> bool:
-    """Tell whether a letter is the answer that the log has: a crash came before it was put away, and it is heard again."""
+    """Tell whether the log already has this answer: a crash came before the letter was put away, so it was read again."""
     try:
         answer = understood_as(question.kind, letter.answer, letter.text, question.options)
     except SantiagoError:
@@ -83,7 +83,7 @@ def _is_known(letter: Letter, question: Question) -> bool:
 
 
 def _answers(letter: Letter, question: Question | None, state: RunState, heard: Heard) -> list[Fact]:
-    """Return what a letter makes of a question that is open."""
+    """Return the facts that follow from a letter about an open question."""
     if question is None:
         return [_noted(letter, "there is no such open question")]
     try:
@@ -112,7 +112,7 @@ def _put_aside(faults: Sequence[str]) -> list[Fact]:
 
 
 def _change(letter: Letter, state: RunState) -> Fact:
-    """A story that is done or left out is never attempted again; any other goes back to be worked on."""
+    """Return the fact that sends a story back for changes, or the note that it is done or left out and cannot go back."""
     story = state.stories.get(letter.subject)
     if story is None or story.skipped or story.phase is StoryPhase.DONE:
         return _too_late(letter, story)
@@ -121,7 +121,7 @@ def _change(letter: Letter, state: RunState) -> Fact:
 
 
 def _hint(letter: Letter, state: RunState) -> Fact:
-    """A hint disturbs nobody: the story's next attempt is told of it."""
+    """Return the fact that gives a hint to the story's next attempt. Nothing is interrupted."""
     story = state.stories.get(letter.subject)
     if story is None or story.skipped or story.phase is StoryPhase.DONE:
         return _too_late(letter, story)

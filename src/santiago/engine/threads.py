@@ -1,4 +1,4 @@
-"""Orders in threads: the work itself happens in supervised processes, so threads are enough to wait for it."""
+"""Carries out orders in threads. The work itself happens in supervised processes, so threads are enough to wait for it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Wish:
-    """How urgently one step is wanted to end."""
+    """How urgently one step should end."""
 
     asked: bool = False
     at_once: bool = False
@@ -41,14 +41,14 @@ class ThreadsEngine:
     def submit(self, order: Order) -> None:
         wish = Wish()
         thread = threading.Thread(target=self._run, args=(order, wish), name=order.id, daemon=True)
-        thread.start()  # before it counts: one that the system refuses would hold its place for ever, and `close` with it
+        thread.start()  # started before it is counted: if the system refuses the thread, no place stays taken for ever
         self.running[order.id] = (thread, wish)
 
     def _run(self, order: Order, wish: Wish) -> None:
         result: Outcome | BaseException
         try:
             result = self.performer.perform(order, wish)
-        except BaseException as error:  # it belongs to whoever waits for the step
+        except BaseException as error:  # `wait` hands it to its caller
             result = error
         self.finished.put((order.step, result))
 

@@ -1,4 +1,4 @@
-"""The hard limits, in one place: what is left before an attempt, and the name of what has run out."""
+"""The hard limits, all in one place: what is left before an attempt, and which limit was reached."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from santiago.contract.state import RunState, StoryState
 
 MAX_UNCOUNTED = 5
-"""Endings of one story that cost no attempt; without a bound a broken service would be asked for ever."""
+"""How many attempts of one story may end without being counted. Without this limit a broken service would be asked for ever."""
 
 
 TICK_MS = 15_000
@@ -26,7 +26,7 @@ class Exhausted(NamedTuple):
 
 
 class Purse(NamedTuple):
-    """One limit on what attempts use up, against what the log says of it."""
+    """One limit on tokens or money, with what the log says was used of it."""
 
     limit: str
     most: int
@@ -34,32 +34,32 @@ class Purse(NamedTuple):
     expected: int
     """What one more attempt is expected to use: the largest so far."""
     silent: int
-    """Attempts that did not say what they used, and that nobody has accepted since."""
+    """Attempts that did not report their usage, and that no person has accepted since."""
 
     def left(self, under_way: int) -> int:
-        """Return what may still be spent beside attempts that are under way: each has its share reserved."""
+        """Return what may still be spent. Each attempt that is under way has its share reserved."""
         return self.most - self.spent - under_way * self.expected
 
     def admits(self, under_way: int) -> bool:
-        """Tell whether one more attempt may begin beside them: something is left, and enough for its own share."""
+        """Tell whether one more attempt may begin: enough must be left for its share."""
         return self.left(under_way) > 0 and self.lacking(under_way) == 0
 
     def lacking(self, under_way: int) -> int:
-        """Return what the limit is too low by for one more attempt to have its share reserved too."""
+        """Return by how much the limit would have to rise so that one more attempt may begin."""
         return max(0, -self.left(under_way + 1))
 
 
 class Budget:
-    """Limits with what people have added to them, against what the log says was used."""
+    """The limits, raised by what people granted, compared with what the log says was used."""
 
     def __init__(self, limits: Limits, state: RunState, *, unknown_allowed: bool = False) -> None:
         self.limits = limits
         self.state = state
         self.unknown_allowed = unknown_allowed
-        """Whether a limit on tokens or money goes with an agent that does not say what it uses."""
+        """Whether an agent that does not report its usage may work under a limit on tokens or money."""
 
     def exhausted(self, story: StoryState, now_ms: int) -> Exhausted | None:
-        """Return what forbids the next attempt of a story; `now_ms` is the run's time used up to now."""
+        """Return the limit that forbids the next attempt of a story. `now_ms` is the time that the run has used."""
         return self.run_exhausted(now_ms) or self.story_exhausted(story)
 
     @property
@@ -89,15 +89,15 @@ class Budget:
         return None
 
     def has_room(self, under_way: int, begun: int) -> bool:
-        """Tell whether one more attempt fits beside those under way, of which the log does not know `begun` yet."""
+        """Tell whether one more attempt fits beside those under way. `begun` of these are not in the log yet."""
         return not self.holding(under_way, begun)
 
     def holding(self, under_way: int, begun: int = 0) -> str:
-        """Return the limit that lets no further attempt begin beside those under way; nothing where there is room."""
+        """Return the name of the limit that forbids one more attempt beside those under way; empty if there is room."""
         if begun and self.state.counted + begun >= self.run_attempts:
             return "run_max_attempts"
         purses = [purse for purse in (self.tokens, self.money) if purse is not None]
-        # Nobody knows at first what an attempt costs: the first one shows it, alone.
+        # At first nobody knows what an attempt costs, so the first attempt runs alone.
         unknown = under_way and self.state.attempts + begun <= under_way
         return next((purse.limit for purse in purses if unknown or not purse.admits(under_way)), "")
 
@@ -129,7 +129,7 @@ class Budget:
         return None
 
     def story_spent(self, story: StoryState) -> list[str]:
-        """Return what a story has used up of its own, in words; both where both are gone."""
+        """Return, in words, which of its own limits a story has used up: attempts, minutes, or both."""
         attempts, ms_left = self.story_attempts(story.parent or story.id), self.story_ms_left(story)
         minutes = (ms_left + sum(one.used_ms for one in self.state.family(story))) / 60_000
         gone = {
@@ -150,7 +150,7 @@ class Budget:
         return self._most("story_max_proposals", self.limits.story_max_proposals, story_id)
 
     def story_ms_left(self, story: StoryState) -> int:
-        """Return the minutes that are left; substeps use those of their parent."""
+        """Return the time that a story has left, in milliseconds. Substeps use their parent's time."""
         most = self._most("story_timeout_minutes", int(self.limits.story_timeout_minutes), story.parent or story.id)
         return most - sum(one.used_ms for one in self.state.family(story))
 

@@ -17,7 +17,7 @@ MAX_LINES = 40
 """Lines of output in one critique: enough to act on, not a second log."""
 MAX_NAMES = 10
 _COUNTS = (
-    "No check that failed before passes now, so nothing shows that the story is done. Make one of these pass; if the "
+    "The same checks fail as before the work, so nothing shows that the story is done. Make one of these pass. If the "
     "story is not about them, mend them first, or give the story a check of its own."
 )
 
@@ -30,13 +30,13 @@ _ADVICE = {
     Reason.SECRET_IN_WORK: "Do the same without it: read it from the environment where it is needed, and write a made-up value into tests.",
     Reason.OUTPUT_LIMIT: "Keep outputs short, and start nothing that prints without end.",
 }
-"""What the next attempt can do about a reason that no check explains."""
+"""What the next attempt can do, by reason, where no check explains the failure."""
 
 
 def critique(outcome: AttemptOutcome, previous: AttemptOutcome | None = None) -> str:
-    """Return the critique of an attempt that did not pass, as Markdown; empty where it passed.
+    """Return the critique of an attempt that did not pass, as Markdown; empty if it passed.
 
-    `previous` is the attempt before: what of its failure is gone, and what is new, is said in a few lines.
+    `previous` is the attempt before. A few lines say which of its failures are gone and which are new.
     """
     if outcome.reason is None:
         return ""
@@ -63,12 +63,12 @@ def critique(outcome: AttemptOutcome, previous: AttemptOutcome | None = None) ->
 
 
 def concerns_the_work(text: str) -> bool:
-    """Tell whether a critique is of use to the next attempt; what the agent's service refused is not."""
+    """Tell whether a critique helps the next attempt. One about a refusal of the agent's service does not."""
     return text.partition("\n")[0].removeprefix("# ") not in SHARED
 
 
 def of_parts(verdict: Verdict) -> str:
-    """Return what a story lacks whose substeps are all done, for the attempt that mends it."""
+    """Return what a story still lacks although all its substeps are done, for the attempt that mends it."""
     parts = ["All substeps are done, but the checks of the story as a whole do not pass.", verdict.message]
     for result in verdict.results:
         if result.verdict is CheckVerdict.FAIL:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def next_acts(at: Situation) -> list[Act]:
-    """Return what to do now; nothing while all is under way."""
+    """Return what to do now; empty while there is only waiting to do."""
     match at.state.phase:
         case RunPhase.CREATED | RunPhase.PLAN_REVIEW:
             return [of_run(EventKind.RUN_EXECUTING, RunPhase.EXECUTING)]
@@ -64,7 +64,7 @@ def _executing(at: Situation) -> list[Act]:
     if chunk is None:
         return _after_last_chunk(at)
     if not state.examined:
-        # Before any agent is started: what its checks could never show must not cost an attempt.
+        # Before any agent is started: no attempt is spent where the checks cannot give a verdict.
         return [] if at.flying else [ExamineBase(commit=state.head or "")]
     if not chunk.started:
         closing = _close_chunk(state)
@@ -72,7 +72,8 @@ def _executing(at: Situation) -> list[Act]:
             return [*closing, _pause()]
         return [*begin_chunk(state, chunk)]
     integrations = _integrations(at)
-    # An integration is a step like others: with one job the next story begins on its result, which saves a second verdict.
+    # An integration takes a place like other steps. With one job, the next story then begins on its result,
+    # and needs no second verdict.
     starts, held = starting.starts(at, at.capacity - len(integrations))
     acts = [*integrations, *starts]
     return acts if acts or at.flying or held else _ending(at)
@@ -82,14 +83,14 @@ def _executing(at: Situation) -> list[Act]:
 
 
 def _unfinished(at: Situation) -> Iterator[Act]:
-    """A crash came between a passing verdict and the fact that follows from it."""
+    """Yield the facts that a crash prevented: a story has a passing verdict, and the fact that follows is missing."""
     for name in sorted(at.state.collected, key=lambda name: at.state.stories[name].index):
         story = at.state.stories[name]
         yield of_story(story, EventKind.STORY_VERIFIED, StoryPhase.VERIFIED, "ok")
 
 
 def _stale(at: Situation) -> Iterator[Act]:
-    """Work on the ground of an attempt that was voided since: it is void too, and costs nothing."""
+    """Yield the end of attempts that build on an attempt which was voided since. They are voided too, and not counted."""
     for name in sorted(at.state.verified | at.state.running, key=lambda name: at.state.stories[name].index):
         story = at.state.stories[name]
         if story.unmet == 0 or story.parent:
@@ -104,7 +105,7 @@ def _stale(at: Situation) -> Iterator[Act]:
 
 
 def _refused(at: Situation) -> Iterator[Act]:
-    """The agent's service refused: the run waits, or where that cannot help, the story rests."""
+    """Yield what follows when the agent's service refused: the run waits, or the story rests if waiting cannot help."""
     found = waiting.answer(at.state, at.run_input.limits)
     if isinstance(found, Fact):
         yield found
@@ -118,13 +119,13 @@ def _refused(at: Situation) -> Iterator[Act]:
 
 
 def _open_chunk(at: Situation) -> ChunkState | None:
-    """Return the chunk whose turn it is; none where the scope leaves it out, for no chunk overtakes another."""
+    """Return the chunk whose turn it is; None if it is outside the scope, since no chunk overtakes another."""
     chunk = at.state.next_chunk()
     return chunk if chunk and (at.scope.chunks is None or chunk.label in at.scope.chunks) else None
 
 
 def begin_chunk(state: RunState, chunk: ChunkState) -> list[Fact]:
-    """Return what begins a chunk whose turn it is; the one before it ends first."""
+    """Return the facts that begin a chunk, and before that end the previous one."""
     return [*_close_chunk(state), Fact(event=EventKind.CHUNK_STARTED, chunk=chunk.label)]
 
 
@@ -140,7 +141,7 @@ def _close_chunk(state: RunState) -> list[Fact]:
 
 
 def _after_last_chunk(at: Situation) -> list[Act]:
-    """All chunks of the scope are through: verify the run, or rest where other chunks are left."""
+    """All chunks of the scope are finished: verify the run, or pause if other chunks are left."""
     if at.flying:
         return []
     closing = _close_chunk(at.state)
@@ -155,16 +156,16 @@ def _after_last_chunk(at: Situation) -> list[Act]:
 
 
 def next_to_retire(state: RunState) -> StoryState | None:
-    """Return the verified story whose turn it is: its work comes onto the branch next, or a crash came after it did."""
+    """Return the verified story whose work comes onto the branch next, or is there already because of a crash."""
     return next((state.stories[name] for name in state.verified if state.stories[name].index == state.retire_at), None)
 
 
 def _integrations(at: Situation) -> list[Act]:
-    """Return the one story whose turn it is, where it is verified; one that a person is asked about has left the order."""
+    """Return the integration of the story whose turn it is, if that story is verified and no person is asked about it."""
     state = at.state
     if any(isinstance(step, Integrate) for step in at.flying.values()):
         return []
-    # Answers since then may have changed whose turn it is; what is on the branch already comes first all the same.
+    # Work that a crash left on the branch comes first, even if answers have changed the order since.
     landed = next((state.stories[name] for name in state.verified if name in at.recovered), None)
     story = landed or next_to_retire(state)
     if story is None or story.commit is None or gates.awaits_word(at, story):

@@ -26,7 +26,7 @@ MOST_FINDINGS, MOST_LINES, SHORT = 30, 40, 100
 _PROSE = {"objective", "actions"}
 """Fields whose texts may have more than one line."""
 _HARMLESS = "\n\t\u200c\u200d"
-"""In prose; the last two join letters, or keep them apart."""
+"""Control characters that prose may hold. The last two join letters, or keep them apart."""
 _DRIVE = re.compile(r"[A-Za-z]:")
 _CLOSED = {".git", ".santiago"}
 
@@ -35,7 +35,7 @@ _CLOSED = {".git", ".santiago"}
 
 
 def read(text: str | None) -> tuple[Detail | None, list[str]]:
-    """Return the plan that an agent wrote and what is to be said about the file; no plan where it cannot be taken."""
+    """Return the plan that an agent wrote, and the faults of the file. The plan is None if the file cannot be used."""
     if text is None or not text.strip():
         return None, ["no detailed plan was written: the file that SANTIAGO_DETAIL names is missing or empty"]
     if len(text.encode("utf-8", "replace")) > LONGEST:
@@ -54,13 +54,13 @@ def read(text: str | None) -> tuple[Detail | None, list[str]]:
 
 
 def unwrapped(text: str) -> str:
-    """Return what stands inside a fence of ```, which agents put around JSON out of habit."""
+    """Return the text without the ``` fence that agents often put around JSON."""
     text = text.strip()
     return text[:-3].partition("\n")[2] if text.startswith("```") and text.endswith("```") else text
 
 
 def _known(data: dict[str, Any], cls: type, place: str, said: list[str]) -> dict[str, Any]:
-    """Return an object without the keys that it does not have, each of which is said."""
+    """Return an object without its unknown keys. Each of these adds a line to `said`."""
     names = {field.name for field in fields(cls)}
     said += [f"unknown field {_short(place + name)}: it was left out" for name in data if name not in names]
     kept = {name: value for name, value in data.items() if name in names}
@@ -73,7 +73,7 @@ def _known(data: dict[str, Any], cls: type, place: str, said: list[str]) -> dict
 
 
 def _beyond(part: Detail | Substep, place: str = "") -> Iterator[str]:
-    """Yield what goes beyond the limits, or has signs that change what a person sees."""
+    """Yield the values that are too long, or that hold characters which change what a person sees."""
     for name in (field.name for field in fields(part)):
         value = getattr(part, name)
         texts: list[tuple[str, str | Substep]] = [(f"{place}{name}", value)] if isinstance(value, str) else []
@@ -185,7 +185,7 @@ def _given(checks: Iterable[str]) -> tuple[str, ...]:
 
 
 def markdown(story: Story, detail: Detail, findings: Sequence[str] = ()) -> str:
-    """Return a plan for people to read; no text in it can pass for a heading or an entry of santiago's own."""
+    """Return a plan for people to read. The agent's texts cannot imitate santiago's own headings or entries."""
     changes = [f"- {field} `{path}`" for field in ("create", "modify", "delete") for path in getattr(detail, field)]
     lines = [
         f"# {story.id}: {_line(story.title)}",
@@ -214,7 +214,7 @@ def _numbered(texts: Sequence[str]) -> list[str]:
 
 
 def difference(old: Detail, new: Detail) -> str:
-    """Return what changed from one proposal to the next, a line for each thing; empty where nothing did."""
+    """Return what changed from one proposal to the next, a line for each change; empty if nothing did."""
     lines = [*_differing(old, new, "")]
     if old.objective != new.objective:
         lines.insert(0, f"objective: changed to {_short(new.objective)}")
@@ -249,7 +249,7 @@ def _differing(old: Detail | Substep, new: Detail | Substep, name: str) -> Itera
 
 
 def _paired(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int | None, int | None]]:
-    """Yield which entry became which, in order; None for one that is only on the other side."""
+    """Yield pairs of an old and a new entry, in order; None stands for an entry that only one side has."""
     from difflib import SequenceMatcher
 
     for _, was, was_end, now, now_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
@@ -278,7 +278,7 @@ def _few(lines: list[str], most: int = MOST_FINDINGS) -> list[str]:
 
 
 def commands(detail: Detail) -> tuple[str, ...]:
-    """Return every command that whoever approves the plan approves, once, in order."""
+    """Return every command that is approved with the plan, each once, in order."""
     return _given(chain(detail.checks, *(one.checks for one in detail.substeps)))
 
 
@@ -287,7 +287,7 @@ def substep_ids(story_id: str, detail: Detail) -> tuple[str, ...]:
 
 
 def substep(story: Story, detail: Detail, number: int) -> Story:
-    """Return a substep, counted from 1, as a story of its own: judged by its checks, and by nothing of its parent's."""
+    """Return a substep, counted from 1, as a story of its own. Only its own checks judge it, none of its parent's."""
     one = detail.substeps[number - 1]
     return replace(
         story,
@@ -306,12 +306,12 @@ def substep(story: Story, detail: Detail, number: int) -> Story:
 
 
 def _focus(paths: Iterable[str]) -> tuple[str, ...]:
-    """Return files as a story names them, by which it is told whether two stories touch the same."""
+    """Return the files in the form of a story's file focus, which tells whether two stories touch the same files."""
     return tuple(dict.fromkeys(path.removeprefix("./") for path in paths))
 
 
 def detailed(story: Story, detail: Detail) -> Story:
-    """Return the story as the approved plan has it: with the plan's checks, and its files where the story names none."""
+    """Return the story with the approved plan's checks, and with the plan's files if the story names none."""
     files = _focus((*detail.create, *detail.modify, *detail.delete))
     return replace(
         story, verify=tuple(dict.fromkeys((*story.verify, *_given(detail.checks)))), files=story.files or files

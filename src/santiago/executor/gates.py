@@ -1,4 +1,4 @@
-"""The gates of a run: what a person is asked before a story is begun and before its work counts, and who waits for that."""
+"""The gates of a run: the questions to a person before a story begins and before its work counts, and who waits for them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def owed(at: Situation) -> Iterator[Fact]:
         return
     if at.run_input.policy.stepwise:
         if at.state.running:
-            return  # what a start with more jobs left is judged first, so that all of it can be picked from
+            return  # an earlier start with more jobs left these: they are judged first, then a person picks one
         if len(names := _to_pick_from(at)) > 1:
             yield _which(at, names)
             return
@@ -47,9 +47,9 @@ def owed(at: Situation) -> Iterator[Fact]:
 
 
 def before_attempt(at: Situation, story: StoryState, budget: Budget) -> list[Act] | None:
-    """Return what comes before a story's first attempt: the word to go on, its detailed plan, its substeps.
+    """Return what comes before a story's first attempt: the question whether to go on, its detailed plan, its substeps.
 
-    An empty list is to wait for a word; None is to go ahead.
+    An empty list means: wait for a person. None means: go ahead.
     """
     if at.run_input.policy.stepwise and _is_interrupted(story):
         return _taking_up(at, story)
@@ -69,20 +69,20 @@ def before_attempt(at: Situation, story: StoryState, budget: Budget) -> list[Act
 
 
 def awaits_word(at: Situation, story: StoryState) -> bool:
-    """Tell whether a person's word has to come before verified work counts."""
+    """Tell whether a person must approve verified work before it counts."""
     return not story.validated and _is_closed(at, "result", story)
 
 
 def _is_interrupted(story: StoryState) -> bool:
-    """Tell whether there is work on a story that an attempt left without an end of its own."""
+    """Tell whether a story has work of an attempt that was interrupted."""
     return story.reason is Reason.INTERRUPTED and bool(story.commit) and not story.change_requested
 
 
 def _to_pick_from(at: Situation) -> list[str]:
-    """Return the stories that are under way, none of which rests on another.
+    """Return the stories that are under way and do not depend on each other.
 
-    Step by step there is one at the most; more of them are what an earlier start with several jobs left, and what nobody
-    was asked about since.
+    A run that goes step by step has at most one. There are more only if an earlier start with several jobs left them
+    and no person was asked about them since.
     """
     under_way = [at.state.stories[name] for name in at.state.proposed | at.state.verified]
     under_way += [story for story in at.state.ready_stories() if _is_interrupted(story)]
@@ -103,11 +103,11 @@ def _which(at: Situation, names: list[str]) -> Fact:
 
 
 def _taking_up(at: Situation, story: StoryState) -> list[Act] | None:
-    """Return the question what becomes of work that was interrupted, and what its answer makes."""
+    """Return the question about interrupted work, or what follows from its answer."""
     rounds = [one for one in at.state.questions.values() if one.id.startswith(f"{story.id}-resume-{story.attempts}")]
     asked = rounds[-1] if rounds else None
     if asked is None or asked.answer == EXPIRED:
-        text = f"The work on {story.id} was interrupted. Have it continued, or is it complete as it is, if its checks pass?"
+        text = f"The work on {story.id} was interrupted. Should it be continued, or is it complete if its checks pass?"
         return [_ask(at, "resume", story, story.attempts, text)]
     if asked.answer != "complete":
         return None
@@ -122,7 +122,7 @@ def _taking_up(at: Situation, story: StoryState) -> list[Act] | None:
 
 
 def grant_instead(at: Situation, story: StoryState, limit: str) -> Fact | None:
-    """Return the question for one more attempt, where a person's own wish for a change is what the budget forbids."""
+    """Return the question for one more attempt, if a person asked for a change and the budget forbids it."""
     if limit != "story_max_attempts" or not story.change_requested or story.asked:
         return None
     return _grant(at, story, limit, "attempt")
@@ -134,7 +134,7 @@ def waits_for_a_person(at: Situation) -> bool:
 
 
 def expired(at: Situation) -> list[Fact]:
-    """Return the end of questions that nobody answered in time; a new start is as good as asking anew."""
+    """Return the end of the questions that nobody answered in time. A new start asks them anew."""
     late = [one for one in at.state.open_questions() if one.until and one.until <= at.utc]
     most, started = int(at.run_input.limits.wait_max_minutes), at.state.started_at
     if late and started and ms_of(at.utc) < ms_of(started) + most:
@@ -146,7 +146,7 @@ def expired(at: Situation) -> list[Fact]:
 
 
 def for_the_deferred(at: Situation) -> list[Fact]:
-    """Return the question whether to go on with what was put off, when nothing else is left."""
+    """Return the question whether to go on with the deferred stories, when nothing else is left."""
     names = [story.id for story in at.state.stories.values() if story.deferred and not story.skipped]
     if not names:
         return []
@@ -173,7 +173,7 @@ def is_busy(at: Situation) -> bool:
 
 
 def _is_closed(at: Situation, gate: Gate, story: StoryState) -> bool:
-    """Tell whether a person is asked; not where somebody approved the rest, which never covers work that is not proven."""
+    """Tell whether a person is asked. They are not if they approved all the rest; that never covers unproven work."""
     if gate not in at.run_input.policy.closed:
         return False
     covered = at.state.rest.get(gate) in ("run", story.chunk)

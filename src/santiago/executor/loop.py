@@ -1,4 +1,4 @@
-"""The loop: fold, decide, obey. It alone records; everything that it does follows from the log."""
+"""The loop: fold, decide, obey. Only the loop writes the log, and everything that it does follows from the log."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Urgency:
 
     asked: bool = False
     signal: str = ""
-    """The name of the signal that asked first, where it was one."""
+    """The name of the signal that asked first; empty if it was not a signal."""
     at_once: bool = False
 
 
@@ -58,17 +58,17 @@ class Coordinator:
     scope: Scope = field(default_factory=Scope)
     recovered: frozenset[str] = frozenset()
     actor: str = "santiago"
-    """Who started it, and so who sends it signals."""
+    """Who started the run. Signals are recorded as theirs."""
     attended: bool = False
     """Somebody answers questions while it runs."""
     outside: Outside | None = None
     """Who passes on what people ask from outside."""
     beat: Callable[[Sign], None] = lambda _: None
-    """Leaves a sign of life, now and then."""
+    """Writes a sign of life from time to time."""
     listeners: list[Callable[[Sequence[Event], RunState], None]] = field(default_factory=list)
     urgency: Urgency = field(default_factory=Urgency)
     cancelled: set[str] = field(default_factory=set)
-    """Steps under way whose ground has gone."""
+    """Steps under way that build on work which was voided since."""
     flying: dict[str, Step] = field(default_factory=dict)
     since: dict[str, int] = field(default_factory=dict)
     """Reading of the clock at which each step began."""
@@ -76,14 +76,14 @@ class Coordinator:
     mark: int = 0
     """Reading of the clock up to which execution time is recorded."""
     waited_ms: int = 0
-    """Time of the current wait in which nothing was under way; it is no execution time."""
+    """Time of the current wait in which nothing was under way. It does not count as execution time."""
 
     def run(self) -> RunState:
-        """Work until the run ends, rests, or is stopped; return where it stands."""
+        """Work until the run ends, pauses, or is stopped; return its state."""
         try:
             return self._work()
         except BaseException:
-            # A full disk, or a step's error that no verdict can express: nobody may go on working unseen.
+            # A full disk, or an error of a step that is no outcome. Nothing may go on that cannot be recorded.
             self.engine.close()
             raise
 
@@ -119,7 +119,7 @@ class Coordinator:
         )
 
     def _obey(self, acts: Sequence[Act]) -> None:
-        """Record the facts, then begin the steps: an attempt is on disk before its agent runs."""
+        """Record the facts, then begin the steps. So the log has an attempt before its agent runs."""
         facts = [act for act in acts if isinstance(act, Fact)]
         self.record(facts)
         if any(fact.event is EventKind.WAIT_ENDED for fact in facts):
@@ -140,7 +140,7 @@ class Coordinator:
         self.engine.stop(step, now=True)
 
     def _await_one(self) -> None:
-        """Wait for a step to finish, and record what came of it; look up now and then."""
+        """Wait for a step to finish, and record its outcome. Look for requests from outside meanwhile."""
         began, idle = self.clock.monotonic_ms(), not self.flying
         finished = self.engine.wait(POLL_MS)
         if idle:  # waiting for the agent's service is no execution time
@@ -160,7 +160,7 @@ class Coordinator:
         self.record(dismiss(self.fold.state, outcome) if dropped else settle(self.fold.state, outcome))
 
     def _hear(self) -> None:
-        """Take up what people ask from outside, and the wish to stop."""
+        """Take up requests from outside, and requests to stop."""
         now = self.clock.monotonic_ms()
         if now - self.heard_at >= POLL_MS:
             self.heard_at = now
@@ -175,7 +175,7 @@ class Coordinator:
 
     def _hear_outside(self) -> None:
         if self.outside is not None:
-            # Work that comes onto the branch next, or just now, is past changing: whether it did is known first.
+            # Requests about work that is being put onto the branch, or is next, wait until that is over.
             following = next_to_retire(self.fold.state)
             heard = self.outside.hear(self.fold.state, {following.id} if following else ())
             self.record(heard.facts)
@@ -187,7 +187,7 @@ class Coordinator:
                     self._cancel(step.id)
 
     def _used_ms(self, now: int) -> int:
-        """Return the run's execution time up to a reading of the clock."""
+        """Return the run's execution time up to this reading of the clock."""
         return self.fold.state.used_ms + now - self.mark
 
     def _record_time(self) -> None:
@@ -199,7 +199,7 @@ class Coordinator:
         return passed
 
     def record(self, facts: Sequence[Fact]) -> None:
-        """Append facts to the log, durably; only then are they part of the state and known to anyone."""
+        """Append facts to the log. Only when they are on disk do they become part of the state."""
         if not facts:
             return
         state, timestamp = self.fold.state, self.clock.utc()

@@ -1,4 +1,4 @@
-"""What santiago writes about an attempt in few words: the message of its commit, and what is not kept of it."""
+"""Short texts about an attempt: the message of its commit, and what could not be kept of it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def subject(story: Story) -> str:
 
 
 def trailers(run_id: str, story: Story, attempt: int, anchor: str, content: str) -> list[tuple[str, str]]:
-    """Return what a commit says of itself; `anchor` is where the log stands, `content` what the story asks for, by digest."""
+    """Return the trailers of a commit. `anchor` is the position in the log, `content` the digest of what the story asks for."""
     return [
         ("Santiago-Run", run_id),
         ("Santiago-Story", story.id),
@@ -43,9 +43,9 @@ def ticks_message(run_id: str, path: str, anchor: str) -> str:
 
 
 def mended(files: Sequence[str]) -> tuple[str, ...]:
-    """Return what is said where files that show the plan were changed while an agent worked."""
+    """Return the remark that files which show the plan were changed while an agent worked."""
     named = " and ".join(files)
-    return (f"somebody changed {named} while the agent worked; the plan is written there anew",) if files else ()
+    return (f"{named} changed while the agent worked; santiago wrote it again",) if files else ()
 
 
 def left_out(complaints: Sequence[str]) -> str:

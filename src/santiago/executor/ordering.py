@@ -39,15 +39,15 @@ def order(step: Step, state: RunState, limits: Limits, anchor: str) -> Order:
 
 
 def _notes(story: StoryState) -> tuple[str, ...]:
-    """Return what people said, and where the work is that they said it about."""
+    """Return what people said about the story, and how to get the work that they mean."""
     if not (story.adjusting and story.seen) or story.parts:
         return story.notes
-    where = f"This is about work that is there already: `git checkout {story.seen} -- .` brings it into this folder."
+    where = f"There is work on this already: `git checkout {story.seen} -- .` brings it into this folder."
     return (*story.notes, f"{where} Begin with that, and change what was asked for.")
 
 
 def _details(step: Step, state: RunState, story: StoryState | None) -> tuple[DetailRef, ...]:
-    """Return the detailed plans that a step rests on: those that a person approved, or the proposal before."""
+    """Return the detailed plans that a step needs: those that a person approved, or the previous proposal."""
     if story is not None:
         owner = state.stories[story.parent] if story.parent else story
         wanted = [owner] if isinstance(step, Propose) or (owner.detail and owner.detail.approved) else []
@@ -61,7 +61,7 @@ def _details(step: Step, state: RunState, story: StoryState | None) -> tuple[Det
 
 
 def _concerned(step: Step, state: RunState) -> tuple[tuple[str, int], ...]:
-    """Return the stories that a step about the run looks at: those that are left, or those that are done."""
+    """Return the stories that a step about the run concerns: those that are left, or those that are done."""
     match step:
         case ExamineBase():
             return tuple((one.id, one.attempts) for one in state.stories.values() if not one.satisfied)

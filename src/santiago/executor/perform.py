@@ -1,4 +1,4 @@
-"""Carrying out steps on the ports: an agent's attempt and the verdict on it, integration, the checks of the run."""
+"""Carrying out steps through the ports: an agent's attempt and the verdict on it, integration, the checks of the run."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ _LOOKS_LIKE_TEST = re.compile(r"(?:^|[/_.-])(?:tests?|spec)[/_.-]|Tests?\.\w+$",
 
 @dataclass(slots=True, kw_only=True)
 class StepPerformer:
-    """Knows how each kind of step is done; holds no state of the run."""
+    """Carries out each kind of step. It holds no state of the run."""
 
     plan: Plan
     run_input: RunInput
     workspace: Workspace
     agent: AgentBackend
     tests_agent: AgentBackend
-    """Who writes the tests of a story, where that is done first."""
+    """The agent that writes a story's tests first, if that is wanted."""
     judge: Judge
     files: AttemptFiles
     details: DetailFiles
@@ -65,9 +65,9 @@ class StepPerformer:
     plan_folder: str
     stories: dict[str, Story]
     leak: Callable[[Snapshot, str], str] = lambda *_: ""
-    """Says which secret work adds to its base, and where; nothing where there is none."""
+    """Says which secret the work adds, and where; empty if there is none."""
     mend_plan: Callable[[], list[str]] = list
-    """Writes anew what was changed in the plan's folder, and names it."""
+    """Restores the files that were changed in the plan's folder, and returns their names."""
     criteria: dict[str, str] = field(init=False)
     in_chunk: dict[str, list[str]] = field(init=False)
     """Chunk → its stories in words."""
@@ -79,7 +79,7 @@ class StepPerformer:
             self.in_chunk.setdefault(story.chunk, []).append(f"{story.id} {story.title}")
 
     def perform(self, order: Order, stop: Stop) -> Outcome:
-        """Carry out an order, and return what came of it."""
+        """Carry out an order, and return its outcome."""
         match order.step:
             case ExamineBase() as step:
                 return self._examine(step, order, stop)
@@ -101,7 +101,7 @@ class StepPerformer:
                 assert_never(order.step)
 
     def _story(self, name: str, order: Order) -> Story:
-        """Return a story as its approved detailed plan has it; a substep is known from its parent's plan alone."""
+        """Return a story with what its approved detailed plan adds. A substep is made from its parent's plan."""
         owner = order.parent if order.parent and name not in self.stories else name
         ref = next((one for one in order.details if one.story == owner), None)
         if ref is None or isinstance(order.step, Propose):
@@ -115,7 +115,7 @@ class StepPerformer:
         return [self._story(name, order) for name, _ in order.stories if name in self.stories]
 
     def _examine(self, step: ExamineBase, order: Order, stop: Stop) -> BaseExamined:
-        """Look at what the checks show before any agent is started."""
+        """Run the checks on the base, before any agent is started."""
         began = self.clock.monotonic_ms()
         found = self.judge.examine(step.commit, self._stories(order), stop)
         verify_ms = self.clock.monotonic_ms() - began
@@ -129,7 +129,7 @@ class StepPerformer:
     # An attempt
 
     def _attempt(self, step: Attempt, order: Order, stop: Stop) -> AttemptOutcome:
-        """Open a folder, let the agent work in it, keep what it leaves, judge that."""
+        """Make a folder, let the agent work in it, keep its work, and judge the work."""
         story, blank = self._story(step.story, order), _blank(step.id, step.story, step.number)
         try:
             opened = self.workspace.open(step.story, step.number, step.base)
@@ -147,7 +147,7 @@ class StepPerformer:
         ending = self._let_work(story, step, order, opened, stop)
         agent_ms = ending.ms or self.clock.monotonic_ms() - began
         ending = replace(ending, ms=agent_ms)
-        # Whatever goes wrong from here on lies not with the agent, and costs none of its work.
+        # What goes wrong from here on is not the agent's fault, and must not lose its work.
         self.files.keep_ending(step.story, step.number, ending)
         message = messages.commit_message(order.run_id, story, step.number, order.anchor, content_of(self.plan, story))
         snapshot = self.workspace.snapshot(step.story, step.number, message)
@@ -179,7 +179,7 @@ class StepPerformer:
         return agent.attempt(packet, stop)
 
     def _packet(self, story: Story, order: Order, folder: str) -> Packet:
-        """Return what every agent is told of a story."""
+        """Return what every agent is told about a story."""
         return Packet(
             run_id=order.run_id,
             story=story,
@@ -199,7 +199,7 @@ class StepPerformer:
         )
 
     def _approved(self, order: Order) -> dict[str, Any]:
-        """Return the detailed plan that a person approved, as an attempt is told of it."""
+        """Return the packet's fields for the detailed plan that a person approved."""
         if not order.details:
             return {}
         ref = order.details[0]
@@ -213,7 +213,7 @@ class StepPerformer:
         )  # fmt: skip
 
     def _test_files(self, base: str, *, written: bool) -> tuple[str, ...]:
-        """Return the files of the tests that the base was given for the story, or some others that stand there."""
+        """Return the files of the story's own tests, if these were written first; else some other test files of the base."""
         if written:
             return self.workspace.changed(self.workspace.base_of(base), base)[:MOST_TEST_FILES]
         found = sorted(path for path in self.workspace.files(base) if _LOOKS_LIKE_TEST.search(path))
@@ -228,7 +228,7 @@ class StepPerformer:
         snapshot: Snapshot | None,
         stop: Stop,
     ) -> AttemptOutcome:
-        """Return the outcome with its reason or its verdict; nothing that the agent said plays a part."""
+        """Return the outcome with its reason or its verdict. What the agent said about its work plays no part."""
         ending = outcome.ending
         assert ending is not None
         if ending.reason is not None:
@@ -237,16 +237,16 @@ class StepPerformer:
         if snapshot is None or not snapshot.changes:
             return self._recorded(_unchanged(outcome), None)
         if leak := self.leak(snapshot, base):
-            # Without its commit nobody can accept it either.
+            # The commit is dropped, so that nobody can accept the work either.
             return self._recorded(replace(outcome, reason=Reason.SECRET_IN_WORK, message=leak, commit=None), None)
         if stop.soon():
-            # The next start verifies the snapshot; the log still says that the attempt is running.
+            # The log still says that the attempt is running, so the next start will judge the snapshot.
             return replace(outcome, status="stopped", reason=None)
         began = self.clock.monotonic_ms()
         try:
             judged = self.judge.attempt(self._work(step, order, base, snapshot, ending), stop)
         except SetUpFailedError as error:
-            # The same commands prepared the base, so it is the work that they fail on.
+            # The same set-up commands succeeded on the base, so the work is what makes them fail.
             verify_ms = self.clock.monotonic_ms() - began
             failed = replace(outcome, reason=Reason.STORY_VERIFICATION_FAILED, message=str(error), verify_ms=verify_ms)
             return self._recorded(failed, None)
@@ -259,12 +259,12 @@ class StepPerformer:
         if judged.tests:
             self.workspace.keep_tests(outcome.story, outcome.number, judged.tests)
         if is_same_refusal(self._before(outcome), outcome):
-            # The agent was told and did the same again: from here on only a person can decide.
+            # The agent was told about this and did it again. Now a person must decide.
             outcome = replace(outcome, reason=Reason.NEEDS_USER_CONFIRMATION)
         return self._recorded(outcome, judged.record)
 
     def _work(self, step: Attempt | Adopt, order: Order, base: str, snapshot: Snapshot, ending: AgentEnding) -> Work:
-        """Return what there is to judge; the tests that were written first name the evidence where the agent names none."""
+        """Return the work to judge. If the agent names no evidence, it is taken from the attempt that wrote the tests."""
         written = self.files.ending(step.story, order.tests_by) if order.tests_by else None
         evidence = {**dict(written.evidence if written else ()), **dict(ending.evidence)}
         return Work(
@@ -274,13 +274,13 @@ class StepPerformer:
         )  # fmt: skip
 
     def _recorded(self, outcome: AttemptOutcome, record: bytes | None) -> AttemptOutcome:
-        """Write the attempt's evidence; the verification record is on disk before anything rests on it."""
+        """Write the attempt's evidence. The verification record is on disk before anything refers to it."""
         text = critique.critique(outcome, self._before(outcome)) if outcome.reason else ""
         digest, files = self.files.keep_outcome(outcome, record, text)
         return replace(outcome, digest=digest, files=files)
 
     def _before(self, outcome: AttemptOutcome) -> AttemptOutcome | None:
-        """Return the outcome of the latest attempt before that says something about the work."""
+        """Return the outcome of the latest earlier attempt that tells something about the work."""
         found = (self.files.outcome(outcome.story, number) for number in range(outcome.number - 1, 0, -1))
         latest = next((one for one in found if one is not None and one.reason not in SHARED), None)
         return None if latest is not None and latest.tests else latest
@@ -290,7 +290,7 @@ class StepPerformer:
         if step.commit:
             self.workspace.keep(step.story, step.number, step.commit)
         snapshot = self.workspace.kept(step.story, step.number)
-        # A person's own work has no ending, and no agent was paid for it.
+        # A person's own work has no agent's ending, and costs nothing.
         nobody = AgentEnding(reason=None, exit_code=0, message="", usage=Usage(tokens=0, cost_usd=Usd(0)))
         ending = self.files.ending(step.story, step.number) or nobody
         outcome = replace(_blank(step.id, step.story, step.number), ending=ending, agent_ms=ending.ms)
@@ -304,13 +304,13 @@ class StepPerformer:
     # Integration and the run
 
     def _integrate(self, step: Integrate, order: Order, stop: Stop) -> IntegrationOutcome:
-        """Put verified work onto the branch; where the ground has moved, it is verified again first."""
+        """Put verified work onto the branch. If the branch has moved since, verify the work again first."""
         story = self._story(step.story, order)
         if step.commit == order.head:
             return IntegrationOutcome(step=step.id, story=step.story, head=order.head, commit=step.commit)
         base = self.workspace.base_of(step.commit)
         if order.tests_by:
-            base = self.workspace.base_of(base)  # the tests that were written first come along with the work
+            base = self.workspace.base_of(base)  # so that the tests which were written first are part of the work
         content = content_of(self.plan, story)
         trailers = messages.trailers(order.run_id, story, step.attempt, order.anchor, content)
         subject = messages.subject(story)
@@ -336,7 +336,7 @@ class StepPerformer:
         return judged.verdict, self.files.keep_record(name, judged.record)
 
     def _turned_down(self, step: Integrate, verdict: Verdict, blank: IntegrationOutcome) -> IntegrationOutcome:
-        """Return why verified work does not come onto the branch; only where it is the work, its next attempt hears of it."""
+        """Return why verified work does not come onto the branch. The next attempt is told only if the work is to blame."""
         if verdict.reason in (Reason.INTERRUPTED, Reason.VERIFICATION_UNRUNNABLE):
             return replace(blank, reason=verdict.reason, message=verdict.message)
         text = verdict.message or "its checks fail on the work of the other stories"
@@ -345,8 +345,8 @@ class StepPerformer:
 
     def _claim(self, step: JudgeClaim, order: Order, stop: Stop) -> ClaimOutcome:
         began, name = self.clock.monotonic_ms(), f"{step.story}-claim"
-        # A story whose substeps are done is held against what it began on, one that an earlier run finished against what
-        # this run began on; a mere claim, against nothing.
+        # A story with finished substeps is compared with the commit that it began on, one that an earlier run finished
+        # with the commit that this run began on. A mere claim is compared with nothing.
         base = order.base if order.parts else order.began if order.kept else None
         judged = self.judge.tree(self._story(step.story, order), name, order.head, base, 0, stop)
         blank = ClaimOutcome(step=step.id, story=step.story, commit=order.head, verdict=_INTERRUPTED)
@@ -356,7 +356,7 @@ class StepPerformer:
         return replace(blank, verdict=judged.verdict, verify_ms=self.clock.monotonic_ms() - began, digest=digest)
 
     def _write_back(self, step: WriteBack, order: Order) -> TicksWritten:
-        """Tick what is done in the document as the branch has it; after a crash the branch may stand on this very commit."""
+        """Tick the finished stories in the document on the branch. After a crash the branch may already have that commit."""
         path, blank = self.run_input.prd_path, TicksWritten(step=step.id, head=None, message="")
         content = self.workspace.read(order.head, path)
         why = ticking.refusal(self.plan, path, content)
@@ -381,7 +381,7 @@ class StepPerformer:
         return RunVerdict(step=step.id, verdict=judged.verdict, verify_ms=verify_ms, digest=digest)
 
     def _accepted(self, done: tuple[tuple[str, int], ...]) -> list[str]:
-        """Return the tests whose change was agreed to: those that stories which are done now were asked about."""
+        """Return the tests whose change a person accepted: those in the questions about stories that are now done."""
         outcomes = (self.files.outcome(name, number) for name, number in done if number)
         verdicts = [one.verdict for one in outcomes if one is not None and one.verdict is not None]
         return [
@@ -395,7 +395,7 @@ _INTERRUPTED = Verdict(passed=False, proof=None, reason=Reason.INTERRUPTED, resu
 
 
 def is_same_refusal(before: AttemptOutcome | None, now: AttemptOutcome) -> bool:
-    """Whether work that passes its own checks was refused for what the attempt before was refused for."""
+    """Tell whether work that passes its own checks was refused for the same reason as the attempt before."""
     if before is None or before.verdict is None or now.verdict is None or now.verdict.passed:
         return False
     then, told = before.verdict, now.verdict
@@ -410,7 +410,7 @@ def _blank(step: str, story: str, number: int) -> AttemptOutcome:
 
 
 def _unchanged(outcome: AttemptOutcome) -> AttemptOutcome:
-    """Nothing was changed: the agent was not allowed to, or asked something in its last line, or did nothing."""
+    """Return the outcome of an attempt without changes: the agent was denied its tools, asked a question, or did nothing."""
     ending = outcome.ending
     assert ending is not None
     if ending.denials:

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from santiago.contract.outcomes import AttemptOutcome
 
 MAX_LINES = 9
-"""Of each kind: with their headings a section stays within twenty lines or so."""
+"""Lines of each kind in a section. With its headings it then has about twenty lines."""
 MAX_OUTPUT = 20_000
-"""Lines of one attempt's output that are compared; the last ones."""
+"""How many lines of one attempt's output are compared, counted from its end."""
 MAX_LENGTH = 500
 
 TELLING = pattern(
@@ -31,11 +31,11 @@ _NAMES = pattern(
 _VARIABLE = pattern(r"0x[0-9a-fA-F]+|(?<!\w)\d+(?:\.\d+)?(?:ms|s)?(?!\w)|/tmp/\S+")
 """Addresses, durations, line numbers; not the number in `test_2`."""
 _LASTED = pattern(r"0x[0-9a-fA-F]+|(?<!\d)\d+(?:\.\d+)?\s?m?s\b")
-"""The same in the name of a test, where other numbers tell one case from another."""
+"""The same in the name of a test, where other numbers distinguish cases."""
 
 
 def since(before: AttemptOutcome, now: AttemptOutcome) -> list[str]:
-    """Return a short section on what the failure has become; nothing where there is nothing to compare."""
+    """Return a short section on how the failure changed; empty if there is nothing to compare."""
     if before.reason is None:
         return []
     old, new = _failing(before), _failing(now)
@@ -55,7 +55,7 @@ def since(before: AttemptOutcome, now: AttemptOutcome) -> list[str]:
 
 
 def _failing(outcome: AttemptOutcome) -> Mapping[str, str]:
-    """Return the lines of the failed checks that tell what is wrong, by what of them does not vary from run to run."""
+    """Return the lines that tell what is wrong. Each key is the line without what varies from run to run."""
     if outcome.verdict is None:
         message = outcome.message or (outcome.ending.message if outcome.ending else "")
         return _by_sense([line[:MAX_LENGTH] for line in message.splitlines()[-MAX_OUTPUT:]])
@@ -72,7 +72,7 @@ def _failing(outcome: AttemptOutcome) -> Mapping[str, str]:
 
 
 def _telling(lines: list[str]) -> list[str]:
-    """Return the lines that name failing tests; where none does, those that say what is wrong; else all."""
+    """Return the lines that name failing tests; if none does, those that say what is wrong; else all lines."""
     lines = [line[:MAX_LENGTH] for line in lines[-MAX_OUTPUT:]]
     for telling in (_NAMES, TELLING):
         if found := [line for line in lines if telling.search(line)]:

@@ -1,4 +1,4 @@
-"""Having an agent write the detailed plan of a story: asked on a checkout that is thrown away, looked through, kept."""
+"""Having an agent write the detailed plan of a story, in a checkout that is thrown away, and looking it through."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Proposer:
     details: DetailFiles
     clock: Clock
     packet: Callable[[Story, Order, str], Packet]
-    """What every agent is told of a story, for a folder."""
+    """Makes the packet for a story and a folder: what every agent is told."""
     commands: Callable[[Story], tuple[str, ...]]
     """The checks that a story has already."""
 
@@ -76,7 +76,7 @@ class Proposer:
     def _looked_through(
         self, ending: AgentEnding, order: Order, story: Story, changed: tuple[str, ...], stop: Stop
     ) -> tuple[Detail | None, list[str]]:
-        """Return the plan, and all that is wrong with it: also commands that cannot run here."""
+        """Return the plan and all that is wrong with it, including commands that cannot run here."""
         if ending.reason is not None:
             words = ending.message.strip()[-300:]
             return None, [f"the agent ended without a plan ({ending.reason}){': ' + words if words else ''}"]

@@ -1,4 +1,4 @@
-"""After a crash: what the next start records about attempts that nobody saw the end of."""
+"""After a crash: what the next start records about attempts whose end is not in the log."""
 
 from __future__ import annotations
 
@@ -23,42 +23,42 @@ if TYPE_CHECKING:
 
 _AT_WORK = (RunPhase.EXECUTING, RunPhase.RUN_VERIFICATION)
 MOST_ADOPTIONS = 3
-"""How often the work of one attempt is taken up again: what ends santiago every time must not go on for ever."""
+"""How often a start may take up the work of one attempt, since judging it may be what ends santiago every time."""
 
 
 class Left(NamedTuple):
     """What a crash left of one attempt."""
 
     begun: bool = True
-    """Its agent may have been started; what never began costs nothing."""
+    """Whether its agent may have been started. An attempt without an agent is not counted."""
     snapshot: Snapshot | None = None
-    """Its work, where there was any to keep."""
+    """The commit of its work, if there was any."""
     judge: bool = False
-    """Its agent had ended, so that the snapshot waits for its verdict."""
+    """Whether its agent had ended, so that only the verdict is missing."""
     usage: Usage = Usage()
-    """What it said where its agent had ended; of others it is unknown."""
+    """The usage that the agent reported, if it had ended; else unknown."""
     lasted_ms: int = 0
-    """Up to the last sign of life."""
+    """How long it lasted, up to the last sign of life."""
     files: str = ""
     """Digest of the list of its files, where it is over."""
 
 
 def lasted(state: RunState, story: StoryState, sign: Sign | None, most_ms: int) -> int:
-    """Return how long the latest attempt had lasted at the last sign of life; without one, as far as time is recorded."""
+    """Return how long the latest attempt had lasted at the last sign of life, or, without one, as far as the log tells."""
     recorded = state.used_ms - story.begun_ms
     ms = sign.steps.get(f"attempt/{story.id}/{story.attempts}", recorded) if sign else recorded
     return min(max(0, ms), most_ms)
 
 
 def may_adopt(state: RunState, story: StoryState) -> bool:
-    """Whether the next start may judge what an attempt left, instead of ending it as interrupted."""
+    """Tell whether this start may judge the work that an attempt left, instead of ending it as interrupted."""
     return state.epoch - story.begun_in < MOST_ADOPTIONS
 
 
 def unseen(state: RunState, sign: Sign | None) -> list[Fact]:
     """Return the execution time before a crash that no event has recorded, by the last sign of life.
 
-    Time is recorded in short steps, so more than a few of them would be a sign that somebody else wrote.
+    The log records time in short steps. A sign of life that is many steps ahead was not written by santiago.
     """
     if sign is None or state.phase not in _AT_WORK:
         return []
@@ -67,7 +67,7 @@ def unseen(state: RunState, sign: Sign | None) -> list[Fact]:
 
 
 def unwritten(state: RunState, begun: Callable[[str, int], bool], sign: Sign | None) -> list[Fact]:
-    """Return the end of every detailed plan that was being written; where its agent was started, nobody knows what it used."""
+    """Return the end of every detailed plan that was being written. If its agent was started, its usage is unknown."""
     found = []
     for story in (one for one in state.stories.values() if one.proposing):
         usage = Usage() if begun(story.id, story.proposals) else Usage(tokens=0, cost_usd=Usd(0))
@@ -77,7 +77,7 @@ def unwritten(state: RunState, begun: Callable[[str, int], bool], sign: Sign | N
 
 
 def interruptions(state: RunState, left: Mapping[str, Left]) -> list[Fact]:
-    """Return the end of every attempt that was running, except those whose snapshot waits for its verdict.
+    """Return the end of every attempt that was running, except those that only lack their verdict.
 
     An interrupted attempt counts, and so does the time that it lasted, unless its agent was never started.
     """

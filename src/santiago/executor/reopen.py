@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from santiago.contract.state import RunState, StoryState
 
 _OF_RUN = frozenset({Reason.RUN_TIMEOUT, Reason.COST_BUDGET_EXHAUSTED})
-"""Budgets of the whole run: no single story gets it going again."""
+"""Limits of the whole run. Reopening a single story cannot continue a run that reached one of them."""
 
 
 @record
@@ -40,7 +40,7 @@ class Grants:
 
 
 def reopening(state: RunState, limits: Limits, grants: Grants, head: str | None) -> list[Fact]:
-    """Return what continues a run; raise where it would only fail again as it did."""
+    """Return the facts that continue a run; raise if it would only fail again in the same way."""
     if state.phase is RunPhase.SUCCESS:
         return []
     _refuse_without_grant(state, limits, grants)
@@ -50,7 +50,7 @@ def reopening(state: RunState, limits: Limits, grants: Grants, head: str | None)
 
 
 def reopening_one(state: RunState, name: str, head: str | None, actor: str) -> list[Fact]:
-    """Return what lets one story go on although its budget is spent or its chunk has not begun: a person brings the work."""
+    """Return the facts that reopen one story for work that a person supplies, even without budget or before its chunk."""
     story = state.stories[name]
     chunk = state.chunks[story.chunk]
     reopened = [_reopened(story, actor)] if story.phase in PARKED else []
@@ -65,7 +65,7 @@ def _executing(state: RunState, head: str | None) -> list[Fact]:
     resting = state.phase in ENDED or state.phase is RunPhase.PAUSED
     refused = state.phase is RunPhase.EXECUTING and (state.shut or state.refusal)
     if not resting and not refused:
-        return []  # it goes on where a crash left it, also with waiting
+        return []  # the run goes on where a crash left it, and keeps waiting if it was waiting
     return [of_run(EventKind.RUN_EXECUTING, RunPhase.EXECUTING, head=head or "")]
 
 
@@ -113,7 +113,7 @@ def _raised(state: RunState, limits: Limits, grants: Grants) -> list[Fact]:
 
 
 def _needs_more(story: StoryState, budget: Budget) -> bool:
-    """Tell whether a story failed, or would as soon as it is its turn: a run may rest before it comes to that."""
+    """Tell whether a story has no budget left: it failed, or it will fail when its turn comes."""
     if story.satisfied:
         return False
     return story.phase is StoryPhase.FAILED or budget.story_exhausted(story) is not None
@@ -126,10 +126,10 @@ def _raise(limit: str, amount: int, actor: str, story: str | None = None) -> lis
 
 
 def hints(state: RunState, grants: Grants) -> list[Fact]:
-    """Return words for the next attempts of stories; raise where none would hear them."""
+    """Return the facts that give hints to stories' next attempts; raise if a story will have no further attempt."""
     for story in (state.stories[name] for name, _ in grants.hints):
         if story.satisfied:
-            message = f"{story.id} is {'left out' if story.skipped else story.phase}: no attempt would hear the hint"
+            message = f"{story.id} is {'left out' if story.skipped else story.phase}, so no attempt will follow that could use the hint"
             raise SantiagoError(Kind.INPUT, message, hint="Write a new story for it.")
     return [
         Fact(event=EventKind.HINT_ADDED, story=name, actor=grants.actor, context={"text": text})

@@ -1,4 +1,4 @@
-"""The result: what a run came to, as a pure function of its plan and its log."""
+"""The result of a run, as a pure function of its plan and its log."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _story(story: StoryState, state: RunState) -> StoryResult:
 
 
 def _with_parts(story: StoryState, state: RunState) -> StoryState:
-    """Return a story with what its substeps took: they are on its account, and have no result of their own."""
+    """Return a story with the usage of its substeps added, since these have no result of their own."""
     family = list(state.family(story))
     return replace(
         story,
@@ -82,7 +82,7 @@ def _with_parts(story: StoryState, state: RunState) -> StoryState:
 
 
 def criteria_of(story: StoryState) -> list[Criterion]:
-    """Return which test shows which criterion of a story, as its latest verdict told."""
+    """Return which test shows which criterion of a story, according to its latest verdict."""
     return [
         Criterion(id=row[0], test=row[1], before=row[2], after=row[3])  # type: ignore[arg-type]  # as the judge wrote them
         for row in story.criteria
@@ -114,7 +114,7 @@ def _verification(story: StoryState) -> Literal["passed", "failed", "pending"]:
 
 
 def _reason(story: StoryState, state: RunState) -> Reason | None:
-    """A story that never had its turn because of another says so."""
+    """Return why a story is not done. If it never had its turn because of another story, that is the reason."""
     if story.phase is StoryPhase.DONE:
         return None
     if story.reason:
@@ -151,7 +151,7 @@ class Sums(TypedDict):
 
 
 def sums(of: RunState | StoryState) -> Sums:
-    """Return what attempts used: a total only where each of them said it."""
+    """Return what attempts used. There is a total only if every attempt reported its usage."""
     return Sums(
         tokens=None if of.unreported else of.tokens,
         cost_usd=None if of.unpriced else Usd(of.cost_micro_usd),

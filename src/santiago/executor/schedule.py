@@ -19,7 +19,7 @@ _SIGNS = "*?[{"
 
 
 def followed(plan: Plan, *, optimistic: bool = False) -> dict[str, tuple[str, ...]]:
-    """Return for each story the earlier ones of its chunk that it must not overtake; linear unless there are patterns."""
+    """Return for each story the earlier stories of its chunk that it must not overtake. Takes linear time without patterns."""
     found: dict[str, tuple[str, ...]] = {}
     by_id = {story.id: story for story in plan.stories}
     for chunk in plan.chunks:
@@ -50,11 +50,11 @@ def _in_chunk(stories: list[Story], *, optimistic: bool) -> dict[str, tuple[str,
 
 @dataclass(slots=True)
 class _Named:
-    """Who last named each path; a path may be a file, a folder, or a pattern."""
+    """For each path, the story that last named it. A path may be a file, a folder, or a pattern."""
 
     at: dict[str, str] = field(default_factory=dict)
     below: dict[str, dict[str, str]] = field(default_factory=dict)
-    """Folder → the paths below it that were named, with who last did."""
+    """Folder → the named paths below it, each with the story that last named it."""
     patterns: dict[str, str] = field(default_factory=dict)
 
     def note(self, path: str, story: str) -> None:
@@ -66,7 +66,7 @@ class _Named:
             self.below.setdefault(folder, {})[path] = story
 
     def meeting(self, path: str) -> Iterator[str]:
-        """Yield the stories that last named this path, what is below or above it, or a pattern that meets it."""
+        """Yield the stories that last named this path, a path below or above it, or a pattern that matches it."""
         if _is_pattern(path):
             yield from (story for other, story in self.at.items() if overlap(path, other))
         else:
@@ -76,7 +76,7 @@ class _Named:
 
 
 def overlap(a: str, b: str) -> bool:
-    """Tell whether two file hints can mean the same file; where that is unsure, they can."""
+    """Tell whether two file hints can mean the same file; true if that is not certain."""
     a, b = _plain(a), _plain(b)
     if a == b or a.startswith(f"{b}/") or b.startswith(f"{a}/"):
         return True

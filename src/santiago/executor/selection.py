@@ -36,9 +36,9 @@ class Selection:
     labels: tuple[str, ...]
     """Chunks in plan order."""
     stories: int
-    """Of them, those that are neither done nor left out."""
+    """The stories of these chunks that are neither done nor left out."""
     again: int
-    """Of these, those that were attempted before."""
+    """How many of these stories were attempted before."""
 
     @property
     def sentence(self) -> str:

@@ -1,4 +1,4 @@
-"""From what a step brought to what is recorded: a pure table of endings, the other half of deciding."""
+"""What is recorded of a step's outcome: a pure table of endings, the counterpart of `decide`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MOST_TESTS = 100
 
 
 def settle(state: RunState, outcome: Outcome) -> list[Fact]:
-    """Return the facts that an outcome makes; none where the log already knows an end of that step."""
+    """Return the facts to record for an outcome; none if the log already has the end of that step."""
     match outcome:
         case AttemptOutcome():
             story = state.stories[outcome.story]
@@ -66,7 +66,7 @@ def settle(state: RunState, outcome: Outcome) -> list[Fact]:
 
 
 def dismiss(state: RunState, outcome: Outcome) -> list[Fact]:
-    """Return the facts about a step whose ground has gone: an attempt does not count, however it ended."""
+    """Return the facts about a step that built on voided work. Its attempt does not count, however it ended."""
     if not isinstance(outcome, AttemptOutcome):
         return settle(state, outcome)
     story = state.stories[outcome.story]
@@ -90,7 +90,7 @@ def _attempt(story: StoryState, outcome: AttemptOutcome) -> list[Fact]:
     if reason is Reason.AGENT_ASKED:
         return _asked(story, outcome)
     if reason in QUESTIONS:
-        # Of tests there is nothing to accept: what a person says goes to the agent, as if it had asked.
+        # An attempt that only writes tests has no work to accept. A person's answer goes to the agent, as if it had asked.
         return _asked_by_the_judge(story, outcome, "" if story.writes_tests else QUESTIONS[reason])
     if not MEANINGS[reason].spends or outcome.status == "voided":
         return [_voided(story, outcome), *([_blocked(story, outcome)] if MEANINGS[reason].ends_in == "blocked" else [])]
@@ -114,7 +114,7 @@ def _asked(story: StoryState, outcome: AttemptOutcome) -> list[Fact]:
 
 
 def _asked_by_the_judge(story: StoryState, outcome: AttemptOutcome, kind: str) -> list[Fact]:
-    """The verdict needs a person's word; the story rests until it is given."""
+    """The verdict needs a person's decision; the story rests until then."""
     question = f"{story.id}-{outcome.number}"
     text = (outcome.verdict.message if outcome.verdict else "") or MEANINGS[outcome.reason or Reason.DOUBTED].sentence
     if kind == "refusal" and outcome.verdict and outcome.verdict.results:
@@ -132,7 +132,7 @@ def _asked_by_the_judge(story: StoryState, outcome: AttemptOutcome, kind: str) -
 
 
 def _examined(outcome: BaseExamined) -> list[Fact]:
-    """The run goes on, or ends before anything is spent where no verdict would be possible."""
+    """The run goes on. If no verdict is possible, it ends before anything is spent."""
     if outcome.stopped:
         return []  # the next start looks again
     event, ms, digest = EventKind.BASE_EXAMINED, outcome.verify_ms, outcome.digest or ""
@@ -162,7 +162,7 @@ def _blocked(story: StoryState, outcome: AttemptOutcome) -> Fact:
 
 
 def _words(outcome: AttemptOutcome) -> str:
-    """Return the end of what went wrong in words, short enough for the log."""
+    """Return the end of the error text, short enough for the log."""
     text = outcome.message or (outcome.ending.message if outcome.ending else "")
     return text.strip()[-MAX_WORDS:]
 
@@ -226,12 +226,12 @@ def _refusal(outcome: AttemptOutcome) -> str:
 
 
 def _left(outcome: AttemptOutcome) -> str:
-    """Return what stayed in the agent's copy of its settings; the message of a failure is kept for its cause."""
+    """Return what the agent changed in its copy of its settings; empty after a failure, whose message tells its cause."""
     return messages.left_in_copy(outcome.ending.left) if outcome.ending and outcome.status == "ok" else ""
 
 
 def _remark(story: StoryState, outcome: AttemptOutcome) -> str:
-    """Return in short what was seen of tests that were written first: what is wrong, or what was left out."""
+    """Return a short remark on tests that were written first: what is wrong with them, or what was left out."""
     if not story.writes_tests or outcome.verdict is None:
         return ""
     return outcome.verdict.message.partition("\n")[0].rstrip(":.")[:MAX_WORDS]
@@ -289,7 +289,7 @@ def _integration(story: StoryState, outcome: IntegrationOutcome) -> list[Fact]:
 
 
 def _unfit(story: StoryState, reason: Reason) -> tuple[EventKind, StoryPhase, EventStatus]:
-    """Return what becomes of verified work that did not fit the branch: the first time it does not count."""
+    """Return what becomes of verified work that did not fit onto the branch. The first time, the attempt is not counted."""
     if MEANINGS[reason].ends_in == "blocked":
         return EventKind.STORY_BLOCKED, StoryPhase.BLOCKED, "blocked"
     if story.conflicts == 0:

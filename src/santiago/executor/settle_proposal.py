@@ -19,7 +19,7 @@ MOST_FINDINGS, MAX_WORDS = 20, 500
 
 
 def proposal(story: StoryState, outcome: ProposalOutcome) -> list[Fact]:
-    """Return the facts that a proposal makes; none where the log already knows its end."""
+    """Return the facts to record for a proposal; none if the log already has its end."""
     if story.proposals != outcome.number or story.phase is not StoryPhase.READY or not story.proposing:
         return []
     if outcome.stopped:
@@ -34,7 +34,7 @@ def proposal(story: StoryState, outcome: ProposalOutcome) -> list[Fact]:
 
 
 def unfinished(story: StoryState, usage: Usage, agent_ms: int) -> Fact:
-    """Return the end of a proposal that was interrupted; what it used counts, and is unknown where nobody said it."""
+    """Return the end of a proposal that was interrupted. Its usage counts; it is unknown if the agent did not report it."""
     return of_story(
         story, EventKind.PROPOSAL_ENDED, None, "voided",
         attempt=0, step=f"propose/{story.id}/{story.proposals}", revision=story.proposals, agent_ms=agent_ms,
@@ -43,7 +43,7 @@ def unfinished(story: StoryState, usage: Usage, agent_ms: int) -> Fact:
 
 
 def _not_asked(story: StoryState, outcome: ProposalOutcome) -> list[Fact]:
-    """The agent's service refused, or nobody is signed in: the same for every story, so the run answers it."""
+    """The agent's service refused, or nobody is signed in. This would happen to every story, so it concerns the run."""
     assert outcome.ending is not None
     assert outcome.ending.reason is not None
     reason, words = outcome.ending.reason, outcome.ending.message.strip()[-MAX_WORDS:]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @record
 class Cancel:
-    """A step whose ground has gone: stop it, its attempt is void."""
+    """Stop a step that builds on voided work. Its attempt is voided too."""
 
     step: str
 
@@ -34,7 +34,7 @@ class Scope:
     chunks: frozenset[str] | None = None
     stories: frozenset[str] | None = None
     claims: Mapping[str, int] | None = None
-    """Where work is handed out by claims: how many counted attempts each story may have by then; one that nobody claimed, none."""
+    """Only for work from the board: how many counted attempts each claimed story may have. A story without a claim has none."""
 
     @property
     def is_empty(self) -> bool:
@@ -63,10 +63,10 @@ class Situation:
     now_ms: int
     """Execution time of the run up to now."""
     utc: str
-    """The wall time, which decides how long a service is waited for."""
+    """The wall time, which decides when a wait for the service is over."""
     attended: bool = False
-    """Somebody is there who answers questions; otherwise an open one ends the run as blocked."""
+    """Whether somebody is there to answer questions. If not, an open question ends the run as blocked."""
     waited_ms: int = 0
     """Time of the current wait in which nothing was under way."""
     recovered: frozenset[str] = frozenset()
-    """What an earlier start left half done: running stories whose agent had ended, and a verified one that is on the branch."""
+    """What an earlier start left unfinished: running stories whose agent had ended, and a verified story that is on the branch."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def starts(at: Situation, room: int) -> tuple[list[Act], bool]:
-    """Return the stories to start, in plan order, within room and budget; and whether one waits only for its time."""
+    """Return the steps that begin stories, in plan order, within room and budget; and whether a story has to wait for its turn."""
     acts: list[Act] = list(_adoptions(at))
     if _is_closed(at):
         return acts, False
@@ -47,12 +47,12 @@ def starts(at: Situation, room: int) -> tuple[list[Act], bool]:
             acts += _begin(at, story, budget) if first is None else first
             room, begun = room - 1, begun + 1
             if first and all(isinstance(act, Fact) for act in first):
-                break  # a question, or substeps: it changes who may begin
+                break  # a question or new substeps change which stories may begin
     return acts, held
 
 
 def _is_closed(at: Situation) -> bool:
-    """Tell whether no further story may begin: one has failed, or every one would meet the same refusal."""
+    """Tell whether no further story may begin: one has failed, or every story would meet the same refusal."""
     if at.state.shut or at.state.refusal:
         return True
     if gates.is_busy(at):
@@ -61,7 +61,7 @@ def _is_closed(at: Situation) -> bool:
 
 
 def _closes(at: Situation, act: Act) -> bool:
-    """Tell whether no story may begin after this."""
+    """Tell whether no story may begin after this act."""
     if not isinstance(act, Fact):
         return False
     return act.context.get("reason") in SHARED or (
@@ -77,7 +77,7 @@ def _adoptions(at: Situation) -> Iterator[Act]:
 
 
 def _instead(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
-    """Return what happens to a story instead of an attempt: a look at a claim, or its rest with the reason."""
+    """Return what happens to a story instead of an attempt: its claim is checked, or it rests with a reason."""
     planned = at.stories[story.parent or story.id]
     if planned.external_depends_on and not at.run_input.policy.assume_external:
         return [rest(story, StoryPhase.BLOCKED, Reason.BLOCKED_DEPENDENCY, "")]
@@ -113,7 +113,7 @@ def _begin(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
 
 
 def base_of(state: RunState, story: StoryState) -> tuple[str, ...]:
-    """Return the commits that an attempt begins on: the head, verified work that it waits for in plan order, its tests."""
+    """Return the commits that an attempt begins on: the head, the verified work that it waits for, and its own tests."""
     needed: set[str] = set()
     waiting = [story.id]
     while waiting:

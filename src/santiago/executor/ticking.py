@@ -1,4 +1,4 @@
-"""Ticks for what is done, written back into the plan's document: which lines, and when the document is left alone."""
+"""Ticks for finished stories, written back into the plan's document: on which lines, and when not."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def lines_of(plan: Plan, done: Collection[str]) -> list[int]:
-    """Return the lines whose boxes belong to stories that are done: of their criteria, and their own."""
+    """Return the lines of the boxes that belong to finished stories: the stories' own boxes and those of their criteria."""
     stories = [story for story in plan.stories if story.id in done]
     met = {name for story in stories for name in story.criteria}
     criteria = (one.line for requirement in plan.requirements for one in requirement.criteria if one.id in met)
@@ -21,7 +21,7 @@ def lines_of(plan: Plan, done: Collection[str]) -> list[int]:
 
 
 def refusal(plan: Plan, path: str, content: bytes | None) -> str:
-    """Return why nothing is written into a document; nothing where it is the one that was planned, but for ticks."""
+    """Return why nothing may be written into a document; empty if it is the planned document, apart from ticks."""
     if content is None:
         return f"{path} is not on the run's branch, so no ticks were written"
     try:
@@ -29,5 +29,5 @@ def refusal(plan: Plan, path: str, content: bytes | None) -> str:
     except UnicodeDecodeError:
         return f"{path} is not UTF-8, so no ticks were written"
     if ticks.digest_of(text.replace("\r\n", "\n").replace("\r", "\n")) != plan.source.sha256:
-        return f"{path} is not as it was when it was planned, so no ticks were written"
+        return f"{path} has changed since it was planned, so no ticks were written"
     return ""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from santiago.contract.state import Refusal, RunState
 
 MARGIN_MS = 1_500
-"""Beyond a time that the service named: its clock is not ours."""
+"""Added to a time that the service named, since its clock may differ from ours."""
 _BACK_OFF = {
     Reason.AGENT_RATE_LIMITED: (60_000, 60 * 60_000),
     Reason.AGENT_UNAVAILABLE: (5_000, 5 * 60_000),
@@ -29,17 +29,17 @@ are not counted, and together they should outlast an overload or an hour's limit
 
 
 class Hopeless(NamedTuple):
-    """A refusal that no waiting answers."""
+    """A refusal against which waiting cannot help, or not any longer."""
 
     reason: Reason
     story: str
     limit: str
-    """Name of the bound on waiting; empty where waiting could not help."""
+    """Name of the limit on waiting that was reached; empty if waiting could not help at all."""
     message: str
 
 
 def answer(state: RunState, limits: Limits) -> Fact | Hopeless | None:
-    """Return what follows from the latest refusal: a wait, or that there is none; None where nothing was refused."""
+    """Return what follows from the latest refusal: a wait, or `Hopeless`; None if nothing was refused."""
     refusal = state.refusal
     if refusal is None:
         return None
@@ -66,7 +66,7 @@ def _length(refusal: Refusal, waits: int) -> int:
 
 
 def is_over(state: RunState, limits: Limits, utc: str, waited_ms: int) -> bool:
-    """Tell whether the time has come; also where somebody set the clock back, for no wait is longer than its bound."""
+    """Tell whether the wait is over. Even if somebody set the clock back, no wait lasts longer than its limit."""
     if state.wait_until is None:
         return False
     return ms_of(utc) >= ms_of(state.wait_until) or waited_ms >= int(limits.wait_max_minutes)

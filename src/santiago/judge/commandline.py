@@ -1,4 +1,4 @@
-"""What a check's command line says of itself: its test runners, the files that it names, whether it stays inside."""
+"""What a check's command line tells: its test runners, the files that it names, and whether it stays in the repository."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STEERED_BY: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Programs that do what a file of the repository tells them, and that file's names."""
 _ELSEWHERE = frozenset({"-C", "--directory", "--prefix", "--cwd", "--dir"})
-"""Options by which such a program is told to work in another folder."""
+"""Options that make such a program work in another folder."""
 _WELL_KNOWN = pattern(
     r"true|false|:|echo|printf|test|\[|\[\[|cd|exit|set|export|pwd|e?grep|diff|cmp|comm|cat|head|tail|sort|uniq|wc|cut|tr|sed|awk|find|ls|mkdir|rm"
     r"|cp|mv|touch|tee|jq|seq|expr|tar|rg|cmake|ninja|gcc|g\+\+|cc|clang|rustc|node|deno|bun|npm|npx|yarn|pnpm|go|cargo|g?make|just|task|mvnw?|gradlew?"
@@ -42,15 +42,15 @@ _WELL_KNOWN = pattern(
     rf"|tsd|biome|{PYTHON.pattern}|{_BY_NAME.replace(' ', '|')}"
 )
 _OUTSIDE = pattern(r"(?:^|[=:,])[/~](?!dev/)|(?:^|[/=:,])\.\.(?:/|$)|SANTIAGO_|(?i:environ|getenv|\benv\b|/proc\b)")
-"""Words that lead out of the repository, or ask for what stands around the check."""
+"""Words that lead out of the repository, or read the check's environment."""
 _DEEPEST = 4
-"""Scripts within scripts that are read."""
+"""How deep scripts within scripts are read."""
 _FILE = pattern(r"(?<![\w./$-])(?:[\w-]{1,100}/){0,20}[\w-]{1,100}\.[a-z]\w{0,5}(?![\w./-])")
 """A word that looks like the name of a file."""
 
 
 def runner_of(program: Program) -> str | None:
-    """Return the test runner that a program is."""
+    """Return which test runner a program is; None if it is none."""
     words = [word.rpartition(":")[2] for word in program.argv[1:]]
     if program.name not in {"mvn", "mvnw", "gradle", "gradlew", "node"}:
         words = [word for word in words if not word.startswith(("-", "+"))][:1]
@@ -60,10 +60,10 @@ def runner_of(program: Program) -> str | None:
 
 
 def absent(command: str, base_files: Collection[str], work_files: Collection[str]) -> bool:
-    """Whether the command runs a test file, script or module that only the work has.
+    """Tell whether the command runs a test file, script or module that only the work has.
 
-    Then a failure on the base says nothing. A program whose output something else on the line looks at is the work
-    itself: that it is missing on the base is a failure like any other.
+    If so, its failure on the base says nothing. A program whose output is checked by another program on the line is the
+    work itself: that it is missing on the base is a failure like any other.
     """
     return any(
         holds(work_files, path) and not holds(base_files, path)
@@ -81,20 +81,20 @@ def _judging(program: Program) -> Iterable[str]:
 
 
 def holds(files: Collection[str], path: str) -> bool:
-    """Whether a file, a folder or a pattern means any of these files."""
+    """Tell whether a file, a folder or a pattern matches any of these files."""
     return path in files or any(globs.matches(file, (path,)) for file in files)
 
 
 def names_what_is_missing(command: str, files: Collection[str]) -> bool:
-    """Whether a command names a file that a commit does not have, so that a story has still to make it."""
+    """Tell whether a command names a file that a commit does not have, so that a story still has to make it."""
     return any(path not in files for path in _FILE.findall(command))
 
 
 def is_self_contained(command: str, read: Callable[[str], bytes | None] = lambda _: None, depth: int = 0) -> bool:
-    """Whether all that the command line starts is well known and all that it names lies in the repository.
+    """Tell whether all programs on the line are well known and all files that it names are in the repository.
 
-    Such a line asks for no variable that tells one story from another; shell scripts of the repository are read as the
-    lines that they are, and what other files of the repository ask for is not looked at. Where in doubt the answer is no.
+    Such a line reads no variable that names the story. Shell scripts of the repository are read in the same way; other
+    files of the repository are not read. If in doubt, the answer is no.
     """
     found = programs(command)
     is_fixed = re.search(r"[$`]|[<>]\(", command) is None
@@ -119,14 +119,14 @@ def _is_plain(program: Program, read: Callable[[str], bytes | None], depth: int)
 
 
 def is_opaque(program: Program) -> bool:
-    """Whether what a program runs does not stand on the line: a script, a makefile, a tool that nobody knows."""
+    """Tell whether the line does not show what a program runs: a script, a makefile, an unknown tool."""
     if runner_of(program):
         return False
     return program.name in STEERED_BY or program.script is not None or not _WELL_KNOWN.fullmatch(program.name)
 
 
 def steering(program: Program) -> list[str]:
-    """Return the files that a program may be told by what to do, where it works: `make -C t` by t/Makefile."""
+    """Return the files that may tell a program what to do: t/Makefile for `make -C t`."""
     words = [part for word in program.argv for part in (word.split("=", 1) if word.startswith("-") else [word])]
     told = [after for option, after in pairwise(words) if option in _ELSEWHERE]
     folder = resolved(program.folder, told[-1]) if told else program.folder
@@ -134,7 +134,7 @@ def steering(program: Program) -> list[str]:
 
 
 def package_scripts(program: Program) -> list[str]:
-    """Return the names of the scripts that a package manager is told to run, with those that run around them."""
+    """Return the names of the scripts that a package manager is told to run, with their `pre` and `post` scripts."""
     words = program.argv[1:] if program.name in PACKAGE_MANAGERS else ()
     wanted = ["test" if word == "t" else word for word in words if not word.startswith("-")]
     return [around + script for script in wanted for around in ("pre", "", "post")]
@@ -152,6 +152,6 @@ def modules(program: Program) -> list[str]:
 
 
 def given(program: Program) -> list[str]:
-    """Return the paths that a program's words may mean, whether or not they are there: `path::id`, `--option=path`."""
+    """Return the paths that a program's arguments may mean, existing or not: `path::id`, `--option=path`."""
     words = (re.sub(r"^-[\w-]*=|::.*|:\d+$|/\.\.\.$", "", word) for word in program.written)
     return [path for word in dict.fromkeys(words) if (path := resolved(program.folder, word))]

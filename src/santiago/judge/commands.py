@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from santiago.process.server import ProcessServer
 
 LOG_KEEP = 16 * 1024 * 1024
-"""Bytes of a check's output that its log holds; tests are looked for there."""
+"""Bytes of a check's output that its log holds. Test names are read from this log."""
 _SHOWN = ("SANTIAGO_PLAN_DIR", "SANTIAGO_PROMPT_FILE")
-"""Variables that name what a command may read wherever it lies, also in a hidden folder."""
+"""Environment variables that name folders which a command may read, even in a hidden folder."""
 
 
 @record
 class CommandRunner:
-    """Runs commands. What they may see and write is fixed when it is made; nothing that a checkout holds changes that."""
+    """Runs commands. What they may see and write is fixed when the runner is made; no file of a checkout changes that."""
 
     server: ProcessServer
     sandbox: Sandbox
     ground: Ground = field(default_factory=Ground)
-    """Where the checkouts stand in which they run."""
+    """Knows where the checkouts are in which the commands run."""
     environment: Mapping[str, str]
     timeout_ms: int
     scratch: Path
     secrets: tuple[str, ...] = ()
-    """Values that never reach what is kept of the output."""
+    """Secret values, which are removed from the output before it is kept."""
     hidden: tuple[str, ...] = ()
 
     def run(
@@ -50,7 +50,7 @@ class CommandRunner:
         network: bool = False,
         log: str | None = None,
     ) -> Report:
-        """Run one command to its end. It writes to its folder and to the temporary one; `told` are variables for it."""
+        """Run one command to its end. It may write to its folder and to the temporary one. `told` are variables for it."""
         env = {**self.environment, **told}
         shown = {name: env[name] for name in _SHOWN if env.get(name)}
         place = self.ground.place(folder, *shown.values())
@@ -60,7 +60,7 @@ class CommandRunner:
             log=log, log_keep=LOG_KEEP,
         )  # fmt: skip
         fenced = self.sandbox.wrap(plain, place=place, hidden=self.hidden, network=network, temporary=temporary)
-        # A check that runs is a safe boundary's last step: only `now` ends it.
+        # A stop at the next safe boundary lets a check finish; only an immediate stop ends it.
         return self.server.run(fenced, lambda: "now" if stop.now() else None)
 
     def seen(self, path: Path, temporary: str) -> str:
@@ -68,6 +68,6 @@ class CommandRunner:
         return str(path).replace(temporary, self.sandbox.temporary_seen(temporary), 1)
 
     def shortened(self, folder: str) -> Callable[[str], str]:
-        """Return what makes paths of a checkout relative, as the repository names its files."""
+        """Return a function that makes paths of a checkout relative to its top."""
         seen = self.ground.place(folder).seen
         return lambda text: text.replace(f"{folder}/", "").replace(f"{seen}/", "")

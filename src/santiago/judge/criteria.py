@@ -1,4 +1,4 @@
-"""Which test shows which criterion, and what it did without the work and with it: read from the runs of the verdict."""
+"""Which test shows which criterion, and the test's result without the work and with it, read from the verdict's runs."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     """Runs a command by itself, without the work and with it."""
 
 MOST_ALONE = 10
-"""Commands of one attempt that are run by themselves."""
+"""How many commands of one attempt are run by themselves."""
 
 
 def matrix(
     ids: Sequence[str], evidence: Mapping[str, str], checks: Sequence[Check], alone: Alone, otherwise: str = ""
 ) -> tuple[Criterion, ...]:
-    """Return a row for every criterion; one without evidence is listed like the others.
+    """Return a row for every criterion, also for those without evidence.
 
     `otherwise` is the check that stands for a criterion for which no test is named.
     """
@@ -59,7 +59,7 @@ def _from_runs(name: str, test: str, checks: Sequence[Check]) -> Criterion | Non
 
 
 def _found(test: str, shown: Shown) -> str | None:
-    """Return the id of the test that is meant: this very one, or the only one that ends so."""
+    """Return the id of the test that is meant: exactly this one, or the only one that ends like this."""
     tests = shown.tests or {}
     if test in tests:
         return test
@@ -69,7 +69,7 @@ def _found(test: str, shown: Shown) -> str | None:
 
 def _of(test: str, shown: Shown) -> Status:
     tests = shown.tests or {}
-    # Where its file could not be loaded, the file stands for it.
+    # If the file of the test could not be loaded, the file's failure counts for the test.
     unloaded = any(one == "failed" and test.startswith((f"{file}::", f"{file}.")) for file, one in tests.items())
     return tests.get(test, "failed" if unloaded else "missing")
 

@@ -1,8 +1,8 @@
-"""Doubts: added lines that look like cheating and that putting the judge back cannot show; a person is asked about them.
+"""Doubts: added lines that look like cheating, and that restoring the old tests cannot expose. A person is asked about them.
 
-Files of the judge are left alone: they are put back. The rules are a closed list of names, and a table of patterns for each
-language; each has its liars in tests/judge/test_doubts.py, and docs/doubts.md says how many honest commits it touches. What
-repeats is bounded, so that no text takes long to search.
+Files of the judge are not searched, since they are put back. The rules are a closed list of names, with a table of patterns
+for each language. tests/judge/test_doubts.py has examples of cheating for each, and docs/doubts.md says how many honest
+commits each rule would stop. Repetitions in patterns are bounded, so that no text takes long to search.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Lines = dict[int, str]
     """Lines by number."""
     Seen = Iterator[tuple[int, str]]
-    """Lines, each with the rule that it falls under."""
+    """Yields lines, each with the rule that it matches."""
 
 RULES = {
     "equals_anything": "makes an object that equals everything, so comparing it shows nothing",
@@ -42,9 +42,9 @@ RULES = {
     "takes_name": "takes the name of something that runs before or instead of the tests",
     "hides_code": "holds code that cannot be read here",
 }
-"""Every rule, with what was seen in plain words."""
+"""Every rule, with what such a line does in plain words."""
 _EXITS_WELL = "exits_well"
-"""Not a rule by itself: an exit with code 0 is a doubt only in a file that is no program."""
+"""Not a rule by itself: an exit with code 0 is doubtful only in a file that is not a program."""
 
 _RUNNER = r"(?:unittest|_?pytest|nose2?)"
 _LIBRARY = "|".join(sorted(sys.stdlib_module_names - {"sys", "os", "this"}))
@@ -154,16 +154,16 @@ _PATTERNS = {
     for ends, patterns in _LANGUAGES.items()
     for end in ends
 }
-"""By how files' names end. Python's are for statements with names written out, see `python_text`; others for lines."""
+"""Patterns by file ending. Those of Python are for statements with their names resolved (`python_text`), others for lines."""
 
 _NEW_NAME = pattern(
     r"(?:.*/)?(?:sitecustomize\.py|usercustomize\.py|pyvenv\.cfg|python3?|pytest|node|npm|npx|make|bash|cargo)|test|check|verify"
 )
-"""New files that Python, a shell or make take before or instead of what a check asks for."""
+"""New files that Python, a shell or make load before or instead of what a check asks for."""
 _PROGRAM = re.compile(
     rb"\A#!|\bargv\b|\bargparse\b|\bclick\b|\btyper\b|\boptparse\b|__main__|\brequire\.main\b|\bfunc main\(|\bsignal\b|\bKeyboardInterrupt\b"
 )
-"""What a file says that is a program of its own, and may well end itself."""
+"""Matches a file that is a program of its own, and so may end its own process."""
 
 _LOOKS = pattern(
     r"\bsys\.modules\b|\bsys\.(?:orig_)?argv\b|\bos\.environ\b|\bos\.getenv\b|\b__main__\b|\b__file__\b|_stack\(|\binspect\.|\b_getframe\b|\bpsutil\."
@@ -182,7 +182,7 @@ _COMMENT = ("//", "/*", "*", "# ")
 
 
 def doubts(changes: Iterable[Change], judges: Judges, before: Read, after: Read) -> tuple[DoubtfulLine, ...]:
-    """Return the doubts about what an attempt changed; `judges` tells judge files, the others read the base and the work."""
+    """Return the doubts about an attempt's changes. `judges` tells which files judge; `before` and `after` read base and work."""
     asked = (change for change in changes if not judges(change.path))
     return tuple(islice((doubt for change in asked for doubt in _about(change, judges, before, after)), _MOST))
 
@@ -201,7 +201,7 @@ def _about(change: Change, judges: Judges, before: Read, after: Read) -> Iterato
 
 
 def _added(old: bytes, new: bytes) -> Lines:
-    """Return the lines that a file has more of than before; which of them is the new one makes no difference."""
+    """Return the lines that a file holds more often than before. Which of several equal lines is the new one does not matter."""
     then, now = (re.split("\r\n?|\n", data.decode("utf-8", "replace")) for data in (old, new))
     had, has = Counter(then), Counter(now)
     return {number: line for number, line in enumerate(now, 1) if has[line] > had[line] and line.strip()}
@@ -225,12 +225,12 @@ def _in_file(change: Change, data: bytes, added: Lines, judges: Judges, read: Re
 def _in_python(data: bytes, added: Lines, judges: Judges, read: Read) -> Seen:
     try:
         every = statements(data, added)
-    except ValueError:  # not Python as this one knows it
+    except ValueError:  # this Python cannot parse it
         yield from _in_lines(added, _PATTERNS[".py"])
         return
     for one in every:
         for rule in (rule for rule, known in _PATTERNS[".py"].items() if known.search(one.text)):
-            if rule != "loads_runner" or one.where != "main":  # a file may test itself when it is the program
+            if rule != "loads_runner" or one.where != "main":  # a file that is run as a program may test itself
                 yield one.line, "ends_process" if rule == _EXITS_WELL and one.where == "module" else rule
         if _asks(one.text, one.compared):
             yield one.line, "asks_for_tests"
@@ -252,7 +252,7 @@ def _imported(statement: str) -> list[str]:
 
 
 def _is_module(name: str, data: bytes, read: Read) -> bool:
-    """Whether a file imports this module, and the work has it."""
+    """Tell whether a file imports this module, and the work contains it."""
     path = name.replace(".", "/")
     imported = re.search(rf"\bimport\b[^\n]{{0,200}}\b{name.rpartition('.')[2]}\b".encode(), data)
     return imported is not None and any(read(f"{folder}{path}.py") is not None for folder in ("", "src/"))
@@ -263,7 +263,7 @@ def _in_lines(added: Lines, patterns: dict[str, re.Pattern[str]]) -> Seen:
     for number, line in added.items() if patterns else ():
         whole, first = (whole + line, first) if whole else (line, number)
         if line.endswith("\\"):
-            whole = whole[:-1]  # it goes on in the next line
+            whole = whole[:-1]  # the statement continues on the next line
             continue
         if not whole.lstrip().startswith(_COMMENT):
             yield from ((first, rule) for rule, known in patterns.items() if known.search(whole))
@@ -271,20 +271,20 @@ def _in_lines(added: Lines, patterns: dict[str, re.Pattern[str]]) -> Seen:
 
 
 def _shadows(path: str, read: Read) -> bool:
-    """Whether a new module stands where Python may take it for one of the library."""
+    """Tell whether a new module has the place and name of one that Python's library has."""
     folder, _, name = path.removesuffix(".py").removesuffix("/__init__").rpartition("/")
     library = path.endswith(".py") and name in sys.stdlib_module_names and "/" not in folder
     return library and read(f"{folder}/__init__.py".lstrip("/")) is None
 
 
 def _holds_code(data: bytes) -> bool:
-    """Whether a file is a program, compiled Python, or an archive of modules."""
+    """Tell whether a file is a binary program, compiled Python, or an archive of modules."""
     compiled = data[:4] in (b"\x7fELF", b"\xcf\xfa\xed\xfe") or data[2:4] == b"\r\n"
     return b"\0" in data and (compiled or (data[:2] == b"PK" and b".py" in data))
 
 
 def _asks(text: str, compared: tuple[str, ...]) -> bool:
-    """Whether a statement looks around and compares what it sees with a name that tests have, or with a piece of a runner's."""
+    """Tell whether a statement inspects its surroundings and compares them with names of tests or of test runners."""
     if _PROCESS.search(text):
         return bool(compared)
     pieces = (word for word in compared if len(word) > 2 and any(word.lower() in known for known in _WORDS))

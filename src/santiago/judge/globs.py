@@ -15,14 +15,14 @@ _PLAIN = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
 def matches(path: str, globs: Iterable[str]) -> bool:
-    """Whether one of the globs means this path."""
+    """Tell whether one of the globs matches this path."""
     return _any_of(tuple(globs)).match(path) is not None
 
 
 def names(files: Iterable[str], path: str) -> bool:
-    """Whether a list of files names a path: exactly, by a folder, or by a glob that begins with a plain name.
+    """Tell whether a list of files names a path: exactly, by a folder, or by a glob that begins with a plain name.
 
-    A glob that could mean anything (`**/*.py`) says where a story may work, and names no file.
+    A glob that could match anything (`**/*.py`) says where a story may work, but names no file.
     """
     plain = (file.strip().removeprefix("./").rstrip("/") for file in files)
     return matches(path, (file for file in plain if file not in {"", "."} and not is_wild(file.partition("/")[0])))
@@ -34,19 +34,19 @@ def is_wild(text: str) -> bool:
 
 @cache
 def _any_of(globs: tuple[str, ...]) -> re.Pattern[str]:
-    """Return one pattern for many globs: a tree of thousands of files is matched against all of them."""
+    """Return one pattern for many globs, since trees of thousands of files are matched against all of them."""
     return re.compile("|".join(map(_pattern, globs)) or r"(?!)", re.DOTALL)
 
 
 def _pattern(glob: str) -> str:
-    """Return a glob as a pattern: `**` crosses folders, `*` does not, `{a,b}` is either; a folder is all below it."""
+    """Return a glob as a pattern: `**` crosses folders, `*` does not, `{a,b}` is either. A folder matches all below it."""
     glob = glob.strip().removeprefix("./").rstrip("/")
     return "".join(map(_piece, _PIECE.findall(glob))) + r"(?:/.*)?\Z"
 
 
 def _piece(piece: str) -> str:
     if piece.startswith("[") and len(piece) > 1:
-        return fnmatch.translate(piece)[4:-3]  # without what stands around the one set of signs
+        return fnmatch.translate(piece)[4:-3]  # without what `translate` puts around the character set
     if piece.startswith("{") and len(piece) > 1:
         return f"(?:{'|'.join(map(re.escape, piece[1:-1].split(',')))})"
     return _PLAIN.get(piece) or re.escape(piece)

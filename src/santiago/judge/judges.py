@@ -1,4 +1,4 @@
-"""Which files judge a story: its tests, what steers them, and the scripts that its checks run."""
+"""Which files judge a story: its tests, the settings of these tests, and the scripts that its checks run."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _SETTINGS: dict[str, tuple[str, ...]] = {
     "pylint": ("**/.pylintrc",), "eslint": ("**/.eslintrc*", "**/.eslintignore", "**/eslint.config.*"), "dotnet": ("**/*.runsettings",),
     "make": ("**/*.mk", "**/{GNUmakefile,makefile,Makefile}"), "npm": ("**/.npmrc", "**/.nycrc*", "**/.c8rc*"),
 }  # fmt: skip
-"""Settings of each runner, beside those that are sections of other files."""
+"""Settings files of each runner. Sections of other files are listed in `sections`."""
 _EVERY_SETTING = tuple(chain.from_iterable(_SETTINGS.values()))
 _CI = (
     ".github/workflows/**", ".circleci/**", ".buildkite/**", "Jenkinsfile", "{.gitlab-ci,azure-pipelines,.travis,appveyor,bitbucket-pipelines,.drone}.yml",
@@ -60,7 +60,7 @@ _SAYS_SO = pattern(
     r"|validat(?:e|or|ion)|accept(?:ance)?|smoke|e2e|lint|ci|grade|judge|oracle|harness|selftest|specs?|(?:run|unit)?tests?|qa|configure|autogen"
     r"|bootstrap|gradlew|mvnw)(?:[_.-][^/]*)?"
 )
-"""Folders of tools, and names of scripts and folders that say that they judge."""
+"""Folders of tools, and names of scripts and folders by which they can be recognised as judging."""
 _STEERS = pattern(r".*(?:conf|setup|reporter)[^/]*|(?:.*/)?\.\w+rc(?:\..*)?|.*\.(?:ini|toml|cfg|mk)")
 """Names of files by which runners are told what to do."""
 _HOLDS_TESTS = pattern(
@@ -69,24 +69,25 @@ _HOLDS_TESTS = pattern(
 _SAYS_NO = pattern(
     r"(?m)\b(?:unittest|pytest|jest|mocha|vitest|rspec|phpunit|go test|cargo test|node --test)\b|^assert\b|(?:\[|\btest) \"?\$\([^)\n]{0,200}[./]"
 )
-"""What a script that judges has in it, whatever its name is: a runner, bare assertions, the output of another program compared."""
+"""What a judging script contains, whatever its name: a runner, assertions, a comparison of another program's output."""
 _QUESTIONS = (".txt", ".json", ".csv", ".tsv", ".in", ".dat", ".xml", ".yml", ".yaml")
 """Data that a check feeds to the work."""
 _WORD = pattern(r"(<[ \t]{0,9})?([\w./-]{2,200})")
 """A word that may be a path, and whether it is fed to a program."""
 _LONGEST, _DEEPEST, _MOST = 200_000, 3, 200
-"""Characters of a file, package scripts within package scripts, programs or files that are looked at."""
+"""Limits: characters of a file, depth of package scripts within package scripts, number of programs or files."""
 
 
 def is_test(path: str) -> bool:
-    """Whether a file is a test by its name, or belongs to tests, in any ecosystem."""
+    """Tell whether a file is a test by its name, or belongs to tests, in any ecosystem."""
     return globs.matches(path, TESTS)
 
 
 class JudgeFiles:
     """The files that judge one story, as far as its checks run them.
 
-    `protected` holds globs and ALL_TESTS; `own_files` is what the story says that it works on; `read` reads the base.
+    `protected` holds globs and ALL_TESTS. `own_files` are the files that the story itself names as its work. `read` reads the
+    base.
     """
 
     def __init__(
@@ -100,7 +101,7 @@ class JudgeFiles:
         self._read = read
 
     def judges(self, path: str) -> bool:
-        """Whether a file of the base, or a new one, judges as a whole."""
+        """Tell whether a file of the base, or a new one, judges as a whole."""
         if globs.matches(path, self._asked):
             return True
         if self.is_mixed(path):
@@ -110,26 +111,26 @@ class JudgeFiles:
         return is_run or globs.matches(path, self._tests) or globs.matches(path, self._settings)
 
     def is_mixed(self, path: str) -> bool:
-        """Whether only those sections of a file judge that belong to a runner of the checks."""
+        """Tell whether only some sections of a file judge: those that belong to a runner of the checks."""
         readers = MIXED.get(path.rpartition("/")[2])
         if readers is None or not self._tests or globs.matches(path, self._asked):
             return False
         return self._is_opaque or not self._runners.isdisjoint(readers)
 
     def has_inline_tests(self, path: str) -> bool:
-        """Whether a file of the work may hold tests that the checks run: Rust's modules, examples in docstrings."""
+        """Tell whether a file of the work may hold tests that the checks run: Rust's modules, examples in docstrings."""
         if path.endswith(".rs"):
             return self._is_opaque or "cargo" in self._runners
         settings = map(self._text, ("pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini"))
         return path.endswith(".py") and any("doctest" in text for text in (*self._commands, *settings))
 
     def beside(self, path: str) -> bool:
-        """Whether a file steers other checks than those of this story: CI, and runners that none of them starts."""
+        """Tell whether a file configures checks other than those of this story: CI, and runners that no check of it starts."""
         return globs.matches(path, (*_CI, *_EVERY_SETTING)) and not self.judges(path)
 
     @cached_property
     def _programs(self) -> tuple[Program, ...]:
-        """What the checks run, also through package scripts."""
+        """The programs that the checks run, also through package scripts."""
         return tuple(islice(chain.from_iterable(map(self._started, self._commands)), _MOST))
 
     def _started(self, command: str, folder: str = "", depth: int = 0) -> Iterator[Program]:
@@ -152,7 +153,7 @@ class JudgeFiles:
 
     @cached_property
     def _settings(self) -> tuple[str, ...]:
-        """Globs of the settings that count for these checks."""
+        """Globs of the settings files that these checks read."""
         counting = [_SETTINGS[runner] for runner in _SETTINGS if self._is_opaque or runner in self._runners]
         return tuple(chain.from_iterable(counting)) if self._tests else ()
 
@@ -176,12 +177,12 @@ class JudgeFiles:
         return globs.names(self._own_files, path)
 
     def _is_judge_script(self, program: Program, path: str) -> bool:
-        """Whether a script judges: one whose output is looked at is rather the work, unless its own name says so."""
+        """Tell whether a script judges. If its output is checked by another program, it is the work, unless its name says judge."""
         says = _SAYS_SO.fullmatch(posixpath.basename(path) if program.is_heard else path)
         return bool(says or (not program.is_heard and _SAYS_NO.search(self._text(path)))) and not self._is_own(path)
 
     def _given(self, program: Program) -> Iterator[str]:
-        """Yield the files that a runner is given: those that hold tests, or are not there yet, or say what it does."""
+        """Yield the files that a runner is given: those that hold tests, do not exist yet, or configure it."""
         runs_tests = commandline.runner_of(program) is not None and "doctest" not in " ".join(program.argv)
         given = (*commandline.given(program), *(commandline.modules(program) if runs_tests else ()))
         wild = [path for path in given if globs.is_wild(path)]
@@ -193,9 +194,9 @@ class JudgeFiles:
 
     @property
     def _held_against(self) -> Iterator[str]:
-        """Yield the files and folders of the base that fresh output is compared with, and what the work is asked with.
+        """Yield the files and folders of the base that output is compared with, and those that are fed to the work as input.
 
-        That is `want.txt` in `tool < in.txt | diff - want.txt`, and `in.txt`. What else on the line is about is the work.
+        In `tool < in.txt | diff - want.txt` these are `want.txt` and `in.txt`. Other files on the line are the work.
         """
         for line in map(programs, self._commands):
             for program in line:
@@ -209,7 +210,7 @@ class JudgeFiles:
 
     @cached_property
     def _mentioned(self) -> frozenset[str]:
-        """Files of the base that judging scripts and makefiles mention, where their names say that they judge too."""
+        """Files of the base that judging scripts and makefiles mention, if the names of these files say that they judge too."""
         found: set[str] = set()
         waiting = [path for path in self._named if path in self._base]
         while waiting and len(found) < _MOST:

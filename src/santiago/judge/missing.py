@@ -1,7 +1,7 @@
-"""Why a check cannot run here, a program or a module that is not there, and the set-up that helps.
+"""Why a check cannot run here (a program or a module is missing), and which set-up helps.
 
-A test file that is not there yet, or a module of the repository itself that a story has still to write, is no such
-reason: that check is red, and may become green.
+A missing test file, or a missing module of the repository itself that a story still has to write, is no such reason:
+that check fails now, and may pass later.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _FOLDER = pattern(r"cd ([\w.@/-]+) && ")
 _STARTS_PYTHON = pattern(r"(?:(?:uv|poetry|pdm|pipenv|hatch) run (?:--?[\w-]+ )*)?(?:python[\d.]*(?= )|(?=pytest\b))")
 _STARTS_NODE = frozenset({"npm", "npx", "pnpm", "yarn", "bun"})
 _FOR_TESTS = ("test", "tests", "testing", "dev")
-"""How projects name what their tests need, among extras and groups."""
+"""Names that projects give to the extra or group with the dependencies of their tests."""
 _REQUIREMENTS = pattern(
     r"requirements(?:[-_]?(?:dev|tests?))?\.txt|(?:dev|tests?)[-_]requirements\.txt|requirements/(?:dev|tests?)\.txt"
 )
@@ -74,7 +74,7 @@ _LOCKS = {
     **dict.fromkeys(("bun.lock", "bun.lockb"), "bun install --frozen-lockfile"),
     **dict.fromkeys(("package-lock.json", "npm-shrinkwrap.json"), "npm ci"),
 }
-_FETCH = "Let set-up fetch it, with the network: a command such as `go mod download` or `cargo fetch` as setup under [workspace]."
+_FETCH = "Set-up has the network and can fetch it: add `go mod download` or `cargo fetch` as setup under [workspace] in santiago.toml."
 _INSTALL = "Install it, or name another check: `--verify CMD`, or story_commands under [verification] in santiago.toml."
 
 
@@ -84,7 +84,7 @@ class Missing:
 
     command: str
     kind: str
-    """`program`, or the language whose module it is."""
+    """`program`, or the language of the missing module."""
     name: str
 
     @property
@@ -96,12 +96,12 @@ class Missing:
 
 
 def could_not_start(report: Report) -> bool:
-    """Whether a command failed because a program of this machine, not of the checkout, is missing."""
+    """Tell whether a command failed because a program is missing on this machine, and not in the checkout."""
     return bool(report.error) or _unstarted(report.head + report.tail, report.exit_code) is not None
 
 
 def _unstarted(text: str, exit_code: int | None) -> tuple[str, str] | None:
-    """Return kind and name of what could not be started, the name empty where it is not known; None where it did start."""
+    """Return kind and name of what could not be started; the name is empty if unknown. None if the command did start."""
     if exit_code in (1, enter.FAILED) and text.startswith(("bwrap: ", enter.SAYS)):
         return "program", ""
     module = _NO_MAIN_MODULE.search(text)
@@ -110,12 +110,12 @@ def _unstarted(text: str, exit_code: int | None) -> tuple[str, str] | None:
     if exit_code not in (126, 127) and not _FROM_MAKE.search(text):
         return None
     name = next((name for name in reversed(_NOT_FOUND.findall(text)) if name not in {"sh", "bash", "env"}), "")
-    # A program that the command names inside the checkout is the story's to make; one on PATH is the machine's.
+    # A program inside the checkout is for the story to make. One on PATH must be installed on the machine.
     return ("program", name) if "/" not in name or name.startswith("/") else None
 
 
 def missing(shown: Shown, files: Collection[str], read: Read, words: Iterable[str]) -> Missing | None:
-    """Return what keeps a check from running on a base; `words` are the files and commands that the stories name."""
+    """Return what a check lacks to run on a base. `words` are the files and commands that the stories name."""
     if shown.is_green or "passed" in (shown.tests or {}).values():
         return None
     unstarted = _unstarted(shown.output, shown.result.exit_code)
@@ -126,11 +126,11 @@ def missing(shown: Shown, files: Collection[str], read: Read, words: Iterable[st
 
 
 def missing_module(shown: Shown, files: Collection[str], read: Read, words: Iterable[str]) -> Missing | None:
-    """Return a module that a check asks for and that is not the repository's own to write."""
+    """Return a missing module that a check needs, unless it is one that the repository itself should contain."""
     own = {part for path in (*files, *words) for part in (*path.split("/"), path.rpartition("/")[2].partition(".")[0])}
     for kind, complaint in _NO_MODULE.items():
         for module in complaint.findall(shown.output):
-            # A test that stands before its module names one that nobody declares as a dependency.
+            # A test may exist before the module that it tests. Such a module is not declared as a dependency.
             is_told = kind != "Python" or module in PYTHON_TOOLS or _is_declared(module, files, read)
             if is_told and (kind == "build" or module not in own):
                 return Missing(command=shown.command, kind=kind, name=module)
@@ -144,20 +144,20 @@ def _is_declared(module: str, files: Collection[str], read: Read) -> bool:
 
 
 def lacked(shown: Shown, paths: Collection[str]) -> bool:
-    """Whether a check failed because one of these files was not there yet."""
+    """Tell whether a check failed because one of these files did not exist yet."""
     if shown.is_green or shown.tests:
         return False
     return any(path in line for line in shown.output.splitlines() if _NOT_THERE.search(line) for path in paths)
 
 
 def found_no_test(shown: Shown) -> bool:
-    """Whether a check failed on a tree for the sole reason that there was no test, no script or no target to run."""
+    """Tell whether a check failed only because there was no test, script or target to run."""
     nothing_ran = not shown.is_green and not any(shown.tests or ()) and not shown.result.checks
     return nothing_ran and _NOTHING_THERE.search(shown.output) is not None
 
 
 def waits_for_tests(shown: Shown, files: Collection[str]) -> bool:
-    """Whether a check ran no test because the tree has none: what it will see has still to be written."""
+    """Tell whether a check ran no test because the tree has none yet."""
     ran_none = shown.result.checks == 0 and not any(shown.tests or ()) and not any(map(is_test, files))
     return ran_none and (shown.is_green or found_no_test(shown))  # code that does not compile has no tests either
 
@@ -165,7 +165,7 @@ def waits_for_tests(shown: Shown, files: Collection[str]) -> bool:
 def remedy(
     found: Missing, files: Collection[str], read: Read, has_folder: Callable[[str], bool]
 ) -> tuple[str, Proposal | None]:
-    """Return what a person can do, and where the repository tells enough also what can be tried."""
+    """Return what a person can do, and a proposal that can be tried if the repository tells enough for one."""
     cd = _FOLDER.match(found.command)
     prefix, folder = (cd[0], f"{cd[1].rstrip('/')}/") if cd else ("", "")
     command = found.command.removeprefix(prefix)
@@ -202,7 +202,7 @@ def _with_environment(command: str, environment: str) -> str:
 
 
 def _installed(found: Missing, folder: str, files: Collection[str], read: Read) -> str:
-    """Return what pip has to install so that a check can run, as words of a command line."""
+    """Return what pip has to install so that a check can run, as arguments of a command line."""
     below = [path[len(folder) :] for path in files if path.startswith(folder)]
     tools = [found.name] if found.name in PYTHON_TOOLS else []
     tools += ["pytest"] if "unittest" not in found.command else []
@@ -211,7 +211,7 @@ def _installed(found: Missing, folder: str, files: Collection[str], read: Read) 
 
 
 def python_install(files: Collection[str], project: bytes | None) -> list[str]:
-    """Return what pip has to install of a project: itself, and what it names for its tests; nothing where there is nothing."""
+    """Return what pip has to install for a project: the project and what its tests need. Empty if there is nothing."""
     table = _parsed(project)
     extras, groups = _table(_table(table, "project"), "optional-dependencies"), _table(table, "dependency-groups")
     wanted = ",".join(name for name in _FOR_TESTS if name in extras)

@@ -1,4 +1,4 @@
-"""The judge port: what the core asks for verdicts."""
+"""The judge port's adapter: gives the core its verdicts."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from santiago.judge.trials import Results, Trials
 
     ByStory = dict[tuple[str, str], Shown]
-    """What checks showed, by the story that they are told, if any, and their command."""
+    """What checks showed, by their command and the story that they are told, if any."""
 
 _LEAST_MS, _TIMES = 60_000, 10
-"""How long new tests may take without the work, and how many times what they took with it: some would never end there."""
+"""Limits for new tests run without the work, where some would never end: a time, and a multiple of their time with it."""
 _RANKS = (Proof.REGRESSION, Proof.OWN_TESTS, Proof.PROVED)
 
 
@@ -48,9 +48,9 @@ class TreeJudge:
     workspace: Workspace
     trials: Trials
     has_folder: Callable[[str], bool] = lambda _: False
-    """Whether the repository has a folder that git does not know, such as a virtual environment."""
+    """Tells whether the repository has a folder that git does not know, such as a virtual environment."""
     _sight: dict[str, bool] = field(default_factory=dict)
-    """Which commands can see; those that nobody has tried are not in it."""
+    """Command → whether it notices when the code is broken. Commands that were not tried are missing."""
 
     # Before any work
 
@@ -90,11 +90,11 @@ class TreeJudge:
     def _sighted(
         self, base: str, stories: Sequence[Story], found: Results, examination: Examination, stop: Stop
     ) -> Examination:
-        """Try which checks can see; a story that only blind ones check can never be verified."""
+        """Find out which checks notice broken code. A story whose checks all fail to notice it can never be verified."""
         files = self.workspace.files(base)
         passing = [one for one in found.values() if one.is_green or (one.tests and one.passing)]
         empty = [one.command for one in found.values() if waits_for_tests(one, files)]
-        # What a check asks about may not be there yet: then it is tried on the work.
+        # A check whose files do not exist yet is tried later, on the work.
         tried = [one for one in passing if one.command not in empty and not names_what_is_missing(one.command, files)]
         self._look(Trial(name="base", commit=base, commands=()), tried, stop)
         blinded = [command for command in found if self._sight.get(command) is False]
@@ -107,7 +107,7 @@ class TreeJudge:
         return replace(examination, notes=(*notes, *map(telling.blind_note, blinded), *map(telling.empty_note, empty)))
 
     def _look(self, trial: Trial, shown: Sequence[Shown], stop: Stop) -> None:
-        """Find out which of these checks see anything of a trial's tree beside their own tests."""
+        """Find out which of these checks fail when all files of a trial's tree except the tests are spoiled."""
         files, every = self._files((), trial.commit), sorted(self.workspace.files(trial.commit))
         others = [path for path in every if not files.judges(path) and not files.is_mixed(path)]
         left = [one for one in shown if one.command not in self._sight] if others else []
@@ -160,7 +160,7 @@ class TreeJudge:
         return _judged(found, checks)
 
     def _written(self, work: Work, stop: Stop) -> Judged:
-        """Say whether the tests that an attempt wrote run and fail for want of the work; nothing else of it is kept."""
+        """Return whether the tests that an attempt wrote run, and fail because the work is missing. Only the tests are kept."""
         trees = self._trees(work)
         if not trees.judging:
             return _failed(Reason.NOTHING_VERIFIED, tests_first.none(trees.paths))
@@ -178,7 +178,7 @@ class TreeJudge:
         return _judged(found, checks, commit if found.passed else None)
 
     def _check(self, work: Work, base: Shown, shown: Shown, earlier: Shown | None, trees: Trees) -> Check:
-        # A check that named its tests on the base was there, whatever the work adds under its name.
+        # A check that named its tests on the base existed there, whatever files the work adds.
         files = self.workspace.files(work.base)
         came = not base.tests and (
             absent(base.command, files, self.workspace.files(work.snapshot.commit))
@@ -201,7 +201,7 @@ class TreeJudge:
         return Trees(self.workspace, files, work.base, work.snapshot.commit, paths)
 
     def _files(self, commands: Sequence[str], base: str, own: Sequence[str] = ()) -> JudgeFiles:
-        """Return what tells judge files from others; every check of the run counts where none is named."""
+        """Return which files judge, by these commands, or by every check of the run if no command is given."""
         protected, known = self.run_input.verification.protected, self.workspace.files(base)
         commands = commands or self._commands(self.plan.stories)
         return JudgeFiles(commands, protected, own, known, partial(self.workspace.read, base))
@@ -212,7 +212,7 @@ class TreeJudge:
         return tuple(dict.fromkeys((*own, *run_commands_of(self.plan, self.run_input))))
 
     def _weighed(self, found: Verdict, checks: Sequence[Check], trial: Trial, trees: Trees, stop: Stop) -> Verdict:
-        """Say how strong the verdict is, and refuse one that is too weak for what is asked."""
+        """Return the verdict with its strength, or a refusal if it is weaker than the policy asks for."""
         proof = Proof.REGRESSION
         if verdict.is_proved(checks):
             proof = Proof.PROVED
@@ -222,7 +222,9 @@ class TreeJudge:
         if not found.passed:
             return found  # a person is asked already
         if proof is Proof.REGRESSION:
-            if red := [check for check in checks if not check.work.is_green]:  # as the base is, or it had not passed
+            if red := [
+                check for check in checks if not check.work.is_green
+            ]:  # they fail on the base too, or the verdict would be a failure
                 return telling.nothing_shown(found, untouched=all(ends_alike(one.base, one.work) for one in red))
             if not self._can_see(checks, trial, stop):
                 return telling.nothing_seen(found)
@@ -231,7 +233,7 @@ class TreeJudge:
         return found
 
     def _can_see(self, checks: Sequence[Check], trial: Trial, stop: Stop) -> bool:
-        """Whether any of the checks sees the work; those that could not be tried on the base are tried here."""
+        """Tell whether any of the checks notices broken work. Checks that could not be tried on the base are tried here."""
         green = [check.work for check in checks if check.work.is_green]
         if not any(self._sight.get(shown.command) for shown in green):
             self._look(trial, green, stop)
@@ -245,7 +247,7 @@ class TreeJudge:
         return telling.with_doubts(found, told, self.run_input.policy.doubts) if told else found
 
     def _with_criteria(self, found: Verdict, work: Work, checks: Sequence[Check], trial: Trial, stop: Stop) -> Verdict:
-        """Say which test shows which criterion; where evidence is required, a criterion without it is a failure."""
+        """Return the verdict with the test that shows each criterion. If evidence is required, a criterion without it fails."""
 
         def alone(command: str) -> tuple[Shown, Shown]:
             own = replace(trial, commands=[command])
@@ -275,7 +277,7 @@ class TreeJudge:
         trial = Trial(name=name, commit=commit, commands=commands, story=story.id, attempt=attempt or None)
         before = self.trials.results(trial.on("base", base, as_base=True), stop) if base else None
         after = self.trials.results(replace(trial, before=before), stop)
-        # Without a base to hold it against, every failure is the story's own; without an attempt, those of its own checks.
+        # Without a base to compare with, every failure is the story's own. Without an attempt, the failures of its own checks are.
         own = commands if not base else story.verify if not attempt else ()
         checks = [Check(base=(before or after)[one], work=after[one], is_own=one in own) for one in commands]
         found = verdict.of_work(checks)
@@ -308,7 +310,7 @@ class TreeJudge:
     def _of_run(
         self, commit: str, name: str, stories: Sequence[Story], stop: Stop, *, as_base: bool = False
     ) -> ByStory:
-        """Return what the checks of the run, or else of its stories, show on a commit."""
+        """Return what the run's checks show on a commit; if it has none, the checks of its stories."""
         own = [("", command) for command in run_commands_of(self.plan, self.run_input)]
         of_stories = [(story.id, command) for story in stories for command in commands_of(story, self.run_input)]
         return self._on_tree(commit, name, own or of_stories, stop, as_base=as_base)
@@ -316,7 +318,7 @@ class TreeJudge:
     def _on_tree(
         self, commit: str, name: str, asked: Iterable[tuple[str, str]], stop: Stop, *, as_base: bool
     ) -> ByStory:
-        """Return what checks of several stories show on a commit; one that is not told its story runs once for all."""
+        """Return what checks of several stories show on a commit. A check that is not told its story runs once for all."""
         owned: dict[str, list[str]] = {}
         for story, command in asked:
             owned.setdefault(story if self.trials.is_told(command) else "", []).append(command)
@@ -333,5 +335,5 @@ def _judged(found: Verdict, checks: Sequence[Check] = (), tests: str | None = No
 
 
 def _failed(reason: Reason, message: str) -> Judged:
-    """Nothing can be said about a tree that cannot be set up; that is no success."""
+    """Return a failed verdict without checks, as for a tree whose set-up failed."""
     return _judged(Verdict(passed=False, proof=None, reason=reason, results=(), message=message))

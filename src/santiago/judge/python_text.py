@@ -1,4 +1,4 @@
-"""Python read statement by statement as if names were written out: aliases, constants, texts in pieces.
+"""Reads Python statement by statement, and resolves names: aliases, constants, texts in pieces.
 
 `import sys as s`, then `"py" + "test" in s.modules` reads as `'pytest' in sys.modules`.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
 
 _LONGEST = 300
-"""What a name stands for is written out up to this many characters; names that hold names would grow without end."""
+"""A name's meaning is written out only up to this many characters, since names within names could grow without end."""
 _MOST_NAMES = 200
 """In one statement."""
 _ASKED = {"startswith", "endswith", "find", "index", "count", "search", "match", "fullmatch"}
@@ -25,7 +25,7 @@ _SIMPLE = {"int", "float", "complex", "str", "bytes", "list", "tuple", "dict", "
 _COMPARING = {"__ne__": "True"} | dict.fromkeys(
     ("__eq__", "__contains__", "__lt__", "__le__", "__gt__", "__ge__"), "False"
 )
-"""Methods of comparison, with the answer that helps nobody."""
+"""Methods of comparison, each with the constant answer that makes it useless."""
 _NUMBERS = {"__len__", "__sub__", "__rsub__", "__abs__"}
 Names = dict[str, ast.expr]
 
@@ -35,7 +35,7 @@ class Statement:
     """A simple statement, or the head of a compound one."""
 
     line: int
-    """The first one that was asked for."""
+    """The first of its lines that was asked for."""
     where: str
     """`module`, `main` (behind `if __name__ == …`), or the name of the function."""
     text: str
@@ -44,10 +44,10 @@ class Statement:
 
 
 def statements(source: bytes, lines: Container[int]) -> list[Statement]:
-    """Return the statements that have one of these lines; ValueError where this Python cannot read the module."""
+    """Return the statements on these lines; raise ValueError if this Python cannot parse the module."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # foreign Python would print its own
+            warnings.simplefilter("ignore")  # parsing other people's code may print warnings
             body = ast.parse(source).body
         return list(_walk(body, "module", {}, lines))
     except (SyntaxError, RecursionError, MemoryError) as error:
@@ -76,7 +76,7 @@ def _walk(body: Iterable[ast.AST], where: str, names: Names, lines: Container[in
 
 
 def _taken_apart(one: ast.AST) -> list[ast.AST]:
-    """Take the statements inside a compound one out of it, so that its head is left, and return them."""
+    """Remove the inner statements from a compound one, so that only its head is left, and return them."""
     parts: list[ast.AST] = []
     for name in ("body", "handlers", "orelse", "finalbody", "cases"):
         if isinstance(inside := getattr(one, name, None), list):
@@ -93,7 +93,7 @@ def _first_of(one: ast.AST, lines: Container[int]) -> int | None:
 
 
 def _learn(one: ast.AST, names: Names) -> None:
-    """Note what names stand for behind a statement whose own names are written out."""
+    """Note what names mean after a statement whose own names are resolved."""
     match one:
         case ast.Import(aliases):
             names.update({alias.asname: _name(alias.name) for alias in aliases if alias.asname})
@@ -115,12 +115,12 @@ def _assign(name: str, value: ast.expr, names: Names) -> None:
 
 
 def _name(text: str) -> ast.Name:
-    """Return a name that may hold the text of a whole expression: only patterns read it."""
+    """Return a name node that may hold the text of a whole expression. Only patterns read it."""
     return ast.Name(text, ast.Load())
 
 
 class _Written(ast.NodeTransformer):
-    """Writes out what names stand for in one statement, and puts texts together."""
+    """Replaces names in one statement by what they mean, and joins texts."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
@@ -162,7 +162,7 @@ def _compared(node: ast.AST) -> Iterator[str]:
 
 
 def _remark(one: ast.AST) -> str:
-    """Return what a definition does as a whole where its objects compare alike with anything."""
+    """Return a remark on a definition whose objects compare equal to anything; empty for others."""
     match one:
         case ast.FunctionDef(name) if name in _COMPARING or name in _NUMBERS:
             return f"def {name} ignores what it is given" if _answers_alike(one) else ""
@@ -173,7 +173,7 @@ def _remark(one: ast.AST) -> str:
 
 
 def _answers_alike(method: ast.FunctionDef) -> bool:
-    """Whether a method says yes, or gives one number, without a look at more than the type of what it is given."""
+    """Tell whether a method always gives the same answer, looking at most at the type of its argument."""
     answers = {ast.unparse(node.value) for node in ast.walk(method) if isinstance(node, ast.Return) and node.value}
     if method.name in _NUMBERS:
         said = " ".join(answers)

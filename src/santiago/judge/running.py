@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from santiago.process.command import Report
 
     Told = Mapping[str, str]
-    """Variables that tell a check whose it is."""
+    """Variables that tell a check which story it belongs to."""
 
 _ALWAYS_SAY = frozenset([
     "pytest", "unittest", "go", "cargo", "jest", "vitest", "mocha", "node", "rspec", "phpunit", "ctest", "dotnet", "prove",
 ])  # fmt: skip
-"""Runners that always say what they ran, in words that are understood: where there are none, no test ran."""
+"""Runners that always print a summary that is understood. If it is missing, no test ran."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +43,10 @@ class CheckRunner:
 
     runner: CommandRunner
     begun: Callable[[str, int, int, str], None] = lambda *_: None
-    """Hears of each check that begins: its folder, which of how many, the command."""
+    """Called when a check begins, with its folder, its number, the number of checks, and the command."""
 
     def within(self, ms: int) -> CheckRunner:
-        """Return one that gives checks no more time than that."""
+        """Return a runner that gives checks at most this much time."""
         return replace(self, runner=replace(self.runner, timeout_ms=min(self.runner.timeout_ms, ms)))
 
     def run(
@@ -57,9 +57,9 @@ class CheckRunner:
         before: Mapping[str, Shown] | None,
         stop: Stop,
     ) -> list[Shown]:
-        """Run the commands in order; stop at the first that fails in a way that it did not `before`, where that is given.
+        """Run the commands in order. If `before` is given, stop at the first that fails in another way than it did before.
 
-        `told` are the variables of each command. What did not run to its end is not_run.
+        `told` are the variables of each command. Commands that did not run to their end are not_run.
         """
         found: list[Shown] = []
         going = True
@@ -77,7 +77,7 @@ class CheckRunner:
         return found
 
     def set_up(self, folder: str, commands: Sequence[str], stop: Stop) -> str:
-        """Prepare a checkout, with the network; return what went wrong, in words."""
+        """Prepare a checkout, with network access; return a message on what went wrong, or an empty one."""
         with self._on_disk(), Temporary(self.runner.scratch) as temporary:
             for command in commands:
                 report = self.runner.run(command, folder, temporary, {}, stop, network=True)
@@ -93,10 +93,10 @@ class CheckRunner:
         return ""
 
     def _on_disk(self) -> AbstractContextManager[None]:
-        return guarding(self.runner.scratch, "the check is not judged", CACHE)
+        return guarding(self.runner.scratch, "the check has no result", CACHE)
 
     def _shown(self, command: str, folder: str, told: Told, stop: Stop) -> Shown:
-        """Run a check; once more where it was killed, crashed or ran out of time, since that may be the machine's fault."""
+        """Run a check. If it was killed, crashed or ran out of time, run it once more, since the machine may be to blame."""
         shown = self._once(command, folder, told, stop)
         if shown.result.cause in ("stopped", "output_limit", "unrunnable") or stop.soon():
             return shown
@@ -121,12 +121,12 @@ class CheckRunner:
             try:
                 tests = named(shorten(output), reports, Path(folder), since)
             except UnreadError as error:
-                note = f"`{command}` {error}, so it is judged as a whole and not test by test; name one for each part"
+                note = f"`{command}` {error}, so it is judged as a whole and not test by test; use a check of its own for each part"
         return Shown(_result(command, report, tests, output, shorten), tests, note)
 
 
 def _refuse_unheard(report: Report) -> None:
-    """Raise where the disk did not take what a check said: no verdict rests on a part of it."""
+    """Raise if the disk could not hold a check's whole output, since no verdict may rest on a part of it."""
     lost = report.log_dropped and report.total <= LOG_KEEP and not report.error
     if lost or report.errno in (errno.EIO, errno.ENOSPC, errno.EROFS):
         raise OSError(report.errno or errno.EIO, report.error)
@@ -139,7 +139,7 @@ def _result(
     ran, failed = _counted(command, tests, output)
     passed = report.exit_code == 0 and not report.timed_out and not cause
     if passed and failed and any(map(runner_of, programs(command))):
-        passed, cause = False, "contradicted"  # `pytest | tee log` ends well whatever pytest found
+        passed, cause = False, "contradicted"  # `pytest | tee log` succeeds even if pytest failed
     return CheckResult(
         command=command,
         exit_code=128 + report.signal if report.signal and not report.timed_out and not cause else report.exit_code,
@@ -153,13 +153,13 @@ def _result(
 
 
 def _counted(command: str, tests: Tests | None, output: str) -> tuple[int | None, int]:
-    """Return how many tests ran and how many failed; no number where no runner is known."""
+    """Return how many tests ran and how many failed. The first is None if no runner is known."""
     if tests is not None:
         ran = [status for status in tests.values() if status != "skipped"]
         return len(ran), ran.count("failed")
     if (found := tally(output)) is not None:
         return found
-    # Others keep silent where all is well, say it in words that nobody here reads, or say it to `grep` alone.
+    # Other runners print nothing if all is well, print it in unknown words, or print it into a pipe such as `| grep`.
     speaking = (runner_of(program) for program in programs(command) if not program.is_heard)
     return (0 if _ALWAYS_SAY.intersection(speaking) else None), 0
 

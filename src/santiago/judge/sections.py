@@ -1,6 +1,6 @@
-"""Files that are work and judge at once: the judge's part of one version, with all else of another.
+"""Files that are partly work and partly judge: combines the judge's part of one version with the rest of another.
 
-That part is the runner's own sections of settings, the examples in Python's docstrings, Rust's `#[cfg(test)]` modules.
+The judge's part is: the runners' sections of settings files, examples in Python's docstrings, Rust's `#[cfg(test)]` modules.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MIXED: dict[str, frozenset[str]] = {
     "pyproject.toml": _PYTHON, "setup.cfg": _PYTHON, "tox.ini": _PYTHON, "package.json": _NODE, "Cargo.toml": frozenset({"cargo"}),
     "composer.json": frozenset({"composer"}), "deno.json": frozenset({"deno"}),
 }  # fmt: skip
-"""Files that hold sections of runners among others, and the programs that read those."""
+"""Files that hold sections of test runners among others, and the programs that read these sections."""
 _INI = pattern(r"(?:tool:)?pytest|testenv.*|tox.*|coverage:.*|aliases")
 _JUDGES: dict[str, re.Pattern[str]] = {
     "pyproject.toml": pattern(
@@ -41,9 +41,9 @@ _RUST_TESTS = pattern(
     r"^([ \t]*)#\[cfg\(test\)\]\n(?:[ \t]*#\[[^\n]*\n)*\1(?:pub )?mod (\w+) \{\n(?:(?!\1\})[^\n]*\n)*\1\}[ \t]*$",
     re.MULTILINE,
 )
-"""A module of tests, as far as the brace that stands under its beginning."""
+"""A module of tests, up to the closing brace with the same indentation as its first line."""
 _LONGEST = 1_000_000
-"""Characters of a file that is taken apart."""
+"""Longest file that is split into sections, in characters."""
 _ERRORS = (ValueError, RecursionError, configparser.Error, AttributeError, TypeError, SyntaxError, MemoryError)
 
 
@@ -56,20 +56,20 @@ def put_back(path: str, mine: bytes, judges_from: bytes) -> bytes:
     compose = {".py": _with_examples, ".rs": _with_modules}.get(name[-3:])
     try:
         return compose(mine.decode(), judges_from.decode()).encode() if compose and not is_long else mine
-    except _ERRORS:  # nobody could run its tests either
+    except _ERRORS:  # nor could anybody run its tests
         return mine
 
 
 def _with_sections(name: str, mine: bytes, judges_from: bytes) -> bytes:
     """Return settings with the runner's own sections of another version.
 
-    Where that cannot be done section by section (they are written in another way, so that they would be missed or
-    stand there twice) the whole file is taken from there.
+    If that fails (sections are written in another way, so that they would be missed or doubled), the whole file is taken
+    from that version.
     """
     try:
         theirs = _settings(name, judges_from.decode())
     except _ERRORS:
-        return mine  # what no runner can read steers none
+        return mine  # a file that no runner can read has no effect on any
     try:
         own, is_judges = _settings(name, mine.decode()), _JUDGES[name].fullmatch
         wanted = {key: value for key, value in own.items() if not is_judges(key)}
@@ -95,12 +95,12 @@ def _settings(name: str, text: str) -> dict[str, Any]:
 
 def _dotted(table: dict[str, Any], above: str) -> Iterator[tuple[str, Any]]:
     for key, value in table.items():
-        name = above + key.replace(".", " ")  # a dot in quotes is none between tables
+        name = above + key.replace(".", " ")  # a dot inside quotes does not separate tables
         yield from _dotted(value, f"{name}.") if isinstance(value, dict) else [(name, value)]
 
 
 def _composed(name: str, mine: str, judges: str, wanted: dict[str, Any]) -> str:
-    """Return the own sections, with the judge's in the places where sections of these names stand, or else at the end."""
+    """Return the text of `mine` with the judge's sections in place of its own of the same names, or else at the end."""
     if name.endswith(".json"):
         indent = re.search(r"^[ \t]+", mine, re.MULTILINE)
         return json.dumps(wanted, indent=indent[0] if indent else None, ensure_ascii=False) + "\n"
@@ -110,7 +110,7 @@ def _composed(name: str, mine: str, judges: str, wanted: dict[str, Any]) -> str:
 
 
 def _sections(text: str) -> dict[str, str]:
-    """Return the texts between headers, by name; brackets inside of long values may look like headers."""
+    """Return the texts between headers, by name. Brackets inside long values may look like headers."""
     found: dict[str, str] = defaultdict(str)
     text = f"{text.rstrip()}\n"
     starts = [0, *(header.start() for header in _HEADER.finditer(text)), len(text)]
@@ -121,11 +121,11 @@ def _sections(text: str) -> dict[str, str]:
 
 
 def _with_examples(work: str, base: str) -> str:
-    """Return the work with the base's examples set at its end, where all that they belong to is known."""
+    """Return the work with code at its end that sets the docstrings of the base, with their examples."""
     ours = dict(_docstrings(ast.parse(work)))
     for name, text in _docstrings(ast.parse(base)):
         if ">>> " in text and ours.get(name, text) != text:
-            # A class method is found with its class bound to it; the docstring is that of the function inside.
+            # A class method is a bound object. Its docstring belongs to the function inside.
             owner = f'getattr({name}, "__func__", {name}).__doc__' if name else "__doc__"
             work = f"{work.rstrip()}\n{owner} = {text!r}\n"
     return work

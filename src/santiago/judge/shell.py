@@ -26,26 +26,26 @@ _WRITES = frozenset({">", ">>", ">|", "&>", "&>>"})
 _ASSIGNMENT = pattern(r"([A-Za-z_][A-Za-z0-9_]*)\+?=(.*)", re.DOTALL)
 _KEYWORDS = frozenset({"if", "then", "elif", "else", "fi", "while", "until", "do", "done", "{", "}", "!"})
 _LONGEST = 8_000
-"""Characters of a command that are read; a longer one names nothing that is known."""
+"""Longest command that is read, in characters. A longer one is taken as unknown."""
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
 PYTHON = pattern(r"(?:python|pypy)[\d.]*")
 _INTERPRETER = pattern(rf"{PYTHON.pattern}|node|ruby|perl|php|deno|bun|tsx|ts-node|source|\.|{'|'.join(SHELLS)}")
 _NO_SCRIPT = frozenset({"-c", "-e", "-p", "--eval", "--print", "--test", "-"})
-"""Options of interpreters with which no script is run."""
+"""Options with which an interpreter runs no script."""
 PROVIDED = pattern(
     r"(?:\./)?(?:[\w.-]+/)*?(?:\.?v?env[\w.-]*/bin|node_modules/\.bin|vendor/bin|\.tox/[\w.-]+/bin)/[\w.-]+$"
 )
 """Programs that come with the dependencies."""
 _PASSES_ON = frozenset({"tee", "cat", "tail", "head", "ts", "less", "more", "sed", "tr"})
-"""Programs behind a pipe that decide nothing."""
+"""Programs behind a pipe that only pass output on."""
 _STARTER = pattern(
     r"(?:env|time|nice|nohup|command|exec|sudo|stdbuf|setsid|xvfb-run|timeout|npx|bunx|pnpx|xargs|c8|nyc|cross-env"
     r"|(?:uv|poetry|pipenv|pdm|hatch|rye|pixi|conda|coverage) run|(?:bundle|pnpm|yarn|npm|mise) exec|(?:pnpm|yarn) dlx) "
 )
-"""Programs that run another one, with the word behind them that says so."""
+"""Programs that only run another one, with the subcommand that says so."""
 _STARTERS_VALUED = pattern(r"-[uCnkspIP]|--(?:unset|chdir|package|with|python|extra|group|source|rcfile)")
 _INTERPRETERS_VALUED = pattern(r"-[WXr]|--(?:require|import|loader)")
-"""Options of both that are followed by something else than the program."""
+"""Options of interpreters and of such programs that take a value."""
 
 
 @record
@@ -53,11 +53,11 @@ class Program:
     """One program that a command line runs."""
 
     argv: tuple[str, ...]
-    """What does the work, and its arguments, without what only starts it; of `python -m x` this is `x`."""
+    """The program that does the work, and its arguments, without wrappers such as `env`. For `python -m x` this is `x`."""
     written: tuple[str, ...]
-    """All words as they stand on the line, also the files behind `<`."""
+    """All words as they are on the line, also files after `<`."""
     folder: str = ""
-    """Where it runs, from the root of the repository."""
+    """The folder in which it runs, relative to the root of the repository."""
     assigned: tuple[tuple[str, str], ...] = ()
     """Variables that are set for it."""
     reads: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ class Program:
     module: str = ""
     """The module that python is told to run."""
     is_heard: bool = False
-    """Something else on the line decides on what it says, so it is more likely the work than a judge."""
+    """Another program on the line checks its output, so it is probably the work and not a judge."""
 
     @property
     def name(self) -> str:
@@ -73,7 +73,7 @@ class Program:
 
     @property
     def script(self) -> str | None:
-        """The file of the repository that is run: the program itself, or what an interpreter is given."""
+        """The file of the repository that is run: the program itself, or the script of an interpreter."""
         if self.module or PROVIDED.match(self.argv[0]):
             return None
         if "/" in self.argv[0]:
@@ -87,7 +87,7 @@ class Program:
 
 
 def resolved(folder: str, path: str) -> str | None:
-    """Return a path from the repository's root; None where it lies elsewhere or is only known when it runs."""
+    """Return a path relative to the repository's root; None if it is outside, or known only when it runs."""
     if not path or path.startswith(("/", "~", "-")) or len(path) > 500 or any(sign in path for sign in "$`\n\0"):
         return None
     joined = posixpath.normpath(posixpath.join(folder, path))
@@ -96,10 +96,10 @@ def resolved(folder: str, path: str) -> str | None:
 
 @lru_cache(maxsize=256)
 def programs(command: str, folder: str = "") -> tuple[Program, ...]:
-    """Return what a command line runs, through what only starts something else; nothing where it cannot be read."""
+    """Return the programs that a command line runs, without wrappers; empty if it cannot be parsed."""
     found: list[Program] = []
     piped: list[int] = []
-    outer: list[str] = []  # folders to come back to behind `)`
+    outer: list[str] = []  # folders to return to after `)`
     for part, operator in _parts(command) if len(command) <= _LONGEST else ():
         program = _program(part, folder)
         found += _unwrapped(program) if program else ()
@@ -113,17 +113,17 @@ def programs(command: str, folder: str = "") -> tuple[Program, ...]:
         elif operator == ")" and outer:
             folder = outer.pop()
     for place in reversed(piped):
-        # What only passes on is heard as what stands behind it.
+        # A program that only passes output on is treated like the program after it.
         after = found[place + 1] if place + 1 < len(found) else found[place]
         found[place] = replace(found[place], is_heard=after.name not in _PASSES_ON or after.is_heard)
     return tuple(found)
 
 
 def _parts(command: str) -> Iterator[tuple[list[re.Match[str]], str]]:
-    """Yield each simple command with the operator behind it; nothing of a line that no shell would run."""
+    """Yield each simple command with the operator after it; nothing if no shell could run the line."""
     tokens = list(_TOKEN.finditer(command))
     if sum(len(token.group()) for token in tokens) < len(command):
-        return  # a quotation that is not closed
+        return  # a quote that is not closed
     part: list[re.Match[str]] = []
     for token in tokens:
         part.append(token)
@@ -134,7 +134,7 @@ def _parts(command: str) -> Iterator[tuple[list[re.Match[str]], str]]:
 
 
 def _program(part: Sequence[re.Match[str]], folder: str) -> Program | None:
-    """Return what a simple command runs, as it is written."""
+    """Return the program of a simple command, with its wrappers."""
     words = list(dropwhile(_KEYWORDS.__contains__, (_plain(token["word"]) for token in part if token["word"])))
     assigned = _assignments(words)
     argv = tuple(words[len(assigned) :])
@@ -151,12 +151,12 @@ def _plain(word: str) -> str:
 
 
 def _assignments(words: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Return the variables that the first of these words set."""
+    """Return the variables that the first words set, as in `A=1 B=2 make`."""
     return tuple((found[1], found[2]) for found in takewhile(bool, map(_ASSIGNMENT.match, words)) if found)
 
 
 def _unwrapped(program: Program) -> Sequence[Program]:
-    """Return the program behind those that only start it; of a shell's `-c`, what its command line runs."""
+    """Return the program without its wrappers. For `sh -c`, return the programs of its command line."""
     inside = program
     while (behind := _behind(inside)) is not None:
         inside = behind
@@ -168,7 +168,7 @@ def _unwrapped(program: Program) -> Sequence[Program]:
 
 
 def _behind(program: Program) -> Program | None:
-    """Return what the first of a program's words starts; None where it does the work itself, as `env` alone does."""
+    """Return the program that a wrapper starts; None if this is no wrapper or starts nothing, like `env` alone."""
     words = (program.name, *program.argv[1:])
     starter = _STARTER.match(" ".join((*words[:2], "")))
     if not starter and not PYTHON.fullmatch(program.name):

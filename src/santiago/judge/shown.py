@@ -1,7 +1,7 @@
-"""What a check showed on one tree, test by test where its runner names them, and what became of it on another one.
+"""What a check showed on one tree, and how it compares with another tree. It goes test by test if the runner names them.
 
-An id may differ from run to run (a clock among its parameters), and people move tests to another class or file. So a test
-that is missing is held against its name: where as many cases of that name pass as before, none of them is gone.
+A test's id may differ from run to run (it may hold a time), and people move tests to another class or file. So a missing
+test is looked for by its name: if as many cases of that name pass as before, none of them counts as gone.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _VARIES = pattern(r"(?:/[\w.@+~-]+)+/|0x[0-9a-fA-F]+|\d+(?:[.,:]\d+)*")
 _LONE_FILE = pattern(r"^[^\s:>]{1,500}\.[cm]?[jt]s$")
 _LAST = 20
 WHOLE = ""
-"""Stands for the command as a whole, among the ids of tests."""
+"""An id that stands for the command as a whole, among the ids of tests."""
 
 
 @dataclass(frozen=True)
 class Shown:
     result: CheckResult
     tests: Tests | None = None
-    """None where the runner does not name its tests: then the command is compared as a whole."""
+    """None if the runner does not name its tests. Then the command is compared as a whole."""
     note: str = ""
-    """Why its tests are not known, where people can do something about it."""
+    """Why its tests are not known, if people can do something about it."""
 
     @property
     def command(self) -> str:
@@ -51,23 +51,23 @@ class Shown:
 
     @cached_property
     def passing(self) -> dict[str, None]:
-        """The tests that pass, in order; the command as a whole where that is all that is known."""
+        """The tests that pass, in order; or the whole command if its tests are not named."""
         found = dict.fromkeys(test for test, status in (self.tests or {}).items() if status == "passed")
         return found if found or not self.is_green else {WHOLE: None}
 
     @cached_property
     def failing(self) -> dict[str, None]:
-        """The tests that fail, in order; the command as a whole where no test explains its exit code."""
+        """The tests that fail, in order; or the whole command if no test explains its exit code."""
         found = dict.fromkeys(test for test, status in (self.tests or {}).items() if status == "failed")
         return found if found or self.is_green else {WHOLE: None}
 
     def names(self, tests: Iterable[str]) -> tuple[str, ...]:
-        """Return tests as people know them."""
+        """Return the names of tests for people; the command stands for itself as a whole."""
         return tuple(test or f"`{self.command}`" for test in tests)
 
 
 def lost(before: Shown, after: Shown) -> list[str]:
-    """Return the tests that passed and do not pass any more, and failures that are new."""
+    """Return the tests that passed before and no longer pass, and new failures."""
     found = [test for test in before.passing if test not in after.passing and test != WHOLE]
     found = _without_standing(found, before, after)
     new = [test for test in after.failing if test not in before.failing and test not in found and test != WHOLE]
@@ -78,12 +78,12 @@ def lost(before: Shown, after: Shown) -> list[str]:
 
 
 def sees(before: Shown, spoiled: Shown) -> bool:
-    """Whether anything that passed on the whole tree does not pass on the spoiled one."""
+    """Tell whether anything that passed on the whole tree fails on the spoiled one."""
     return bool(lost(before, spoiled)) or before.is_green != spoiled.is_green
 
 
 def vanished(before: Shown, after: Shown) -> list[str]:
-    """Return the tests that passed and are not run any more, or are skipped anew."""
+    """Return the tests that passed before and no longer run, or are skipped now."""
     if before.tests is None or (after.tests is None and not after.is_green):
         fewer = (before.result.checks or 0) - (after.result.checks or 0) if after.result.checks is not None else 0
         return [f"{fewer} of {count(before.result.checks or 0, 'test')} of `{before.command}`"] if fewer > 0 else []
@@ -93,12 +93,12 @@ def vanished(before: Shown, after: Shown) -> list[str]:
 
 
 def passes(test: str, shown: Shown) -> bool:
-    """Whether a test passes; a file that could not be loaded passes where its tests run and none of them fails."""
+    """Tell whether a test passes. A file that could not be loaded before passes if its tests run and none of them fails."""
     if test == WHOLE:
         return shown.is_green
     if test in (shown.tests or {}):
         return test in shown.passing
-    # What stands inside of an id goes on with one of these; `sum` says nothing of `sum of two`.
+    # Ids inside another one go on with one of these signs, so that `sum of two` is not inside `sum`.
     inside = tuple(test + sign for sign in ("::", INSIDE, ".", "/"))
     within = [one for one in shown.tests or () if one.startswith(inside) or f".{test}." in one]
     if not within and _LONE_FILE.search(test):
@@ -107,7 +107,7 @@ def passes(test: str, shown: Shown) -> bool:
 
 
 def fails_alike(before: Shown, after: Shown) -> bool:
-    """Whether a check fails as it failed before: by the same tests, or as a whole with the same last words."""
+    """Tell whether a check fails as before: by the same tests, or as a whole with the same last lines."""
     if before.is_green or after.is_green or before.result.timed_out or after.result.timed_out:
         return False
     if before.result.cause != after.result.cause:
@@ -118,13 +118,13 @@ def fails_alike(before: Shown, after: Shown) -> bool:
 
 
 def ends_alike(before: Shown, after: Shown) -> bool:
-    """Whether two runs ended with the same exit code and, but for what always varies, the same last words."""
+    """Tell whether two runs ended with the same exit code and the same last lines, apart from what always varies."""
     same_code = before.result.exit_code == after.result.exit_code
     return same_code and _last_lines(before.result) == _last_lines(after.result)
 
 
 def _without_standing(tests: list[str], before: Shown, after: Shown) -> list[str]:
-    """Leave out tests of whose name as many cases pass as before."""
+    """Return the tests without those of which as many cases with the same name pass as before."""
     if not tests:
         return []
     then, now = (Counter(map(name_of, shown.passing)) for shown in (before, after))

@@ -1,4 +1,4 @@
-"""What people are told about a verdict: what was seen, in which tests or files, and what they can do."""
+"""The messages about a verdict: what was seen, in which tests or files, and what to do."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ BLIND_HINT = (
 
 _EASED = (
     "These tests failed before the work, and in their old form they still fail. They pass or are gone now only because "
-    "the work changed them:\n\n{}\n\nUndo the change to these tests, and make the code pass them."
+    "the work changed them:\n\n{}\n\nUndo the change to these tests, and change the code so that they pass."
 )
-_BROKEN = "These tests passed before the work. In their old form they fail with it:\n\n{}\n\nKeep what worked working."
+_BROKEN = "These tests passed before the work. In their old form they fail with it:\n\n{}\n\nChange the code so that they pass again."
 _CHANGED = "The work changed what these existing tests expect. In their old form they fail:\n\n{}"
 _VANISHED = "These tests passed before, and no longer run with the work:\n\n{}"
 
@@ -39,7 +39,7 @@ def listed(tests: Sequence[str]) -> str:
 
 
 def blind(story: Story, command: str, has_folder: Callable[[str], bool]) -> str:
-    """Return why nothing checks a story, with the likely cause."""
+    """Return the message that no check of a story notices broken code, with the likely cause."""
     copies = next((name for name in (".venv", "venv", "node_modules") if has_folder(name)), "")
     elsewhere = f"a copy of the project that is installed elsewhere (look into {copies})" if copies else ""
     return (
@@ -49,7 +49,7 @@ def blind(story: Story, command: str, has_folder: Callable[[str], bool]) -> str:
 
 
 def blind_note(command: str) -> str:
-    return f"`{command}` passes even when the code is replaced with garbage, so it shows nothing; other checks do"
+    return f"`{command}` passes even when the code is replaced with garbage, so it shows nothing; the verdict rests on other checks"
 
 
 def empty_note(command: str) -> str:
@@ -57,7 +57,7 @@ def empty_note(command: str) -> str:
 
 
 def of_old_tests(found: Verdict, policy: Policy, difference: Difference) -> Verdict:
-    """Return what follows from what the tests of the base say of the work."""
+    """Return the verdict after the tests of the base were run on the work."""
     if found.eased:
         message = _EASED.format(listed(found.eased))
         return _not_passed(found, Reason.VERIFICATION_TAMPERED, message, difference(found.eased))
@@ -75,7 +75,7 @@ def of_old_tests(found: Verdict, policy: Policy, difference: Difference) -> Verd
 
 
 def of_run(found: Verdict, agreed: Collection[str], policy: Policy, difference: Difference) -> Verdict:
-    """Return what follows from what the tests of a run's first base say of the final work, but for agreed changes."""
+    """Return the verdict after the tests of the run's first base were run on the final work. Accepted changes do not count."""
     broken, changed, vanished = (
         tuple(test for test in tests if test not in agreed) for tests in (found.broken, found.changed, found.vanished)
     )
@@ -84,8 +84,8 @@ def of_run(found: Verdict, agreed: Collection[str], policy: Policy, difference: 
     if not asked or (policy.changed_tests == "accept" and not broken):
         return found
     message = (
-        "The stories pass one by one, but the tests that stood when the run began do not all pass on the result. "
-        "Stories changed these tests, and the change was not agreed to:\n\n" + listed(asked)
+        "Each story passed, but some tests from before the run fail on the result. "
+        "Stories changed these tests, and nobody accepted the change:\n\n" + listed(asked)
     )
     return _not_passed(found, Reason.RUN_VERIFICATION_FAILED, message, difference(asked))
 
@@ -95,13 +95,13 @@ def _not_passed(found: Verdict, reason: Reason, message: str, difference: str = 
 
 
 def nothing_shown(found: Verdict, *, untouched: bool) -> Verdict:
-    """The tests that failed before fail still, and nothing else shows what the work does.
+    """Return the verdict if the tests that failed before still fail, and nothing else shows what the work does.
 
-    Where they fail in the very same way the work did not touch them: then it may not be about them, and a second such
-    attempt is a person's to decide on.
+    If they fail in exactly the same way (`untouched`), the story may not be about them. A person decides after a second such
+    attempt.
     """
     message = (
-        "These tests failed before the work and fail still, and no new test shows what the work does:\n\n"
+        "These tests failed before the work and still fail, and no new test shows what the work does:\n\n"
         f"{listed(found.as_before)}\n\nMake them pass if the story is about them; otherwise add a test that fails without "
         "the work and passes with it."
     )
@@ -114,7 +114,7 @@ def nothing_shown(found: Verdict, *, untouched: bool) -> Verdict:
 
 
 def package(found: Verdict) -> Verdict:
-    """A scientist's package that no check can judge: only a person can take it."""
+    """Return the verdict on a scientist's package: no check can judge it, so a person must accept it."""
     message = "No check can judge this package. Read it, then accept it, or say what is missing."
     return _not_passed(found, Reason.NEEDS_USER_CONFIRMATION, message)
 
@@ -129,13 +129,13 @@ def nothing_seen(found: Verdict) -> Verdict:
 
 
 def too_weak(found: Verdict, wanted: str, checks: Sequence[Check]) -> Verdict:
-    """Return why checks that pass are not enough for a policy that asks for a proof."""
+    """Return the refusal of work whose checks pass but do not prove as much as the policy asks for."""
     words = [
         f"`{check.work.command}` {'passes without it too' if check.base.is_green else 'was not there before, or could not run'}"
         for check in checks
         if check.work.is_green
     ]
-    proved = "a test that stood before the work, failed, and passes now"
+    proved = "a test that existed before the work, failed, and passes now"
     ask = proved if wanted == "proved" else "a test that fails without the work"
     message = f'The checks pass, but policy.proof = "{wanted}" asks for {ask}: {"; ".join(words)}.'
     return _not_passed(found, Reason.NOTHING_VERIFIED, message)
@@ -143,14 +143,14 @@ def too_weak(found: Verdict, wanted: str, checks: Sequence[Check]) -> Verdict:
 
 def without_evidence(found: Verdict, lacking: Sequence[str]) -> Verdict:
     message = (
-        'The checks pass, but policy.evidence = "required" asks for a passing test for every criterion. None is named, or '
-        f"it does not pass, for:\n\n{listed(lacking)}"
+        'The checks pass, but policy.evidence = "required" asks for a passing test for every criterion. These criteria have '
+        f"no test, or it does not pass:\n\n{listed(lacking)}"
     )
     return _not_passed(found, Reason.NOTHING_VERIFIED, message)
 
 
 def with_doubts(found: Verdict, doubts: tuple[DoubtfulLine, ...], policy: str) -> Verdict:
-    """Return the verdict with the lines that could deceive the checks; a person decides, unless the policy does."""
+    """Return the verdict with the lines that could deceive the checks. A person decides, unless the policy refuses them."""
     found = replace(found, doubts=doubts)
     if policy == "accept":
         return found

@@ -1,4 +1,4 @@
-"""Tests that are written before the work: whether they run, and fail for want of it. Pure."""
+"""Tests that are written before the work: do they run, and do they fail because the work is missing? Pure."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ _WANTING = pattern(
     r"|is not defined|undefined: |cannot find (?:function|value|type|struct|trait|macro|symbol|crate)|unresolved import|could not find `"
     r"|no (?:method|function|field) |uninitialized constant|cannot load such file|Class \S{1,200} not found"
 )
-"""How compilers and interpreters say that something is not there yet."""
+"""How compilers and interpreters say that something does not exist yet."""
 _UNREADABLE = pattern(r"\b(?:Syntax|Indentation|Tab)Error\b(?!.{0,200}does not provide an export)")
 
 
 def verdict(pairs: Pairs, files: Collection[str], rewritten: Callable[[str], bool], lacks: Lacks) -> Verdict:
-    """Return a pass where at least one new test runs and fails for want of the work, and none of the old ones suffers.
+    """Return a pass if at least one new test runs and fails because the work is missing, and no old test is worse off.
 
-    `files` are those of the base with the new tests; `rewritten` tells whether the text of an old test still stands.
+    `files` are those of the base with the new tests. `rewritten` tells whether the text of an old test was changed.
     """
     fresh = [name for old, new in pairs for name in new.names(_fresh(old, new))]
     hurt = [name for old, new in pairs for name in new.names(_suffering(old, new, files, rewritten))]
     message = next((words for old, new in pairs if (words := _cannot_run(old, new, files, lacks))), "")
     if hurt and not message:
-        what = "These tests passed before, and fail or are gone with what you wrote"
+        what = "These tests passed before. With your tests they fail or are gone"
         message = _told(what, hurt, "Leave existing tests as they are, and write new ones beside them.")
     elif not fresh and not message:
         message = _shows_nothing(pairs)
@@ -58,16 +58,16 @@ def _told(what: str, names: Sequence[str], remedy: str) -> str:
 
 
 def joined(earlier: Shown | None, base: Shown) -> Shown:
-    """Return what a base with new tests showed, with what its old tests showed before where the new ones hid it.
+    """Return what a base with new tests showed. Where the new tests hide the old ones, use what those showed before.
 
-    A test file that cannot be loaded yet keeps some runners from running anything.
+    Some runners run no test at all if one test file cannot be loaded yet.
     """
     before = earlier.tests if earlier else None
     return replace(base, tests={**before, **(base.tests or {})}) if before else base
 
 
 def _fresh(old: Shown, new: Shown) -> list[str]:
-    """Return the tests that were not there before and fail; the command as a whole where nothing else is known."""
+    """Return the new tests that fail; or the command as a whole if its tests are not named."""
     if WHOLE in new.failing:
         could = old.is_green or found_no_test(old)
         ran = new.result.checks != 0 or _WANTING.search(new.output) is not None
@@ -90,14 +90,14 @@ def _cannot_run(old: Shown, new: Shown, files: Collection[str], lacks: Lacks) ->
     if _UNREADABLE.search(new.output):
         return _told("The new tests cannot be read by their runner", new.names(unloaded), "Mend their syntax.")
     if result.checks is not None and not _WANTING.search(new.output):
-        what = "The new tests cannot be loaded, and not for want of the work"
-        only = "A test file may fail to load only where it uses something that the story is to write."
+        what = "The new tests cannot be loaded, and missing work is not the cause"
+        only = "A test file may fail to load only because it uses something that the story still has to write."
         return _told(what, new.names(unloaded), only)
     return ""
 
 
 def _is_file(test: str, files: Collection[str]) -> bool:
-    """Whether the id of a failed test is that of a whole file, which could not be loaded."""
+    """Tell whether the id of a failed test is that of a whole file, which could not be loaded."""
     if (path := file_of(test, files)) is None:
         return False
     dotted = posixpath.splitext(path)[0].replace("/", ".")
@@ -105,7 +105,7 @@ def _is_file(test: str, files: Collection[str]) -> bool:
 
 
 def _suffering(old: Shown, new: Shown, files: Collection[str], rewritten: Callable[[str], bool]) -> list[str]:
-    """Return the tests that passed and now fail, are changed or are gone; those that only do not run yet are fine."""
+    """Return the tests that passed and now fail, are changed or are gone. Tests that just do not run yet are fine."""
     failed = [test for test in lost(old, new) if test in old.passing and (new.tests or {}).get(test) == "failed"]
     gone = [test for test in vanished(old, new) if test in old.passing]
     hidden = WHOLE in new.failing or any(_is_file(test, files) for test in new.failing)
@@ -117,16 +117,16 @@ def _shows_nothing(pairs: Pairs) -> str:
     came = [name for old, new in named for name in new.names(new.passing) if name not in (old.tests or {})]
     if came:
         what = "The tests pass already without the work, so they show nothing"
-        return _told(what, came, "Write tests that fail now because what the criteria ask for is not there.")
+        return _told(what, came, "Write tests that fail now because the work that the criteria ask for is missing.")
     commands = ", ".join(f"`{new.command}`" for _, new in pairs)
     where = "Put them into files that these commands run, under names that their runner looks for."
     return f"None of the checks runs the new tests: {commands}. {where}"
 
 
 def none(paths: Sequence[str]) -> str:
-    """Return what is said to an attempt that wrote no test at all."""
+    """Return the message for an attempt that wrote no test at all."""
     names = "Write tests into files whose names say so, such as `tests/test_NAME.py`, `NAME_test.go` or `NAME.test.js`."
-    return _told("No test was written. Only tests count now, and these files are none", paths, names)
+    return _told("No test was written. Only tests count now, and these files are not tests", paths, names)
 
 
 def left_out(paths: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""The trees that a verdict looks at beside base and work, each with the tests of the other, and what became of these."""
+"""The extra trees of a verdict: the work with the base's tests and the base with the work's tests; and changed tests."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from santiago.judge.judges import JudgeFiles
 
 _SHARED_FOLDER = (".go", ".java", ".kt", ".cs", ".swift")
-"""Languages in which the files of a folder see each other without a word."""
+"""Languages in which the files of a folder see each other without an import."""
 
 
 @dataclass(frozen=True)
 class Trees:
-    """One work and its base, told apart into what judges and what is judged."""
+    """A work and its base, with their files divided into those that judge and those that are judged."""
 
     workspace: Workspace
     files: JudgeFiles
@@ -35,7 +35,7 @@ class Trees:
     paths: Sequence[str]
     """All paths that differ between the two."""
     _texts: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
-    """What was found to be the text of each file's tests."""
+    """Cache of `_text_of`: test file → the changed files that hold the text of its tests."""
 
     @cached_property
     def judging(self) -> tuple[str, ...]:
@@ -43,14 +43,14 @@ class Trees:
         return tuple(path for path in self.paths if self.files.judges(path) or self._in_part(path))
 
     def _in_part(self, path: str) -> bool:
-        """Whether the work changed the part of a file that judges."""
+        """Tell whether the work changed the judging part of a file."""
         if not self._is_shared(path):
             return False
         mine, theirs = self.workspace.read(self.work, path), self._read(self.base, path)
         return put_back(path, mine, theirs) != mine if mine is not None else bool(theirs)
 
     def _is_shared(self, path: str) -> bool:
-        """Whether a file judges in part only; a test judges as a whole, also where examples in it are run."""
+        """Tell whether only a part of a file judges. A test judges as a whole, even if examples in it are run."""
         return not self.files.judges(path) and (self.files.is_mixed(path) or self.files.has_inline_tests(path))
 
     def with_old_tests(self) -> str:
@@ -72,11 +72,11 @@ class Trees:
         return self.workspace.compose(onto, judges_from, whole, mixed)
 
     def text_changed(self, test: str) -> bool:
-        """Whether the work changed the text of a test of the base."""
+        """Tell whether the work changed the text of a test of the base."""
         return bool(self._text_of(test))
 
     def renamed(self, test: str) -> bool:
-        """Whether what a test of the base says stands in the work, below another name."""
+        """Tell whether the text of a test of the base is in the work under another name."""
         path = self._file_of(test)
         if path is None or path not in self.judging:
             return False
@@ -84,7 +84,7 @@ class Trees:
         return bool(said) and said in self._read(self.work, path).decode(errors="replace")
 
     def rewritten(self, test: str) -> bool:
-        """Whether a test says something else in the work, or the work changed another file of the base that it may load."""
+        """Tell whether the work changed a test, or another judging file of the base that the test may load."""
         path = self._file_of(test)
         if any(one != path and one in self.workspace.files(self.base) for one in self._text_of(test)):
             return True
@@ -97,7 +97,7 @@ class Trees:
         return self.workspace.read(commit, path) or b""
 
     def _text_of(self, test: str) -> tuple[str, ...]:
-        """Return the changed files that are the text of a test: all that judge where nobody knows its own."""
+        """Return the changed files that hold the text of a test; all judging files if the test's own file is unknown."""
         path = self._file_of(test)
         if path is None:
             return self.judging
@@ -110,14 +110,14 @@ class Trees:
         return file_of(test, self.workspace.files(self.base))
 
     def difference(self, tests: Iterable[str]) -> str:
-        """Return what the work did to the files of these tests; to all that judge where the files are not known."""
+        """Return what the work changed in the files of these tests; in all judging files if those files are unknown."""
         files = {self._file_of(test) for test in tests}
         known = [path for path in self.judging if path in files]
         return self.workspace.difference(self.base, self.work, self.judging if None in files else known or self.judging)
 
 
 def text_below(name: str, content: str) -> str:
-    """Return what stands below the first line with a name: all that is set in, and what closes what that line opens."""
+    """Return the text below the first line with a name: all indented lines, and the line that closes the block."""
     lines = iter(content.splitlines(keepends=True))
     named = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
     first = next((line for line in lines if named.search(line)), "")
@@ -128,7 +128,7 @@ def text_below(name: str, content: str) -> str:
 
 
 def may_load(path: str, content: bytes, judge: str) -> bool:
-    """Whether the tests of a file may load a file of the judge: other tests where they are named, all else always."""
+    """Tell whether the tests of a file may load a judging file: other tests only if they are named, anything else always."""
     if path == judge or not globs.matches(judge, NAMED_TESTS):
         return True
     is_beside = posixpath.dirname(path) == posixpath.dirname(judge) and path.endswith(_SHARED_FOLDER)

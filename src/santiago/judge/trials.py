@@ -1,4 +1,4 @@
-"""Trials: checks run on commits, each in a clean checkout after the set-up; what they showed on a tree is remembered."""
+"""Trials: checks run on commits, each in a clean checkout after the set-up. Results are remembered by tree."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 GARBAGE = b"\x00\x01}{]['\"`<%#@!$^&*|\\~ santiago tries whether this check can see \xff\xfe\n" * 4
 """Bytes that no language parses."""
 VARIABLES = "SANTIAGO_"
-"""How the variables begin that tell a check whose it is."""
+"""The prefix of the variables that tell a check its story."""
 
 
 class StoppedError(Exception):
@@ -45,14 +45,14 @@ class Trial:
     commit: str
     commands: Sequence[str]
     story: str = ""
-    """Whose checks they are; nobody's where they are the run's."""
+    """The story that the checks belong to; empty for checks of the run."""
     attempt: int | None = None
     before: Mapping[str, Shown] | None = None
-    """What they showed on the base: the first failure that is not there ends the trial. None runs all of them."""
+    """What the checks showed on the base: the first new failure ends the trial. With None, all of them run."""
     as_base: bool = False
-    """Whether the tree is a base: then failures are remembered as well."""
+    """Whether the tree is a base. If so, failures are remembered too."""
     patience_ms: int | None = None
-    """How long each command may take, where the usual limit would be a waste."""
+    """How long each command may take, if that is less than the usual limit."""
 
     def on(self, name: str, commit: str, *, as_base: bool = False) -> Trial:
         """Return the same trial on another commit, in a checkout of its own."""
@@ -60,19 +60,19 @@ class Trial:
 
 
 class Supply(Protocol):
-    """Brings fresh checkouts what git does not: ignored files, and installed packages."""
+    """Gives fresh checkouts what git does not: ignored files and installed packages."""
 
     def begin(self, folder: str) -> bool:
-        """Bring a checkout what it needs; return whether the set-up commands have to run in it."""
+        """Give a checkout what it needs; return whether the set-up commands must run in it."""
 
     def again(self, folder: str) -> bool:
-        """After the commands failed: bring what they may have lacked; return whether there was anything."""
+        """After the commands failed: give the checkout what they may have lacked; return whether there was anything."""
 
     def end(self, folder: str) -> None:
         """After the commands succeeded: keep what they made for other checkouts."""
 
     def lacking(self, base: str, work: str) -> str:
-        """Say which packages a work asks for that its base does not and no set-up installs; empty where there are none."""
+        """Return a message if the work asks for packages that its base does not need and no set-up installs; else empty."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -84,18 +84,18 @@ class Trials:
     checks: CheckRunner
     supply: Supply
     prompt_path: Callable[[str, int], str]
-    """Where the prompt of a story's attempt stands."""
+    """Returns the path of the prompt of a story's attempt."""
     _remembered: dict[tuple[str, str, str], Shown] = field(default_factory=dict)
-    """What was shown, by tree, command and owner: the story for a check that is told its story, nobody for one that is not."""
+    """What was shown, by tree, command and owner. The owner is the story if the check is told its story; else empty."""
     base_speaks: bool | None = None
-    """Whether the repository speaks of the variables that name a story; None where nobody has looked."""
+    """Whether the repository mentions the variables that name a story; None if that is not known yet."""
     work_speaks: bool = False
-    """Apart, since attempts are judged side by side: what one adds must not be lost to another's look at the base."""
+    """Whether an attempt added such a mention. Kept apart, since another thread's look at the base must not overwrite it."""
     _contained: Callable[[str], bool] = field(default_factory=lambda: cache(is_self_contained))
-    """Whether a command is self-contained; its scripts are read where a commit was looked at."""
+    """Command → whether it is self-contained, by its scripts in a commit that was looked at."""
 
     def prepare(self, folder: str, stop: Stop) -> None:
-        """Make a fresh checkout ready: what it needs, then the set-up commands where they have to run."""
+        """Make a fresh checkout ready: give it what it needs, then run the set-up commands if they must run."""
         if not self.supply.begin(folder):
             return
         set_up = partial(self.checks.set_up, folder, self.run_input.workspace.setup, stop)
@@ -116,12 +116,12 @@ class Trials:
             return False
 
     def heed(self, patch: str) -> None:
-        """Look whether an attempt adds anything that speaks of the variables which name a story."""
+        """Note whether an attempt's patch mentions the variables that name a story."""
         if VARIABLES in patch or patch.endswith(PATCH_CUT):
             self.work_speaks = True
 
     def results(self, trial: Trial, stop: Stop) -> Results:
-        """Return what the commands show on a commit, from memory where the same tree was seen."""
+        """Return what the commands show on a commit, from memory if the same tree was seen before."""
         self._look(trial.commit)
         tree, owners = self.workspace.tree(trial.commit), self._owners(trial)
         known = {command: self._known((tree, command, owner), trial) for command, owner in owners.items()}
@@ -138,14 +138,14 @@ class Trials:
         return replace(found, result=replace(found.result, reused=True))
 
     def _learn(self, key: tuple[str, str, str], shown: Shown, trial: Trial) -> None:
-        """Remember what ran to its end; a pass stays, and an attempt's verdict never rests on a failure."""
+        """Remember a result. Failures are remembered only for bases, so that no verdict on an attempt rests on an old failure."""
         if shown.is_green:
             self._remembered[key] = shown
         elif trial.as_base and shown.result.exit_code is not None and not shown.result.timed_out:
             self._remembered.setdefault(key, shown)
 
     def spoiled(self, trial: Trial, paths: Sequence[str], content: bytes | None, stop: Stop) -> Results:
-        """Return what commands show on a prepared checkout some files of which are spoiled; nothing is remembered."""
+        """Return what commands show on a prepared checkout after some of its files were spoiled. Nothing is remembered."""
         return self._run(trial, self._owners(trial), stop, lambda folder: spoil(folder, paths, content))
 
     def _run(
@@ -162,7 +162,7 @@ class Trials:
 
     @contextmanager
     def _checkout(self, name: str, commit: str, stop: Stop) -> Iterator[str]:
-        """Provide a prepared checkout of a commit."""
+        """Lend a prepared checkout of a commit."""
         folder = self.workspace.checkout(commit, name)
         try:
             self.prepare(folder, stop)
@@ -171,21 +171,21 @@ class Trials:
             self.workspace.discard(folder)
 
     def is_told(self, command: str) -> bool:
-        """Whether a check is told its story: only where it could ask for it."""
+        """Tell whether a check is told its story. It is told only if it could read the variables."""
         return self.work_speaks or bool(self.base_speaks) or VARIABLES in command or not self._contained(command)
 
     def _look(self, commit: str) -> None:
-        """Look once whether the repository speaks of the variables."""
+        """Find out, once, whether the repository mentions the variables."""
         if self.base_speaks is None:
             self._contained = cache(partial(is_self_contained, read=partial(self.workspace.read, commit)))
             self.base_speaks = self.workspace.mentions(commit, VARIABLES)
 
     def _owners(self, trial: Trial) -> dict[str, str]:
-        """Return each command with the story that it is told, if any; asked for once, since work may begin to speak."""
+        """Return each command with the story that it is told, if any. Called once a trial, since the answer may change meanwhile."""
         return {command: trial.story if self.is_told(command) else "" for command in trial.commands}
 
     def _told(self, trial: Trial) -> dict[str, str]:
-        """Return the variables that tell a check whose it is, as an agent is told."""
+        """Return the variables that tell a check its story, the same as an agent gets."""
         told = {"SANTIAGO_STORY": trial.story} if trial.story else {}
         if trial.attempt is not None:
             told["SANTIAGO_ATTEMPT"] = str(trial.attempt)

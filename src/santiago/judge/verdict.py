@@ -1,8 +1,8 @@
 """The verdict: what a story's checks showed on up to four trees, and what follows from it. Pure.
 
-The base and the work are always looked at. Where the work changed tests, so are the work with the tests of the base put
-back (`old_tests`: do the old tests still pass?) and the base with the tests of the work (`new_tests`: do the new tests
-fail without the work?). What an attempt changes in its tests never helps it.
+The base and the work are always looked at. If the work changed tests, there are two more trees: the work with the tests of
+the base (`old_tests`: do the old tests still pass?) and the base with the tests of the work (`new_tests`: do the new tests
+fail without the work?). So an attempt gains nothing by changing its tests.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from santiago.judge.shown import Shown
 
     Tells = Callable[[str], bool]
-    """Whether the work changed the text of a test, or has it under another name."""
+    """Tells whether the work changed the text of a test, or has it under another name."""
 
 MOST_NAMES = 200
-"""Tests of one kind that a verdict names."""
+"""How many tests of one kind a verdict names."""
 
 
 @record
@@ -38,15 +38,15 @@ class Check:
     old_tests: Shown | None = None
     new_tests: Shown | None = None
     is_own: bool = False
-    """It stands in the story itself, so its failure is nobody else's."""
+    """The story itself names this check, so its failure always counts against the story."""
     came_with_work: bool = False
-    """Its own test file or script is not on the base, so a failure there says nothing."""
+    """Its own test file or script is not in the base, so its failure there says nothing."""
     earlier: Shown | None = None
-    """What it showed before the story's own tests were put onto the base, where such tests were written first."""
+    """What it showed on the base without the story's own tests, if such tests were written first."""
 
     @property
     def said_no(self) -> bool:
-        """Whether the check was there before the work, ran, and failed."""
+        """Whether the check existed before the work, ran on the base, and failed."""
         result = self.base.result
         there = not self.came_with_work and not result.timed_out and result.cause in ("", "contradicted")
         return there and result.verdict is CheckVerdict.FAIL
@@ -58,7 +58,7 @@ class Check:
 
 
 def of_work(checks: Sequence[Check]) -> Verdict:
-    """Return what the checks say of the work as it was left; whether it is believed is another question."""
+    """Return what the checks say about the work as the agent left it. Whether that can be believed is decided later."""
     results = tuple(map(_marked, checks))
     reason = _reason(checks, results)
     both = zip(checks, results, strict=True)
@@ -67,7 +67,7 @@ def of_work(checks: Sequence[Check]) -> Verdict:
 
 
 def _marked(check: Check) -> CheckResult:
-    # The tests that were written for the story are its own, though they fail on the base like others.
+    # Tests that were written for the story are its own, although they fail on the base too.
     if not check.is_own and fails_alike(check.earlier or check.base, check.work):
         return replace(check.work.result, verdict=CheckVerdict.INHERITED)
     return check.work.result
@@ -100,14 +100,14 @@ def _failure(before: CheckResult, failed: CheckResult) -> Reason:
         return Reason.VERIFICATION_TIMEOUT
     if failed.cause == "output_limit":
         return Reason.OUTPUT_LIMIT
-    # What could be started on the base and cannot be now was broken by the attempt.
+    # If a check could start on the base and cannot now, the attempt broke it.
     if failed.cause == "unrunnable" and before.cause == "unrunnable":
         return Reason.VERIFICATION_UNRUNNABLE
     return Reason.STORY_VERIFICATION_FAILED
 
 
 def of_old_tests(found: Verdict, checks: Sequence[Check], text_changed: Tells, renamed: Tells) -> Verdict:
-    """Return the verdict with what the tests of the base say of the work, where the work changed any."""
+    """Return the verdict with what the tests of the base say about the work, if the work changed any of them."""
     broken, eased, changed, gone = ([], [], [], [])  # type: tuple[list[str], list[str], list[str], list[str]]
     for check in checks:
         name = check.work.names
@@ -115,7 +115,7 @@ def of_old_tests(found: Verdict, checks: Sequence[Check], text_changed: Tells, r
             gone += name(_gone(check, renamed))
         if check.old_tests is None or check.came_with_work:
             continue
-        # Tests that were written for the story, also where their file could not be loaded on the base.
+        # Tests that were written for the story, even if their file could not be loaded on the base.
         own = [test for test in check.old_tests.failing if check.earlier and test not in (check.earlier.tests or {})]
         if check.earlier is not None:
             gone += name(test for test in vanished(check.old_tests, check.work) if test not in gone)
@@ -133,7 +133,7 @@ def of_old_tests(found: Verdict, checks: Sequence[Check], text_changed: Tells, r
 
 
 def _gone(check: Check, renamed: Tells) -> list[str]:
-    """Return the tests that vanished; where people gave one another name, one of that name passes instead."""
+    """Return the tests that are gone. A renamed test is not gone if it passes under its new name."""
     found = vanished(check.base, check.work)
     left = [test for test in found if not renamed(test)]
     new = sum(test not in (check.base.tests or {}) for test in check.work.passing)
@@ -141,7 +141,7 @@ def _gone(check: Check, renamed: Tells) -> list[str]:
 
 
 def is_proved(checks: Sequence[Check]) -> bool:
-    """Whether tests that already existed failed before and pass now, as they stood."""
+    """Tell whether tests that already existed failed before and pass now, unchanged."""
     return any(
         passes(test, check.work) and (check.old_tests is None or passes(test, check.old_tests))
         for check in checks
@@ -151,7 +151,7 @@ def is_proved(checks: Sequence[Check]) -> bool:
 
 
 def has_own_tests(checks: Sequence[Check], text_changed: Tells) -> bool:
-    """Whether a new or changed test passes on the work and does not pass without it."""
+    """Tell whether a new or changed test passes with the work and fails without it."""
     return any(check.new_tests is not None and _fails_without(check, check.new_tests, text_changed) for check in checks)
 
 
@@ -166,7 +166,7 @@ def _fails_without(check: Check, without: Shown, text_changed: Tells) -> bool:
 
 
 def document(found: Verdict, checks: Sequence[Check]) -> bytes:
-    """Return the content of `verification.json`: the verdict, each command's result, and in short the other trees."""
+    """Return the content of `verification.json`: the verdict, each command's result, and a summary of the other trees."""
     trees = {
         "base": [check.base for check in checks],
         "old_tests": [check.old_tests for check in checks if check.old_tests is not None],

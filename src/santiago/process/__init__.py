@@ -1,1 +1,1 @@
-"""Running foreign programs: supervised as a whole tree, bounded, redacted, sandboxed. Shared by agent and verification."""
+"""Running foreign programs: supervised with all their children, limited, redacted, sandboxed. Used for agents and checks."""

@@ -1,8 +1,8 @@
-"""Fences with a file system of their own, from bubblewrap or from the kernel's namespaces themselves.
+"""Sandboxes with their own file system, made by bubblewrap or by the kernel's namespaces.
 
-The system is read-only there, home folders, sockets, other processes and everything that the caller hides are not there,
-and only the given folders can be written. A checkout stands where its repository stands, of which nothing else is there;
-what is written to its dependencies is kept apart. Of two statements about a path the inner one counts.
+The system is read-only there. Home folders, sockets, other processes and everything that the caller hides are missing, and
+only the given folders can be written. A checkout is mounted at the path of its repository, of which nothing else is visible.
+What is written to its dependencies is kept apart. If two layers concern a path, the inner one counts.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ _NEEDED_OF_RUN = (
     "/run/current-system",
     "/run/wrappers",
 )
-"""What is needed of /run: how names are resolved, and where one distribution keeps its programs."""
+"""What is needed of /run: name resolution, and the programs of one distribution."""
 _NOTHING = "/dev/null"
 
 
 class Layer(NamedTuple):
-    """What stands at a path inside: something of this machine, to be read, written or written over, or a fresh folder.
+    """What is at a path inside: something of this machine (readable, writable or with an overlay), or a fresh folder.
 
-    Paths are real ones: a link on the way would be followed in a root that is not the same any more.
+    Paths have no links in them, since a link would be followed in the new root.
     """
 
     how: How
     source: str = ""
     upper: str = ""
-    """Where that is kept which is written over it."""
+    """The folder that keeps what is written to an overlay."""
 
 
 Layers = dict[str, Layer]
@@ -58,10 +58,10 @@ Layers = dict[str, Layer]
 
 @dataclass(frozen=True)
 class Apart(Sandbox):
-    """What both kinds have in common: which layers a command sees, and where a checkout stands."""
+    """What both kinds share: which layers a command sees, and where a checkout is mounted."""
 
     environment: dict[str, str] = field(default_factory=dict)
-    """Where PATH and HOME come from that decide which toolchains are shown."""
+    """The environment whose PATH and HOME decide which toolchains are shown."""
 
     def temporary_seen(self, temporary: str) -> str:  # noqa: ARG002  # it has one name for every command
         return OWN_TEMPORARY
@@ -71,7 +71,7 @@ class Apart(Sandbox):
         return STORES
 
     def _grounded(self, ground: Ground) -> Ground:
-        # Never a home folder as a whole, whatever stands in a file of an environment.
+        # Never a whole home folder, even if a file of a virtual environment names it.
         elsewhere = [path for path in ground.shown if not places.is_private(path)]
         needed = places.needed([*(one.source for one in ground.dependencies), *elsewhere], self._roots)
         shown = tuple(path for path in needed if not places.inside(path, ground.repo))
@@ -80,7 +80,7 @@ class Apart(Sandbox):
 
     def _fenced(self, command: Command, fence: Fence) -> Command:
         layers = self._layers(fence)
-        # All checkouts have one path here, so that what a tool keeps by path must not outlive its checkout.
+        # All checkouts have the same path here, so caches that a tool keeps by path must not outlive their checkout.
         inside = replace(command, env=with_own_caches(command.env, OWN_TEMPORARY))
         cwd, names = (fence.place.seen, fence.place.names) if fence.place else (command.cwd, (command.cwd,))
         copies = fence.home.copies if fence.home else ()
@@ -102,7 +102,7 @@ class Apart(Sandbox):
 
     @cached_property
     def _surroundings(self) -> Layers:
-        """What is the same for every command: what is hidden, and what is shown although it lies there."""
+        """The layers that are the same for every command: what is hidden, and what is shown inside hidden folders."""
         needed = (path for path in _NEEDED_OF_RUN if places.is_there(path))
         shown = (*places.toolchains(self.environment, self._roots), *needed)
         return {**_hidden((*self._roots, *places.closed_files())), **_as_it_lies("show", shown)}
@@ -117,7 +117,7 @@ class Apart(Sandbox):
         return {**layers, **_as_it_lies("open", fence.writable), OWN_TEMPORARY: temporary}
 
     def _beside(self, seen: str, layers: Layers) -> Layers:
-        """Return the layers without those in a repository's own tree; where that is a home, its toolchains stay."""
+        """Return the layers without those in a repository's own tree. If that is a home folder, its toolchains stay."""
         home = self.environment.get("HOME")
         if home and places.inside(os.path.realpath(home), seen):
             return layers
@@ -126,7 +126,7 @@ class Apart(Sandbox):
 
 @dataclass(frozen=True)
 class Bubblewrap(Apart):
-    """Namespaces made by bubblewrap; overlays, which it may not know, are mounted before it starts."""
+    """Namespaces made by bubblewrap. Overlays, which old versions lack, are mounted before it starts."""
 
     kind: SandboxKind = "bubblewrap"
     program: str = "bwrap"
@@ -161,7 +161,7 @@ class Namespaces(Apart):
 
 
 def overlays_work(over: str, dependencies: Sequence[Dependency]) -> bool:
-    """Tell whether dependencies can be written over here: something is written, removed and made anew in each."""
+    """Tell whether overlays over dependencies work here. It is tried: a folder is made, removed and made again in each."""
     if not dependencies:
         return True
     Path(over).mkdir(parents=True, exist_ok=True)
@@ -179,12 +179,12 @@ def overlays_work(over: str, dependencies: Sequence[Dependency]) -> bool:
 
 
 def entering(spec: dict[str, object]) -> tuple[str, ...]:
-    """Return the words before a command by which it is started in namespaces of its own."""
+    """Return the words before a command that start it in its own namespaces."""
     return (sys.executable, "-I", "-S", str(Path(__file__).with_name("enter.py")), json.dumps(spec))
 
 
 def _as_it_lies(how: How, paths: Iterable[str]) -> Layers:
-    """Return layers for what is there on this machine, by the path by which it is known here."""
+    """Return layers for those paths that exist on this machine, at the same paths."""
     return {real: Layer(how, real) for real in map(os.path.realpath, paths) if places.is_there(real)}
 
 
@@ -194,17 +194,17 @@ def _hidden(paths: Iterable[str]) -> Layers:
 
 
 def _placed(place: Place) -> Layers:
-    """Return the layers of a checkout: what is read beside it, its folder where it is seen, its dependencies in that."""
+    """Return the layers of a checkout: files that are read besides it, its folder at the path where it is seen, its dependencies."""
     layers = _as_it_lies("show", place.shown)
     for host, seen in place.read.items():
         if places.is_there(host):
             layers[os.path.realpath(seen)] = Layer("show", os.path.realpath(host))
         if places.is_there(Path(host, "info", "alternates")):
-            # What a store itself borrows stands beside it here, under another name than the one that it knows.
+            # The stores that a store borrows from are beside it here, under other names than it knows.
             layers[f"{seen}/info"] = Layer("fresh")
     layers[place.seen] = Layer("show" if place.readonly else "open", os.path.realpath(place.host))
     for one in place.provided:
-        if place.readonly:  # what they are put on cannot be made any more once the checkout is there
+        if place.readonly:  # their mount points cannot be made in a read-only checkout
             Path(place.host, one.name).mkdir(exist_ok=True)
         upper = place.upper(one)
         layers[f"{place.seen}/{one.name}"] = Layer("over", one.source, upper) if upper else Layer("show", one.source)
@@ -225,7 +225,7 @@ def _options(path: str, layer: Layer) -> tuple[str, ...]:
 
 
 def _links(paths: Iterable[str], layers: Layers) -> Iterator[tuple[str, str]]:
-    """Yield what keeps paths usable that lead through a symbolic link in a fresh folder, as a home folder is one."""
+    """Yield the links that keep paths usable if they lead through a symbolic link in a folder that is fresh inside."""
     for path in dict.fromkeys(paths):
         for step in (*reversed(Path(path).parents), Path(path)):
             if step.is_symlink():
@@ -235,6 +235,6 @@ def _links(paths: Iterable[str], layers: Layers) -> Iterator[tuple[str, str]]:
 
 
 def _is_fresh(place: str, layers: Layers) -> bool:
-    """Tell whether nothing is there but what is put there: the innermost layer around a place is a fresh folder, or ours."""
+    """Tell whether a place is empty inside: the innermost layer around it is a fresh folder, or one of ours."""
     around = next((str(folder) for folder in Path(place).parents if str(folder) in layers), "")
     return around == OWN_TEMPORARY or (around in layers and layers[around].how == "fresh")

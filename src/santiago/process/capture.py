@@ -1,4 +1,4 @@
-"""Output within bounds: the beginning and the end are kept, the middle is counted, memory stays flat."""
+"""Captures output with limits: the beginning and the end are kept, the middle is counted, memory stays constant."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """What is left of an output, redacted; where nothing was dropped, all of it is in the head."""
+    """The kept output, redacted. If nothing was dropped, all of it is in the head."""
 
     head: str
     tail: str
@@ -21,14 +21,14 @@ class Captured:
 
 
 class Capture:
-    """Takes output piece by piece: its beginning and its end in memory, and more of it, as it comes, in a log file."""
+    """Takes output piece by piece. It keeps the beginning and the end in memory, and writes more of it to a log file."""
 
     def __init__(self, keep: int, redactor: Redactor, log: str | None, log_keep: int | None = None) -> None:
         self.keep = keep
         self.redactor = redactor
         self.head = bytearray()
         self.ring = bytearray()
-        # Some bytes more than are shown, so that a secret across the cut is still recognised as a whole.
+        # More bytes than are shown, so that a secret across the cut is still recognised.
         self.most = keep + redactor.reach
         self.total = 0
         self.log = _Log(log, keep if log_keep is None else log_keep, redactor) if log else None
@@ -52,13 +52,13 @@ class Capture:
         if not dropped:
             after = len(self.head) - (self.total - len(ring))
             return Captured(_text(self.redactor.whole(bytes(self.head) + ring[after:])), "", 0, log_dropped)
-        # Without its end: what may be the beginning of a secret at the cut is not shown.
+        # Without `end()`, so that the possible beginning of a secret at the cut is not shown.
         head = self.redactor.fresh().feed(bytes(self.head))
         return Captured(_text(head), _text(last(self.redactor, ring, self.keep)), dropped, log_dropped)
 
 
 class _Log:
-    """A file that grows with the output, up to a limit; the end of the output follows when it is known."""
+    """A file that grows with the output, up to a limit. The end of the output is added when it is known."""
 
     def __init__(self, path: str, most: int, redactor: Redactor) -> None:
         self.handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
@@ -93,12 +93,12 @@ class _Log:
             try:
                 piece = piece[os.write(self.handle, piece) :]
             except OSError:
-                # A full disk must not stop the draining; the coordinator meets the same error where it can act on it.
+                # Output must be read on even if the disk is full. The coordinator meets the same error where it can act on it.
                 self.failed = True
 
 
 def last(redactor: Redactor, ring: bytes, keep: int) -> bytes:
-    """Return the last bytes of an output; those before them are only there to recognise what began earlier."""
+    """Return the last bytes of an output. The bytes before them only help to recognise a secret that begins earlier."""
     stream = redactor.fresh()
     before = max(len(ring) - keep, 0)
     stream.feed(ring[:before])

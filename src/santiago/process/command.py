@@ -1,4 +1,4 @@
-"""What is asked of a supervisor, and what it reports."""
+"""The command that a supervisor gets, and the report that it returns."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ GIB = 1024**3
 
 @record
 class Command:
-    """One program to run, with its bounds."""
+    """One program to run, with its limits."""
 
     argv: tuple[str, ...]
     cwd: str
     env: dict[str, str]
     timeout_ms: int
     stdin: str | None = None
-    """A file that becomes standard input; nothing otherwise."""
+    """A file for standard input; without one, standard input is empty."""
     log: str | None = None
-    """A file that the output is written to as it comes, redacted and within `log_keep`; its end follows at the end."""
+    """A file for the output, redacted, up to `log_keep`. The end of the output is added at the end."""
     log_keep: int | None = None
-    """Bytes written to the log as they come; `keep` where nothing is said. They cost no memory."""
+    """Bytes that are written to the log as they come; `keep` by default. They cost no memory."""
     grace_ms: int = 5000
-    """Between asking (SIGTERM) and forcing (SIGKILL)."""
+    """Milliseconds between asking (SIGTERM) and forcing (SIGKILL)."""
     keep: int = 64 * 1024
     """Bytes of output kept from the beginning, and again from the end."""
     most: int = 20 * GIB
@@ -33,9 +33,9 @@ class Command:
     secrets: tuple[str, ...] = ()
     """Values that must not reach any file; kept in memory only."""
     landlock: tuple[str, ...] | None = None
-    """Folders that may be written where the kernel's own fence is the sandbox; None leaves it off."""
+    """Folders that may be written if Landlock is the sandbox; None switches Landlock off."""
     tcp: bool = True
-    """Whether that fence lets it use TCP."""
+    """Whether Landlock allows TCP."""
 
     def to_data(self) -> dict[str, Any]:
         return {one.name: getattr(self, one.name) for one in fields(self)}
@@ -49,10 +49,10 @@ class Command:
 
 @record
 class Report:
-    """How it ended. Everything that the program had started is dead when a report exists."""
+    """How a program ended. When the report exists, all processes that the program started are dead."""
 
     exit_code: int | None
-    """None where it was killed by a signal or never started."""
+    """None if it was killed by a signal or never started."""
     signal: int | None = None
     timed_out: bool = False
     stopped: bool = False
@@ -63,9 +63,9 @@ class Report:
     head: str = ""
     tail: str = ""
     dropped: int = 0
-    """Bytes between head and tail; where there are none, all of the output is in the head."""
+    """Bytes between head and tail. If there are none, all of the output is in the head."""
     log_dropped: int = 0
-    """Bytes of the output that its log lacks, all of them where there is no log; 0 says that the log is complete."""
+    """Bytes of the output that are missing in its log; all bytes if there is no log, 0 if the log is complete."""
     total: int = 0
     orphans: int = 0
     """Processes that outlived the program and had to be killed."""
@@ -75,7 +75,7 @@ class Report:
 
     @property
     def calm(self) -> bool:
-        """The program ended by itself, and nothing had to be killed."""
+        """Whether the program ended by itself, and nothing had to be killed."""
         forced = self.timed_out or self.stopped or self.flooded or self.orphans
         return self.exit_code is not None and not forced
 

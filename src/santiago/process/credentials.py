@@ -1,4 +1,4 @@
-"""Secrets in files: the values that a credential file holds, whatever its format, so that they can be kept out of others."""
+"""Finds the secret values in a credential file of any format, so that they can be kept out of other files."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _VALUE = pattern(
     r"""[ \t]*[:=]\s*["']?([^\s"',{}\[\]]{16,8192})""",
     re.IGNORECASE,
 )
-"""`"access_token": "…"` and its like in JSON, TOML, YAML and lists of variables; what is shorter is a word."""
+"""Matches `"access_token": "…"` and similar in JSON, TOML, YAML and lists of variables. Shorter values are ordinary words."""
 
 
 _LINE = pattern(r"""^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w{0,100})=(["']?)(.{0,8192}?)\2[ \t]*\r?$""", re.MULTILINE)
 
 
 def variables_of(path: Path) -> dict[str, str]:
-    """Return the variables that a file of the kind of `.env` sets."""
+    """Return the variables that a file like `.env` sets."""
     content = regular.content(path, MOST_BYTES) or b""
     return {found[1]: found[3] for found in _LINE.finditer(content.decode("utf-8", "replace"))}
 
 
 def secrets_of(path: Path) -> list[str]:
-    """Return the values under names that mark them as secret; none where there is no file to read."""
+    """Return the values under names that mark them as secret; none if the file cannot be read."""
     content = regular.content(path, MOST_BYTES) or b""
     values = (found[1] for found in _VALUE.finditer(content.decode("utf-8", "replace")))
     return sorted(dict.fromkeys(value for value in values if len(set(value)) > 2))[:MOST_VALUES]

@@ -1,8 +1,8 @@
-"""A program of its own, run by its path: enters namespaces, puts a file system together, and runs a command in it.
+"""A separate program, run by its path: enters namespaces, builds a file system, and runs a command in it.
 
-Its first argument says in JSON what is wanted, the rest is the command. Either only overlays are mounted before a program
-that makes its own namespaces, or everything is: a root that can be read but for what is put over it, fresh processes,
-and no capability. It uses nothing but the standard library, since it starts without any package.
+Its first argument is the specification in JSON; the rest is the command. Either it only mounts overlays, for a program that
+makes its own namespaces, or it makes everything: a read-only root with layers over it, a process namespace, and no
+capabilities. It uses only the standard library, since it starts without any package.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import sys
 from typing import Any, NoReturn
 
 NAME = b"santiago-enter"
-"""By which a supervisor knows these processes; no longer than the kernel takes."""
+"""The process name by which a supervisor recognises these processes. The kernel limits its length."""
 SAYS = "santiago-enter: "
-"""How its own complaints begin; it ends with `FAILED` then."""
+"""The prefix of its own error messages. It then ends with `FAILED`."""
 FAILED = 125
 
 _BIND, _REC, _PRIVATE, _NOSUID, _NODEV, _NOEXEC = 4096, 16384, 1 << 18, 2, 4, 8
@@ -44,7 +44,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def main(spec: dict[str, Any], argv: list[str]) -> NoReturn:
-    """Do what the specification says, and become the command or wait for it."""
+    """Carry out the specification, then become the command or wait for it."""
     if spec["root"]:
         _run_in_root(spec, argv)
     _unshare(("mount",), network=False)
@@ -55,7 +55,7 @@ def main(spec: dict[str, Any], argv: list[str]) -> NoReturn:
 
 
 def _run_in_root(spec: dict[str, Any], argv: list[str]) -> NoReturn:
-    """Run the command as the second process of a namespace; the first one outlives it only to say how it ended."""
+    """Run the command as the second process of a namespace. The first one waits, and passes on how it ended."""
     _prctl(_SET_NAME, NAME)
     _prctl(_DIE_WITH_PARENT, signal.SIGKILL)
     _unshare(("mount", "pid", "ipc", "uts", "cgroup"), network=not spec["network"])
@@ -75,7 +75,7 @@ def _run_in_root(spec: dict[str, Any], argv: list[str]) -> NoReturn:
 
 
 def _ended(child: int) -> int:
-    """Collect whatever ends until a child has; return its exit code."""
+    """Collect ended processes until this child has ended; return its exit code."""
     while True:
         pid, status = os.wait()
         if pid == child:
@@ -84,7 +84,7 @@ def _ended(child: int) -> int:
 
 
 def _unshare(kinds: tuple[str, ...], *, network: bool) -> None:
-    """Enter new namespaces; the superuser needs none of users, and would see files of others as nobody's in one."""
+    """Enter new namespaces. The superuser needs no user namespace, in which other users' files would belong to nobody."""
     flags = sum(_NEW[kind] for kind in kinds) | (_NEW_NETWORK if network else 0)
     if os.geteuid() == 0 and _libc.unshare(ctypes.c_int(flags)) == 0:
         return
@@ -96,9 +96,9 @@ def _unshare(kinds: tuple[str, ...], *, network: bool) -> None:
 
 
 def _put_together(spec: dict[str, Any]) -> None:
-    """Make the file system: everything that is there, to be read only, and over it what is hidden, shown and opened."""
+    """Make the file system: everything read-only, and over it the layers that hide, show or allow writing."""
     _mount("", "/", flags=_REC | _PRIVATE)
-    base = "/tmp"  # noqa: S108  # only a place to stand on; it is there everywhere
+    base = "/tmp"  # noqa: S108  # only a mount point; it exists everywhere
     _mount("tmpfs", base, "tmpfs", _NOSUID | _NODEV, "mode=755")
     os.mkdir(base + _OLD)
     os.mkdir(base + _NEW_ROOT)
@@ -124,7 +124,7 @@ def _put_together(spec: dict[str, Any]) -> None:
 
 
 def _devices(folder: str) -> None:
-    """Make a folder of the devices that any program may use, and of no other."""
+    """Make a folder with only the devices that any program may use."""
     _mount("tmpfs", folder, "tmpfs", _NOSUID, "mode=755")
     for name in _DEVICES:
         _touch(f"{folder}/{name}")
@@ -138,7 +138,7 @@ def _devices(folder: str) -> None:
 
 
 def _lay(layer: dict[str, str]) -> None:
-    """Put one layer onto what is there."""
+    """Mount one layer."""
     how, source, target = layer["how"], layer["source"], layer["target"]
     path = _NEW_ROOT + target
     if how in ("fresh", "over") or os.path.isdir(_OLD + source):
@@ -173,7 +173,7 @@ def _escaped(path: str) -> str:
 
 
 def _open_loopback() -> None:
-    """Let programs in a network of their own reach each other, as tests with a server do."""
+    """Bring the loopback device up, which tests with a server need in their own network."""
     handle = _libc.socket(2, 2, 0)
     _checked("socket", handle)
     request = b"lo".ljust(16, b"\0") + (1).to_bytes(2, sys.byteorder) + bytes(22)
@@ -182,7 +182,7 @@ def _open_loopback() -> None:
 
 
 def drop_capabilities() -> None:
-    """Give up all rights that the namespaces came with, also those of a superuser's next program."""
+    """Drop all capabilities that came with the namespaces, also for programs that the superuser starts next."""
     _prctl(_AMBIENT, 4)
     number = 0
     while _libc.prctl(_DROP_BOUND, number, 0, 0, 0) == 0:

@@ -1,4 +1,4 @@
-"""What a foreign program sees of santiago's environment: an allow-list, and never a secret that nobody named for it."""
+"""Which variables a foreign program sees: an allow-list, and no secret unless it was named for this program."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def own(run: str, story: str, attempt: int, plan_dir: str, prompt_file: str) -> 
 def for_checks(
     source: Mapping[str, str], names: Iterable[str] = (), given: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Return what checks and set-up commands see: the allow-list and the named variables, but no secret, also no named one."""
+    """Return the variables for checks and set-up commands: the allow-list and the named ones, but never a secret."""
     named = set(names)
     secrets = secrets_in(dict(source))
     found = {
@@ -58,7 +58,7 @@ def for_agent(
     profile: Iterable[str] = (),
     given: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """Return what an agent sees; secrets only where its profile names them."""
+    """Return the variables for an agent. Secrets are included only if its profile names them."""
     listed = set(profile)
     secrets = secrets_in(dict(source))
     found = {
@@ -79,7 +79,7 @@ def _allowed(source: Mapping[str, str], named: set[str]) -> dict[str, str]:
 
 
 def _absolute(path: str) -> str:
-    """Return a search path without relative entries: in an agent's checkout they would name programs that it planted."""
+    """Return a search path without relative entries, since an agent could put its own programs there."""
     return ":".join(entry for entry in path.split(":") if entry.startswith("/"))
 
 

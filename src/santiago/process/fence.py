@@ -1,4 +1,4 @@
-"""Fences around commands that need no file system of their own: none at all, and the kernel's Landlock."""
+"""Sandboxes without their own file system: none at all, and the kernel's Landlock."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _KEPT_BY_PATH = {"XDG_CACHE_HOME": ".cache", "PYTHONPYCACHEPREFIX": ".pycache", 
 
 
 def with_own_caches(environment: Mapping[str, str], temporary: str) -> dict[str, str]:
-    """Return variables by which temporary files lie in a folder, and caches that are moved elsewhere in it as well.
+    """Return the variables with temporary files moved to a folder, and also those caches that variables put elsewhere.
 
-    What a tool keeps by path must not outlive its checkout: the next one may stand at the same path.
+    Caches that a tool keeps by path must not outlive their checkout, since the next one may have the same path.
     """
     moved = {name: f"{temporary}/{folder}" for name, folder in _KEPT_BY_PATH.items() if name in environment}
     return {**environment, **moved, "TMPDIR": temporary}
@@ -56,19 +56,19 @@ class Fence:
 
 @dataclass(frozen=True)
 class Sandbox:
-    """No fence at all; the others are its kinds."""
+    """No sandbox at all. The others are subclasses."""
 
     kind: SandboxKind = "none"
     name: str = "none"
-    """For the run's header and its log."""
+    """Its name for the run's header and log."""
 
     def temporary_seen(self, temporary: str) -> str:
-        """Return the path by which a command inside the fence knows its temporary folder."""
+        """Return the path of its temporary folder as a command inside sees it."""
         return temporary
 
     @property
     def stores(self) -> str | None:
-        """Below which folder a checkout finds the objects that it borrows; None where they are known by their own paths."""
+        """The folder below which a checkout finds the objects that it borrows; None if they have their own paths."""
         return None
 
     def ground(
@@ -81,10 +81,10 @@ class Sandbox:
         needed: Iterable[str] = (),
         over: str | None = None,
     ) -> Ground:
-        """Return how the checkouts of a repository stand in this fence.
+        """Return how the checkouts of a repository are placed in this sandbox.
 
-        `names` are other paths that lead to it; its `dependencies` lead to `needed` folders elsewhere, and `over` is a folder for
-        what is written over them.
+        `names` are other paths that lead to the repository. Its `dependencies` need the folders `needed` elsewhere, and `over` is a
+        folder for what is written to them.
         """
         return self._grounded(
             Ground(
@@ -112,15 +112,15 @@ class Sandbox:
         temporary: str | None = None,
         home: Home | None = None,
     ) -> Command:
-        """Return the command inside the fence; `temporary` is a folder of its own for temporary files, `home` its part of that.
+        """Return the command inside the sandbox. `temporary` is its folder for temporary files, `home` its part of the home folder.
 
-        It can write a place that is given and not only to be read, starts there, and is told the path by which that is known.
+        It starts in the `place`, can write it unless that is read-only, and gets its path in variables.
         """
         if place is not None:
             command = replace(command, cwd=place.host, env=place.told(command.env))
         for folder in (*([place.host] if place else []), *writable, *([temporary] if temporary else [])):
             if not places.is_there(folder):
-                raise SantiagoError(Kind.TRANSIENT, "the folder is gone", where=folder, reason=Reason.IO_ERROR)
+                raise SantiagoError(Kind.TRANSIENT, "the folder was removed", where=folder, reason=Reason.IO_ERROR)
         if home is not None:
             writable, readonly = (*writable, *home.writable), (*readonly, *home.shown)
         return self._fenced(command, Fence(place, writable, readonly, hidden, network, temporary, home))
@@ -143,7 +143,7 @@ class Landlock(Sandbox):
             folders = (*folders, fence.home.folder, *fence.home.copies.values())
         if fence.temporary is None:
             return replace(command, landlock=tuple(map(os.path.realpath, folders)))
-        # The home folder cannot be written here, so tools get their caches elsewhere.
+        # Tools get other cache folders, since the home folder cannot be written here.
         caches = {name: str(Path(fence.temporary, folder)) for name, folder in _CACHES.items()}
         allowed = tuple(map(os.path.realpath, (*folders, fence.temporary)))
         return replace(command, landlock=allowed, env={**command.env, **caches, "TMPDIR": fence.temporary})

@@ -1,7 +1,7 @@
-"""The ways in which a secret may be written: as it is, reversed, escaped, quoted, or in another alphabet.
+"""The encodings in which a secret may be written: as it is, reversed, escaped, quoted, or in another alphabet.
 
-Letter case, spaces, line ends and punctuation are no part of a form: texts are compared without them, so that a wrapped
-line, a `+` of a patch or the colons between two digits hide nothing.
+Texts are compared without letter case, spaces, line ends and punctuation, so that a wrapped line, a `+` of a patch or
+colons between digits hide nothing.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ import codecs
 import json
 
 SHORTEST = 8
-"""Secrets and forms below this length are not looked for: they would hide ordinary words."""
+"""Shorter secrets and encodings are not looked for, since they would match ordinary words."""
 _LONGEST = 4096
-"""Longer secrets are looked for piece by piece, so that their forms stay small."""
+"""Longer secrets are looked for in pieces, so that their encodings stay small."""
 _PIECE = 1024
 _LEFT_OUT = bytes(byte for byte in range(128) if not chr(byte).isalnum())
 KEPT = frozenset(range(256)) - frozenset(_LEFT_OUT)
 
 
 def fold(text: bytes) -> bytes:
-    """Return a text in small letters, without anything that is neither letter nor digit; byte by byte, whatever is around."""
+    """Return a text in lower case with only letters and digits. Each byte is treated by itself."""
     return text.lower().translate(None, _LEFT_OUT)
 
 
 def forms(secret: str) -> set[bytes]:
-    """Return the ways in which a secret may be written; ways that differ only in what `fold` leaves out are not repeated."""
+    """Return the encodings of a secret. Those that differ only in what `fold` removes are not repeated."""
     raw = secret.encode("utf-8", "surrogateescape")
     found = {raw, raw[::-1], codecs.encode(secret, "rot13").encode("utf-8", "surrogateescape")}
     found |= _in_text(secret, raw) | _by_bytes(raw)
@@ -36,7 +36,7 @@ def forms(secret: str) -> set[bytes]:
 
 
 def known(secrets: tuple[str, ...]) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
-    """Return what to look for: as it stands, and in folded text."""
+    """Return what to look for in the text itself, and what to look for in the folded text."""
     exact, folded = set(), set()
     for piece in (piece for secret in secrets for piece in _pieces(secret)):
         exact.add(piece.encode("utf-8", "surrogateescape"))
@@ -56,8 +56,8 @@ def _pieces(secret: str) -> list[str]:
 
 
 def _in_text(secret: str, raw: bytes) -> set[bytes]:
-    """Return the forms in which only unusual characters are escaped, as in JSON, addresses, pages and mails."""
-    from urllib.parse import quote_from_bytes  # most starts have no secret, and this takes as long as all the rest
+    """Return encodings that escape only unusual characters, as in JSON, URLs, HTML and mails."""
+    from urllib.parse import quote_from_bytes  # loaded only if there is a secret, since it is slow to load
 
     page = secret.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     quoted = page.replace('"', "&quot;")
@@ -71,7 +71,7 @@ def _in_text(secret: str, raw: bytes) -> set[bytes]:
 
 
 def _by_bytes(raw: bytes) -> set[bytes]:
-    """Return the forms in which every byte or character is a number; what stands between them does not matter."""
+    """Return encodings that write every byte or character as a number. What is between the numbers does not matter."""
     text = raw.decode("utf-8", "surrogateescape")
     found = {raw.hex(), "".join(f"\\x{byte:02x}" for byte in raw), "".join(f"0x{byte:02x}," for byte in raw)}
     found |= {"".join(f"\\{byte:03o}" for byte in raw), "".join(f"\\u{ord(mark):04x}" for mark in text)}
@@ -80,7 +80,7 @@ def _by_bytes(raw: bytes) -> set[bytes]:
 
 
 def _base64(raw: bytes) -> set[bytes]:
-    """Return base 64 at the three places where the secret may begin in a longer text; only what is its own is constant."""
+    """Return base 64 for the three offsets at which the secret may begin, without characters that depend on its neighbours."""
     found = set()
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         for shift in range(3):

@@ -1,7 +1,7 @@
-"""An agent's own part of the home folder: a copy of its settings, in which only what is named is the user's own.
+"""An agent's part of the home folder: a copy of its settings, except for files that it may write in place.
 
-Whatever an agent wrote into its settings, such as a command that runs at every start, the user's next session would carry
-out, which no fence surrounds. So it works on a copy that is gone afterwards; what is too large for that can only be read.
+An agent could write a command into its settings that runs at every start, and the user's next session would run it without
+a sandbox. So the agent works on a copy that is removed afterwards. What is too large to copy can only be read.
 """
 
 from __future__ import annotations
@@ -24,33 +24,33 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 16 * 1024 * 1024
 MOST_FILES = 1_000
-"""Of all copies for one attempt; a folder or file that would go beyond is shown as it is, to be read."""
+"""Bytes of all copies for one attempt. A folder or file beyond that is not copied, and can only be read."""
 MOST_LEFT = 100
-"""Names of what was left in a copy."""
+"""How many changed files of a copy are named."""
 _LOOKED_AT = 20_000
-"""Files that are looked at for that; an agent may have left any number."""
+"""How many files of a copy are checked for changes, since an agent may have left any number."""
 
 
 @record
 class Home:
-    """What one attempt has of the user's home folder. Paths of the user's own are written as the profile means them."""
+    """What one attempt has of the user's home folder. The user's own paths are written as in the profile."""
 
     folder: str
-    """Stands for the home folder where nothing can be put over that."""
+    """The folder that replaces the home folder if nothing can be mounted over it."""
     real: str
     copies: dict[str, str] = field(default_factory=dict)
-    """The user's own file or folder, and the copy that stands in its place."""
+    """The user's own file or folder → the copy that replaces it."""
     shown: tuple[str, ...] = ()
-    """What lies in these and was too large to be copied."""
+    """Files and folders inside these that were too large to copy."""
     writable: tuple[str, ...] = ()
-    """What is the user's own and can be written."""
+    """The user's own files that the agent may write in place."""
     fresh: tuple[str, ...] = ()
-    """What was left out, `*` for any letters: it begins empty, and what becomes of it is of no interest."""
+    """Patterns of what is not copied. It begins empty, and changes of it are not reported."""
     before: dict[str, tuple[int, str]] = field(default_factory=dict)
     """Size and digest of the copied files, by their own names."""
 
     def left(self) -> tuple[str, ...]:
-        """Return what the agent changed, made or removed in the copies, by the names that it has in the home folder."""
+        """Return the files that the agent changed, made or removed in the copies, by their names in the home folder."""
         beside = _among((*self.shown, *self.writable), self.fresh)
         now = {
             name: path
@@ -68,9 +68,9 @@ class Home:
         return f"~{name[len(self.real) :]}" if self.real and inside(name, self.real) else name
 
     def furnished(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """Make the folder a home of its own, for a fence that can put nothing over another; return the variables for it.
+        """Turn the folder into a home folder, for a sandbox that cannot mount over folders; return the variables for it.
 
-        All that is not copied is a link to the user's own, which the fence keeps from being written.
+        What is not copied is a link to the user's own file, which the sandbox protects from writing.
         """
         for path in (*self.shown, *self.writable):
             for own, copy in self.copies.items():
@@ -81,13 +81,13 @@ class Home:
         return {name: self._moved(name, value) for name, value in environment.items()}
 
     def _moved(self, name: str, value: str) -> str:
-        """Return where a variable leads that names the home folder, or one of its own for an agent's settings."""
+        """Return the new value of a variable that names the home folder, or a folder of the agent's settings."""
         if self.real and (value == self.real or (name.startswith("XDG_") and inside(value, self.real))):
             return self.folder + value[len(self.real) :]
         return self.copies.get(value, value)
 
     def _fill(self, folder: Path, real: Path) -> None:
-        """Link to everything that a folder lacks; the copies themselves are whole."""
+        """Add links to everything that a folder lacks. The copies themselves are complete."""
         folder.mkdir(parents=True, exist_ok=True)
         with suppress(OSError):
             for entry in real.iterdir():
@@ -101,7 +101,7 @@ class Home:
 def copied(
     side: str, real: str, *, own: Iterable[str], writable: Iterable[str] = (), fresh: Iterable[str] = ()
 ) -> Home:
-    """Copy what an agent reads of the home folder `real` into a folder of its own below `side`."""
+    """Copy what an agent needs of the home folder `real` into a folder below `side`."""
     real = real.rstrip("/")
     copying = _Copying(tuple(path for path in writable if Path(path).exists()), tuple(fresh))
     folder = f"{side}/home"
@@ -128,7 +128,7 @@ class _Copying:
         self.bytes, self.files = MOST_BYTES, MOST_FILES
 
     def take(self, own: str, copy: str) -> None:
-        """Copy a file, or a folder entry by entry, so that one large entry does not keep the others out."""
+        """Copy a file, or a folder entry by entry, so that one large entry does not prevent the others."""
         Path(copy).parent.mkdir(parents=True, exist_ok=True)
         if not Path(own).is_dir():
             self._entry(own, copy)
@@ -155,7 +155,7 @@ class _Copying:
             self._file(name, path, Path(copy + name[len(own) :]))
 
     def _lead(self, own: str, copy: str) -> None:
-        """Keep the link by which something is known that is not copied: it is shown where it really lies."""
+        """Copy a link whose target is not copied. The target is shown at its real path."""
         if os.path.islink(own) and (own in self.writable or own in self.shown):  # noqa: PTH114  # a text
             Path(copy).symlink_to(os.path.realpath(own))
 
@@ -176,7 +176,7 @@ def _among(names: tuple[str, ...], patterns: tuple[str, ...]) -> Callable[[str],
 def _files(
     path: str, name: str, most: int, without: Callable[[str], bool], *, follow: bool = False
 ) -> Iterator[tuple[str, str]]:
-    """Yield at most so many files at or below a path, each with the name that stands for it; some names are left out."""
+    """Yield at most `most` files at or below a path, each with its name; names that match `without` are left out."""
     if not os.path.isdir(path) or (os.path.islink(path) and not follow):  # noqa: PTH112, PTH114  # thousands of them
         yield name, path
         return
@@ -197,7 +197,7 @@ def _names(folder: str) -> list[str]:
     try:
         return sorted(os.listdir(folder))  # noqa: PTH208  # names, not paths
     except OSError:
-        return []  # not ours to read, so not the agent's either
+        return []  # unreadable for us, so the agent does not get it either
 
 
 def _size(path: str) -> int:
@@ -208,7 +208,7 @@ def _size(path: str) -> int:
 
 
 def _holds(path: str, size: int, digest: str) -> bool:
-    """Tell whether a file is what was copied; one of another size, however large, is not read."""
+    """Tell whether a file is unchanged since it was copied. A file of another size is not read."""
     return _size(path) == size and _digest(regular.content(path, size + 1, follow=False) or b"") == digest
 
 

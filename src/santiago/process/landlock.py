@@ -1,7 +1,7 @@
-"""The kernel's own fence (Landlock): where bubblewrap is missing, writing is limited to given folders.
+"""The kernel's own sandbox (Landlock): limits writing to given folders if no other sandbox works.
 
-Weaker than a namespace: everything can be read that the user can read, UDP passes, other processes are visible. The
-run's header says so, and nobody takes it for more than it is.
+It is weaker than namespaces: everything that the user can read can be read, UDP is allowed, and other processes are visible.
+The run's header says so.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ _NO_NEW_PRIVILEGES = 38
 _TCP = 1 << 0 | 1 << 1
 """Bind and connect."""
 _SCOPES = 1 << 0 | 1 << 1
-"""Sockets without a path, and signals, of processes outside."""
+"""Restrictions on abstract sockets and signals of outside processes."""
 _KNOWS_TCP, _KNOWS_SCOPES = 4, 6
-"""Versions of the interface from which they can be closed."""
+"""Versions of the interface that first support these."""
 _READ = 1 << 0 | 1 << 2 | 1 << 3
 """Execute, read a file, list a folder."""
 _FILE = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15
-"""What makes sense for a single file: execute, write, read, truncate, ioctl."""
+"""Rights that make sense for a single file: execute, write, read, truncate, ioctl."""
 _RIGHTS_BY_ABI = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 _ALWAYS_WRITABLE = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/shm", "/dev/ptmx", "/dev/pts")  # noqa: S108  # devices
 
@@ -38,7 +38,7 @@ class _Beneath(ctypes.Structure):
 
 
 def abi() -> int:
-    """Return the kernel's version of the fence; 0 where there is none."""
+    """Return the kernel's version of Landlock; 0 if there is none."""
     if sys.platform != "linux":
         return 0
     try:
@@ -48,7 +48,7 @@ def abi() -> int:
 
 
 def not_held(version: int) -> tuple[str, ...]:
-    """Return in words what a version of the fence leaves open, for the header of a run."""
+    """Return, in words, what a version of Landlock does not restrict, for the header of a run."""
     return (
         "reading", "the list of processes", "UDP", "sockets with a path", "file modes and times",
         *(() if version >= _KNOWS_TCP else ("TCP of checks",)),
@@ -57,9 +57,9 @@ def not_held(version: int) -> tuple[str, ...]:
 
 
 def restrict(writable: tuple[str, ...], *, tcp: bool = True) -> None:
-    """From now on this process and its children write only below these folders, and reach no other process.
+    """Restrict this process and its children: they can write only below these folders, and reach no other process.
 
-    The superuser's rights go as well: with them it could look into any process, whatever the fence says.
+    The superuser's capabilities are dropped too, since with them it could look into any process.
     """
     version = abi()
     rights = (1 << _RIGHTS_BY_ABI.get(version, 16)) - 1

@@ -1,7 +1,7 @@
-"""Where a checkout stands: its folder on this machine, and the path by which the programs that run in it know it.
+"""Where a checkout is: its folder on this machine, and the path at which programs that run in it see it.
 
-In a file system of its own a checkout stands where its repository stands, so that absolute paths, editable installs and
-virtual environments mean the checkout; elsewhere it is known by its own path.
+In a sandbox with its own file system, a checkout is mounted at the path of its repository, so that absolute paths, editable
+installs and virtual environments lead to the checkout. Otherwise it is seen at its own path.
 """
 
 from __future__ import annotations
@@ -18,63 +18,63 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 OUTSIDE = "/run/santiago"
-"""In a file system of its own: the folder for what is read beside a checkout; no repository of the user's is there."""
+"""In a sandbox with its own file system: the folder for what is read besides a checkout. No user's repository is there."""
 STORES = f"{OUTSIDE}/objects"
 
 
 @record
 class Dependency:
-    """A folder of dependencies that git knows nothing of and a checkout needs, such as `.venv`."""
+    """A folder of dependencies that git ignores and a checkout needs, such as `.venv`."""
 
     name: str
     """Its path in the repository."""
     source: str
-    """Where its files lie on this machine."""
+    """The path of its files on this machine."""
 
 
 @record
 class Place:
-    """Where one checkout stands."""
+    """Where one checkout is."""
 
     host: str
     seen: str
     names: tuple[str, ...] = ()
-    """Other paths that lead to where it is seen, through symbolic links."""
+    """Other paths that lead there through symbolic links."""
     read: Mapping[str, str] = field(default_factory=dict)
-    """What its programs read beside it: where it lies on this machine, and by which path they know it."""
+    """What its programs read besides it: path on this machine → path that they see."""
     provided: tuple[Dependency, ...] = ()
     shown: tuple[str, ...] = ()
-    """What these are built on, known by its own path."""
+    """Folders that the dependencies need, at their own paths."""
     over: str | None = None
-    """A folder for what is written over them; they can only be read where there is none."""
+    """A folder for what is written to the dependencies; without one, they can only be read."""
     first: tuple[str, ...] = ()
-    """Folders of the checkout that python must search first: installed packages lead to others of their names."""
+    """Folders of the checkout that python must search first, since installed packages would lead to other copies."""
     readonly: bool = False
-    """Whether its programs are only to look at it, where a fence can see to that."""
+    """Whether its programs may only read it, if the sandbox can enforce that."""
 
     def upper(self, dependency: Dependency) -> str | None:
-        """Return the folder for what is written over a dependency."""
+        """Return the folder for what is written to a dependency; None if it can only be read."""
         return f"{self.over}/{dependency.name}" if self.over else None
 
     def called(self, path: str) -> str:
-        """Return by which path the programs know a file or folder of this machine that they may read."""
+        """Return the path at which the programs see a file or folder of this machine."""
         return self.read.get(path, path)
 
     def reading(self, *paths: str) -> Place:
-        """Return the place with more of this machine that its programs read; outside of what is seen there."""
+        """Return the place with more files or folders of this machine that its programs may read."""
         moved = self.seen != self.host
         return replace(
             self, read={**self.read, **{path: f"{OUTSIDE}/{Path(path).name}" if moved else path for path in paths}}
         )
 
     def told(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """Return the variables for a program that runs here: where it is, and what python searches first."""
+        """Return the variables for a program that runs here: its folder, and what python searches first."""
         search = [f"{self.seen}/{folder}" for folder in self.first]
         path = ":".join([*search, *filter(None, [environment.get("PYTHONPATH")])])
         return {**environment, "PWD": self.seen, **({"PYTHONPATH": path} if search else {})}
 
     def lacks(self, path: str) -> bool:
-        """Tell whether a path of the repository leads to nothing here: the checkout has no such file."""
+        """Tell whether the checkout lacks a file that the repository has at this path."""
         if self.seen == self.host or not inside(path, self.seen):
             return False
         name = os.path.relpath(path, self.seen)
@@ -83,11 +83,11 @@ class Place:
 
 @record
 class Ground:
-    """What the checkouts of one repository have in common."""
+    """What the checkouts of one repository share."""
 
     repo: str = ""
     seen_there: bool = False
-    """Whether all of them are seen where the repository stands; each is known by its own path otherwise."""
+    """Whether all of them are seen at the repository's path. Otherwise each is seen at its own path."""
     names: tuple[str, ...] = ()
     stores: tuple[str, ...] = ()
     """The folders of objects that the checkouts' git directories borrow from."""
@@ -96,10 +96,10 @@ class Ground:
     over: str | None = None
     first: tuple[str, ...] = ()
     given: dict[str, tuple[Dependency, ...]] = field(default_factory=dict)
-    """What single checkouts get in place of these dependencies; whoever prepares a checkout says so here."""
+    """Checkout → the dependencies that it gets instead of these. Set when a checkout is prepared."""
 
     def place(self, folder: str, *read: str) -> Place:
-        """Return where a checkout stands whose programs also read some files or folders of this machine."""
+        """Return the place of a checkout whose programs also read some files or folders of this machine."""
         if not self.seen_there:
             return Place(host=folder, seen=folder, first=self.first).reading(*self.stores, *read)
         return Place(
@@ -114,7 +114,7 @@ class Ground:
 
 
 def link_into(folder: str, dependencies: Iterable[Dependency]) -> None:
-    """Put links to dependencies into a checkout, which nothing else brings there."""
+    """Put links to dependencies into a checkout that does not get them in another way."""
     for one in dependencies:
         target = Path(folder, one.name)
         if _has_room(folder, one.name):
@@ -124,15 +124,15 @@ def link_into(folder: str, dependencies: Iterable[Dependency]) -> None:
 
 
 def beside(folder: str) -> str:
-    """Return the name under which something is kept that belongs to a checkout and does not stand in it."""
+    """Return the name for something that belongs to a checkout but is kept outside it."""
     return "-".join(folder.rstrip("/").split("/")[-2:])
 
 
 def _has_room(folder: str, name: str) -> bool:
-    """Tell whether a dependency can be put into a checkout: its parent is there, and set-up or work made none of its own."""
+    """Tell whether a dependency can be put into a checkout: its parent exists, and nothing else has its name."""
     target = Path(folder, name)
     if os.path.realpath(target.parent) != str(Path(os.path.realpath(folder), name).parent) or target.is_symlink():
-        return False  # a link that somebody left here could lead anywhere
+        return False  # a link that was left here could lead anywhere
     try:
         return target.parent.is_dir() and not any(target.iterdir())
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Which folders a sandbox must show although it hides what surrounds them: the toolchains that PATH leads to."""
+"""Which folders a sandbox must show inside hidden ones: the toolchains that PATH leads to."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _KEPT = (
     " .local/share/fnm .local/share/pnpm .local/pipx .local/share/pipx go/bin go/pkg/mod .m2/repository .gem .nix-profile"
 )
 _KEPT_IN_HOME = _KEPT.split()
-"""Toolchains and package stores below the home folder; none of them is where credentials are kept."""
+"""Toolchains and package stores below the home folder. None of them holds credentials."""
 _SHARED_FOLDERS = frozenset({".local", ".config", ".cache"})
-"""Folders whose `bin` is a toolchain while the rest is the user's own."""
+"""Folders whose `bin` is a toolchain, while the rest is private to the user."""
 _CLOSED = (
     "/etc/shadow",
     "/etc/shadow-",
@@ -33,21 +33,21 @@ _HOST_KEYS = "/etc/ssh"
 
 
 def hidden_roots(environment: Mapping[str, str]) -> list[str]:
-    """Return the places that nobody but their owner should read: home folders, and where other programs keep sockets."""
+    """Return the places that only their owner should read: home folders, and folders with other programs' sockets."""
     home = environment.get("HOME", "")
     found = {os.path.realpath(place) for place in (home, *_PRIVATE) if place}
     return sorted(place for place in found if place != "/" and is_folder(place))
 
 
 def is_private(folder: str) -> bool:
-    """Tell whether a folder is somebody's home, or one where everybody's files lie side by side."""
+    """Tell whether a folder is somebody's home, or one that all users share."""
     real = os.path.realpath(folder)
     homes = (os.path.expanduser("~"), *_PRIVATE, "/tmp")  # noqa: S108, PTH111  # a home may be missing
     return os.path.dirname(real) == "/home" or real in map(os.path.realpath, homes)  # noqa: PTH120
 
 
 def closed_files() -> list[str]:
-    """Return system files with secrets that this user could read; only the superuser has any."""
+    """Return system files with secrets that this user could read; empty except for the superuser."""
     keys = Path(_HOST_KEYS)
     found = [*map(Path, _CLOSED), *(keys.glob("ssh_host_*_key") if is_folder(keys) else ())]
     return [str(path) for path in found if os.access(path, os.R_OK)]
@@ -69,20 +69,20 @@ def toolchains(environment: Mapping[str, str], roots: Iterable[str]) -> list[str
 
 
 def needed(folders: Iterable[str], roots: Iterable[str]) -> list[str]:
-    """Return what folders of dependencies need that lies in hidden places: where links lead, what an environment is built on."""
+    """Return what folders of dependencies need in hidden places: targets of links, and the base of an environment."""
     wanted = [place for folder in map(Path, folders) for place in (folder, *_base_of(folder / "pyvenv.cfg"))]
     return _below(wanted, [*roots, os.path.realpath("/tmp")])  # noqa: S108  # as above
 
 
 def _below(wanted: Iterable[Path], roots: list[str]) -> list[str]:
-    """Return the real places of those that lie below one of the roots, without what lies in another of them."""
+    """Return the real paths that are below one of the roots, without those inside another of these paths."""
     real = {os.path.realpath(place) for place in wanted if is_there(place)}
     found = sorted(place for place in real if place not in roots and any(inside(place, root) for root in roots))
     return [place for place in found if not any(inside(place, other) for other in found if other != place)]
 
 
 def is_there(path: str | Path) -> bool:
-    """Whether a path exists for this user; one behind a closed folder does not."""
+    """Tell whether a path exists for this user. A path behind a closed folder does not."""
     return os.path.exists(path)  # noqa: PTH110  # never raises
 
 
@@ -95,7 +95,7 @@ def inside(path: str, folder: str) -> bool:
 
 
 def _installation(entry: Path) -> list[Path]:
-    """Return what belongs to a folder of programs: the folder itself, what it is the `bin` of, what its venv is built on."""
+    """Return what belongs to a folder of programs: the folder, the installation around a `bin`, and the base of its venv."""
     found = [entry]
     above = entry.parent
     whole = entry.name in {"bin", "sbin", "shims", ".bin"} and above.name not in _SHARED_FOLDERS
@@ -108,7 +108,7 @@ def _installation(entry: Path) -> list[Path]:
 
 
 def _is_toolchain(folder: Path) -> bool:
-    """Whether a folder holds an installation, and not somebody's own files beside a `bin`."""
+    """Tell whether a folder holds an installation, and not a user's own files beside a `bin`."""
     return folder != Path.home() and any(
         (folder / name).is_dir() for name in ("lib", "lib64", "libexec", "share", "versions", "include")
     )

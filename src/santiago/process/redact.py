@@ -1,4 +1,4 @@
-"""Keeping secrets out of files: every byte on its way to disk passes here, however it was cut into pieces."""
+"""Keeps secrets out of files. Every byte on its way to disk passes here, in pieces of any size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MARK = b"[redacted]"
 _NAMES = re.compile(r"TOKEN|SECRET|KEY|PASSWORD|PASSWD|CREDENTIAL|PASSPHRASE", re.IGNORECASE)
 LONGEST_SHAPE = 16 * 1024
-"""How many bytes of something that looks like a credential are waited for."""
+"""How many bytes of something that looks like a credential are held back at most."""
 _TOKEN = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~+/=\\"
 _KEY_BEGINS = rb"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----"
 _SHAPES = re.compile(
@@ -25,16 +25,16 @@ _SHAPES = re.compile(
     rb"|" + _KEY_BEGINS + rb"(?:(?:[^-]|-(?!----)){1,16000}+-----END [A-Z ]{0,40}PRIVATE KEY-----"
     rb"|(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{40,})+(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{8,})?)"
 )
-"""What credentials look like, whether or not they were registered; of a private key also a part with its beginning."""
+"""Shapes of credentials, whether they are known or not. The beginning of a private key is enough."""
 _KEY_BEGUN = re.compile(
     rb"-----BEGIN [A-Z ]{0,60}-{0,4}\Z|" + _KEY_BEGINS + rb"(?:[^-]|-(?!----)){0,16000}+(?:-----[A-Z ]{0,60}-{0,5})?\Z"
 )
 _MARKS = tuple(b"ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ xox AKIA sk- AIza glpat- earer eyJ -----BEGIN".split())
-"""One of these is in every shape; most texts have none, and to see that is much faster than to look for shapes."""
+"""Every shape contains one of these. Most texts contain none, and testing that is much faster than the shapes."""
 _IS_KEPT = bytes(byte in KEPT for byte in range(256))
 _BLOCK = 64 * 1024
 _CONTEXT = 64
-"""Bytes that were let go already and are still looked at with what follows them."""
+"""Bytes that were already passed on, and are still looked at together with what follows."""
 
 
 def is_secret(name: str) -> bool:
@@ -43,7 +43,7 @@ def is_secret(name: str) -> bool:
 
 
 def secrets_in(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the values of variables whose names say that they are secret; blanks and rulers are none."""
+    """Return the values of variables whose names say that they are secret, without those that are too short or too uniform to be one."""
     named = {value for name, value in environment.items() if is_secret(name)}
     return tuple(sorted(value for value in named if len(value) >= SHORTEST and len(set(value)) > 2))
 
@@ -58,7 +58,7 @@ def to_hide(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 
 class _Forms:
-    """Byte strings to look for, whole or begun. There is no pattern to compile: every program has a redactor of its own."""
+    """Byte strings to look for, whole or begun. No pattern is compiled, since every program has its own redactor."""
 
     def __init__(self, forms: tuple[bytes, ...]) -> None:
         self.all = forms
@@ -69,7 +69,7 @@ class _Forms:
                 self.starts.setdefault(form[:size], []).append(form)
 
     def found(self, text: bytes) -> list[tuple[int, int]]:
-        """Return all places, also such that overlap."""
+        """Return all places, overlapping ones included."""
         places = []
         for form in self.all:
             at = text.find(form)
@@ -88,25 +88,25 @@ class _Forms:
 
 
 class Redactor:
-    """Replaces secrets in a stream of pieces; what might be the beginning of one waits for the next piece."""
+    """Replaces secrets in a stream of pieces. The possible beginning of a secret waits for the next piece."""
 
     def __init__(self, secrets: tuple[str, ...]) -> None:
         self.exact, self.folded = (_Forms(forms) for forms in known(secrets))
         self.stretch = _widest(max(self.exact.longest, self.folded.longest))
         self.reach = max(self.stretch, LONGEST_SHAPE)
-        """The most bytes that one secret takes, and so the most that ever wait."""
+        """The most bytes that one secret takes, and so the most that are ever held back."""
         self.held = b""
         self.done = 0
-        """How much of what is held was let go, and is looked at only for the sake of what follows."""
+        """How many of the held bytes were already passed on, and are kept only to recognise what follows."""
 
     def fresh(self) -> Redactor:
-        """Return one for another stream, with the same secrets."""
+        """Return a redactor for another stream, with the same secrets."""
         other = copy(self)
         other.held, other.done = b"", 0
         return other
 
     def feed(self, piece: bytes, *, live: bool = True) -> bytes:
-        """Return what is safe to write by now; `live` where somebody may be reading along."""
+        """Return what is safe to write now. `live` means that somebody may be reading along."""
         places = range(0, len(piece), _BLOCK)
         return b"".join([self._step(piece[at : at + _BLOCK], live=live and at == places[-1]) for at in places])
 
@@ -118,7 +118,7 @@ class Redactor:
 
     def whole(self, text: bytes) -> bytes:
         """Return a complete text without secrets."""
-        if len(text) <= _BLOCK:  # all of it is here, so nothing has to wait
+        if len(text) <= _BLOCK:  # the text is complete, so nothing is held back
             return _replaced(text, self._found(text), 0, len(text))
         stream = self.fresh()
         return stream.feed(text, live=False) + stream.end()
@@ -127,7 +127,7 @@ class Redactor:
         return self.whole(text.encode("utf-8", "backslashreplace")).decode("utf-8", "backslashreplace")
 
     def first(self, text: bytes) -> int | None:
-        """Return where the first registered secret stands in a complete text."""
+        """Return the position of the first known secret in a complete text; None if there is none."""
         for at in range(0, len(text), _BLOCK):
             start = max(at - self.stretch, 0)
             places = self._registered(text[start : at + _BLOCK])
@@ -139,7 +139,7 @@ class Redactor:
         text = self.held + piece
         found = self._found(text)
         stop, again = self._stop(text, found, live=live), _CONTEXT
-        if len(text) - stop > self.reach:  # one behind the other without an end; let go, and look at it again
+        if len(text) - stop > self.reach:  # an endless row of secrets: pass on, and look at it again
             stop, again = _after(found, len(text) - self.reach), self.reach
         stop = max(stop, self.done)
         out = _replaced(text, found, self.done, stop)
@@ -148,7 +148,7 @@ class Redactor:
         return out
 
     def _found(self, text: bytes) -> list[tuple[int, int]]:
-        """Return where secrets stand, in order; what overlaps is one."""
+        """Return the places of secrets, in order. Overlapping ones are merged."""
         places = self._registered(text)
         if any(map(text.__contains__, _MARKS)):
             places += [match.span(match.lastindex or 0) for match in _SHAPES.finditer(text)]
@@ -165,40 +165,40 @@ class Redactor:
         return places
 
     def _stop(self, text: bytes, found: list[tuple[int, int]], *, live: bool) -> int:
-        """Return the place up to which no secret can have begun without being seen whole."""
+        """Return the position up to which every secret that begins is seen as a whole."""
         run = len(text.rstrip(_TOKEN))
         stop = run if len(text) - run <= LONGEST_SHAPE else len(text)
         begun = _KEY_BEGUN.search(text) if b"-----BEGIN " in text else None
         stop = min(stop, begun.start() if begun else stop, self._begun(text, live=live))
-        # A found one is not cut either: it may go on.
+        # A secret that was found is not cut either, since it may go on.
         stop = min([stop] + [start for start, end in found if start < stop <= end])
         return _escaped(text, stop)
 
     def _begun(self, text: bytes, *, live: bool) -> int:
-        """Return where the longest beginning of a secret at the end of a text stands."""
+        """Return the position of the longest beginning of a secret at the end of a text."""
         waiting = self.exact.begun(text)
         for view in _views(text[-self.stretch :]) if self.folded.all else ():
             letters = self.folded.begun(fold(view))
-            # A line that somebody waits for is not held back for the sake of its last three letters.
+            # A complete line is not held back because of its last three letters, since somebody may wait for it.
             if letters > (3 if live and text.endswith(b"\n") else 0):
                 waiting = max(waiting, _width(view, letters))
         return len(text) - waiting
 
 
 def _widest(length: int) -> int:
-    """Return how many bytes a form may take in a text, with all that `fold` leaves out."""
+    """Return how many bytes an encoding may take in a text, with all that `fold` removes."""
     return 4 * length + 64
 
 
 def _views(text: bytes) -> Iterator[bytes]:
-    """Return a text, and once more where it has line ends that are written as escapes, with blanks instead of them."""
+    """Yield a text, and if it has escaped line ends, also the text with blanks instead of them."""
     yield text
     if b"\\n" in text:
         yield text.replace(b"\\r\\n", b"    ").replace(b"\\n", b"  ")
 
 
 def _escaped(text: bytes, place: int) -> int:
-    """Return where an escape begins, so that no lone backslash is left to spoil the quotes of a JSON text."""
+    """Return where an escape begins, so that no single backslash is left, which would break a JSON text."""
     while text[max(place - 1, 0) : place] == b"\\":
         place -= 1
     return place
@@ -224,15 +224,15 @@ def _merged(places: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _after(found: list[tuple[int, int]], place: int) -> int:
-    """Return the place, or the end of what was found there."""
+    """Return the position, or the end of the secret that was found there."""
     return next((end for start, end in found if start < place < end), place)
 
 
 def _replaced(text: bytes, found: list[tuple[int, int]], start: int, stop: int) -> bytes:
-    """Return a part of a text with the mark in place of what was found."""
+    """Return a part of a text with the mark in place of secrets."""
     parts = []
     for begin, end in found:
         if end > start and max(begin, start) < stop:
-            parts += [text[start:begin], MARK]  # nothing before the mark where its beginning was let go
+            parts += [text[start:begin], MARK]  # nothing before the mark if the beginning was already passed on
             start = end
     return b"".join([*parts, text[start:stop]])

@@ -1,4 +1,4 @@
-"""The strongest fence that works here: bubblewrap, else the kernel's namespaces, else its Landlock, else none; by trying."""
+"""Finds the strongest sandbox that works here, by trying: bubblewrap, the kernel's namespaces, Landlock, none."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _PROMISED = (
     'test "$(pwd)" = "$1" && echo x >in && ! (echo x >/etc/santiago-probe) 2>/dev/null'
     ' && test "$(readlink /proc/self/ns/pid)" != "$2" && test "$(readlink /proc/self/ns/net)" != "$3"'
 )
-"""The whole of what is promised is tried at once: another place, write inside, fail outside, own processes, own network."""
+"""Tries everything that is promised: another path, writing inside, not outside, own processes, own network."""
 
 
 def detect(mode: Mode, environment: dict[str, str] | None = None) -> Sandbox:
-    """Return the strongest fence that works here; raise where one is required and none works."""
+    """Return the strongest sandbox that works here; raise if one is required and none works."""
     if mode == "off":
         return Sandbox()
     source = dict(os.environ) if environment is None else environment

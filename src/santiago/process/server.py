@@ -1,8 +1,8 @@
 """Starting supervisors cheaply: one small server process, forked before there are threads, forks them.
 
-A supervisor is thus a fork of a tiny single-threaded process: no new interpreter, and no copy of santiago's locks or log
-files, which the server never had. One whose program ended by itself and left nothing behind serves the next program;
-one that had to kill anything is never used again.
+So a supervisor is a fork of a tiny single-threaded process: it needs no new interpreter, and has no copy of santiago's locks
+or log files, which the server never had. A supervisor whose program ended by itself and left nothing behind serves the next
+program. One that had to kill anything is never used again.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 POLL_MS = 100
-"""How often a waiting caller looks whether it should stop."""
+"""How often a waiting caller checks whether it should stop."""
 PATIENCE_MS = 30_000
-"""How long a process of santiago's own may take to answer; one that was stopped from outside would never do it."""
+"""How long santiago's own processes may take to answer. One that was stopped from outside would never answer."""
 _STRAYS = (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
-"""Signals that do not end the server and its supervisors: what they mean, santiago tells them."""
+"""Signals that the server and its supervisors ignore: santiago tells them when to end."""
 _LIMITS = [getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")]
 
 
@@ -46,7 +46,7 @@ class Supervisor(NamedTuple):
     pid: int
 
     def is_sound(self) -> bool:
-        """Whether it can serve again: it lives, has nothing to say, and nobody has changed what it may use."""
+        """Tell whether it can be used again: it lives, is idle, and its resource limits are unchanged."""
         if _has_news(self.connection, 0):
             return False
         with contextlib.suppress(OSError, AttributeError):  # not every system can ask
@@ -61,7 +61,7 @@ class ProcessServer:
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.lock = threading.Lock()
         self.resting: list[Supervisor] = []
-        """Supervisors that have nothing to do."""
+        """Idle supervisors."""
         self.waits: set[_Wait] = set()
         self.ended: deque[_Wait] = deque(maxlen=64)
         tree.shield()
@@ -74,7 +74,7 @@ class ProcessServer:
         theirs.close()
 
     def run(self, command: Command, stopped: Callable[[], str | None] = lambda: None) -> Report:
-        """Run a program to its end; `stopped` may say `stop` (with grace) or `now`."""
+        """Run a program to its end. `stopped` may return `stop` (with grace) or `now`."""
         supervisor = self._supervisor()
         with contextlib.ExitStack() as stack:
             connection = stack.enter_context(supervisor.connection)
@@ -89,7 +89,7 @@ class ProcessServer:
                 if answer is not None:
                     report = Report.from_data(answer)
                     wait.seen = wait.began + report.ms / 1000
-                    if wait.late:  # it may have slept through what it was asked, and through its own time
+                    if wait.late:  # the supervisor was stopped, and missed the request or its time limit
                         asked = wait.said is not None
                         report = replace(report, stopped=asked, timed_out=report.timed_out or not asked)
                     if report.calm and not wait.said:
@@ -105,7 +105,7 @@ class ProcessServer:
         self.waits.discard(wait)
 
     def worked(self, since_ms: int, until_ms: int) -> int:
-        """Return for how long programs went on while nobody here was at work, by the readings of `time.monotonic`."""
+        """Return for how long programs ran between two readings of `time.monotonic`, while this process was stopped."""
         spans = sorted((wait.began, wait.seen) for wait in (*tuple(self.waits), *tuple(self.ended)))
         ms, last = 0, since_ms
         for began, seen in spans:
@@ -115,7 +115,7 @@ class ProcessServer:
         return ms
 
     def _supervisor(self) -> Supervisor:
-        """Return one at rest, where there is a sound one, or a new one."""
+        """Return an idle supervisor that can be used again, or a new one."""
         with contextlib.suppress(IndexError):
             while not (supervisor := self.resting.pop()).is_sound():
                 supervisor.connection.close()
@@ -137,12 +137,12 @@ class ProcessServer:
         return mine
 
     def _sweep(self) -> None:
-        """Have everything killed that a killed supervisor left, and return when it is dead."""
+        """Kill everything that a killed supervisor left; return when it is dead."""
         with self._ask(b"sweep") as mine:
             _answer(mine)
 
     def close(self) -> bool:
-        """End the server; False where it did not end well by itself, so that it could not look after its children."""
+        """End the server; return False if it did not end normally, so that processes may be left."""
         self.control.close()
         for supervisor in self.resting:
             supervisor.connection.close()
@@ -154,10 +154,10 @@ class ProcessServer:
 
 
 class _Wait:
-    """Waiting for a report: the wish to stop is passed on, and a limit holds also where the supervisor was stopped.
+    """Waits for a report. It passes requests to stop on, and enforces the time limit even if the supervisor was stopped.
 
-    An agent without a sandbox can stop or trace its supervisor, which then keeps no time. When its time and its grace are
-    over, everything below the supervisor is killed from here, and it goes on to report; one that does not is killed too.
+    An agent without a sandbox can stop or trace its supervisor, which then enforces no limit. When time and grace are over,
+    everything below the supervisor is killed from here, so that it can report. If it does not, it is killed too.
     """
 
     def __init__(self, supervisor: Supervisor, command: Command) -> None:
@@ -165,12 +165,12 @@ class _Wait:
         self.command = command
         self.said: str | None = None
         self.began = self.seen = time.monotonic()
-        """When the program began, and up to when it is known to have run."""
+        """When the program began, and the last time at which it was known to run."""
         self.due = self.began + (command.timeout_ms + command.grace_ms) / 1000
         self.late = False
 
     def look(self, word: str | None) -> None:
-        """Pass on the wish to stop, again where it becomes more urgent, and end what is overdue."""
+        """Pass a request to stop on, again if it becomes more urgent, and kill what is overdue."""
         now = self.seen = time.monotonic()
         if word and word != self.said:
             self.said = word
@@ -185,7 +185,7 @@ class _Wait:
 
 
 def _answer(connection: socket.socket) -> bytes:
-    """Return the server's answer; raise where it does not give one."""
+    """Return the server's answer; raise if there is none."""
     with contextlib.suppress(OSError):
         answer = connection.recv(16) if _has_news(connection, PATIENCE_MS) else b""
         if answer:
@@ -195,8 +195,8 @@ def _answer(connection: socket.socket) -> bytes:
 
 
 def _has_news(connection: socket.socket, milliseconds: int) -> bool:
-    """Wait until the other side says something, or is gone; False where it does neither in time."""
-    poll = select.poll()  # and not `select`, which cannot take more than a thousand open files
+    """Wait until the other side sends something or closes; return False if the time runs out."""
+    poll = select.poll()  # not `select`, which fails with more than a thousand open files
     poll.register(connection, select.POLLIN)
     return bool(poll.poll(milliseconds))
 
@@ -209,12 +209,12 @@ def _gone() -> SantiagoError:
 
 
 def _serve(control: socket.socket) -> None:
-    """Fork a supervisor for every connection that is handed over, until santiago is gone."""
+    """Fork a supervisor for every connection that is handed over, until santiago ends."""
     os.setsid()
     tree.adopt_orphans()
     supervisors: set[int] = set()
     for number in (*_STRAYS, signal.SIGTERM):
-        signal.signal(number, lambda *_: None)  # and not ignored, which its programs would inherit
+        signal.signal(number, lambda *_: None)  # not SIG_IGN, which started programs would inherit
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     _keep_only({0, 1, 2, control.fileno()})
     while True:

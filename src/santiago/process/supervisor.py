@@ -1,4 +1,4 @@
-"""One supervisor per program: it owns the tree, keeps the clock, takes the output, and reports when all is dead.
+"""One supervisor per program: it owns the process tree, enforces the time limit, reads the output, and reports at the end.
 
 It ends the tree when time is up, when too much was printed, when santiago asks over the connection, and when the
 connection closes, which is what happens when santiago itself dies.
@@ -24,7 +24,7 @@ from santiago.process.redact import Redactor
 
 PIECE = 256 * 1024
 DRAIN_MS = 200
-"""How long output is still read after the program itself has ended."""
+"""How long output is still read after the program has ended."""
 
 
 def send_frame(connection: socket.socket, data: dict[str, Any]) -> None:
@@ -33,7 +33,7 @@ def send_frame(connection: socket.socket, data: dict[str, Any]) -> None:
 
 
 def read_frame(connection: socket.socket) -> dict[str, Any] | None:
-    """Return the next message, or None where the other side is gone."""
+    """Return the next message; None if the other side has closed."""
     head = _exactly(connection, 4)
     body = _exactly(connection, struct.unpack(">I", head)[0]) if head else None
     return json.loads(body) if body else None
@@ -57,11 +57,11 @@ def supervise(connection: socket.socket) -> None:
         try:
             send_frame(connection, report.to_data())
         except OSError:
-            return  # santiago is gone; the tree is dead, and nobody wants to know
+            return  # santiago has ended, so nobody reads the report
 
 
 def _run(command: Command, connection: socket.socket) -> Report:
-    tree.ENDED.clear()  # a process of before may have had the number of one to come
+    tree.ENDED.clear()  # process ids are reused
     try:
         capture = Capture(command.keep, Redactor(command.secrets), command.log, command.log_keep)
     except OSError as error:
@@ -119,7 +119,7 @@ class Supervision:
         return lambda: restrict(folders, tcp=tcp)
 
     def watch(self, process: subprocess.Popen[bytes], reader: int) -> None:
-        """Take output until the program ends; begin to end it where it must."""
+        """Read output until the program ends, and end it if it must end."""
         ended = os.pidfd_open(process.pid)
         poll = select.poll()
         for handle in (reader, ended, self.connection.fileno()):
@@ -150,7 +150,7 @@ class Supervision:
         return bool(piece)
 
     def asked(self, poll: select.poll) -> None:
-        """Santiago said stop (or now), or is gone."""
+        """Handle a request to stop, or the end of santiago."""
         word = self.connection.recv(16)
         self.stopped = True
         if not word or word.startswith(b"now"):
@@ -159,7 +159,7 @@ class Supervision:
             poll.unregister(self.connection.fileno())
 
     def enforce(self, process: subprocess.Popen[bytes]) -> None:
-        """Ask the tree to end where it must, and force it when the grace is over."""
+        """Ask the tree to end if it must, and kill it when the grace is over."""
         now = time.monotonic()
         if self.capture.total > self.command.most:
             self.flooded = True
@@ -172,7 +172,7 @@ class Supervision:
             tree.kill_all(process.pid)
 
     def terminate_rest(self, process: subprocess.Popen[bytes], reader: int) -> None:
-        """Kill what outlived the program, and take what is left of its output."""
+        """Kill what outlived the program, and read the rest of its output."""
         self.orphans = tree.kill_all(process.pid)
         deadline = time.monotonic() + DRAIN_MS / 1000
         while time.monotonic() < deadline:
@@ -217,7 +217,7 @@ class Supervision:
 
 
 def _unusable(command: Command) -> str:
-    """Return which part of a command no system could take."""
+    """Return which part of a command is invalid on any system; empty if none is."""
     parts = {
         "an argument": command.argv, "the environment": (*command.env, *command.env.values()), "the folder": (command.cwd,),
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""A folder for what a program writes beside its work; it is gone afterwards, whatever was put into it."""
+"""A temporary folder for a program. It is removed afterwards, whatever was put into it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Temporary:
-    """Use it with `with`; what a crash leaves is swept with the rest of the scratch folder."""
+    """Use it with `with`. What a crash leaves is removed with the rest of the scratch folder."""
 
     def __init__(self, scratch: Path) -> None:
         self.scratch = scratch
@@ -24,5 +24,5 @@ class Temporary:
         return self.path
 
     def __exit__(self, *_: object) -> None:
-        with contextlib.suppress(OSError):  # what still resists stays for the next clean-up
+        with contextlib.suppress(OSError):  # what cannot be removed is left for the next clean-up
             remove(self.path)

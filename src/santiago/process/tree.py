@@ -1,4 +1,4 @@
-"""Owning a process tree: every descendant can be found and killed, also what left its session or lost its parent."""
+"""Owning a process tree: every descendant can be found and killed, even if it left its session or lost its parent."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from santiago.process import enter
 _SUBREAPER, _DUMPABLE = 36, 4
 LINUX = sys.platform == "linux"
 ENDED: dict[int, int] = {}
-"""How the children ended that were collected here; whoever waits for one of them afterwards finds nothing."""
+"""Child → how it ended, for children that were collected here. A later wait for one of them would find nothing."""
 
 
 def adopt_orphans() -> bool:
-    """Make this process the parent of all orphans below it; False where the system cannot."""
+    """Make this process the parent of all orphans below it; return False if the system cannot do that."""
     if not LINUX:
         return False
     return bool(ctypes.CDLL(None, use_errno=True).prctl(_SUBREAPER, 1, 0, 0, 0) == 0)
 
 
 def shield() -> None:
-    """Keep other programs of the same user out of this process: its memory, its open files, its core.
+    """Protect this process from other programs of the same user: its memory, its open files, its core dump.
 
     An agent without a sandbox could otherwise take a supervisor's connection and report in its name.
     """
@@ -64,7 +64,7 @@ _KEEPERS = frozenset({b"bwrap", enter.NAME})
 
 
 def without_keepers(pids: list[int]) -> list[int]:
-    """Leave out the sandbox's own processes: asked to end, they would kill at once what they keep, without its grace."""
+    """Leave out the sandbox's own processes. If asked to end, they would kill the program inside at once, without grace."""
     found = []
     for pid in dict.fromkeys(pids):
         with contextlib.suppress(OSError):
@@ -75,7 +75,7 @@ def without_keepers(pids: list[int]) -> list[int]:
 
 
 def reap() -> bool:
-    """Collect the children that have died; False where none is left at all."""
+    """Collect the children that have died; return False if there are no children left."""
     try:
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
             ENDED[ended[0]] = ended[1]
@@ -85,7 +85,7 @@ def reap() -> bool:
 
 
 def kill_all(group: int, seconds: float = 10.0) -> int:
-    """Kill everything below this process and return how many there were; stop first, so that nothing forks away."""
+    """Kill everything below this process and return how many there were. All are stopped first, so that none forks away."""
     if not LINUX:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(group, signal.SIGKILL)
@@ -108,17 +108,17 @@ def kill_all(group: int, seconds: float = 10.0) -> int:
 
 
 def kill_below(supervisor: int) -> None:
-    """Kill everything below another process, once, and let that one go on where it was stopped."""
-    send(descendants(supervisor), signal.SIGSTOP)  # so that nothing forks away, or stops it again
+    """Kill everything below another process, once, and continue that process if it was stopped."""
+    send(descendants(supervisor), signal.SIGSTOP)  # so that nothing forks away or stops the supervisor again
     send(descendants(supervisor), signal.SIGKILL)
     send([supervisor], signal.SIGCONT)
 
 
 def kill_strays(keepers: set[int], seconds: float = 10.0) -> None:
-    """Kill everything below this process but the keepers and what is below them; return when it is gone."""
+    """Kill everything below this process, except the keepers and what is below them; return when it has ended."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        # A keeper that is dying has closed its files already, but its children become ours only a moment later.
+        # A dying keeper has already closed its files, but its children become ours only a moment later.
         living = {keeper for keeper in keepers if not _is_dying(keeper)}
         kept = {pid for keeper in living for pid in (keeper, *descendants(keeper))}
         found = [pid for pid in descendants(os.getpid()) if pid not in kept]
@@ -130,7 +130,7 @@ def kill_strays(keepers: set[int], seconds: float = 10.0) -> None:
 
 
 _EXITING = 0x4
-"""The flag by which the kernel marks a process that is on its way out."""
+"""The flag with which the kernel marks a process that is exiting."""
 
 
 def _is_dying(pid: int) -> bool:
@@ -150,7 +150,7 @@ def is_alive(pid: int) -> bool:
 
 
 def await_end(child: int, milliseconds: int) -> None:
-    """Wait until a child has ended; kill it where it does not in time."""
+    """Wait until a child has ended; kill it if it does not end in time."""
     if not LINUX:
         return
     with contextlib.suppress(OSError):

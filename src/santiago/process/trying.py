@@ -1,4 +1,4 @@
-"""Running a probe: a program of santiago's own that shows by its exit code whether something works on this machine."""
+"""Running a probe: a program whose exit code shows whether something works on this machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PROBE_SECONDS = 20
 
 
 def runs(argv: Sequence[str], environment: Mapping[str, str]) -> bool:
-    """Tell whether a program can be started and succeeds; the system's plain tools are there for it."""
+    """Tell whether a program can be started and succeeds. It finds the system's basic tools."""
     env = {**environment, "PATH": f"{environment.get('PATH', '')}:{os.defpath}"}
     try:
         ran = subprocess.run(  # noqa: S603  # an argument list of our own

@@ -1,1 +1,1 @@
-"""What people are told, as data: where a run stands, what failed, what is asked, what to type next. Nothing here decides anything."""
+"""What people are told, as data: a run's state, what failed, what is asked, what to type next. Nothing here decides anything."""

@@ -1,4 +1,4 @@
-"""What is told of an attempt's agent, by name: how it ended and what helps, what it used, what it was denied."""
+"""What is shown about an attempt's agent, as named lines: how it ended and what helps, its usage, tools it was denied."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def account_of(out_dir: Path, story: str, one: AttemptStory) -> list[tuple[str, str]]:
-    """Return each thing that is known, with its name; further lines of the same have none."""
+    """Return each thing that is known, with its name. Further lines of the same thing have an empty name."""
     ending = ending_of(out_dir, story, one.number)
     reason = one.reason or ending.reason
     lost = flat(left_out(AttemptEvidence(out_dir, story, one.number).left_out()))
@@ -38,13 +38,13 @@ def account_of(out_dir: Path, story: str, one: AttemptStory) -> list[tuple[str, 
 
 
 def _ended(reason: str, ending: Ending) -> str:
-    """Return how the agent ended, where that was not well."""
+    """Return how the agent ended; empty if it ended normally."""
     own = reason if is_the_agents(reason) else ending.reason
     return f"{own}{exited(own, ending)}: {MEANINGS[Reason(own)].sentence}" if own in MEANINGS else ""
 
 
 def _usage(one: AttemptStory, ending: Ending) -> str:
-    """Return what an attempt used; what it did not say is unknown."""
+    """Return what an attempt used. What it did not report is unknown."""
     if one.status == "running" and not ending.there:
         return ""
     cost = round(ending.cost_usd * 1e6) if ending.cost_usd is not None else one.cost

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Plan
 
 MOST_OFFERS = 12
-"""Commands of the repository that are named."""
+"""How many commands of the repository are named."""
 
 
 def on_checks(job: Job, plan: Plan) -> list[str]:
-    """Return which stories nothing would check."""
+    """Return the warning that some stories have no check."""
     bare = unchecked(plan.stories, job.run_input)
     if not bare:
         return []
@@ -27,11 +27,11 @@ def on_checks(job: Job, plan: Plan) -> list[str]:
     hint = f'{_run(job)} --verify "CMD", or santiago init'
     if job.from_program:
         hint = "verification.story_commands in the run input"
-    return [f"{which}, and without one a story is never done. Give one: {hint}"]
+    return [f"{which}, and a story without a check is never done. Add one: {hint}"]
 
 
 def on_offers(job: Job, plan: Plan) -> list[str]:
-    """Return the commands that the repository itself speaks for, where a check is missing: any may be given."""
+    """Return the commands that the repository's files suggest, if a check is missing. Any of them may be used."""
     from santiago.app.candidates import detect
     from santiago.app.scripts import scripts
 
@@ -47,7 +47,7 @@ def on_offers(job: Job, plan: Plan) -> list[str]:
 
 
 def _likely(job: Job) -> str:
-    """Return the check that the repository itself speaks for, as a word of a command line."""
+    """Return the check that the repository's files suggest, as a word of a command line."""
     from santiago.app.candidates import detect
 
     found = [one for one in detect(Path(job.run_input.repo_path)).likely if not one.setup]
@@ -55,7 +55,7 @@ def _likely(job: Job) -> str:
 
 
 def on_attempts(job: Job, plan: Plan) -> list[str]:
-    """Return that the attempts were fitted to the plan, or that they are too few."""
+    """Return the note that the attempts were fitted to the plan, or the warning that they are too few."""
     most, usual = job.run_input.limits.run_max_attempts, Limits().run_max_attempts
     if job.fitted:
         times = "twice" if most == 2 * len(plan.stories) else "four times"
@@ -66,7 +66,7 @@ def on_attempts(job: Job, plan: Plan) -> list[str]:
 
 
 def next_command(job: Job, plan: Plan, outcome: str) -> str:
-    """Return what to type next, as it works where the person stands; nothing where there is nothing to do."""
+    """Return the next command, as it works from the current folder; empty if there is nothing to do."""
     if outcome == "is unchanged":
         return ""
     if outcome not in ("written", "unchanged"):
@@ -85,5 +85,5 @@ def _run(job: Job) -> str:
 
 
 def _place(job: Job) -> str:
-    """Return the option that names the out-dir, where it is needed."""
+    """Return the option that names the out-dir, if it is needed."""
     return "" if job.is_at_home and not job.from_program else f" --out-dir {typed(job.out_dir)}"

@@ -1,4 +1,4 @@
-"""What the agents of a run are doing, in a few words: the tool that is used on what, how many, the to-do list, tokens."""
+"""What the agents of a run are doing, in a few words: the present tool, the number of tools used, to-do list, tokens."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ if TYPE_CHECKING:
     from santiago.agent.stream import Reading, Todo
 
 ACTIONS = 20
-"""Uses of tools that are listed; of the others only the number."""
+"""How many uses of tools are listed. The others are only counted."""
 _SHELL = re.compile(r"""(?:(?<!\S)/\S*/)?(?:ba|z|da)?sh -l?c (?P<mark>['"])(?P<words>.*?)(?:(?P=mark)$|$)""")
 LEAST = 16
-"""Columns that are left to what happens now, however much else there is to say."""
+"""Columns that are kept for what happens now, however much else there is to show."""
 
 
 class Doing:
-    """Follows the logs of attempts that are under way, each from where it was left."""
+    """Follows the logs of attempts that are under way. Each log is read on from where the last reading ended."""
 
     def __init__(self, out_dir: Path, agent: str, *, joint: str = " · ", once: bool = False) -> None:
-        from santiago.app.profiles import understood  # most looks at a run are at none that is under way
+        from santiago.app.profiles import understood  # loaded here, since most runs that are shown are not running
 
         self.out_dir = out_dir
         self.once = once
-        """There is only this one look, so that it has to be a whole one."""
+        """Whether there is only one reading, which must then be complete."""
         self.profile = understood(agent)
         self.joint = joint
-        """What stands between what happens now and each figure."""
+        """The separator between what happens now and each figure."""
         self.followed: dict[str, tuple[int, Activity]] = {}
 
     def line(self, story: str, attempt: int, room: int) -> str:
-        """Return a place in a table: a use of a tool speaks for itself, a line of text needs to be said whose it is."""
+        """Return the text for a table. A use of a tool is shown as it is; a line of the agent's text is marked as such."""
         if self.profile.on:
             return self.words(story, attempt, room) or "agent"
         return f"agent  {self.words(story, attempt, room - 7)}".rstrip()
 
     def words(self, story: str, attempt: int, room: int = 400) -> str:
-        """Return what an attempt's agent does now; cut where it is long, and not the figures behind it."""
+        """Return what an attempt's agent does now, with figures. If it is too long, the figures are not cut."""
         reading = self.reading(story, attempt)
         now = plain(reading.now()) or self._last_line(story, attempt)
         figures = figures_of(reading)
@@ -69,13 +69,13 @@ class Doing:
         return activity
 
     def _last_line(self, story: str, attempt: int) -> str:
-        """Return the last line of a program that prints text; a line of JSON is nothing to look at."""
+        """Return the last line of a program that prints plain text; empty for a line of JSON."""
         line = AttemptEvidence(self.out_dir, story, attempt).last_line()
         return "" if line.startswith("{") and self.profile.on else line
 
 
 def activity_data(reading: Reading, now: str) -> dict[str, Any]:
-    """Return what a log tells of an agent's work, for programs."""
+    """Return what a log tells about an agent's work, for programs."""
     return {
         "now": now,
         "tools": reading.tools,
@@ -89,7 +89,7 @@ def activity_data(reading: Reading, now: str) -> dict[str, Any]:
 
 
 def plain(text: str) -> str:
-    """Return what an agent does as a person would say it: without the checkout's path and the shell around a command."""
+    """Return what an agent does without the checkout's path and without the shell around a command."""
     return flat(_SHELL.sub(r"\g<words>", tidied(text)))
 
 
@@ -98,7 +98,7 @@ def state_of(todo: Todo) -> str:
 
 
 def figures_of(reading: Reading) -> list[str]:
-    """Return what can be counted, the most telling first."""
+    """Return the figures, the most useful first."""
     found = []
     if reading.tools:
         found.append(count(reading.tools, "tool"))

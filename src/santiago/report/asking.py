@@ -1,4 +1,4 @@
-"""Questions of agents as people see them: who still waits for an answer, whose answer lies ready, what was put off."""
+"""Questions of a run: those that wait for an answer, those whose answer the run has not read yet, and deferred ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def asked(state: RunState, out_dir: Path) -> tuple[list[Question], list[Question]]:
-    """Return the open questions: those that wait for an answer, and those whose answer waits for the run to go on."""
+    """Return two lists of open questions: without an answer, and with an answer that the run has not read yet."""
     questions = state.open_questions()
     given = _given(out_dir) if questions else frozenset()
     return [one for one in questions if one.id not in given], [one for one in questions if one.id in given]
@@ -31,7 +31,7 @@ def _given(out_dir: Path) -> frozenset[str]:
 
 
 def put_off(state: RunState, story: StoryState) -> Question | None:
-    """Return the question for which a story stays blocked because its answer was to defer it, or to stop."""
+    """Return the question whose answer, to defer or to stop, keeps a story blocked."""
     if story.phase is not StoryPhase.BLOCKED or story.reason is not Reason.AGENT_ASKED or story.skipped:
         return None
     latest = [one for one in state.questions.values() if one.story == story.id][-1:]

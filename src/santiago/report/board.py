@@ -75,12 +75,12 @@ def age_minutes(card: Card, now: str) -> int:
 
 
 def lease_minutes(card: Card, ticks: int) -> int | None:
-    """Return how long a ticket is held yet, by the board's clock; None where nobody holds it, 0 where the lease ended."""
+    """Return how long a ticket's lease still lasts, by the board's clock; None if nobody holds it, 0 if the lease ended."""
     return None if card.expires is None else max(0, -((ticks - card.expires) // _MINUTE_MS))
 
 
 def ticks_of(at: Reading) -> int:
-    """Return the board's time for somebody who only looks, and sets no clock."""
+    """Return the board's time without advancing its clock."""
     text = at.meta("clock")
     if text is None:
         return 0

@@ -18,7 +18,7 @@ Ticket = dict[str, Any]
 
 
 def headline(data: dict[str, Any]) -> list[str]:
-    """Return where the whole board stands, in parts of which the first matter most."""
+    """Return the state of the whole board, the most important parts first."""
     verdict, parts = data["verdict"], [data["verdict"]["reason"]]
     parts.append(
         ", ".join(f"{queue} {number}" for queue, number in data["counts"].items() if number) or "no open ticket"
@@ -51,7 +51,7 @@ def tone_of(ticket: Ticket, *, asking: bool) -> Tone:
 
 
 def standing(ticket: Ticket) -> str:
-    """Return how a ticket stands: who holds it, what it waits for, its tries, its evidence, its age."""
+    """Return the state of a ticket: who holds it, what it waits for, its tries, its evidence, its age."""
     parts = [_held(ticket)] if ticket["lease_minutes_left"] is not None else []
     if ticket["decided"]:
         parts.append(f"closed: {ticket['decided']}")
@@ -90,7 +90,7 @@ def ticket_page(ticket: Ticket, *, asking: bool, questions: Sequence[str] = ()) 
 
 
 def stuck(ticket: Ticket) -> list[str]:
-    """Return why a ticket does not go on by itself, and what helps; nothing where it does, or was closed."""
+    """Return why a ticket does not go on by itself, and what helps; empty if it does, or if it was closed."""
     name, note = ticket["id"], flat(ticket["note"])
     if ticket["lease"].startswith("held:"):
         return [f"{name} is held by {flat(ticket['worker'])}"]

@@ -1,4 +1,4 @@
-"""The checks of a plan with where each stands: in the document, in a settings file, in the run input, on the command line."""
+"""The checks of a plan, each with its origin: the document, a settings file, the run input, or the command line."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def of_story(plan: Plan, story: Story, run_input: RunInput) -> list[Placed]:
 
 
 def of_document(plan: Plan, run_input: RunInput) -> list[Placed]:
-    """Return every command of the document once, with its first line, but for those that the settings run anyway."""
+    """Return every command of the document once, with its first line. Commands that the settings run too are left out."""
     found: dict[str, Placed] = {}
     checks = run_input.verification
     for one in (placed for story in plan.stories for placed in of_story(plan, story, run_input)):
@@ -70,7 +70,7 @@ def _of_settings(job: Job, key: str, commands: tuple[str, ...]) -> list[Placed]:
 
 
 def _place(origin: str, command: str) -> str:
-    """Return an origin with the line that names a command, where it is a file that has one."""
+    """Return an origin, with the line that names a command if it is a file."""
     path = Path(origin.removesuffix(" [tool.santiago]"))
     text = (regular.content(path, _LARGEST) or b"").decode("utf-8", "replace") if path.is_absolute() else ""
     escaped = command.replace("\\", "\\\\").replace('"', '\\"')

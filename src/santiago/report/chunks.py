@@ -1,4 +1,4 @@
-"""The chunks of a run as rows: number, label, how far each is, in a word and with a sign, and what is worth knowing of it."""
+"""The chunks of a run as rows: number, label, progress, a word and a symbol for the state, and a note."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BLOCKED = Mark("!", "!", "blocked", "yellow")
 LEFT_OUT = Mark("-", "-", "left out", "yellow")
 WAITING = Mark("·", ".", "waiting", "white")
 MARKS = (CURRENT, NEXT, COMPLETED, FAILED, BLOCKED, LEFT_OUT, WAITING)
-"""All that a chunk can be, each with word and sign."""
+"""All states of a chunk, each with its word and symbol."""
 
 
 @record
@@ -33,7 +33,7 @@ class ChunkRow:
 
     number: int
     label: str
-    """As it is in the plan; text of others."""
+    """As it is in the plan. It is untrusted text."""
     mark: Mark
     stories: int
     done: int
@@ -41,13 +41,13 @@ class ChunkRow:
     blocked: int
     left_out: int
     ms: int
-    """Time that went into it; 0 where it has not begun."""
+    """Time spent on it; 0 if it has not begun."""
     note: str
-    """What needs a look: the story that failed, and its attempts."""
+    """What needs attention: the story that failed, and its attempts."""
 
     @property
     def text(self) -> str:
-        """Return all of it on one line, for those who read line by line."""
+        """Return the row as one line of text, for screen readers."""
         parts = [
             f"chunk {self.number}",
             flat(self.label),
@@ -58,7 +58,7 @@ class ChunkRow:
 
 
 def rows_of(run: Run, now: str = "") -> list[ChunkRow]:
-    """Return the chunks in plan order; the first of those that wait is next."""
+    """Return the chunks in plan order. The first one that waits is marked as next."""
     here, rows = run.state.next_chunk(), list[ChunkRow]()
     for number, chunk in enumerate(run.state.chunks.values(), start=1):
         counts = counts_of(run, chunk)

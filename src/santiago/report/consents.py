@@ -1,4 +1,4 @@
-"""What a start would ask a person first, for screens that ask it on behalf of a process which has no terminal."""
+"""What a start would ask a person first. Screens ask it for a process that has no terminal."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 @record
 class Consent:
-    """One thing that waits for a person's word."""
+    """One thing that a person must agree to."""
 
     title: str
     lines: tuple[str, ...]
     yes: str
     """What saying yes does, in a word or two."""
     said: tuple[str, ...]
-    """The words of a command line that say yes."""
+    """The options of a command line that say yes."""
     settings: Waiting | None = None
-    """What of the repository's own settings is trusted with it, and nothing else."""
+    """The settings of the repository that saying yes trusts, and no others."""
 
 
 class _AskedError(Exception):
@@ -45,12 +45,12 @@ def consents(run: Run) -> list[Consent]:
 
 
 def give(run: Run, consent: Consent) -> tuple[str, ...]:
-    """Note what a person said yes to; return what a start has to be told besides."""
+    """Record what a person agreed to; return the options that the start needs besides."""
     if consent.settings is None:
         return consent.said
 
     def ask(found: Waiting, before: dict[str, Any] | None) -> None:
-        if found != consent.settings:  # it changed after it was shown, and is asked about anew
+        if found != consent.settings:  # it changed after it was shown, so it is asked again
             raise _AskedError(found, before)
 
     _approve(run, ask)
@@ -58,7 +58,7 @@ def give(run: Run, consent: Consent) -> tuple[str, ...]:
 
 
 def unfenced(run_input: RunInput, *working: Agent | None) -> list[Consent]:
-    """Return the question whether agents may work without a sandbox, where none works and nobody said so."""
+    """Return the question whether agents may work without a sandbox, if none works here and nobody agreed before."""
     real = any(agent is not None and agent.mode != "scripted" for agent in working)
     if not real or run_input.policy.sandbox != "auto" or sandbox.detect("auto", dict(os.environ)).kind != "none":
         return []

@@ -1,4 +1,4 @@
-"""What can be done to a planning session now: the controls that its review shows; all others are hidden."""
+"""Which controls the review of a planning session shows now. All others are hidden."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Control = Literal[
 ]
 DECIDING: frozenset[Control] = frozenset({"continue", "edit", "finalize", "cancel"})
 OVER: frozenset[Control] = frozenset({"more_turns", "finalize", "cancel"})
-"""Where all turns are used."""
+"""Controls that are left when all turns are used."""
 
 
 def controls_of(following: FollowingSession) -> frozenset[Control]:
-    """Return what can be done; only who looks at the latest revision decides on it, and nobody while another works on it."""
+    """Return what can be done now. A person can decide only on the latest revision, and only if no process works on it."""
     review = following.review
     found: set[Control] = {"answer"} if following.asked else set()
     if review.run:

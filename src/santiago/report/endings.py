@@ -1,4 +1,4 @@
-"""How an agent's process ended, as its attempt's record tells: its words, what it was denied, what helps."""
+"""How an agent's process ended, from its attempt's record: its last words, tools it was denied, what helps."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LINES = 6
-"""Of an agent's own words."""
+"""Lines of an agent's own words."""
 COLUMNS = 300
 MESSAGE = 200
-"""Characters of what somebody else said."""
+"""Longest text from an agent or a service, in characters."""
 DENIALS = 10
 
 
@@ -30,7 +30,7 @@ class Ending(NamedTuple):
     session: str = ""
     remedy: str = ""
     left: str = ""
-    """What it wrote into its copy of its settings."""
+    """Files that it changed in its copy of its settings."""
     tokens: int | None = None
     cost_usd: float | None = None
     there: bool = False
@@ -44,7 +44,7 @@ class Ending(NamedTuple):
 
 
 def ending_of(out_dir: Path, story: str, attempt: int) -> Ending:
-    """Return how an attempt's agent ended; nothing of a record that is not there or is no record is believed."""
+    """Return how an attempt's agent ended; all fields are empty if the record is missing or invalid."""
     record = AttemptEvidence(out_dir, story, attempt).ending()
     if not record:
         return Ending()
@@ -74,7 +74,7 @@ def origin(out_dir: Path, story: str, attempt: int, reason: str) -> str:
 
 
 def exited(reason: str, ending: Ending) -> str:
-    """Return the exit code that an agent's failure rests on; where its service refuses, the code says nothing."""
+    """Return the exit code of a failed agent, in words; empty if its service refused, since the code then says nothing."""
     own = ending.exit_code and ending.reason == reason and not is_the_agents(reason)
     return f" (exit {ending.exit_code})" if own else ""
 

@@ -1,4 +1,4 @@
-"""The files of an attempt, as far as people want to see them: checks that failed, critique, changes, last words."""
+"""The files of an attempt that people want to see: failed checks, critique, changes, the agent's last words."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 TAIL = 4096
 LOG_END = 4 * 2**20
-"""Bytes of an agent's log that are shown at most: one that was filled to its cap is larger than any other file."""
+"""How many bytes of an agent's log are shown at most, since such logs can be very large."""
 _CHECKOUT = re.compile(
     r"(?<![\w.~@+%-])(?:/[\w.~@+%-]+)*/santiago/[0-9a-f]{16}/[^/\s]+/(?:clean|work)/[^/\s\"':;&|()]+(/?)"
 )
@@ -38,7 +38,7 @@ FINDINGS = {
     "judge_files": "it changed these test files",
     "beside": "it changed these settings, which no check runs",
 }
-"""What a verdict names beside the results of checks."""
+"""Fields of a verdict besides the results of checks, each with its heading."""
 
 
 class Check(NamedTuple):
@@ -75,7 +75,7 @@ class FileStat(NamedTuple):
 
 
 class AttemptEvidence:
-    """Reads `attempts/<story>/<n>/`; what is not there or not readable is empty."""
+    """Reads `attempts/<story>/<n>/`. Missing or unreadable files count as empty."""
 
     def __init__(self, out_dir: Path, story: str, attempt: int) -> None:
         self.folder = out_dir / attempt_folder(story, attempt)
@@ -95,12 +95,12 @@ class AttemptEvidence:
         return harmless(self._text(CRITIQUE)).strip()
 
     def reason(self) -> str:
-        """Return the reason that the critique is headed with: that of the verdict, or of what became of the work later."""
+        """Return the reason in the critique's heading: that of the verdict, or that of a later conflict."""
         heading = self.critique().partition("\n")[0].removeprefix("# ")
         return heading if heading in Reason.__members__.values() else ""
 
     def message(self) -> str:
-        """Return what went wrong where neither agent nor check says it, such as a set-up that failed."""
+        """Return what went wrong outside agent and checks, such as a failed set-up."""
         message = record_in(self.folder / OUTCOME).get("message")
         return message if isinstance(message, str) else ""
 
@@ -122,7 +122,7 @@ class AttemptEvidence:
         return _lines_in(self.folder / AGENT_LOG)
 
     def ending(self) -> dict[str, Any]:
-        """Return how the agent ended, as it was recorded; empty where it has not."""
+        """Return the record of how the agent ended; empty if it has not ended."""
         return record_in(self.folder / ENDING)
 
     def has_ended(self) -> bool:
@@ -134,7 +134,7 @@ class AttemptEvidence:
         return last_line(self.folder / AGENT_LOG)
 
     def quiet_ms(self) -> int | None:
-        """Return how long ago the agent last printed something; None where it never did."""
+        """Return how long ago the agent last printed something; None if it never did."""
         try:
             written = (self.folder / AGENT_LOG).stat().st_mtime
         except OSError:
@@ -149,7 +149,7 @@ class AttemptEvidence:
 
 
 def tidied(text: str) -> str:
-    """Return a text in which a path into a checkout is the path in the repository; the checkout itself is soon gone."""
+    """Return a text with paths into a checkout turned into paths of the repository, since the checkout will be removed."""
     return _CHECKOUT.sub(lambda found: "" if found[1] else ".", text)
 
 
@@ -160,7 +160,7 @@ def last_line(path: Path) -> str:
 
 
 def _end_of(path: Path, most: int) -> str:
-    """Return the end of a file, however large it is; nothing where there is none."""
+    """Return the end of a file of any size; empty if there is no file."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - most))
@@ -222,7 +222,7 @@ def stats_of(patch: str) -> list[FileStat]:
 
 
 def _path(line: str) -> str:
-    """Return the new name in a patch's heading; both names are the same, since renames are not looked for."""
+    """Return the file name in a patch's heading. Old and new name are the same, since renames are not detected."""
     names = line.removeprefix("diff --git ")
     half = names[len(names) // 2 + 1 :]
     return harmless(half.strip('"').removeprefix("b/"))

@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 
 
 FULL = 3
-"""Stories that are shown with their output; of the others only the name."""
+"""How many stories are shown with their output. The others are only named."""
 OUTPUT_LINES = 20
 _SAME = "This is the same failure as in the attempt before"
 _BEFORE = "This failed in the same way before the attempt:"
 
 
 class Output(NamedTuple):
-    """What somebody printed; how it is framed is up to whoever shows it."""
+    """Output of a program. The front end decides how to frame it."""
 
     lines: list[str]
     command: str = ""
-    """The check that printed it; nothing where something else is quoted."""
+    """The check that printed it; empty if it is not a check's output."""
     ended: str = ""
 
 
@@ -52,21 +52,21 @@ def _output(check: Check) -> Output:
 
 @record
 class Report:
-    """The report of one run; all of it comes from plan, log and evidence."""
+    """The report of one run, made from plan, log and evidence."""
 
     plan: Plan
     run_input: RunInput
     state: RunState
     out_dir: Path
     history: History = field(default_factory=History)
-    """What the log tells beside the state, as far as it was heard."""
+    """What the log tells besides the state, as far as it was read."""
     frozen: RunInput | None = None
-    """What the run itself keeps, where the run input has the flags of one start in it."""
+    """The frozen run input, if `run_input` also holds the flags of this start."""
     scope: Scope = field(default_factory=Scope)
-    """What that start was about."""
+    """The chunks and stories of this start."""
 
     def needing(self) -> list[Story]:
-        """Return the stories that somebody has to look at: failed ones, then blocked ones."""
+        """Return the stories that need a person: failed ones, then blocked ones."""
         found = [
             story
             for phase in (StoryPhase.FAILED, StoryPhase.BLOCKED)
@@ -75,14 +75,14 @@ class Report:
         ]
         parents = {
             self.state.stories[story.id].parent for story in found
-        }  # each failed with its substep, which says more
+        }  # the parents of failed substeps, which tell more than the parents
         return [story for story in found if story.id not in parents] or self._running_out()
 
     def _stories(self) -> tuple[Story, ...]:
         return with_substeps(self.plan, self.state, self.out_dir)
 
     def _running_out(self) -> list[Story]:
-        """Where the run itself ran out, the stories that had been tried in vain are what people ask about."""
+        """Return the stories that were tried without success, if the run's own attempts are used up."""
         if self.state.phase not in (RunPhase.FAILED, RunPhase.BLOCKED):
             return []
         return [
@@ -125,12 +125,14 @@ class Report:
         elif story.attempts:
             lines += self._attempt(planned, story)
         for question in self.state.open_questions():
-            if question.story == planned.id and question.kind == "agent":  # the judge's question stands above, whole
+            if (
+                question.story == planned.id and question.kind == "agent"
+            ):  # a question of the judge is already shown above
                 lines += [f"question   {flat(question.id)}: {flat(question.text)}"]
         return lines
 
     def why(self, story: StoryState) -> str:
-        """Return what a story came to grief of: where its budget is used up, what its last attempt ended with."""
+        """Return why a story failed. If its budget is used up, return how its last attempt ended."""
         if self.run_is_spent(story):
             left = count(self.left(), "story is", "stories are")
             return f"{Reason.ATTEMPT_BUDGET_EXHAUSTED}: the run used {self.attempts(' of ')}; {left} left"
@@ -150,7 +152,7 @@ class Report:
         return MEANINGS[story.reason].sentence if story.reason else ""
 
     def run_is_spent(self, story: StoryState | None = None) -> bool:
-        """Tell whether it is the run's attempts that are used up, and not those of this story, or of any that failed."""
+        """Tell whether the run's attempts are used up, and not those of this story, or of any failed story."""
         if story is None:
             needing = self.needing()
             return bool(needing) and all(self.run_is_spent(self.state.stories[one.id]) for one in needing)
@@ -162,7 +164,7 @@ class Report:
         return sum(not story.skipped and story.phase is not StoryPhase.DONE for story in self.state.stories.values())
 
     def at_rest(self) -> list[str]:
-        """Return why a run rests that nobody stopped."""
+        """Return why a run paused although nobody stopped it."""
         return refused.of_rest(self.state, self.run_input, self.out_dir)
 
     def _attempt(self, planned: Story, story: StoryState) -> list[str | Output]:
@@ -172,13 +174,13 @@ class Report:
         failing = evidence.failing()
         if failing is not None:
             lines.append(_output(failing))
-        elif (critique := evidence.critique()) and story.reason != Reason.AGENT_ASKED:  # the question says it all
+        elif (critique := evidence.critique()) and story.reason != Reason.AGENT_ASKED:  # the question already tells it
             told = [line for line in critique.splitlines() if line.strip() and not line.startswith(("# ", _SAME))]
             lines.append(Output(told[:OUTPUT_LINES]))
         lines += self._same(planned.id, number)
         if _BEFORE in evidence.critique():
             lines.append(
-                "before     these failed before the attempt too, and none of them passes now: the critique names them"
+                "before     the same checks failed before the attempt, and none of them passes now: the critique names them"
             )
         if stats := evidence.stats():
             lines.append(f"changes    {totals(stats)}{self._kept(planned.id, number)}")
@@ -188,7 +190,7 @@ class Report:
         return lines
 
     def failing_check(self, story: str) -> list[Output]:
-        """Return the output of the check that a story's latest attempt failed on."""
+        """Return the output of the check that failed in a story's latest attempt."""
         failing = AttemptEvidence(self.out_dir, story, self.state.stories[story].attempts).failing()
         return [_output(failing)] if failing else []
 
@@ -198,7 +200,7 @@ class Report:
         return f", kept at refs/santiago/{self.state.run_id}/{story}/{number}"
 
     def _same(self, story: str, number: int) -> list[str]:
-        """Say since which attempt the failure has been the same."""
+        """Return since which attempt the failure has been the same, in words."""
         since = number
         while since > 1 and _SAME in AttemptEvidence(self.out_dir, story, since).critique():
             since -= 1
@@ -223,7 +225,7 @@ class Report:
         return [f"why        {self.state.reason}: {sentence}", told, f"evidence   {near(path)}"]
 
     def accounts(self) -> list[str]:
-        """Return who ended how, by name."""
+        """Return how each agent ended, by name."""
         by: dict[str, list[str]] = {}
         for story in self.plan.stories:
             by.setdefault(status_of(self.state.stories[story.id]), []).append(story.id)
@@ -241,7 +243,7 @@ class Report:
 
 
 def used_attempts(budget: Budget, story: StoryState) -> str:
-    """Say how much of its attempts a story has used; a parent and its substeps share theirs."""
+    """Return how many of its attempts a story has used, in words. A parent and its substeps share theirs."""
     family = list(budget.state.family(story))
     shared = f" of {story.parent or story.id} and its substeps" if len(family) > 1 else ""
     return f"{sum(one.counted for one in family)} of {count(budget.story_attempts(story.parent or story.id), 'attempt')}{shared}"

@@ -1,4 +1,4 @@
-"""A run that is looked at while it grows: read once from its beginning, then only what was added, a piece at a time."""
+"""Following a run while it grows: it is read once from its beginning, then only what was added, in pieces."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Story
 
 PIECE = 1000
-"""Events that one look takes at most, so that whoever looks can do something else in between."""
+"""How many events are read at a time, so that the caller can do something else in between."""
 
 
 class Following:
-    """The state of a run as far as its log was read; memory grows with its stories and attempts, not with its events."""
+    """The state of a run as far as its log was read. Memory grows with its stories and attempts, not with its events."""
 
     def __init__(self, out_dir: Path, utc: Callable[[], str] | None = None) -> None:
         self.out_dir = out_dir
@@ -40,10 +40,10 @@ class Following:
         )  # fmt: skip
         self.by_id: dict[str, Story] = {story.id: story for story in plan.stories}
         self.behind = True
-        """There may be more to read than was read."""
+        """Whether there may be more to read."""
 
     def look(self, most: int = PIECE) -> bool:
-        """Read on; tell whether there was anything new. Damage raises with the line."""
+        """Read on; return whether there was anything new. Damage raises an error that names the line."""
         size = self._written()
         if size == self._size and not self.behind:
             return False
@@ -62,11 +62,11 @@ class Following:
         return taken > 0
 
     def ask_worker(self) -> bool:
-        """Look who works on the run; tell whether that has changed."""
+        """Find out who works on the run; return whether that has changed."""
         worker = working(self.out_dir)
         changed, self.run.worker = worker != self.run.worker, worker
         if changed:
-            self.behind = True  # who has let go of the lock has written everything
+            self.behind = True  # a process that released the lock has written everything
         return changed
 
     def catch_up(self) -> Run:

@@ -1,4 +1,4 @@
-"""A planning session that is looked at while it grows: read again when its log did, each revision only once."""
+"""Following a planning session: it is read again when its log grows, but each revision only once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True)
 class _Remembering(Planning):
-    """A session whose revisions are read once: they never change, and a large one takes its time."""
+    """A session that reads each revision once, since revisions never change and large ones take time."""
 
     plans: dict[int, Plan] = field(default_factory=dict)
 
@@ -39,27 +39,27 @@ class _Remembering(Planning):
 
 
 class FollowingSession:
-    """A session as its folder tells it now, shown on its latest revision or an earlier one."""
+    """A session as it is now, with its latest or an earlier revision shown."""
 
     def __init__(self, folder: Path, utc: Callable[[], str] | None = None, *, compared: bool = True) -> None:
-        """Read a session; what is not `compared` with the revision before, which takes longer, can be so later."""
+        """Read a session. Comparing with the revision before takes longer; without `compared`, `compare` can do it later."""
         self.folder, self.utc = folder, utc or SystemClock().utc
         self._size = self._written()
         self._plans: dict[int, Plan] = {}
         self.earlier = 0
-        """The revision that is shown where it is not the latest."""
+        """The revision that is shown, if it is not the latest."""
         self.compared = compared
         self.ran = ""
-        """Where the run stands that the session became, when it was asked last."""
+        """The screen state of the session's run, when it was last read."""
         self._read()
 
     def compare(self) -> None:
-        """Find what the revision that is shown changed."""
+        """Compare the shown revision with the one before it."""
         self.compared = True
         self.review = review_of(self.planning, self.earlier or None)
 
     def look(self) -> bool:
-        """Read the session again where its log has grown; tell whether it has. Damage raises with the line."""
+        """Read the session again if its log has grown; return whether it has. Damage raises an error that names the line."""
         size = self._written()
         if size == self._size:
             return False
@@ -68,7 +68,7 @@ class FollowingSession:
         return True
 
     def ask_worker(self) -> bool:
-        """Look who works on the session, and whether an answer waits; read it again where that has changed."""
+        """Find out who works on the session, and whether an answer waits; read it again if that has changed."""
         if working(self.folder) == self.planning.worker and self._letters() == self.letters:
             return False
         self._size = self._written()
@@ -76,27 +76,27 @@ class FollowingSession:
         return True
 
     def show(self, revision: int) -> None:
-        """Show another revision; the latest is followed."""
+        """Show another revision. If it is the latest, later ones are shown as they come."""
         self.earlier = revision if 0 < revision < self.planning.state.revision else 0
         self.compare()
 
     @property
     def before(self) -> Plan | None:
-        """The plan before the one that is shown."""
+        """The plan of the revision before the shown one."""
         return self.planning.plan(self.review.revision - 1) if self.review.revision > 1 else None
 
     @property
     def run_dir(self) -> Path | None:
-        """The folder of the run that the session became."""
+        """The folder of the run that was made from the session."""
         return self.planning.root / RUNS / self.review.run if self.review.run else None
 
     def ask_run(self) -> None:
-        """Look where the run stands that the session became."""
+        """Read the state of the run that was made from the session."""
         self.ran = standing(self.run_dir) if self.run_dir else ""
 
     @property
     def screen(self) -> Screen:
-        """The screen state; of a session that became a run, the run's."""
+        """The screen state of the session, or of its run if it became one."""
         return execution_screen(self.run_dir) if self.run_dir else screen_of(self.planning)
 
     def _read(self) -> None:
@@ -104,24 +104,24 @@ class FollowingSession:
         known = {one.name: getattr(found, one.name) for one in fields(found)}
         self.planning = _Remembering(**known, plans=self._plans)
         self.letters = self._letters()
-        """Questions that somebody answered, where nobody has taken that up yet."""
+        """Questions with an answer that no process has read yet."""
         self.review = review_of(self.planning, self.earlier or None, compared=self.compared)
 
     @property
     def waiting(self) -> bool:
-        """A word on the plan was given that nobody has carried out yet."""
+        """Whether an answer about the plan is still to be carried out."""
         state = self.planning.state
         return state.phase is SessionPhase.REVIEW and (state.review is None or state.review.id in self.letters)
 
     @property
     def turns_used(self) -> bool:
-        """As many turns were had as are allowed."""
+        """Whether all allowed turns are used."""
         state, limits = self.planning.state, self.planning.run_input.limits
         return len(state.turns) >= limits.planning_max_turns + state.raised.get("planning_max_turns", 0)
 
     @property
     def asked(self) -> list[Question]:
-        """What agents ask, and nobody has answered."""
+        """Questions of agents that nobody has answered."""
         asked = self.planning.state.open_questions()
         return [one for one in asked if one.kind == "agent" and one.id not in self.letters]
 
@@ -138,7 +138,7 @@ class FollowingSession:
 
 
 def execution_screen(out_dir: Path) -> Screen:
-    """Return the screen state of a run; one that nobody works on, and that has not ended, can be taken up."""
+    """Return the screen state of a run. A run that has not ended and is not running can be resumed."""
     if not has_begun(out_dir):
         return "NORMAL"
     run = load_run(out_dir)

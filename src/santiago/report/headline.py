@@ -1,4 +1,4 @@
-"""The head of a run on a screen: its state, how far it is, what it has used of its limits, who works on it."""
+"""The first lines of a run on a screen: its state, progress, usage against limits, and who works on it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def headline(run: Run, now: str) -> list[str]:
-    """Return the parts of the first line, the most telling first."""
+    """Return the parts of the first line, the most important first."""
     state = run.state
     budget = Budget(run.run_input.limits, state)
     done = sum(1 for story in state.stories.values() if story.phase is StoryPhase.DONE and not story.parent)
@@ -33,7 +33,7 @@ def headline(run: Run, now: str) -> list[str]:
 
 
 def subline(run: Run, *, pauses: bool) -> list[str]:
-    """Return the parts of the second line: whether it rests after chunks, its gates, who works on it, why it rests."""
+    """Return the parts of the second line: pauses after chunks, gates, who works on the run, why it stopped."""
     closed = run.run_input.policy.closed - {"chunk"}
     parts = [f"pause after each chunk: {'on' if pauses else 'off'}"]
     parts += [f"asks for: {', '.join(sorted(closed))}"] if closed else []
@@ -45,5 +45,5 @@ def subline(run: Run, *, pauses: bool) -> list[str]:
 
 
 def pauses_now(run: Run) -> bool:
-    """Tell whether the run rests after each chunk, as a person said last, or else as its policy says."""
+    """Tell whether the run pauses after each chunk, as a person said last, or else as its policy says."""
     return "chunk" in run.run_input.policy.closed if run.state.pauses is None else run.state.pauses

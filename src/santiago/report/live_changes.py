@@ -1,4 +1,4 @@
-"""What an attempt that is under way has changed so far, without its secrets; asked for only where somebody looks at it."""
+"""What an attempt that is under way has changed so far, without secrets. It is computed only when somebody looks at it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def changed_so_far(run: Run, story: str, attempt: int) -> str | None:
-    """Return the difference as a patch, no more than a person reads; None where it cannot be told from here."""
+    """Return the changes as a patch of limited length; None if they cannot be read from here."""
     with suppress(SantiagoError, OSError):
         around = look_around(run.run_input)
         workspace = GitWorkspace(around.repo, run.run_id, scratch_of(around.repo), provided=around.provided)

@@ -1,4 +1,4 @@
-"""Texts of others in Markdown that people also read as it is written: shown letter by letter, with few marks against markup."""
+"""Untrusted texts in Markdown: they are shown literally, with as few escapes as possible, so that the source stays readable."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ LONGEST = 300
 """Characters of one text."""
 _CODE = re.compile(r"`([^`\n]{1,300})`")
 _MARKS = re.compile(r"[\\`*\[\]<>&~|$!^{}]|(?<![^\W_])_|_(?![^\W_])")
-"""What Markdown reads as markup; an underscore between letters is none."""
+"""Characters that Markdown reads as markup. An underscore between letters is not one."""
 _LINKS = re.compile(r"[@#]|(?<=www)\.|(?<=:)//", re.IGNORECASE)
-"""What the services make links of: names, numbers, addresses."""
+"""Texts that code forges turn into links: names, numbers, addresses."""
 _ITEM = re.compile(r"^(\d{0,9})([-+.)])(?= )")
 
 
@@ -25,7 +25,7 @@ def code(text: str) -> str:
 
 
 def prose(text: str) -> str:
-    """Return a text on one line: what its author marked as code is code, and nothing else is markup or a link."""
+    """Return a text on one line. Code stays code; nothing else becomes markup or a link."""
     parts = _CODE.split(first(flat(text), LONGEST))
     return "".join(code(part) if at % 2 else _escaped(part) for at, part in enumerate(parts))
 

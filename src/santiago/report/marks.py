@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 class Mark(NamedTuple):
-    """How a state looks: never by colour or symbol alone."""
+    """How a state is shown. It always has a word, never only a colour or a symbol."""
 
     symbol: str
     plain: str
-    """The symbol where the terminal has no others."""
+    """The symbol for terminals that only have ASCII."""
     word: str
     colour: str
 
@@ -43,7 +43,7 @@ def mark_of(phase: StoryPhase) -> Mark:
 
 
 def mark(story: StoryState, *, at_rest: bool = False) -> Mark:
-    """Return how a story looks; `at_rest` where nobody works on the run, so that nothing of it can be running."""
+    """Return how a story is shown. `at_rest` means that nobody works on the run, so that nothing of it is running."""
     if story.skipped:
         return _LEFT_OUT
     if story.is_kept:

@@ -1,4 +1,4 @@
-"""The chunks of a plan, from the beginning of its file: what can be shown while all the rest of it is still read."""
+"""The chunks of a plan, read from the beginning of its file, so that they can be shown while the rest is still read."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOST_BYTES = 1 << 20
-"""Of the file; a plan whose chunks take more is shown when it was read."""
+"""How many bytes of the file are read. A plan with more chunks is shown after it was read as a whole."""
 _BEGINS = '{\n  "chunks": '
-"""Canonical JSON has its keys sorted, and no key of a plan comes before this one."""
+"""How a plan's file begins: the keys of canonical JSON are sorted, and this is the first."""
 
 
 class Outline(NamedTuple):
@@ -23,7 +23,7 @@ class Outline(NamedTuple):
 
 
 def outline(plan: Path) -> list[Outline]:
-    """Return the chunks of a plan's file; none where it begins with anything else, which reading it finds out."""
+    """Return the chunks of a plan's file; none if the file begins in another way."""
     with suppress(OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         with plan.open("rb") as file:
             text = file.read(MOST_BYTES).decode("utf-8", "replace")

@@ -1,6 +1,6 @@
-"""One story, or one chunk, as pages of lines: how it stands, what its agent does, its log, its changes, its criteria.
+"""One story, or one chunk, as pages of lines: its state, what its agent does, its log, its changes, its criteria.
 
-Every line is harmless text with a tone; who shows it chooses colours and where to break it.
+Every line is harmless text with a tone. The front end chooses colours and line breaks.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Tone = Literal["", "head", "good", "bad", "warn", "busy", "dim"]
 MOST_LINES = 1000
-"""Of a log or of changes; `santiago show` has all of it."""
+"""How many lines of a log or a patch are shown. `santiago show` prints all of it."""
 MOST_TODOS = 30
 MOST_CRITERIA = 40
 _TODO: dict[str, tuple[str, Tone]] = {"done": ("done", "good"), "active": ("now", "busy"), "open": ("open", "")}
@@ -47,7 +47,7 @@ class Line(NamedTuple):
     text: str
     tone: Tone = ""
     verbatim: bool = False
-    """It is not broken into several where it is too long, but cut: a log, a patch."""
+    """Whether a line that is too long is cut and not wrapped, as for a log or a patch."""
 
 
 PAGES = ("story", "agent", "log", "changes", "criteria")
@@ -55,7 +55,7 @@ PAGES = ("story", "agent", "log", "changes", "criteria")
 
 
 def page(run: Run, planned: Story, name: str, following: Doing, now: str, live: str | None = None) -> list[Line]:
-    """Return one page of a story; `live` is what an attempt that is under way has changed so far, where that is known."""
+    """Return one page of a story. `live` is what a running attempt has changed so far, if that is known."""
     tried = run.history.of(planned.id)
     latest = tried[-1] if tried else None
     if name == "story":
@@ -70,7 +70,7 @@ def page(run: Run, planned: Story, name: str, following: Doing, now: str, live: 
 
 
 def chunk_page(run: Run, row: ChunkRow) -> list[Line]:
-    """Return what there is to say of a chunk as a whole."""
+    """Return the page of a chunk as a whole."""
     lines = [
         Line(f"chunk {row.number}  {flat(row.label)}", "head"),
         Line(f"{row.mark.word}   {row.done} of {count(row.stories, 'story', 'stories')} done"),
@@ -174,7 +174,7 @@ def _log(run: Run, planned: Story, one: AttemptStory) -> Iterator[Line]:
 
 
 def _changes(run: Run, planned: Story, tried: list[AttemptStory], live: str | None) -> Iterator[Line]:
-    """Show what the attempt that is under way has changed, else the latest one with work to keep."""
+    """Yield what the running attempt has changed, or else the latest attempt that left work."""
     if tried[-1].status == "running":
         told = "what it changes is kept when its agent ends" if live is None else "what it has changed so far"
         yield Line(f"attempt {tried[-1].number} is under way; {told}", "busy")
@@ -244,7 +244,7 @@ def _checks(run: Run, planned: Story, latest: AttemptStory | None) -> Iterator[L
             yield Line(f"{words}: {', '.join(flat(one) for one in found[:20])}", "warn")
     if evidence and (critique := evidence.critique()):
         yield Line("")
-        yield Line("critique, as the next attempt is told", "head")
+        yield Line("critique for the next attempt", "head")
         yield from (Line(line.rstrip()) for line in critique.splitlines()[:MOST_LINES])
 
 

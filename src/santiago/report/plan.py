@@ -1,4 +1,4 @@
-"""A plan as data: with what happened to it, and as a picture that code forges draw."""
+"""A plan as data: with the outcome of planning, and as a graph that code forges draw."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def as_document(compiled: Compilation, plan: Plan, job: Job, outcome: str) -> dict[str, Any]:
-    """Return the plan with what happened to it, for `--json`."""
+    """Return the plan with the outcome of planning, for `--json`."""
     return {
         **codec.to_data(plan),
         "diff": compiled.diff and codec.to_data(_diff_data(compiled.diff)),

@@ -1,4 +1,4 @@
-"""What a pull request says of a run: its title, and a body with the evidence of each story."""
+"""The text of a pull request for a run: its title, and a body with the evidence of each story."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Story
 
 LONGEST = 60_000
-"""Letters of a body; the services take some more."""
+"""Longest body, in characters. The services allow a little more."""
 TITLE = 120
 
 
 def title(run: Run) -> str:
-    """Return what the run was about, on one line."""
+    """Return the title of the run, on one line."""
     return first(flat(run.plan.title), TITLE)
 
 
 def body(run: Run) -> str:
-    """Return the evidence of a run as Markdown: what was asked for, what shows that it is there, what is not done."""
+    """Return the evidence of a run as Markdown: the finished stories with their proofs, and the stories that are not done."""
     done = [story for story in run.plan.stories if run.state.stories[story.id].phase is StoryPhase.DONE]
     left = [story for story in run.plan.stories if story not in done]
     rest = [
@@ -47,7 +47,7 @@ def body(run: Run) -> str:
 
 
 def _fitting(done: Sequence[Story], run: Run, room: int) -> Iterator[str]:
-    """Yield the stories that there is room for, and how many are left out."""
+    """Yield the stories that fit, and the number of those that do not."""
     for at, story in enumerate(done):
         lines = list(_story(story, run))
         room -= sum(len(line) + 1 for line in lines)

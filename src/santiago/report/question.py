@@ -1,4 +1,4 @@
-"""A question as people see it, wherever they are: what it is about, what there is to look at, and the words that it takes."""
+"""A question for people, on any front end: its subject, what to look at, and the words that answer it."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 MOST_FILES = 20
 LARGEST = 1 << 22
-"""Bytes of a file that is looked into for a question."""
+"""Largest file that is read for a question, in bytes."""
 _FILE = re.compile(rb"^diff --git a/(.+?) b/", re.MULTILINE)
 _SAID = {CheckVerdict.INHERITED: "as before"}
-"""What of it fails failed before, too."""
+"""Result of a check whose failures were all there before."""
 _SCOPED = frozenset({"detail", "result"})
 REST = "a"
-"""Typed alone it approves, and the rest of the chunk too."""
+"""Typed alone, it approves this and the rest of the chunk."""
 TEST = "t"
-"""Typed alone it asks how to look at the work by hand."""
+"""Typed alone, it shows how to try the work by hand."""
 
 
 @record
@@ -51,17 +51,17 @@ class Card:
     """Of the story."""
     text: str
     lines: tuple[str, ...]
-    """What there is to look at; text of others, still to be made harmless."""
+    """What to look at. This is untrusted text that must still be made harmless."""
     words: tuple[tuple[str, str], ...]
     """What may be answered, and what each word does."""
     options: tuple[str, ...]
-    """Where one of several is picked: the names of all."""
+    """For a question that asks to pick a story: the names of all."""
     command: str
-    """The beginning of the command that answers it."""
+    """The command that answers it, without the answer."""
     trying: tuple[str, ...] = ()
     """Commands with which the work can be tried by hand."""
     chunk: str = ""
-    """Whose rest may be approved with it; empty where that is not offered."""
+    """The chunk whose remaining questions can be approved too; empty if that is not offered."""
 
 
 def card(plan: Plan, state: RunState, question: Question, out_dir: Path) -> Card:
@@ -91,7 +91,7 @@ def card(plan: Plan, state: RunState, question: Question, out_dir: Path) -> Card
 
 
 def meant(asked: Card, line: str) -> tuple[Understood, str]:
-    """Return what a typed line means and how far it reaches (`chunk`, or nothing); raise where it means nothing."""
+    """Return the meaning of a typed line, and its scope (`chunk` or empty); raise if it has no meaning."""
     typed = line.strip()
     if typed == REST and asked.chunk:
         return Understood(word=asked.words[0][0]), "chunk"
@@ -107,7 +107,7 @@ def meant(asked: Card, line: str) -> tuple[Understood, str]:
 
 
 def _of_detail(story: StoryState, out_dir: Path) -> tuple[str, ...]:
-    """Return the plan for people to read, and what changed since the one before."""
+    """Return the detailed plan as text, and what changed since the previous one."""
     if story.detail is None:
         return ()
     number = story.detail.revision

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def asking(name: str | None) -> Iterator[tuple[Run, list[Card]]]:
-    """Yield the runs that wait for an answer, newest first, with what they ask; one run where it is named."""
+    """Yield the runs that wait for an answer, newest first, with their questions; only one run if it is named."""
     folders = [find_run(name)] if name else [run.out_dir for run in _known()]
     for folder in folders:
         try:
@@ -27,7 +27,7 @@ def asking(name: str | None) -> Iterator[tuple[Run, list[Card]]]:
         except SantiagoError:
             if name:
                 raise
-            continue  # a damaged run answers nothing, and is no reason to keep quiet about the others
+            continue  # a damaged run must not hide the questions of the others
         waiting, _ = asked(run.state, run.out_dir)
         if waiting:
             yield run, [card(run.plan, run.state, one, run.out_dir) for one in waiting]

@@ -1,4 +1,4 @@
-"""What the agent's program, account or service had against the work: its own words, and what helps."""
+"""Why the agent's program, account or service refused: its own words, and what helps."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from santiago.contract.policy import RunInput
     from santiago.contract.state import RunState
 
-TITLE = "The agent's service refuses, for longer than the run may wait"
+TITLE = "The agent's service refuses requests for longer than the run may wait"
 
 
 def of_story(state: RunState, run_input: RunInput, out_dir: Path, name: str) -> list[str]:
-    """Return what stood in a story's way; nothing where it was its own work."""
+    """Return why the agent could not work on a story; empty if the story's own work failed."""
     story = state.stories[name]
     reason = story.reason or ""
     if not is_the_agents(reason):
         return []
-    if reason == Reason.USAGE_UNKNOWN:  # no words of the agent's are to blame
+    if reason == Reason.USAGE_UNKNOWN:  # the agent's words have nothing to do with it
         used = ", ".join(spending.of_run(state, run_input.limits))
         return [f"used       {used}", f"help       {helping(reason, Ending())}"]
     ending = ending_of(out_dir, name, story.attempts) if story.attempts else Ending()
@@ -43,7 +43,7 @@ def of_story(state: RunState, run_input: RunInput, out_dir: Path, name: str) -> 
 
 
 def of_rest(state: RunState, run_input: RunInput, out_dir: Path) -> list[str]:
-    """Return why a run rests that nobody stopped: the service refuses, and waiting longer is not allowed."""
+    """Return why a run paused by itself: the service refuses, and the run may not wait any longer."""
     reason, refusal = state.reason, state.refusal
     if state.phase is not RunPhase.PAUSED or refusal is None or not is_the_agents(reason):
         return []

@@ -38,7 +38,7 @@ _ASKED = frozenset({Reason.AGENT_ASKED, Reason.CHANGED_EXPECTATION, Reason.DOUBT
 
 
 def next_commands(report: Report) -> list[str]:
-    """Return what to type next; the answer to an open question comes first."""
+    """Return the next commands. The answer to an open question comes first."""
     state, folder, needing = report.state, target(report.out_dir), report.needing()
     rows = answers(state, report.out_dir)
     for story in needing[:1]:
@@ -53,7 +53,7 @@ def next_commands(report: Report) -> list[str]:
 
 
 def answers(state: RunState, out_dir: Path) -> Rows:
-    """Return what answers the open questions, the first few of them."""
+    """Return the commands that answer the first few open questions."""
     unanswered, _ = asked(state, out_dir)
     folder = target(out_dir) if unanswered else ""
     return [row for one in unanswered[:3] for row in _answers(folder, state, one)]
@@ -63,7 +63,9 @@ def _answers(folder: str, state: RunState, question: Question) -> Rows:
     if question.kind == "agent":
         return [(f'santiago answer{folder} {question.id} "YOUR ANSWER"', "the answer goes into the next attempt")]
     if question.kind not in JUDGED:
-        words = {word: does for word, does in words_of(state, question).items() if word != "stop"}  # it rests already
+        words = {
+            word: does for word, does in words_of(state, question).items() if word != "stop"
+        }  # the run has already stopped
         rows = [(f"santiago answer{folder} {question.id} {given(word)}", does) for word, does in words.items()]
         look = [(f"santiago show{folder} {question.story}", "the plan, or the work, that you are asked about")]
         return [*(look if question.kind in ("detail", "result") else []), *rows]
@@ -74,18 +76,18 @@ def _answers(folder: str, state: RunState, question: Question) -> Rows:
 
 
 def given(word: str) -> str:
-    """Return a word as it is typed in answer to a question; those that are nothing without more come with it."""
+    """Return a word as it is typed in an answer. Words that need a text are shown with `--text`."""
     return f'{word} --text "…"' if word in NEEDS_TEXT else word
 
 
 def listed(rows: Rows) -> list[str]:
-    """Return commands one below the other, each with what it does as a comment, so that all of it may be pasted."""
+    """Return commands, each with a comment on what it does, so that all lines can be pasted into a shell."""
     size = max((len(command) for command, _ in rows), default=0)
     return [f"{'next:' if at == 0 else '     '} {command:{size}}   # {why}" for at, (command, why) in enumerate(rows)]
 
 
 def resume(report: Report, more: str = "") -> str:
-    """Return the command that goes on as the run was started last: with the flags of that start that nothing has kept."""
+    """Return the command that continues the run like its last start: with those flags that the run did not store."""
     jobs = report.history.start.get("jobs", 0)
     beside = [f"--jobs {jobs}"] if jobs and jobs != report.run_input.policy.jobs else []
     flags = [*beside, *_policy_flags(report), *_agent_flags(report, more), *_scope_flags(report)]
@@ -107,7 +109,7 @@ def _policy_flags(report: Report) -> list[str]:
 
 
 def _agent_flags(report: Report, more: str) -> list[str]:
-    """Return what names the agent of this start where it is not the run's own; another that is named instead wins."""
+    """Return the flags that name this start's agent if it is not the run's own. If `more` names an agent, that one wins."""
     was, now = report.frozen.agent if report.frozen else report.run_input.agent, report.run_input.agent
     if now == was or "--agent" in more:
         return []
@@ -122,7 +124,7 @@ def _agent_name(agent: Agent) -> str:
 
 
 def _scope_flags(report: Report) -> list[str]:
-    """Return what names the chunks or stories of this start, where somebody or something ended it before they were through."""
+    """Return the flags that name the chunks or stories of this start, if it ended before they were finished."""
     state, scope = report.state, report.scope
     left = [story for story in state.stories.values() if scope.allows(story) and not story.satisfied]
     if not left or (state.phase is RunPhase.PAUSED and not state.reason):
@@ -161,7 +163,7 @@ def _remedies(report: Report) -> Rows:
             return [
                 (
                     f'santiago run {quote(report.plan.source.path)} --new --verify "COMMAND"',
-                    "start anew with a check that sees",
+                    "start anew with a check that notices broken code",
                 )
             ]
         case Reason.BLOCKED_DEPENDENCY:
@@ -176,7 +178,7 @@ def _remedies(report: Report) -> Rows:
 
 
 def _to_run_checks(report: Report, again: str) -> Rows:
-    """Return what helps where a check could not start, or where no checkout could be made ready for an agent."""
+    """Return the commands that help if a check could not start, or if no checkout could be set up."""
     anew = f"santiago run {quote(report.plan.source.path)} --new"
     latest = [one for story in report.needing()[:1] for one in report.history.of(story.id)[-1:]]
     unready = "[workspace] setup" in report.history.end.get("message", "") or any(
@@ -196,39 +198,39 @@ def _to_run_checks(report: Report, again: str) -> Rows:
 
 
 def _after_questions(report: Report) -> Rows:
-    """Return what helps a run whose agents asked: it goes on with answers; what was put off takes another decision."""
+    """Return the commands for a run whose agents asked: it goes on with answers. Deferred questions need a new decision."""
     unanswered, answered = asked(report.state, report.out_dir)
     stories, folder = report.state.stories, target(report.out_dir)
     later = [story.id for story in report.needing() if put_off(report.state, stories[story.id])][:1]
     rows: Rows = []
     for name in later:
-        rows.append((f'santiago change{folder} {name} --text "YOUR ANSWER"', "it was put off; say now what is wanted"))
+        rows.append((f'santiago change{folder} {name} --text "YOUR ANSWER"', "it was deferred; answer it now"))
         rows.append((f'santiago skip{folder} {name} --why "YOUR REASON"', "or leave it out"))
     why = "go on with the answer" if answered else "go on once it is answered" if unanswered else "go on"
     return [*rows, (resume(report), f"try {later[0]} again, with what was said since" if later else why)]
 
 
 def _past_dependency(report: Report) -> tuple[str, str]:
-    """Return what goes on past a dependency; one that the document does not define is named."""
+    """Return the command that goes on past a missing dependency, and names one that the document does not define."""
     found = [lacking(story, report.state.stories[story.id]) for story in report.needing()]
     if names := ", ".join(dict.fromkeys(filter(None, found))):
-        return resume(report, "--assume-external"), f"go on; this takes {flat(names)} to be there"
+        return resume(report, "--assume-external"), f"go on, and assume that {flat(names)} is there"
     return resume(report), MEANINGS[Reason.BLOCKED_DEPENDENCY].hint
 
 
 def _more_attempts(report: Report) -> tuple[str, str]:
-    """Return what gets a run going whose attempts are used up: those of the run, or the attempts or minutes of stories."""
+    """Return the command that grants more after a run's attempts, or a story's attempts or minutes, are used up."""
     needing = [report.state.stories[story.id] for story in report.needing()]
     if not needing:
-        return resume(report), "go on without what was left out"
+        return resume(report), "go on without the skipped stories"
     if report.run_is_spent():
-        # Each story that came to rest for lack of attempts gets as many, and so does the run.
+        # The number is added to each story that has no attempts left, and to the run.
         each = -(-report.left() // len(needing))
         return resume(report, f"--add-attempts {each}"), "go on with an attempt for each story that is left"
     names = ", ".join(story.id for story in needing[:4])
     budget = Budget(report.run_input.limits, report.state)
     late = any(budget.story_ms_left(story) <= 0 for story in needing)
-    # Where both are used up, one alone would end at once on the other.
+    # If attempts and minutes are both used up, granting only one would not help.
     tried = not late or any(story.counted >= budget.attempts_of(story) for story in needing)
     more = " ".join([*(["--add-attempts 2"] if tried else []), *(["--add-minutes 30"] if late else [])])
     return resume(report, more), f"retry {names} with the critique, then go on"
@@ -236,7 +238,7 @@ def _more_attempts(report: Report) -> tuple[str, str]:
 
 @contextmanager
 def granting(out_dir: Path) -> Iterator[None]:
-    """Let a refusal to go on name the command that gives what this run lacks: more budget, or a check."""
+    """Add the command that helps to an error about a run that cannot go on: for more budget, or for a check."""
     try:
         yield
     except SantiagoError as error:
@@ -244,7 +246,7 @@ def granting(out_dir: Path) -> Iterator[None]:
             raise
         run = load(out_dir)
         if error.reason is Reason.NOTHING_VERIFIED:
-            error.hint = f"What a run was planned with stays as it is; start anew: `{anew(run)}`."
+            error.hint = f"A run keeps the checks that it was planned with; start anew: `{anew(run)}`."
             raise
         report = Report(plan=run.plan, run_input=run.run_input, state=run.state, out_dir=out_dir, history=run.history)
         (command, _), *_ = _remedies(report)
@@ -253,7 +255,7 @@ def granting(out_dir: Path) -> Iterator[None]:
 
 
 def taking_over(state: RunState, out_dir: Path) -> Rows:
-    """Return what takes the work of a finished run over."""
+    """Return the commands that take over the work of a finished run."""
     return [
         (f"git merge {state.branch}", "take the work over"),
         (f"santiago pr{target(out_dir)}", "or ask for it to be reviewed and merged"),
@@ -261,7 +263,7 @@ def taking_over(state: RunState, out_dir: Path) -> Rows:
 
 
 def taking_in(run: Run) -> str:
-    """Return the command that takes what has changed into a new run, and keeps what is done."""
+    """Return the command that makes a new run of the changed document, and keeps the finished work."""
     return f"santiago rebase {run.run_id} {quote(near(Path(run.run_input.repo_path) / run.run_input.prd_path))}"
 
 
@@ -272,7 +274,7 @@ def anew(run: Run) -> str:
 
 
 def _more(report: Report) -> str:
-    """Return what grants more of that which does not suffice for another attempt: tokens, money, or both."""
+    """Return the flags that grant more of what is too little for another attempt: tokens, money, or both."""
     budget = Budget(report.run_input.limits, report.state)
     given = (("--add-tokens", budget.tokens, 100_000, 1), ("--add-cost", budget.money, 5_000_000, 1_000_000))
     gone = [

@@ -1,4 +1,4 @@
-"""Why a run rests that has not ended: somebody stopped it, or all that this start was to do is done."""
+"""Why a run paused before its end: somebody stopped it, or this start has done all that it was started for."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def because(state: RunState, scope: Scope, history: History) -> str:
-    """Return the cause in a sentence; nothing where the run ended, or where its reason says enough."""
+    """Return the cause in a sentence; empty if the run ended, or if its reason tells enough."""
     if state.phase is not RunPhase.PAUSED:
         return ""
     if state.reason == Reason.INTERRUPTED:
@@ -41,7 +41,7 @@ def because(state: RunState, scope: Scope, history: History) -> str:
 
 def _chosen(state: RunState, chosen: frozenset[str]) -> str:
     if not chosen:
-        return "only your own work was to be checked"
+        return "this start only checked your own work"
     chosen_ones = sorted((state.stories[name] for name in chosen), key=lambda story: story.index)
     left = [story for story in chosen_ones if not story.skipped and story.phase is not StoryPhase.DONE]
     before = next((chunk for chunk in state.chunks.values() if chunk.left), None)
@@ -70,7 +70,7 @@ def asked_by(actor: str) -> str:
 
 
 def stopping(event: Event, running: str = "") -> str:
-    """Say when a run stops that was asked to, by whom, and what a stop at once costs."""
+    """Return when a run will stop, who asked for it, and what an immediate stop costs."""
     if event.context.get("mode") == REST:
         return f"{'after the current step' + running if running else 'here'}, as was answered"
     by_signal = event.actor == "santiago" or event.context.get("message", "").startswith("SIG")

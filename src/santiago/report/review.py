@@ -1,4 +1,4 @@
-"""A planning session as people see it: where it stands, the plan by chunk, what changed, what was said, and what it takes."""
+"""A planning session for people: its state, the plan by chunk, what changed, feedback, and usage."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ChunkRow:
     label: str
     stories: tuple[Story, ...]
     changed: int
-    """How many of them are new or changed in this revision."""
+    """How many of its stories are new or changed in this revision."""
 
 
 @record
@@ -47,7 +47,7 @@ class TurnRow:
     actor: str
     at: str
     outcome: str
-    """`revision 2`, `under way`, or why there is none."""
+    """`revision 2`, `under way`, or why it brought no revision."""
 
 
 @record
@@ -58,7 +58,7 @@ class Review:
     title: str
     artifact: str
     state: str
-    """In a word: drafting, review, finalized, cancelled; or `interrupted`."""
+    """The state in a word: drafting, review, finalized, cancelled or interrupted."""
     screen: Screen
     revision: int
     plan: Plan | None
@@ -74,7 +74,7 @@ class Review:
     spent: str
     worker: str
     run: str
-    """What it became; empty as long as it is not final."""
+    """The run or file that it became; empty as long as it is not final."""
     output: str
 
     def criteria(self, story: Story) -> tuple[tuple[str, str], ...]:
@@ -88,8 +88,8 @@ class Review:
 
 
 def review_of(planning: Planning, revision: int | None = None, *, compared: bool = True) -> Review:
-    """Return a session as it is shown, on its latest revision or an earlier one; `compared` with the one before that."""
-    from santiago.planner.rebase import difference  # who only lists sessions needs none
+    """Return the review of a session, with its latest or an earlier revision, `compared` with the one before that."""
+    from santiago.planner.rebase import difference  # not needed to list sessions
 
     state, latest = planning.state, revision or planning.state.revision
     plan = planning.plan(latest) if latest else None
@@ -120,7 +120,7 @@ def review_of(planning: Planning, revision: int | None = None, *, compared: bool
 
 
 def sessions_of(root: Path) -> list[tuple[str, str]]:
-    """Return the newest sessions of a repository that are not final, each with where it stands in a word."""
+    """Return the newest sessions of a repository that are not final, each with its state in a word."""
     found = []
     for folder in folders_of(root)[:OTHERS]:
         try:
@@ -134,7 +134,7 @@ def sessions_of(root: Path) -> list[tuple[str, str]]:
 
 
 def screen_of(planning: Planning) -> Screen:
-    """Return the screen state of a session; what became a run is shown by the run's."""
+    """Return the screen state of a session that is not a run yet."""
     match planning.state.phase:
         case SessionPhase.DRAFTING:
             return "PLANNING_ACTIVE"
@@ -145,7 +145,7 @@ def screen_of(planning: Planning) -> Screen:
 
 
 def word_of(planning: Planning) -> str:
-    """Return where a session stands, in a word or two."""
+    """Return the state of a session in a word or two."""
     state = planning.state
     if state.phase is SessionPhase.DRAFTING and not planning.worker:
         return "interrupted"

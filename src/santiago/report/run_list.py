@@ -1,4 +1,4 @@
-"""The runs of a repository to choose from: title, time and state of each, the newest first."""
+"""The runs of a repository to choose from, newest first: title, time and state of each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOST = 40
-"""Runs that are offered; older ones are named on the command line."""
+"""How many runs are offered. Older ones can be named on the command line."""
 
 
 @record
@@ -35,7 +35,7 @@ class RunRow:
 
 
 def run_rows() -> list[RunRow]:
-    """Return the newest runs of this repository; raise where there are none."""
+    """Return the newest runs of this repository; raise if there are none."""
     return [
         RunRow(
             run_id=run.run_id,

@@ -1,4 +1,4 @@
-"""Where a run stands, in words and as data: its state, what needs a person, the other runs of its repository."""
+"""The status of a run, in words and as data: its state, what needs a person, the other runs of its repository."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from santiago.contract.state import ChunkState, Question, RunState, StoryState
 
 OTHERS = 5
-"""Other runs that are named."""
+"""How many other runs are named."""
 STATUSES: tuple[StoryStatus, ...] = ("done", "failed", "blocked", "pending", "skipped")
 
 
@@ -55,14 +55,14 @@ def word_of(run: Run) -> str:
 
 
 def counts_of(run: Run, chunk: ChunkState) -> dict[str, int]:
-    """Return how many stories of a chunk ended how; substeps are parts of theirs."""
+    """Return the number of a chunk's stories by status. Substeps are not counted."""
     stories = (run.state.stories[name] for name in chunk.stories)
     found = Counter(status_of(story) for story in stories if not story.parent)
     return {status: found[status] for status in STATUSES}
 
 
 def chunk_ms(run: Run, chunk: ChunkState, now: str = "") -> int:
-    """Return the time that went into a chunk, up to `now`; waiting, for a service or for a person, is none of it."""
+    """Return the time spent on a chunk, up to `now`, without waiting for a service or a person."""
     history = run.history
     passed = history.chunk_ms.get(chunk.label, 0)
     if run.worker and history.chunk == chunk.label:
@@ -72,7 +72,7 @@ def chunk_ms(run: Run, chunk: ChunkState, now: str = "") -> int:
 
 
 def _used_up(run: Run, story: StoryState) -> str:
-    """Say which budget a story ended for: its own, or the run's."""
+    """Return which budget a story has used up: its own, or the run's."""
     budget = Budget(run.run_input.limits, run.state)
     if run.history.limits.get(story.id) == "run_max_attempts":
         return f"the run used {run.state.counted} of {count(budget.run_attempts, 'attempt')}"
@@ -90,7 +90,7 @@ def needs_of(run: Run) -> list[str]:
     found += [f"{one.id} is answered; `santiago resume{run_named}` takes it up" for one in answered if not run.worker]
     asking = {one.story for one in (*unanswered, *answered)}
     resting = [story for story in state.stories.values() if story.phase in PARKED and not story.skipped]
-    parents = {story.parent for story in resting}  # what their substeps rest for is told of those
+    parents = {story.parent for story in resting}  # for these, the substeps tell the reason
     for story in resting:
         if story.id in asking or story.id in parents:
             continue
@@ -113,7 +113,7 @@ def _shown(state: RunState, question: Question) -> str:
 
 
 def question_data(state: RunState, question: Question, run_named: str) -> dict[str, Any]:
-    """Return an open question for programs; `run_named` is how its run is named on a command line."""
+    """Return an open question for programs. `run_named` is its run as a word of a command line."""
     return {
         "id": question.id, "kind": question.kind, "story": question.story, "round": question.round,
         "text": question.text, "asked_at": question.asked_at or None, "until": question.until or None,
@@ -122,23 +122,23 @@ def question_data(state: RunState, question: Question, run_named: str) -> dict[s
 
 
 def _sentence(run: Run, story: StoryState) -> str:
-    """Return what a story rests for, by name where that is known."""
+    """Return why a story has stopped, with names if they are known."""
     if question := put_off(run.state, story):
-        return f"{question.id} was put off ({flat(question.answer or '')})."
+        return f"{question.id} was deferred ({flat(question.answer or '')})."
     planned = run.story(story.id)
     names = lacking(planned, story) if planned else ""
     return f"it depends on {names}, outside the document." if names else MEANINGS[Reason(story.reason or "")].sentence
 
 
 def _help(run: Run, story: StoryState) -> str:
-    """Return what helps against something that lies with the agent's program, account or service."""
+    """Return what helps if the agent's program, account or service is the cause; else empty."""
     if not is_the_agents(story.reason):
         return ""
     return f" {helping(story.reason, ending_of(run.out_dir, story.id, story.attempts))}"
 
 
 def mending(state: RunState, out_dir: Path, name: str, ref: str) -> list[str] | None:
-    """Return what to type after a person's own work did not pass; None where it did, or others have come since."""
+    """Return the next commands after a person's own work did not pass; None if it passed, or if it is not the latest."""
     story, run = state.stories[name], target(out_dir)
     if story.phase is not StoryPhase.READY or story.skipped or not story.attempts:
         return None
@@ -147,7 +147,7 @@ def mending(state: RunState, out_dir: Path, name: str, ref: str) -> list[str] | 
 
 
 def others_of(out_dir: Path) -> tuple[list[tuple[str, str]], int]:
-    """Return the newest of the other runs of this repository, each with its state in a word, and how many more there are."""
+    """Return the newest other runs of this repository, each with its state in a word, and the number of further ones."""
     root = find_root(Path.cwd())
     common = registry.common_git_dir(root) if root else None
     others = [run for run in registry.runs(common) if run.out_dir != out_dir] if common else []
@@ -155,9 +155,9 @@ def others_of(out_dir: Path) -> tuple[list[tuple[str, str]], int]:
 
 
 def standing(out_dir: Path) -> str:
-    """Return the state of a run in a word or two, whatever became of it."""
+    """Return the state of a run in a word or two, even if it is damaged or missing."""
     if not (out_dir / PLAN).is_file():
-        return "its folder is gone"
+        return "its folder is missing"
     if working(out_dir):
         return "running"
     try:
@@ -207,7 +207,7 @@ def document(run: Run) -> dict[str, Any]:
 
 
 def is_taken_over(run: Run, here: Path | None = None) -> bool:
-    """Tell whether the commit that is checked out here holds all that a finished run made: merged, squashed or picked."""
+    """Tell whether the current commit contains a finished run's work: merged, squashed or cherry-picked."""
     head = run.state.head
     return bool(run.state.phase is RunPhase.SUCCESS and head and holds(here or Path.cwd(), "HEAD", head))
 
@@ -228,7 +228,7 @@ def _stories(run: Run) -> list[dict[str, Any]]:
 
 
 def detail_data(story: StoryState) -> dict[str, Any] | None:
-    """Return a story's latest detailed plan as the log tells of it; None where there is none."""
+    """Return what the log tells about a story's latest detailed plan; None if there is none."""
     detail = story.detail
     if detail is None:
         return None
@@ -240,7 +240,7 @@ def detail_data(story: StoryState) -> dict[str, Any] | None:
 
 
 def _doing(run: Run, story: StoryState) -> dict[str, Any] | None:
-    """Return what the agent of a story does now; None where none is at work."""
+    """Return what the agent of a story does now; None if no agent works on it."""
     if run.worker is None or story.phase is not StoryPhase.RUNNING:
         return None
     following = Doing(run.out_dir, run.history.start.get("agent", ""), once=True)

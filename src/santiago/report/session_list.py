@@ -1,4 +1,4 @@
-"""The planning sessions of a repository to choose from: title, time and state of each, the newest first."""
+"""The planning sessions of a repository to choose from, newest first: title, time and state of each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOST = 40
-"""Sessions that are offered; older ones are named on the command line."""
+"""How many sessions are offered. Older ones can be named on the command line."""
 
 
 @record
@@ -25,7 +25,7 @@ class SessionRow:
     folder: Path
     title: str
     at: str
-    """Of its last event; empty where it cannot be read."""
+    """Time of its last event; empty if the session cannot be read."""
     state: str
 
     def text(self, now: str) -> str:

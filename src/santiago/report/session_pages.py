@@ -1,6 +1,6 @@
 """A planning session as pages of lines: a story of its plan, what a revision changed, the turns, the findings.
 
-Every line is harmless text with a tone; who shows it chooses colours and where to break it.
+Every line is harmless text with a tone. The front end chooses colours and line breaks.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 PAGES = ("story", "changes", "turns", "findings")
 """The pages of a review, in the order in which they are shown."""
 MOST = 1000
-"""Lines of one part of a page; the revision's file has all of it."""
+"""How many lines one part of a page has. The revision's file has all of them."""
 _LEVELS: dict[str, Tone] = {"error": "bad", "warning": "warn", "note": "dim"}
 
 
 def page(following: FollowingSession, name: str, chunk: ChunkRow | None, story: Story | None) -> list[Line]:
-    """Return a page of the revision that is shown, for the story or the chunk that the cursor is on."""
+    """Return a page of the shown revision, for the story or chunk at the cursor."""
     if name == "turns":
         return list(_turns(following))
     if following.review.plan is None:
@@ -137,7 +137,7 @@ def _changes(following: FollowingSession) -> Iterator[Line]:
 
 
 def differences(old: Plan, new: Plan, name: str) -> Iterator[Line]:
-    """Yield what stood in a story, and what stands in it now."""
+    """Yield the old and new lines of a changed story."""
     a, b = _fields(old, name), _fields(new, name)
     for field in a:
         gone, come = [one for one in a[field] if one not in b[field]], [one for one in b[field] if one not in a[field]]
@@ -183,7 +183,7 @@ def _turns(following: FollowingSession) -> Iterator[Line]:
 
 
 def turn_lines(turn: TurnState, now: str, *, held: bool) -> Iterator[Line]:
-    """Yield a turn: who asked for it and with which words, what each agent does or did, and what came of it."""
+    """Yield the lines of a turn: who asked for it and how, what each agent does or did, and the outcome."""
     mode = "all agents" if turn.mode == "multi" else "one agent"
     tone: Tone = "bad"
     if not turn.ended:
@@ -246,7 +246,7 @@ def uncovered(plan: Plan) -> int:
 
 
 def finalize_page(following: FollowingSession, moved: str) -> list[Line]:
-    """Return what a person approves: stories, chunks, every command, the budget, and what is known to be different."""
+    """Return what a person approves: stories, chunks, every command, the budget, and warnings."""
     review, run_input = following.review, following.planning.run_input
     plan = review.plan
     assert plan is not None
@@ -258,7 +258,7 @@ def finalize_page(following: FollowingSession, moved: str) -> list[Line]:
         turn = following.planning.state.turn_of(review.revision)
         lines.append(
             Line(
-                f"the repository moved on since this was planned: {turn.base[:12] if turn else ''} -> {moved[:12]}",
+                f"the repository has new commits since this was planned: {turn.base[:12] if turn else ''} -> {moved[:12]}",
                 "warn",
             )
         )
@@ -269,7 +269,7 @@ def finalize_page(following: FollowingSession, moved: str) -> list[Line]:
 
 
 def _approved(plan: Plan, run_input: RunInput) -> Iterator[Line]:
-    """Yield every command that runs on this machine, each once, with how many stories it judges."""
+    """Yield every command that would run on this machine, each once, with the number of stories that it checks."""
     judged: dict[str, int] = {}
     for story in plan.stories:
         for command in commands_of(story, run_input):

@@ -1,4 +1,4 @@
-"""Tokens and money in words: what is known, against its limit; what nobody said is called unknown and is never a zero."""
+"""Tokens and money in words: what is known, against its limit. What was not reported is called unknown, never zero."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 
 class Sum(NamedTuple):
-    """One kind of figure over attempts that have ended."""
+    """The sum of one kind of usage over the attempts that have ended."""
 
     amount: int
     silent: int
-    """Attempts that did not say."""
+    """Attempts that did not report it."""
     most: int | None = None
-    """The limit, where there is one."""
+    """The limit, if there is one."""
 
     @property
     def unknown(self) -> bool:
-        # A person's own work uses nothing; that says nothing of the others.
+        # A person's own work reports zero, which tells nothing about the other attempts.
         return self.silent > 0 and not self.amount
 
     @property
@@ -40,7 +40,7 @@ def cost_of(one: RunState | StoryState, most: int | None = None) -> Sum:
 
 
 def of_run(state: RunState, limits: Limits, *, brief: bool = False) -> list[str]:
-    """Return what a run has used; `brief` where every column counts."""
+    """Return what a run has used, in words; with `brief`, as short as possible."""
     budget = Budget(limits, state)
     tokens, money = budget.tokens, budget.money
     return said(
@@ -53,7 +53,7 @@ def of_story(story: StoryState) -> list[str]:
 
 
 def said(tokens: Sum, cost: Sum, *, brief: bool = False) -> list[str]:
-    """Return the parts of a line about usage; nothing where there is nothing to say."""
+    """Return the parts of a line about usage; empty if there is nothing to say."""
     if tokens.unknown and cost.unknown and tokens.most is None and cost.most is None:
         return ["usage unknown"]
     parts = [_tokens(tokens, brief=brief)] if tokens.worth_saying else []
@@ -82,7 +82,7 @@ def _cost(cost: Sum) -> str:
 
 
 def thousands(number: int) -> str:
-    """Return a number as short as it can be said: `812`, `12.3k`, `1.2M`."""
+    """Return a number in short form: `812`, `12.3k`, `1.2M`."""
     if number < 1000:
         return str(number)
     scaled, unit = (number / 1000, "k") if number < 999_950 else (number / 1_000_000, "M")
@@ -90,7 +90,7 @@ def thousands(number: int) -> str:
 
 
 def dollars(micro: int) -> str:
-    """Return an amount of money; a small one with as many places as it needs to be seen."""
+    """Return an amount of money. A small one gets enough decimal places to be visible."""
     if 0 < micro < 100:
         return "<$0.0001"
     return f"${micro / 1e6:.2f}" if micro == 0 or micro >= 10_000 else f"${micro / 1e6:.4f}"

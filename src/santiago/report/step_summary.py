@@ -1,4 +1,4 @@
-"""The page that GitHub shows beside a job: what came of the run, as Markdown in which no title can give orders."""
+"""The page that GitHub shows beside a job: the outcome of the run, as Markdown in which no title can act as markup."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from santiago.report.failure import Report
 
 MOST = 200
-"""Stories in the table; those that failed are always among them before others."""
+"""How many stories the table has. Failed stories come first."""
 CELL = 120
 """Characters of one cell."""
 _MARKS = re.compile(r"[!-&(-+./:-@\[-`{-~]")
 
 
 def page(report: Report, following: list[str]) -> list[str]:
-    """Return the lines of the page; `following` is what to type next."""
+    """Return the lines of the page. `following` are the next commands."""
     state = report.state
     word = "stopped" if state.phase is RunPhase.PAUSED else str(state.phase)
     why = f": {plain(state.reason)}" if state.reason and state.reason != Reason.INTERRUPTED else ""
@@ -46,14 +46,14 @@ def page(report: Report, following: list[str]) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """Return a text that Markdown shows letter by letter: no markup, no HTML, no link, no end of its cell."""
+    """Return a text that Markdown shows literally: without markup, HTML or links, and within its cell."""
     words = flat(text)
     cut = words if len(words) <= CELL else f"{words[: CELL - 1]}…"
     return _MARKS.sub(lambda mark: f"&#{ord(mark[0])};", cut)
 
 
 def _line(text: str) -> str:
-    """Return a text with its columns, on one line, which cannot end the block that it stands in."""
+    """Return a text on one line, with its columns, that cannot end the block around it."""
     return harmless(text).replace("\n", " ")[: 4 * CELL]
 
 

@@ -48,7 +48,7 @@ def document(run: Run, planned: Story, chosen: AttemptStory | None) -> dict[str,
 
 
 def detail_text(run: Run, name: str) -> str:
-    """Return a story's latest detailed plan as people read it; of a substep its own part. Text of others."""
+    """Return a story's latest detailed plan as text; for a substep, only its part. It is untrusted text."""
     story = run.state.stories[name]
     if story.parent:
         planned = run.story(name)

@@ -1,4 +1,4 @@
-"""Why a story is where it is, and what it waits for: in a few words, and in whole sentences."""
+"""Why a story has its present state, and what it waits for: in a few words, and in whole sentences."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from santiago.contract.state import RunState, StoryState
 
 MOST = 6
-"""Names in one list."""
+"""How many names one list has."""
 
 
 def waits_for(state: RunState, story: StoryState) -> str:
-    """Say in a few words what a story that is not under way waits for."""
+    """Return, in a few words, what a story that is not under way waits for."""
     if story.skipped:
         return ""
     if story.aside:
@@ -48,7 +48,7 @@ def waits_for(state: RunState, story: StoryState) -> str:
 
 
 def held_back(state: RunState, limits: Limits, jobs: int) -> str:
-    """Return the limit that keeps a story that is ready from beginning beside those under way; nothing where none does."""
+    """Return the limit that keeps a ready story from beginning beside those under way; empty if none does."""
     under_way = len(state.running)
     if not under_way or under_way >= jobs or next(state.ready_stories(), None) is None:
         return ""
@@ -63,7 +63,7 @@ _WAITS = {
 
 
 def waits_for_a_person(state: RunState, story: StoryState) -> str:
-    """Say in a few words that a story has left the order until a person says more; nothing where it has not."""
+    """Return, in a few words, what a story needs from a person; empty if it needs nothing."""
     if question := state.questions.get(story.asked):
         return _WAITS.get(question.kind, "waits for your answer")
     return "put off" if story.deferred else ""
@@ -87,15 +87,15 @@ def named(names: list[str], joint: str = ", ") -> str:
 
 
 def explanation(state: RunState, planned: Story, run_input: RunInput) -> list[str]:
-    """Say in whole sentences why a story is where it is, and what would move it."""
+    """Return, in whole sentences, why a story has its present state, and what would change it."""
     story = state.stories[planned.id]
     if story.skipped:
-        return ["A person left it out; nobody waits for it."]
+        return ["A person left it out; no other story waits for it."]
     if question := state.questions.get(story.asked):
         told = waits_for_a_person(state, story)
         return [f"{told[0].upper()}{told[1:]} ({question.id}): {' '.join(question.text.split())}"]
     if story.deferred:
-        return ["A person put it off; it comes again when nothing else is left."]
+        return ["A person deferred it; it comes again when nothing else is left."]
     match story.phase:
         case StoryPhase.PLANNED:
             return _of_planned(state, story, planned)
@@ -108,7 +108,7 @@ def explanation(state: RunState, planned: Story, run_input: RunInput) -> list[st
         case StoryPhase.VERIFIED:
             return [f"Its checks passed; it {waits_for(state, story)}. Stories go onto the branch in plan order."]
         case StoryPhase.DONE if story.is_kept:
-            return [f"It was done in {story.kept} already: its work is in the base, and its checks pass there."]
+            return [f"The run {story.kept} already finished it: its work is in the base, and its checks pass there."]
         case StoryPhase.DONE:
             return [
                 f"It is on the branch as {(story.commit or '')[:12]}; its checks passed ({story.proof or 'no proof'})."
@@ -140,10 +140,10 @@ def _first(state: RunState, names: tuple[str, ...]) -> int:
 
 
 def standing(state: RunState, other: StoryState) -> str:
-    """Say where another story stands, and where it waits itself, for whom."""
+    """Return the state of another story, and what that story waits for."""
     word = mark(other).word
     if other.aside:
-        return "waiting for your word" if other.asked else word
+        return "waiting for your answer" if other.asked else word
     if other.phase in (StoryPhase.FAILED, StoryPhase.BLOCKED):
         return f"{word} ({other.reason})"
     if other.phase is StoryPhase.PLANNED and (needed := unmet(state, other)):
@@ -155,11 +155,11 @@ def _external(planned: Story, run_input: RunInput) -> list[str]:
     if not planned.external_depends_on or run_input.policy.assume_external:
         return []
     names = ", ".join(planned.external_depends_on)
-    return [f"It depends on {names}, outside the document; --assume-external takes that to be there."]
+    return [f"It depends on {names}, outside the document; --assume-external assumes that it is there."]
 
 
 def lacking(planned: Story, story: StoryState) -> str:
-    """Return what a story is blocked for that lies outside the document; nothing where that is not its reason."""
+    """Return the dependencies outside the document that block a story; empty if that is not its reason."""
     blocked = story.phase is StoryPhase.BLOCKED and story.reason is Reason.BLOCKED_DEPENDENCY
     return ", ".join(planned.external_depends_on) if blocked else ""
 
@@ -179,8 +179,8 @@ def _of_parked(state: RunState, story: StoryState, planned: Story) -> list[str]:
     later = put_off(state, story)
     if later is not None:
         lines += [
-            f"Its question {later.id} was put off ({later.answer}): {later.text}",
-            "What to do: `resume` tries it again, after `change` with what you say there; `skip` leaves it out.",
+            f"Its question {later.id} was deferred ({later.answer}): {later.text}",
+            "What to do: answer it with `change`, then `resume` tries the story again; `skip` leaves it out.",
         ]
     elif names := lacking(planned, story):
         lines += [f"It depends on {names}, outside the document.", "What to do: `resume --assume-external` goes on."]

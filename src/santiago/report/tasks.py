@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def tasks(plan: Plan, state: RunState) -> list[dict[str, Any]]:
-    """Return a task for each story and substep, in the order of the work; those that were left out are none.
+    """Return a task for each story and substep, in the order of the work, without skipped ones.
 
-    At most one task without open substeps is in progress; the story that it is a part of is in progress with it.
+    At most one task without open substeps is in progress. If it is a substep, its story is in progress too.
     """
     planned = {story.id: story for story in plan.stories}
     current = _current(state)
@@ -37,7 +37,7 @@ def tasks(plan: Plan, state: RunState) -> list[dict[str, Any]]:
 
 
 def update_plan(plan: Plan, state: RunState) -> dict[str, Any]:
-    """Return the same as a plan of steps, where only one may be in progress: of a story and its substep, the substep."""
+    """Return the same as a plan of steps. Only one may be in progress: a substep, rather than its story."""
     listed = tasks(plan, state)
     current = _current(state)
     steps = [
@@ -51,7 +51,7 @@ def update_plan(plan: Plan, state: RunState) -> dict[str, Any]:
 
 
 def _current(state: RunState) -> StoryState | None:
-    """Return the one that is worked on, or that waits for a person."""
+    """Return the story that is worked on, or that waits for a person."""
     return state.stories.get(selected(state) or "")
 
 
@@ -66,7 +66,7 @@ def _status(story: StoryState, active: set[str | None]) -> str:
 
 
 def _needs(planned: Mapping[str, Story], state: RunState, story: StoryState) -> tuple[str, ...]:
-    """Return what a task waits for as the plan declares it; substeps come one after the other, and before their story."""
+    """Return the declared dependencies of a task. Substeps come one after the other, and before their story."""
     whole = planned[story.parent or story.id].depends_on
     if story.parent is None:
         return (*whole, *story.parts)
@@ -75,7 +75,7 @@ def _needs(planned: Mapping[str, Story], state: RunState, story: StoryState) -> 
 
 
 def _subject(planned: Mapping[str, Story], story: StoryState) -> str:
-    """Return a title; that of a substep stands in its story's detailed plan, and not in the log."""
+    """Return a title. A substep is named by its id and its story's title, since the log does not have its own."""
     if story.parent is not None:
         return f"{story.id} of {flat(planned[story.parent].title)}"
     return flat(planned[story.id].title)

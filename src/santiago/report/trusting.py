@@ -1,4 +1,4 @@
-"""Settings that wait for a person's word, line by line: what they would start or loosen, and what they were before."""
+"""The lines that ask a person to trust settings: what they would start or weaken, and their values before."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from santiago.app.start.trust import Waiting
 
 LONGEST = 2000
-"""Letters of one value that are shown."""
+"""How many characters of one value are shown."""
 
 
 def trusting(found: Waiting, before: dict[str, Any] | None) -> list[str]:
-    """Return what there is to trust, beside what was trusted `before`."""
+    """Return the lines about settings to trust, compared with those that were trusted `before`."""
     changed = ", changed since you trusted them," if before is not None else ""
     lines = [
         f"This repository brings settings{changed} that start programs or weaken protections:",
@@ -25,7 +25,7 @@ def trusting(found: Waiting, before: dict[str, Any] | None) -> list[str]:
     for name, value in sorted(found.settings.items()):
         means = f"   ({MEANS[name]})" if name in MEANS else ""
         lines.append(f"    {name} = {_shown(value)}{means}{_change(name, value, before)}")
-    return [*lines, "Scripts and programs that they name were not looked at."]
+    return [*lines, "Santiago did not check the scripts and programs that they name."]
 
 
 def _change(name: str, value: Any, before: dict[str, Any] | None) -> str:
@@ -35,6 +35,6 @@ def _change(name: str, value: Any, before: dict[str, Any] | None) -> str:
 
 
 def _shown(value: Any) -> str:
-    """Return a value on one line, with every letter that a terminal would act on or hide as its number."""
+    """Return a value on one line. Characters that a terminal would act on or hide are shown as numbers."""
     text = json.dumps(value, ensure_ascii=False)
     return first("".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text), LONGEST)

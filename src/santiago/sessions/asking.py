@@ -1,4 +1,4 @@
-"""Asking one agent of a planning turn: on a checkout that is thrown away, and what it wrote is held to the rules."""
+"""Asking one agent of a planning turn, in a checkout that is thrown away, and checking its draft against the rules."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class DraftFiles(Protocol):
 
 @record
 class Errand:
-    """What an agent is asked, as data."""
+    """What one agent is asked to do, as data."""
 
     turn: int
     kind: DraftKind
@@ -57,12 +57,12 @@ class Errand:
 
 @record
 class Brought:
-    """What came of it."""
+    """What the agent brought back."""
 
     errand: Errand
     ending: AgentEnding
     digest: str = ""
-    """Of what it wrote, also where that cannot be taken."""
+    """Digest of its draft, even if the draft cannot be used."""
     findings: tuple[str, ...] = ()
     reason: Reason | None = None
 
@@ -78,7 +78,7 @@ class Asker:
     plan_folder: str
 
     def ask(self, errand: Errand, ground: Ground, stop: Stop) -> Brought:
-        """Have an agent write a draft, and look through it."""
+        """Have an agent write a draft, and check it."""
         folder = self.workspace.checkout(errand.base, f"{errand.kind}-{errand.turn}-{errand.agent}")
         try:
             touched = self.workspace.watched(folder)

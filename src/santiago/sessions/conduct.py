@@ -1,4 +1,4 @@
-"""The conduct of a planning session: its only writer. It hears people, has agents asked, and records what came of it."""
+"""The conductor of a planning session, its only writer. It reads letters, has agents asked, and records the results."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from santiago.sessions.asking import Asker
 
 _POLL = 0.2
-"""Seconds between two looks at what is asked from outside, while agents work."""
+"""Seconds between two looks into the inbox while agents work."""
 _WORDS = 300
-"""Letters of an agent's last words that the log keeps."""
+"""How many characters of an agent's last words the log keeps."""
 
 
 class Mailbox(Protocol):
@@ -49,7 +49,7 @@ class Mailbox(Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class Conductor:
-    """One session, as the process that holds it goes on with it."""
+    """Carries one session on, in the process that holds its lock."""
 
     asked: SessionInput
     run_input: RunInput
@@ -61,20 +61,20 @@ class Conductor:
     actor: str
     mailbox: Mailbox
     asker: Callable[[], Asker]
-    """Makes what asks agents, when the first is to be asked: a person may only answer."""
+    """Makes the asker, when the first agent is asked. Often a person only answers, and none is needed."""
     head: Callable[[], str]
-    """Returns the commit that agents are to read."""
+    """Returns the commit that agents read."""
     name_run: Callable[[], str]
     finalize: Callable[[Finalize], None]
-    """Makes the run of an approved revision, or writes the document; a second time it finds it there."""
+    """Makes the run of an approved revision, or writes the document. If repeated, it finds what was made."""
     stop: Stop
     lost_ms: int = 0
-    """How long askings lasted that a crash cut short, as its last sign of life says."""
+    """How long the agents had worked that a crash interrupted, by the last sign of life."""
     beat: Callable[[Sign], None] = lambda _: None
     listeners: list[Callable[[Sequence[Event], SessionState], None]] = field(default_factory=list)
 
     def run(self) -> SessionState:
-        """Go on until the session rests: it waits for a person, or is over, or somebody stopped it."""
+        """Go on until the session waits for a person, is over, or is stopped."""
         self._take_up()
         while not self.stop.soon():
             self._hear()
@@ -89,7 +89,7 @@ class Conductor:
         return self.state
 
     def record(self, facts: Sequence[Fact]) -> None:
-        """Write facts down, and take them in."""
+        """Append facts to the log, and apply them to the state."""
         events = [self._event(number, fact) for number, fact in enumerate(facts, self.state.seq + 1)]
         if not events:
             return
@@ -107,7 +107,7 @@ class Conductor:
         )  # fmt: skip
 
     def _take_up(self) -> None:
-        """Record the end of askings that a crash cut short."""
+        """Record the end of agents that a crash interrupted."""
         turn = self.state.turn
         lost = [one for one in turn.drafts.values() if not one.status] if turn else []
         for one in lost:
@@ -167,7 +167,7 @@ class Conductor:
     # Asking agents
 
     def _ask(self, asks: Sequence[Ask]) -> None:
-        """Ask agents side by side; what each brings is recorded when it comes."""
+        """Ask agents in parallel. Each result is recorded when it comes."""
         turn = self.state.turn
         assert turn is not None
         self._lay_out(turn, merging=asks[0].kind == "merge")
@@ -229,7 +229,7 @@ class Conductor:
         )
 
     def _lay_out(self, turn: TurnState, *, merging: bool) -> None:
-        """Put before the agents what they read; no draft of another before all have drafted."""
+        """Write the files that the agents read. Drafts of others are among them only for merging."""
         drafting = self._drafting(turn, merging=merging)
         if drafting.document:
             self.store.lay_out(drafting.document, self.store.source().encode())
@@ -243,7 +243,7 @@ class Conductor:
                 self.store.clear_away(f"drafts/{name}{ending}")
 
     def _latest(self) -> bytes:
-        """Return what stands so far."""
+        """Return the latest revision, or what the session began with."""
         if self.state.revision:
             return self.store.revision(self.state.revision, self.asked.artifact, self._digest_of(self.state.revision))
         return codec.canonical(self.given)
@@ -311,7 +311,7 @@ class Conductor:
 
 
 class _Ends:
-    """The wish to stop as agents hear it: a draft that is cut short is worth nothing, so that any wish is one to stop at once."""
+    """A `Stop` for agents: any request to stop means at once, since an unfinished draft is worth nothing."""
 
     def __init__(self, stop: Stop) -> None:
         self.stop, self.wanted = stop, False
@@ -324,7 +324,7 @@ class _Ends:
 
 
 def _cancelled(actor: str) -> Fact:
-    """A person ended the turn that was under way; the session can be taken up again."""
+    """Return the fact that a person ended the turn. The session can be taken up again."""
     return of_run(
         EventKind.TURN_ENDED, SessionPhase.CANCELLED, "stopped", actor=actor, reason=Reason.INTERRUPTED,
         message=f"{actor} cancelled the turn",
@@ -337,7 +337,7 @@ def _ended(turn: int, kind: str, agent: str, status: EventStatus, context: Conte
 
 
 def _by(turn: TurnState, agent: str) -> str:
-    """Say who drafted a revision."""
+    """Return who drafted a revision, in words."""
     return f"{', '.join(turn.agents)} (merged by {agent})" if len(turn.agents) > 1 else agent
 
 

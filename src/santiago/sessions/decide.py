@@ -1,4 +1,4 @@
-"""What a planning session does next, as its log says; pure. Agents are asked, a turn is concluded, an answer is carried out."""
+"""What a planning session does next, purely from its log: ask agents, conclude a turn, ask a person, carry out an answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from santiago.contract.session import DraftKind, DraftState, Mode, SessionInput, SessionState, TurnState
 
 MOST_STARTS = 4
-"""How often one agent is asked in a turn, with the starts that a crash cut short."""
+"""How often one agent may be asked in a turn, including starts that a crash interrupted."""
 
 
 @record
@@ -26,7 +26,7 @@ class Ask:
     kind: DraftKind
     agent: str
     findings: tuple[str, ...] = ()
-    """What was wrong with what it wrote before."""
+    """What was wrong with its last draft."""
 
 
 @record
@@ -41,7 +41,7 @@ class Begin:
 
 @record
 class Conclude:
-    """End the turn: with what this agent wrote, or without a plan."""
+    """End the turn, with this agent's draft or without a plan."""
 
     draft: DraftState | None
     reason: Reason | None = None
@@ -50,7 +50,7 @@ class Conclude:
 
 @record
 class AskPerson:
-    """Put the latest revision before a person."""
+    """Ask a person about the latest revision."""
 
     revision: int
 
@@ -65,7 +65,7 @@ class Finalize:
 
 @record
 class Cancel:
-    """End the review, as a person said."""
+    """End the review, since a person said so."""
 
     actor: str
 
@@ -74,7 +74,7 @@ Act = Ask | Begin | Conclude | AskPerson | Finalize | Cancel
 
 
 def next_acts(state: SessionState, asked: SessionInput, limits: Limits) -> list[Act]:
-    """Return what is to be done; nothing where the session rests. Only agents are asked more than one at a time."""
+    """Return what to do next; empty if the session waits. Only asking agents may be several acts at once."""
     if state.turn is not None:
         return _turn(state, state.turn, limits)
     if state.phase is SessionPhase.DRAFTING:
@@ -108,7 +108,7 @@ def _labels(asked: SessionInput) -> tuple[str, ...]:
 
 
 def _turn(state: SessionState, turn: TurnState, limits: Limits) -> list[Act]:
-    """Every agent drafts; where several could, the first that is able merges."""
+    """Every agent drafts. If several drafts succeed, the first agent that is able to merges them."""
     asks = [ask for name in turn.agents for ask in _again(turn, "draft", name)]
     if asks:
         return _within(state, limits, turn, asks)
@@ -124,7 +124,7 @@ def _turn(state: SessionState, turn: TurnState, limits: Limits) -> list[Act]:
 
 
 def _again(turn: TurnState, kind: DraftKind, agent: str) -> Iterator[Ask]:
-    """Yield the asking of an agent that has not been asked, was cut short, or wrote what can be put right."""
+    """Yield the agent if it must be asked: for the first time, after an interruption, or to correct its draft."""
     draft = turn.drafts.get((kind, agent))
     if draft is None:
         yield Ask(kind=kind, agent=agent)
@@ -141,7 +141,7 @@ def _is_ok(turn: TurnState, kind: DraftKind, agent: str) -> bool:
 
 
 def _within(state: SessionState, limits: Limits, turn: TurnState, asks: list[Ask]) -> list[Act]:
-    """Return the askings, or the end of a turn for which nothing is left."""
+    """Return the agents to ask, or the end of the turn if a limit is used up."""
     spent = exhausted(state, limits)
     if spent is None:
         return list(asks)
@@ -159,7 +159,7 @@ def _concluded(turn: TurnState, draft: DraftState | None) -> Conclude:
 
 
 def exhausted(state: SessionState, limits: Limits) -> str | None:
-    """Return which limit of a session leaves nothing for another agent, in words; None where none does."""
+    """Return, in words, the limit that forbids asking another agent; None if there is none."""
     spent = (
         ("planning_timeout_minutes", state.used_ms, int(limits.planning_timeout_minutes)),
         ("planning_max_tokens", state.tokens, limits.planning_max_tokens),
@@ -176,7 +176,7 @@ def exhausted(state: SessionState, limits: Limits) -> str | None:
 
 
 def too_many(state: SessionState, limits: Limits) -> str | None:
-    """Return why no further turn may begin, in words; None where one may."""
+    """Return, in words, why no further turn may begin; None if one may."""
     most = limits.planning_max_turns + state.raised.get("planning_max_turns", 0)
     if len(state.turns) >= most:
         return f"the session has used its {count(most, 'turn')}"

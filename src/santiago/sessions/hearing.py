@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Heard:
-    """What letters come to."""
+    """What follows from letters."""
 
     facts: list[Fact] = field(default_factory=list)
     void: list[str] = field(default_factory=list)
-    """Names of letters that answered nothing; somebody else may still."""
+    """Names of letters that answered nothing. Their questions stay open."""
     cancelled: str = ""
-    """Who wants the turn that is under way to end."""
+    """Who asked to end the present turn."""
 
 
 def heard(letters: Sequence[Letter], state: SessionState, limits: Limits, name_run: Callable[[], str]) -> Heard:
-    """Return what letters make; one that cannot be obeyed is noted and has no other effect."""
+    """Return what follows from letters. A letter that cannot be obeyed is only noted."""
     found, answered = Heard(), set()
     for letter in letters:
         if wants_end(letter) and state.turn is not None:
@@ -49,12 +49,12 @@ def heard(letters: Sequence[Letter], state: SessionState, limits: Limits, name_r
 
 
 def wants_end(letter: Letter) -> bool:
-    """Tell whether somebody wants the turn that is under way to end."""
+    """Tell whether a letter asks to end the present turn."""
     return letter.kind in ("stop", "stop-now") and not letter.fault
 
 
 def _trouble(letter: Letter, state: SessionState, limits: Limits) -> str:
-    """Say why a letter cannot be obeyed; empty where it can."""
+    """Return why a letter cannot be obeyed; empty if it can."""
     if letter.kind != "answer":
         return "a planning session takes answers only"
     question = state.questions.get(letter.subject)

@@ -1,4 +1,4 @@
-"""What an agent drafted, held to the rules: a plan as the compiler makes one, or a document that it reads without a doubt."""
+"""Checks an agent's draft: it must be a valid plan, or a document that the compiler reads without doubt."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ if TYPE_CHECKING:
     from santiago.contract.session import SessionInput, SizeWishes
 
 MOST = 30
-"""Findings that are told to an agent or a person."""
+"""How many findings an agent or a person is told."""
 FORMAT = "planning-session"
 
 
 @record
 class Draft:
-    """A draft as it can be taken; without a plan it cannot."""
+    """A checked draft. It can be used only if it has a plan."""
 
     plan: Plan | None
     findings: tuple[str, ...] = ()
     """Why not."""
     text: str = ""
-    """Of a document: as it is written to its file."""
+    """For a document: the text that is written to its file."""
 
 
 @record
 class Ground:
-    """What a draft is held against."""
+    """What a draft is checked against."""
 
     asked: SessionInput
     source: str
-    """The document that it began with; empty where there is none."""
+    """The document that the session began with; empty if there is none."""
     given: Plan | None
-    """That document as the compiler reads it; None where it has nothing to plan yet."""
+    """That document, compiled; None if the compiler finds nothing to plan in it."""
     before: Plan | None
     """The revision before."""
     history: tuple[str, ...]
@@ -55,9 +55,9 @@ class Ground:
 
 
 def given(asked: SessionInput, source: str) -> Plan | None:
-    """Return the document that a session began with as the compiler reads it; None where it finds nothing to plan.
+    """Return the compiled document that a session began with; None if the compiler finds nothing to plan.
 
-    A plan of santiago's own is what it is, with its own requirements.
+    If the session began with a plan of santiago, that plan is returned.
     """
     if not source:
         return None
@@ -84,7 +84,7 @@ def _plan(text: str, ground: Ground) -> Draft:
     except SantiagoError as error:
         return _refused(f"line {error.line or 1}: {error.message}")
     if not isinstance(drafted, dict) or not {"contract_version", "stories", "chunks"} <= set(drafted):
-        return _refused('it is no plan: it needs "contract_version", "stories" and "chunks"')
+        return _refused('it is not a plan: it needs "contract_version", "stories" and "chunks"')
     compiled = compile_plan(Text(text, path="draft.json"), against=ground.before or ground.given)
     if compiled.plan is None:
         return _refused(*map(_said, compiled.errors))
@@ -97,7 +97,7 @@ def _plan(text: str, ground: Ground) -> Draft:
         format=FORMAT,
         evidence=ground.history,
     )
-    # Lines of the draft are lines of nothing that a person has.
+    # Line numbers of the draft mean nothing to people, who do not have that file.
     findings = (*(replace(one, line=0) for one in plan.findings), *_missed(plan, ground.asked.size))
     plan = sealed(replace(plan, source=source, findings=findings))
     faults = faults_of_plan(Text(codec.canonical(plan).decode(), path="plan.json"))
@@ -105,7 +105,7 @@ def _plan(text: str, ground: Ground) -> Draft:
 
 
 def _as_drafted(plan: Plan, drafted: Any, given: Plan | None) -> Plan:
-    """Return the plan with the requirements as the draft divides them: a story may cover several, several stories one."""
+    """Return the plan with requirements as the draft assigns them: a story may cover several, and several stories one."""
     own = [one for one in drafted.get("requirements") or () if isinstance(one, dict) and isinstance(one.get("id"), str)]
     lines = {one.id: one.line for one in given.requirements} if given else {}
     requirements = {one["id"]: _requirement(one, lines.get(one["id"], 0)) for one in own}
@@ -152,7 +152,7 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 
 def _uncovered(plan: Plan, given: Plan | None) -> Iterator[str]:
-    """Yield what the document asks for and no story of the plan meets."""
+    """Yield requirements and criteria of the document that no story covers."""
     if given is None:
         return
     covered = {name for story in plan.stories for name in story.requirements}
@@ -167,7 +167,7 @@ def _uncovered(plan: Plan, given: Plan | None) -> Iterator[str]:
 
 
 def _missed(plan: Plan, size: SizeWishes) -> Iterator[Finding]:
-    """Yield where a plan is far from the size that was wished for."""
+    """Yield a warning if a plan's size is far from the wished one."""
     for what, wished, there in (
         ("chunks", size.chunks, len(plan.chunks)),
         ("stories", size.stories, len(plan.stories)),
@@ -183,7 +183,7 @@ def _missed(plan: Plan, size: SizeWishes) -> Iterator[Finding]:
 
 
 def _document(text: str, ground: Ground) -> Draft:
-    """Return a document in which the compiler finds everything that a run needs, and nothing that it cannot read."""
+    """Return the draft of a document. The compiler must find in it all that a run needs, and be able to read all of it."""
     text = text.replace("\r\n", "\n").rstrip("\n") + "\n"
     compiled = compile_plan(Text(text, path=ground.asked.document or "draft.md"))
     plan = compiled.plan
@@ -204,23 +204,23 @@ def _document(text: str, ground: Ground) -> Draft:
 
 
 def _not_taken(plan: Plan, text: str, source: str) -> Iterator[str]:
-    """Yield new headings that stand beside those of requirements, and are none for the compiler."""
+    """Yield new headings at the level of requirements that the compiler does not read as requirements."""
     lines, own = text.split("\n"), {_plain(line) for line in source.split("\n")}
     taken = {story.origin.line for story in plan.stories}
     levels = {_level(lines[number - 1]) for number in taken if number} - {0}
     for number, line in enumerate(lines, 1):
         if _level(line) in levels and number not in taken and _plain(line) not in own:
-            yield f"line {number} stands where requirements do, and has no id: {_short(line)}"
+            yield f"line {number} is a heading at the level of requirements, but has no id: {_short(line)}"
 
 
 def _level(line: str) -> int:
-    """Return how deep a heading is; 0 where it is none."""
+    """Return the level of a heading; 0 if the line is not one."""
     marks = len(line) - len(line.lstrip("#"))
     return marks if line[marks : marks + 1] == " " else 0
 
 
 def _changed_lines(source: str, text: str) -> Iterator[str]:
-    """Yield lines of the author's that are not there any more, or not in their order."""
+    """Yield the author's lines that were changed, removed or reordered."""
     lines = iter([_plain(line) for line in text.split("\n")])
     for number, line in enumerate(source.split("\n"), 1):
         if (wanted := _plain(line)) and wanted not in lines:
@@ -252,7 +252,7 @@ def _short(text: str, most: int = 100) -> str:
 
 
 def told(decisions: Sequence[tuple[int, str, str, str]]) -> tuple[str, ...]:
-    """Return who decided what, a line for each revision: its number, who drafted it, who asked for it, and with which words."""
+    """Return a line for each revision: its number, who drafted it, who asked for it, and what they said."""
     return tuple(
         f"revision {number} by {agents}, asked for by {actor}" + (f": {_short(text, 300)}" if text else "")
         for number, agents, actor, text in decisions

@@ -1,4 +1,4 @@
-"""A planning session as its `session.json` shows it: where planning stands, in the words of the planning review."""
+"""A planning session for its `session.json`: the state of planning, in the words of the planning review."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _STATUS: dict[SessionPhase, Literal["planning", "ready", "cancelled"]] = {
 
 
 def shown(state: SessionState) -> Session:
-    """Return the fields of planning; those of the execution are the run's."""
+    """Return the fields about planning. The fields about execution belong to the run."""
     last = state.turns[-1] if state.turns else None
     return Session(
         contract_version=CONTRACT_VERSION,

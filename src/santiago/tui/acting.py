@@ -1,4 +1,4 @@
-"""What people do in the browser: each is a request that a command makes as well, and says what became of it."""
+"""Actions of people in the browser. Each makes the same request as a command, and shows its outcome."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Acting(Starting):
-    """What a person says to a run, and which run is looked at."""
+    """Actions that talk to a run, and the choice of the run to look at."""
 
     questions: list[Question]
 
@@ -132,7 +132,7 @@ class Acting(Starting):
         self.app.push_screen(Picking("Runs and sessions of this repository", [], options, plain=self.plain), chosen)
 
     def show_session(self, folder: Path) -> None:
-        from santiago.tui.review import ReviewScreen  # which itself leads here
+        from santiago.tui.review import ReviewScreen  # imported here, since that module imports this one
 
         try:
             self.app.push_screen(ReviewScreen(folder, plain=self.plain))
@@ -152,7 +152,7 @@ class Acting(Starting):
         self.app.push_screen(Reading("Keys, and the commands that do the same", as_lines(WATCH), plain=self.plain))
 
     def action_leave(self) -> None:
-        """Leave; a run that somebody works on goes on, which is asked about first."""
+        """Leave the screen. If the run is running, ask first, since it goes on."""
         run = self.current
         if not run.worker and (self.started is None or self.started.ended() is not None):
             self.app.exit("")
@@ -172,7 +172,7 @@ class Acting(Starting):
 
 
 def _card_lines(asked: Card) -> list[Line]:
-    """Return a question as it is read: what there is to look at, what is asked, and the words that it takes."""
+    """Return the lines of a question: what to look at, the question, and the words that answer it."""
     lines = [Line(harmless(line)) for line in asked.lines]
     lines += [Line("")] if lines else []
     lines += [Line(harmless(asked.text), "warn"), Line("")]

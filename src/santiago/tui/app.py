@@ -1,4 +1,4 @@
-"""The frame that all screens share: colours, signals, and a terminal that is left as it was found."""
+"""The app around all screens: colours, signals, and restoring the terminal."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from santiago.contract.errors import SantiagoError
 
 SECONDS = 1.0
-"""Between two looks whether the terminal is still there."""
+"""Seconds between two checks whether the terminal still exists."""
 
 
 class SantiagoApp(App[str]):
-    """Shows one screen; what it returns is a sentence to be printed when the terminal is back."""
+    """Shows one screen. It returns a sentence to print after the terminal is restored."""
 
     CSS_PATH = "santiago.tcss"
     ENABLE_COMMAND_PALETTE = False
@@ -35,15 +35,15 @@ class SantiagoApp(App[str]):
         super().__init__()
         self.first = screen
         self.failed: SantiagoError | None = None
-        """Why there was nothing to show."""
+        """The error that left nothing to show."""
         self.plain = not tells_unicode()
         self._terminal = select.poll()
         self._painted = self._told_to_leave = False
         self.register_theme(THEME)
-        self.theme = THEME.name  # before anything is styled, so that nothing is styled twice
+        self.theme = THEME.name  # set before anything is styled, so that nothing is styled twice
 
     def on_load(self) -> None:
-        """Be ready for signals before the terminal is changed."""
+        """Handle signals before the terminal is changed."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, self._terminated)
@@ -62,24 +62,24 @@ class SantiagoApp(App[str]):
             self._terminated()
 
     def _leave_with_the_terminal(self) -> None:
-        """Leave where the terminal is gone and no signal said so; reading from it would go on for ever."""
+        """Leave if the terminal is gone without a signal. Reading from it would go on for ever."""
         if self._terminal.poll(0):
             self._terminated()
 
     def _terminated(self) -> None:
-        """Leave in order, so that the terminal is restored; the run is another process and goes on."""
+        """Leave properly, so that the terminal is restored. The run is another process and goes on."""
         self._told_to_leave = True
-        if self._painted:  # whoever leaves while the screen is still being made leaves it half restored
+        if self._painted:  # leaving earlier would restore the terminal only in part
             self.exit(return_code=ExitCode.TERMINATED)
 
     def fail(self, error: SantiagoError) -> None:
-        """Leave, because there is nothing that could be shown."""
+        """Leave with an error, because there is nothing to show."""
         self.failed = error
         self.exit()
 
 
 def run(screen: Screen[None]) -> tuple[int, str]:
-    """Show a screen until it is left; return the exit code and what is to be said then. What cannot be shown raises."""
+    """Show a screen until it is left; return the exit code and the sentence to print. Raise if it cannot be shown."""
     app = SantiagoApp(screen)
     said = app.run()
     if app.failed is not None:

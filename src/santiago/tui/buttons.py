@@ -1,4 +1,4 @@
-"""A line of keys that can be clicked as well: each is shown with what it does, on as many lines as it takes."""
+"""Keys that can also be clicked. Each is shown with what it does; they wrap to further lines."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Button(NamedTuple):
     """As people read it."""
     label: str
     name: str
-    """What is told when it is pressed."""
+    """The name that is sent when it is pressed."""
     here: bool = False
-    """It is what is shown already."""
+    """Whether it names what is already shown."""
 
 
 class Buttons(Widget):

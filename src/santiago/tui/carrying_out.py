@@ -1,4 +1,4 @@
-"""Having what people say in a review carried out, by a process of its own, and telling what became of it."""
+"""Carries out what people say in a review, by a separate process, and shows the outcome."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class CarryingOut(Screen[None]):
-    """A screen of a session that starts processes; what is shown, and where, is for those who inherit it."""
+    """A screen of a session that starts processes. Subclasses decide what is shown, and where."""
 
     plain: bool
     following: FollowingSession
     started: Detached | None = None
-    """What was started from here last; it is waited for, so that a refusal is told."""
+    """The process that was started last. It is waited for, so that a refusal is shown."""
     _consents: tuple[str, ...] = ()
-    """What was agreed to for the latest start."""
+    """The consents that were given for the latest start."""
     _seq = 0
     """The last event before the latest start."""
 
@@ -36,7 +36,7 @@ class CarryingOut(Screen[None]):
         raise NotImplementedError
 
     def carry_out(self, words: tuple[str, ...] = ("--take-up",), consents: tuple[str, ...] = ()) -> None:
-        """Have what was said carried out, by a process that outlives this screen."""
+        """Carry out what was said, by a process that outlives this screen."""
         folder, self._seq = self.following.folder, self.following.planning.state.seq
         self._consents = consents
         try:
@@ -49,7 +49,7 @@ class CarryingOut(Screen[None]):
         self.paint()
 
     def look_after_start(self) -> bool:
-        """Ask for what a start needs a person's word for, or tell why it was refused; return whether something has ended."""
+        """Ask for the consents that a start lacks, or show why it was refused; return whether a process has ended."""
         if self.started is None or (code := self.started.ended()) is None:
             return False
         started, self.started = self.started, None
@@ -69,7 +69,7 @@ class CarryingOut(Screen[None]):
         return True
 
     def _wanted(self) -> list[Consent]:
-        from santiago.report.consents import unfenced  # what starts agents is loaded only where that was refused
+        from santiago.report.consents import unfenced  # loaded only after a refusal, since it loads much
 
         planning = self.following.planning
         return unfenced(planning.run_input, *(one.agent for one in planning.asked.drafters))

@@ -1,4 +1,4 @@
-"""Asking a person what a process without a terminal could not ask, one thing after the other, each with no default."""
+"""Asks a person what a process without a terminal could not ask: one consent after the other, without defaults."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def ask_each(
     screen: Screen[None], wanted: Sequence[Consent], command: str, then: Callable[[bool], None], *, plain: bool
 ) -> None:
-    """Ask all of it over a screen; `then` hears whether everything was agreed to. `command` would start the same."""
+    """Ask all consents over a screen. `then` gets whether all were given. `command` is the command for the same start."""
     if not wanted:
         then(True)
         return

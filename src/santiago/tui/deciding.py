@@ -1,4 +1,4 @@
-"""The windows of the review: one line of what should be different, and decisions that no stray key can make."""
+"""The windows of the review: one line of feedback, and decisions that no stray key can make."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 WINDOW = BASE + Style(bgcolor="#1f2335")
 """What lies under the buttons of a window."""
 LONGEST = 20_000
-"""Letters of one line of feedback; more belongs in a document."""
+"""Longest feedback, in characters. More belongs into a document."""
 
 
 class Deciding(Window[str]):
@@ -52,14 +52,14 @@ class Deciding(Window[str]):
 
 
 class Saying(Window[str]):
-    """One line of text, which is sent with Enter; what is wrong with it is said below it, and nothing is lost."""
+    """One line of text, sent with Enter. Errors are shown below it, and the typed text is kept."""
 
     def __init__(
         self, title: str, lines: Sequence[Line], send: Callable[[str], str], *, plain: bool, value: str = ""
     ) -> None:
         super().__init__(title, lines, plain=plain)
         self.send, self.value = send, value
-        """Sends a text; returns what is wrong with it, nothing where it was taken."""
+        """Sends a text; returns what is wrong with it, or an empty text."""
 
     def below(self) -> ComposeResult:
         yield Input(value=self.value, id="typed", compact=True, select_on_focus=False, max_length=LONGEST)
@@ -84,7 +84,7 @@ class Saying(Window[str]):
 
     def _send(self) -> None:
         typed = self.query_one(Input).value.strip()
-        wrong = self.send(typed) if typed else "say what you mean; nothing is typed yet"
+        wrong = self.send(typed) if typed else "nothing is typed yet; type what should be different"
         if not wrong:
             self.dismiss(typed)
             return

@@ -55,7 +55,7 @@ class Window(ModalScreen[T]):
 
 
 class Reading(Window[None]):
-    """Something to read; any of the keys that close things closes it."""
+    """Something to read. Escape, Enter and q close it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("enter,q,question_mark", "cancel")]
 
@@ -64,7 +64,7 @@ class Reading(Window[None]):
 
 
 class Choosing(Window[str]):
-    """A few keys, each with what it does; nothing is chosen by another key."""
+    """A few keys, each with what it does. Other keys do nothing."""
 
     def __init__(self, title: str, lines: Sequence[Line], keys: dict[str, str], *, plain: bool) -> None:
         super().__init__(title, lines, plain=plain)
@@ -84,7 +84,7 @@ class Choosing(Window[str]):
 
 
 class Typing(Window[str]):
-    """One line of text. What it means is shown while it is typed; Enter shows it once more, and Enter again sends it."""
+    """One line of text. Its meaning is shown while it is typed. Enter shows it once more; a second Enter sends it."""
 
     def __init__(
         self, title: str, lines: Sequence[Line], understood: Callable[[str], str], *, plain: bool, value: str = ""
@@ -94,7 +94,7 @@ class Typing(Window[str]):
         """Returns what a text means; raises ValueError with what is wrong with it."""
         self.value = value
         self.sure = ""
-        """The text that was shown as understood and only waits for Enter."""
+        """The text whose meaning was shown, and that only waits for the second Enter."""
 
     def below(self) -> ComposeResult:
         yield Static("", id="meaning")
@@ -132,7 +132,7 @@ class Typing(Window[str]):
 
 
 class Picking(Window[int]):
-    """A list to choose one of; returns its place."""
+    """A list to choose from; returns the index of the choice."""
 
     def __init__(self, title: str, lines: Sequence[Line], options: Sequence[str], *, plain: bool) -> None:
         super().__init__(title, lines, plain=plain)

@@ -1,4 +1,4 @@
-"""The line in which the filter of a list is typed; it is there only while there is a filter."""
+"""The input line for the filter of a list. It is shown only while there is a filter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class FilterLine(Horizontal):
-    """Narrows the list of its screen while somebody types; Enter goes to what was found."""
+    """Filters the list of its screen while somebody types. Enter goes to the list."""
 
     def compose(self) -> ComposeResult:
         yield Static(Text("filter >", style=TONES["dim"]))

@@ -20,10 +20,10 @@ class Key(NamedTuple):
     action: str
     """The method of the screen without its `action_`."""
     label: str
-    """One word for the footer; empty where it is not named there."""
+    """One word for the footer; empty if it is not shown there."""
     does: str
     command: str
-    """What does the same on a command line."""
+    """The command that does the same."""
 
 
 WATCH = (

@@ -1,4 +1,4 @@
-"""A list of chunks and their stories with a cursor and a filter: only the lines that are seen are made."""
+"""A list of chunks and their stories, with a cursor and a filter. Only visible lines are rendered."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Row:
 
 
 class Listing(ScrollView, can_focus=True):
-    """Chunks with their stories below them where they are unfolded; what they are made of is for those who inherit it."""
+    """A list of chunks, with the stories of unfolded ones. Subclasses decide what the lines show."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         ("up,k", "move(-1)"), ("down,j", "move(1)"), ("pageup", "move(-10)"), ("pagedown", "move(10)"),
@@ -48,7 +48,7 @@ class Listing(ScrollView, can_focus=True):
 
         def __init__(self, *, further: bool) -> None:
             self.further = further
-            """Shift was held: the selection reaches to here."""
+            """Whether Shift was held, which extends the selection to here."""
             super().__init__()
 
     def __init__(self, *, plain: bool) -> None:
@@ -59,9 +59,9 @@ class Listing(ScrollView, can_focus=True):
         self.open: set[int] = set()
         """Numbers of the chunks whose stories are shown."""
         self.words: tuple[str, ...] = ()
-        """What a story must hold to be shown; all of it."""
+        """The words of the filter. A story is shown if it has all of them."""
         self.texts: dict[str, str] = {}
-        """What words are looked for in, by story, as far as any was looked for."""
+        """Story → the text that the filter searches, cached."""
 
     def members(self) -> Iterable[tuple[int, Sequence[Story]]]:
         """Return the chunks by number, each with its stories."""
@@ -74,11 +74,11 @@ class Listing(ScrollView, can_focus=True):
         raise NotImplementedError
 
     def before(self, row: Row) -> list[Part]:  # noqa: ARG002  # for those who mark rows
-        """Return what stands before the cursor's column."""
+        """Return the parts before a row's text, such as a mark of selection."""
         return []
 
     def text_of(self, story: Story) -> str:
-        """Return what words are looked for in."""
+        """Return the text of a story that the filter searches."""
         if story.id not in self.texts:
             parts = (story.id, story.title, story.chunk, *story.files, *story.requirements)
             self.texts[story.id] = " ".join(parts).casefold()
@@ -87,7 +87,7 @@ class Listing(ScrollView, can_focus=True):
     # What is shown
 
     def find(self, text: str) -> None:
-        """Show only what holds these words; nothing shows all."""
+        """Show only stories with these words; an empty text shows all."""
         self.words = tuple(text.casefold().split())
         self.cursor = 0
         self.flatten()
@@ -96,7 +96,7 @@ class Listing(ScrollView, can_focus=True):
         self.post_message(self.Moved())
 
     def flatten(self) -> None:
-        """Make the rows anew; the cursor stays on what it was on, as far as that is still there."""
+        """Make the rows again. The cursor stays on its row if that is still there."""
         here, self.rows = self.current, []
         for number, stories in self.members():
             found = [one for one in stories if self._holds(one)] if self.words else stories

@@ -1,4 +1,4 @@
-"""How things look: colours by tone, signs that the terminal can show, lines cut or broken to its width."""
+"""How things look: colours by tone, symbols that the terminal can show, lines cut or wrapped to its width."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ Part = tuple[str, Style]
 
 
 def tells_unicode() -> bool:
-    """Tell whether the terminal shows more than ASCII: what its output is encoded in, or what its locale says."""
+    """Tell whether the terminal shows more than ASCII, by its encoding or its locale."""
     stream = sys.__stdout__
     encoding = (stream.encoding if stream is not None else "") or ""
     locale = os.environ.get("LC_ALL") or os.environ.get("LC_CTYPE") or os.environ.get("LANG") or ""
@@ -75,17 +75,17 @@ def strip(parts: Iterable[Part], columns: int, *, plain: bool, under: Style = BA
 
 
 def shown(text: str, *, plain: bool) -> str:
-    """Return a text in the letters that the terminal has."""
+    """Return a text in characters that the terminal can show."""
     return text.translate(_PLAIN) if plain else text
 
 
 def cut(text: str, columns: int) -> str:
-    """Return a text that fits into so many columns."""
+    """Return a text cut to this many columns."""
     return fit(text, columns).rstrip() if columns > 0 else ""
 
 
 def joined(parts: list[str], columns: int, gap: str = "   ") -> str:
-    """Return as many parts as fit on a line, the first ones first."""
+    """Return as many of the parts as fit on a line, from the first on."""
     line = ""
     for part in parts:
         longer = f"{line}{gap}{part}" if line else part

@@ -1,4 +1,4 @@
-"""Looking at what an attempt changes while it runs: in the background, and only while its page is shown."""
+"""Reads what a running attempt has changed, in the background, and only while its page is shown."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ if TYPE_CHECKING:
     from santiago.app.loading import Run
 
 SECONDS = 2.0
-"""Between two looks at least."""
+"""Least seconds between two readings."""
 SHARE = 10
-"""A look that took long is not repeated before so many times as long have passed."""
+"""After a slow reading, wait this many times its duration."""
 
 
 class LookingOn(Screen[None]):
-    """Keeps what was seen last of the attempt that is looked at."""
+    """Keeps the last reading of the attempt that is shown."""
 
     page_shown: str
     _seen: tuple[tuple[str, int], str | None] = ("", 0), None
-    """The attempt, and what it has changed."""
+    """The attempt, and what it had changed."""
     _again = 0.0
-    """When it is looked at next."""
+    """When it is read next."""
 
     @property
     def current(self) -> Run:
@@ -33,7 +33,7 @@ class LookingOn(Screen[None]):
         raise NotImplementedError
 
     def changed_live(self, story: str) -> str | None:
-        """Return what the running attempt of a story has changed, as far as that was seen; look again where it is time."""
+        """Return what the running attempt of a story had changed at the last reading; read again if it is time."""
         run = self.current
         if self.page_shown != "changes" or story not in run.state.running or not run.worker:
             return None
@@ -41,12 +41,12 @@ class LookingOn(Screen[None]):
         if self._seen[0] != attempt:
             self._seen, self._again = (attempt, None), 0.0
         if monotonic() >= self._again:
-            self._again = float("inf")  # until this look has ended
+            self._again = float("inf")  # until this reading has ended
             self.run_worker(lambda: self._look_at(*attempt), thread=True, group="changes")
         return self._seen[1]
 
     def _look_at(self, story: str, attempt: int) -> None:
-        from santiago.report.live_changes import changed_so_far  # git and what starts runs, only where it is looked at
+        from santiago.report.live_changes import changed_so_far  # loads git and more, so only when needed
 
         begun = monotonic()
         found = changed_so_far(self.current, story, attempt)

@@ -1,4 +1,4 @@
-"""What is seen first: the chunks of a plan, while everything else of it is still read; then the screen that was asked for."""
+"""The first screen: shows the chunks of a plan while the rest is still read; then the wanted screen follows."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from santiago.tui.app import SantiagoApp
 
 MOST = 200
-"""Chunks that are shown; no terminal has more lines."""
+"""How many chunks are shown. No terminal has more lines."""
 
 
 class Opening(Screen[None]):
-    """The frame with the chunks in it; it can be left at once, all other keys are for the screen that follows."""
+    """The frame with the chunks. It can be left at once; all other keys belong to the next screen."""
 
     app: SantiagoApp
     BINDINGS: ClassVar[list[BindingType]] = [("q,ctrl+c", "app.quit")]
 
     def __init__(self, name: str, chunks: Sequence[Outline], make: Callable[[bool], Screen[None]]) -> None:
-        """Show `chunks` under a name, then what `make` returns, which is told whether only ASCII can be shown."""
+        """Show `chunks` under a name, then the screen that `make` returns. `make` gets whether only ASCII can be shown."""
         super().__init__()
         self.heading, self.chunks, self.make = name, chunks, make
 

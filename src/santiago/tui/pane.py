@@ -1,4 +1,4 @@
-"""A page of lines beside the list: broken to its width, scrolled by keys and wheel, and made only as far as it is seen."""
+"""A page of lines beside the list. It is wrapped to its width, and only visible lines are rendered."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Pane(ScrollView, can_focus=True):
-    """Shows lines; one that was scrolled to its end stays there while lines are added."""
+    """Shows lines. If it is scrolled to its end, it stays there while lines are added."""
 
     def __init__(self, *, plain: bool) -> None:
         super().__init__(id="pane")
@@ -26,7 +26,7 @@ class Pane(ScrollView, can_focus=True):
         self._shown: list[Part] = []
 
     def show(self, lines: list[Line], *, anew: bool = False, at_end: bool = False) -> None:
-        """Show these lines; `anew` begins at the top, or at the end where that is what matters."""
+        """Show these lines. `anew` begins at the top, or at the end with `at_end`."""
         if lines == self.lines and not anew:
             return
         followed = at_end and (anew or self.scroll_offset.y >= self.max_scroll_y)

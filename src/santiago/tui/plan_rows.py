@@ -34,7 +34,7 @@ class PlanRows(Listing):
     # What is shown
 
     def show(self, review: Review) -> None:
-        """Show a plan; what was unfolded stays so, and the cursor stays where it was, as far as that is still there."""
+        """Show a plan. Unfolded chunks stay unfolded, and the cursor stays on its row if that is still there."""
         same = self._review is not None and self._review.plan is review.plan
         self._review, self.chunks = review, review.chunks
         if not same:

@@ -31,21 +31,21 @@ if TYPE_CHECKING:
     from santiago.report.review import Review
 
 SECONDS = 0.1
-"""Between two looks at the log."""
+"""Seconds between two readings of the log."""
 SLOW = 5
-"""Looks between two at what no log tells: who works on the session, which answers wait, how late it is."""
+"""Every so many readings, also check what is not in the log: who works on the session, which answers wait, the time."""
 LATER = 0.2
-"""Seconds after which it is found what changed: first there is something to look at."""
+"""Seconds before changes are computed, so that something is shown first."""
 LEAST = (40, 12)
 NARROW = 72
 """Columns below which one pane is shown at a time."""
 UNFOLDED = 12
-"""Stories of a plan that is shown unfolded from the start."""
+"""A plan with at most this many stories is shown unfolded."""
 _TONES = {"review": "good", "drafting": "busy", "interrupted": "warn", "cancelled review": "warn", "no plan yet": "bad"}
 
 
 class ReviewScreen(Reviewing):
-    """Shows one session; what people do here is said in the same way as on the command line."""
+    """Shows one session. Actions here do the same as commands."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *((key.keys, key.action) for key in REVIEW if key.action),
@@ -87,7 +87,7 @@ class ReviewScreen(Reviewing):
         self.set_timer(LATER, self._compare)
 
     def _compare(self) -> None:
-        """Find what changed, once there is something to look at."""
+        """Compute the changes, after something is shown."""
         if not self.following.compared:
             self.following.compare()
             self.paint()
@@ -106,7 +106,7 @@ class ReviewScreen(Reviewing):
         self.paint(anew=True)
 
     def on_screen_resume(self) -> None:
-        """Come back from a run: what became of it is said anew."""
+        """Come back from a run: read its state again."""
         if hasattr(self, "rows"):
             self.following.ask_run()
             self.paint()
@@ -120,7 +120,7 @@ class ReviewScreen(Reviewing):
         self.paint()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002  # Textual's
-        """Hide what cannot be done now: its key does nothing then."""
+        """Tell whether an action is possible now. If not, it is hidden and its key does nothing."""
         if action not in CONTROLS:
             return True
         return action in self.controls or (action in ("continue", "edit") and "plan_on" in self.controls)
@@ -150,7 +150,7 @@ class ReviewScreen(Reviewing):
             return True
 
     def _took_in(self, before: Review) -> None:
-        """Go where something happens: to the turn that begins, to what a new revision changed, to the run."""
+        """Go to what is new: a turn that begins, the changes of a new revision, the run."""
         now = self.following.planning.state
         if now.turn is not None and len(now.turns) != len(before.turns):
             self.page_shown = "turns"

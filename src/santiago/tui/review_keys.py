@@ -29,4 +29,4 @@ REVIEW = (
     Key("q,ctrl+c", "q", "leave", "quit", "leave; the review stays open, and what runs goes on", "santiago status"),
 )  # fmt: skip
 CONTROLS = frozenset({"continue", "edit", "finalize", "cancel", "take_up", "answer", "run", "begin", "more_turns"})
-"""Actions that are there only while the session allows them; hidden ones have no key either."""
+"""Actions that are shown only while the session allows them. Hidden actions have no key."""

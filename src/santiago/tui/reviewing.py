@@ -1,4 +1,4 @@
-"""What people do in the review: each is a word that a command leaves as well; what follows from it is a process of its own."""
+"""Actions of people in the review. Each leaves the same answer as a command; a separate process carries it out."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _TITLES = {
 
 
 class Reviewing(CarryingOut):
-    """What a person says on a plan, and which session is looked at."""
+    """Actions on a plan, and the choice of the session to look at."""
 
     controls: frozenset[Control]
     _executes = False
-    """The run is to begin as soon as it is made."""
+    """Whether the run will begin as soon as it is made."""
     _leaving: Deciding | None = None
-    """The question whether to leave before that."""
+    """The window that asks whether to leave before that."""
 
     def open(self, following: FollowingSession) -> None:
         raise NotImplementedError
@@ -82,12 +82,12 @@ class Reviewing(CarryingOut):
 
     @property
     def frozen(self) -> str:
-        """How planning on works once a plan is final."""
+        """The message on how to plan on after a plan is final."""
         run = self.following.review.run
         return f"the plan is frozen; planning on is a new session: santiago plan --with AGENT .santiago/runs/{run}/plan.json"
 
     def _leave_word(self, wish: str, text: str = "", *, moved: bool = False) -> str:
-        """Leave a word on the revision that is looked at; return why not, nothing where it was left."""
+        """Leave an answer on the shown revision; return why that failed, or an empty text."""
         try:
             planning, looked_at = load(self.following.folder), self.following.review.revision
             word.say_on_plan(planning, wish, text, actor(), revision=looked_at, moved=moved)
@@ -131,7 +131,7 @@ class Reviewing(CarryingOut):
         self.carry_out()
 
     def begin_run(self) -> None:
-        """Begin the run that a finalized plan became, where that was wished, and go there."""
+        """Begin the run of a finalized plan, if that was chosen, and go to it."""
         if self._executes:
             self._executes = False
             if self._leaving is not None and self._leaving.is_current:
@@ -170,7 +170,7 @@ class Reviewing(CarryingOut):
                 return
             if wrong := self._leave_word("cancel"):
                 self.say(wrong, "bad")
-            elif what == "turn":  # who works on it hears of it
+            elif what == "turn":  # the working process is told
                 self.say("the turn is being cancelled", "warn")
             else:
                 self.carry_out()
@@ -252,7 +252,7 @@ class Reviewing(CarryingOut):
         self.app.push_screen(Reading("Keys, and the commands that do the same", as_lines(REVIEW), plain=self.plain))
 
     def action_leave(self) -> None:
-        """Leave; nothing is lost, and what was started goes on."""
+        """Leave the screen. Nothing is lost, and what was started goes on."""
         review = self.following.review
         if self._executes:
             self._leave_unbegun()
@@ -264,9 +264,9 @@ class Reviewing(CarryingOut):
             self.app.exit("")
 
     def _leave_unbegun(self) -> None:
-        """Ask before a run is left that this screen was to begin, and say where that is offered."""
+        """Ask before leaving a run that this screen was about to begin, and tell how to begin it later."""
         name = self.following.review.session_id
-        lines = [Line("The run is being made, and begins when it is. Who leaves now leaves it made and not begun.")]
+        lines = [Line("The run is being made, and then begins. If you leave now, it is made but does not begin.")]
         offered = f"the run of {name} is made and not begun; `santiago review {name}` offers to begin it"
 
         def chosen(key: str | None) -> None:

@@ -1,4 +1,4 @@
-"""The chunks and stories of a run as lines of a list: how each stands, what it waits for, and what its agent does."""
+"""The chunks and stories of a run as lines of a list: state, what each waits for, and what its agent does."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from santiago.tui.look import Part
 
 LABEL = 12
-"""Columns that a label has at least."""
+"""Least number of columns for a label."""
 
 
 class Rows(Listing):
-    """The chunks and stories of a run, as they go."""
+    """The chunks and stories of a run, updated while it runs."""
 
     def __init__(self, *, plain: bool) -> None:
         super().__init__(plain=plain)
@@ -45,19 +45,19 @@ class Rows(Listing):
         self._ids = 2
         """Columns of the longest id."""
         self._counts = 3
-        """Columns of how many stories of a chunk are done."""
+        """Columns of the count of finished stories."""
 
     # What is shown
 
     def show(self, following: Following) -> None:
-        """Show another run, with the chunk unfolded that matters now."""
+        """Show another run, with its current chunk unfolded."""
         self._following, self._known, self.cursor, self.picked = following, 0, 0, frozenset()
         self.open, self.words, self.texts, self.rows = set(), (), {}, []
         self.update()
         self.unfold_current()
 
     def unfold_current(self) -> None:
-        """Unfold the chunk that is under way or did not get through, and go there."""
+        """Unfold the chunk that is under way or failed, and go there."""
         words = ("current", "failed", "blocked", "next")
         found = next((row for word in words for row in self.chunks if row.mark.word == word), None)
         if found is not None:
@@ -66,7 +66,7 @@ class Rows(Listing):
             self.go(self.rows.index(Row(chunk=found.number)))
 
     def update(self) -> None:
-        """Take over what the run says now; the cursor stays on what it was on."""
+        """Update from the run. The cursor stays on its row."""
         if self._following is None:
             return
         run = self._following.run
@@ -141,7 +141,7 @@ class Rows(Listing):
         ]
 
     def _agents(self) -> Doing:
-        """Return what follows the agents; it is made when the first is seen at work, and anew for another start."""
+        """Return what follows the agents. It is made when the first agent works, and again for each start."""
         assert self._following is not None
         run = self._following.run
         agent = run.history.start.get("agent", "")
@@ -150,7 +150,7 @@ class Rows(Listing):
         return self._doing[1]
 
     def _now(self, story: StoryState) -> str:
-        """Say the state in a word, and what happens now."""
+        """Return the state in a word, and what happens now."""
         assert self._following is not None
         run = self._following.run
         word = mark(story, at_rest=run.worker is None).word

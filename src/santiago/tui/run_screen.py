@@ -1,4 +1,4 @@
-"""The browser of the run that a plan became, reached from its review."""
+"""The browser of a run, opened from the review of its plan."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class RunScreen(WatchScreen):
-    """The browser of a run, with a way back to the plan that it came from."""
+    """The browser of a run, with a key that goes back to its plan."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("b", "plan")]
 
     def __init__(self, out_dir: Path, *, plain: bool, begins: bool = False) -> None:
         super().__init__(out_dir, plain=plain, note="b goes back to the plan")
         self.begins = begins
-        """The run is begun as soon as it is seen."""
+        """Whether to begin the run as soon as it is shown."""
 
     def on_mount(self) -> None:
         if self.begins:

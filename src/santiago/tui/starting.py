@@ -1,4 +1,4 @@
-"""Starting, stopping and going on with a run from the browser; whatever is started is a process of its own."""
+"""Starting, stopping and resuming a run from the browser. Every start is a separate process."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOST_ATTEMPTS = 1000
 
 
 class Wished(NamedTuple):
-    """What a start is told."""
+    """The options of a start."""
 
     chunks: str = ""
     attempts: int = 0
@@ -40,23 +40,23 @@ class Wished(NamedTuple):
 
 
 class Starting(Screen[None]):
-    """The actions; what is shown, and where, is for those who inherit them."""
+    """The actions. Subclasses decide what is shown, and where."""
 
     plain: bool
     following: Following
     rows: Rows
     started: Detached | None = None
-    """The latest start from here; it is waited for, so that a refusal is told."""
+    """The latest start from here. It is waited for, so that a refusal is shown."""
     _asked_to_stop = ""
     """The run that was asked to stop from here."""
     _seq = 0
     """The last event before the latest start."""
     _wished: Wished = Wished()
-    """What the latest start was told."""
+    """The options of the latest start."""
     _given: tuple[Consent, ...] = ()
-    """What was agreed to for the latest start."""
+    """The consents that were given for the latest start."""
     wish: bool | None = None
-    """Whether the next start is to rest after each chunk; None where nobody said."""
+    """Whether the next start pauses after each chunk; None if nobody chose."""
 
     @property
     def current(self) -> Run:
@@ -83,7 +83,7 @@ class Starting(Screen[None]):
         raise NotImplementedError
 
     def _request(self, ask: Callable[[], Asked]) -> None:
-        """Make a request, and say what became of it."""
+        """Make a request, and show its outcome."""
         try:
             asked = ask()
         except SantiagoError as error:
@@ -95,7 +95,7 @@ class Starting(Screen[None]):
     # Stopping and going on
 
     def action_stop(self) -> None:
-        """Stop safely; asked a second time, stop at once."""
+        """Stop at a safe boundary; the second time, stop at once."""
         run = self.current
         again = run.state.stop_requested or self._asked_to_stop == run.run_id
         self._asked_to_stop = run.run_id if run.worker else ""
@@ -104,7 +104,7 @@ class Starting(Screen[None]):
         )
 
     def action_pause(self) -> None:
-        """Switch the rest after each chunk: of the run that is running, or of the next start."""
+        """Switch the pause after each chunk, for the running run or for the next start."""
         on = not self.pauses
         if self.current.worker:
             self._request(lambda: requests.pause(self.current, actor(), on=on))
@@ -114,7 +114,7 @@ class Starting(Screen[None]):
         self.paint()
 
     def action_resume(self) -> None:
-        """Go on with this run; where it is finished, with the latest of the repository that is not."""
+        """Go on with this run; if it is finished, with the latest unfinished run of the repository."""
         run = self.current
         if run.worker:
             self.say(f"{run.run_id} is running already", "warn")
@@ -177,7 +177,7 @@ class Starting(Screen[None]):
         self.app.push_screen(Typing("How many more attempts?", lines, understood, plain=self.plain), granted)
 
     def run_selection(self) -> None:
-        """Run what the preview line names; where it names a refusal, that stays."""
+        """Run the selection that the preview line shows. If the line shows an error, do nothing."""
         run, typed = self.current, self.selection
         try:
             selected(run.state, typed)
@@ -191,7 +191,7 @@ class Starting(Screen[None]):
 
     @property
     def _gate(self) -> str:
-        """What the next start is told about resting after chunks: nothing where the run's own settings say it."""
+        """The option of the next start for pauses after chunks; empty if the run's own settings decide."""
         if self.wish is None:
             return "chunk" if self.current.state.pauses else ""
         return "chunk" if self.wish else "auto"
@@ -211,7 +211,7 @@ class Starting(Screen[None]):
         self.say(f"started, as process {self.started.pid}, which goes on when this screen is left", "good")
 
     def look_after_start(self) -> None:
-        """Ask for what a start needs a person's word for; tell one that was refused, with its own words."""
+        """Ask for the consents that a start lacks; or show why it was refused, in its own words."""
         if self.started is None or (code := self.started.ended()) is None:
             return
         started, self.started = self.started, None
@@ -226,8 +226,8 @@ class Starting(Screen[None]):
         self.app.push_screen(Reading("It did not start", lines, plain=self.plain))
 
     def _wanted(self) -> list[Consent]:
-        """Return what a start would ask that nobody has agreed to here."""
-        from santiago.report.consents import consents  # what starts runs is loaded only where one was refused
+        """Return the consents that a start needs and that nobody gave here."""
+        from santiago.report.consents import consents  # loaded only after a refusal, since it loads much
 
         try:
             return [one for one in consents(self.current) if one not in self._given]

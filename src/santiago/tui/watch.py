@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from santiago.contract.state import Question
 
 SECONDS = 0.1
-"""Between two looks at the log; nothing is painted more often."""
+"""Seconds between two readings of the log. Nothing is painted more often."""
 SLOW = 10
-"""Looks between two at what no log tells: who works on the run, what its agents do, how late it is."""
+"""Every so many readings, also check what is not in the log: who works on the run, what its agents do, the time."""
 LEAST = (40, 12)
 WIDE = 100
 ROOMY = 50
@@ -52,7 +52,7 @@ _WORDS = {
 
 
 class WatchScreen(Acting, LookingOn):
-    """Shows one run; what people do here is asked of the run in the same way as on the command line."""
+    """Shows one run. Actions here make the same requests as commands."""
 
     BINDINGS: ClassVar[list[BindingType]] = [(key.keys, key.action) for key in WATCH if key.action]
 
@@ -63,7 +63,7 @@ class WatchScreen(Acting, LookingOn):
         self.page_shown = PAGES[0]
         self.told = (note, "warn")
         self.range_from = 0
-        """Number of the chunk from which a range reaches to the cursor; 0 where none is drawn."""
+        """Number of the chunk at which a range to the cursor begins; 0 if there is no range."""
         self.questions: list[Question] = []
         self._ticks = 0
         self._damage = ""
@@ -93,7 +93,7 @@ class WatchScreen(Acting, LookingOn):
     def on_mount(self) -> None:
         self.rows = self.query_one(Rows)
         self.pane = self.query_one(Pane)
-        self.query_one("#selection", Input).cursor_blink = False  # nothing moves that says nothing
+        self.query_one("#selection", Input).cursor_blink = False  # a blinking cursor only distracts
         self.open(self.following)
         self.rows.focus()
         self.set_interval(SECONDS, self.tick)
@@ -144,7 +144,7 @@ class WatchScreen(Acting, LookingOn):
     # Painting
 
     def paint(self, *, anew: bool = False) -> None:
-        """Paint everything that tells of the run, except for the list."""
+        """Paint everything about the run except the list."""
         if not self.is_mounted or not hasattr(self, "pane"):
             return
         self._paint_head()
@@ -223,7 +223,7 @@ class WatchScreen(Acting, LookingOn):
         self._put("#preview", Text(shown(text, plain=self.plain), style=TONES[tone]))
 
     def preview(self) -> tuple[str, str]:
-        """Return what the selection would run, or why not; else what was said last."""
+        """Return what the selection would run, or why it cannot; without a selection, the last message."""
         typed = self.selection
         if not typed.strip():
             return self.told if self.told[0] else ("space picks a chunk, v draws a range, enter runs it", "dim")

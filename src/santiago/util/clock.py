@@ -1,4 +1,4 @@
-"""The real clock, and what of its time counts as work."""
+"""The real clock, and a clock that counts only the time of work."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class SystemClock:
 
 
 STOPPED_MS = 5000
-"""Between two looks at the clock: whoever works on a run looks several times a second, unless the process is stopped."""
+"""Longest usual time between two readings. A working process reads the clock several times a second, unless it is stopped."""
 
 
 class WorkClock:
-    """A clock that counts work: what passes while this process is stopped counts only as far as its programs go on.
+    """A clock that counts work. While this process is stopped, time counts only if its programs go on.
 
-    `worked` says for how long they did, between two readings of the clock. It may learn of it a moment later than it is
-    asked, so the latest of such times are asked for again.
+    `worked` tells for how long they did, between two readings of the clock. It may learn of that a little later, so the latest
+    such times are asked for again.
     """
 
     def __init__(self, clock: Clock, worked: Callable[[int, int], int]) -> None:
@@ -59,7 +59,7 @@ class WorkClock:
 
 
 def between(earlier: str, later: str) -> int:
-    """Return the milliseconds between two UTC times of a log; 0 where the wall clock went back."""
+    """Return the milliseconds between two UTC times of a log; 0 if the wall clock went back."""
     return max(0, round((_moment(later) - _moment(earlier)).total_seconds() * 1000))
 
 
@@ -68,7 +68,7 @@ def _moment(utc: str) -> datetime:
 
 
 def here(utc: str) -> datetime | None:
-    """Return a UTC time of a log as the clock on the wall shows it here; None where it is no time."""
+    """Return a UTC time of a log as local time; None if it is not a time."""
     try:
         return _moment(utc).astimezone()
     except (ValueError, OverflowError, OSError):
@@ -76,13 +76,13 @@ def here(utc: str) -> datetime | None:
 
 
 def time_of_day(utc: str) -> str:
-    """Return the local time of day, without its zone: for lines whose head names that."""
+    """Return the local time of day without its zone, which the heading names."""
     found = here(utc)
     return found.strftime("%H:%M:%S") if found else utc
 
 
 def moment(utc: str, now: str = "") -> str:
-    """Return a time as people say it here, with its zone: `10:16:56 CET`, and the day unless that is the day of `now`."""
+    """Return a local time with its zone, `10:16:56 CET`, and with the day unless it is the day of `now`."""
     found, today = here(utc), here(now) if now else None
     if found is None:
         return utc

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 _LASTING = frozenset(
     {errno.EROFS, errno.EPERM, errno.EACCES, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP, errno.ENAMETOOLONG}
 )  # fmt: skip
-"""Errors that the same command will meet again."""
+"""Errors that would come again with the same command."""
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 SICK = _FULL | {errno.EIO, errno.EROFS, errno.EFBIG, errno.ESTALE, errno.EACCES, errno.EPERM}
-"""Errors that lie with the machine, wherever they turn up: no program can rule them out."""
+"""Errors of the machine, which no program can prevent."""
 
 CACHE = "name another cache folder in XDG_CACHE_HOME"
-"""What helps where checkouts and temporary files of checks cannot stand in the usual one."""
+"""The remedy if checkouts and temporary files cannot be written to the usual cache folder."""
 
 
 def failed(where: Path | str, error: OSError, safe: str = "", remedy: str = "") -> SantiagoError:
-    """Return the error for a file that could not be read or written; `safe` says what is not lost, `remedy` another way out."""
+    """Return the error for a file that could not be read or written. `safe` tells what is not lost, `remedy` another way."""
     number = error.errno or errno.EIO
     cause = os.strerror(number)
     cause = f"{cause[:1].lower()}{cause[1:]} [{errno.errorcode.get(number, number)}]"

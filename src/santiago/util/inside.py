@@ -10,6 +10,6 @@ if TYPE_CHECKING:
 
 
 def is_inside(path: Path | str, folder: Path | str) -> bool:
-    """Say whether a path is the folder, or leads to a place below it; links in a circle lead nowhere, and are no error."""
+    """Tell whether a path is the folder or leads to a place below it. Links in a circle count as outside."""
     real, top = os.path.realpath(path), os.path.realpath(folder)
     return real == top or real.startswith(top.rstrip("/") + "/")

@@ -1,4 +1,4 @@
-"""What the system says of its mounts."""
+"""What the system tells about its mounts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MOUNTS = Path("/proc/self/mountinfo")
 
 
 def kind_of(path: Path) -> str:
-    """Return the type of the file system under a path; empty where the system does not say."""
+    """Return the type of the file system under a path; empty if it is unknown."""
     device = path.stat().st_dev
     wanted = f"{os.major(device)}:{os.minor(device)}"
     try:

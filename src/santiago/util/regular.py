@@ -1,4 +1,4 @@
-"""Reading files that others may have put there: never waits for a pipe, takes no device, reads no more than was asked."""
+"""Reading files that others may have put there: never waits for a pipe, refuses devices, and limits what is read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Name = str | bytes | os.PathLike[str]
 
 
 def content(path: Name, most: int, *, follow: bool = True) -> bytes | None:
-    """Return at most that many bytes from the beginning of a regular file; None where there is none to read."""
+    """Return at most `most` bytes from the beginning of a regular file; None if it is missing or unreadable."""
     try:
         with opened(path, follow=follow) as file:
             return file.read(most)
@@ -24,8 +24,8 @@ def content(path: Name, most: int, *, follow: bool = True) -> bytes | None:
 
 
 def opened(path: Name, *, follow: bool = True) -> BufferedReader:
-    """Open a regular file for reading; raise OSError where it is anything else, also a link where none is followed."""
-    # An opener, since a handle that `open` refuses, as that of a folder, is closed only where it made the handle itself.
+    """Open a regular file for reading; raise OSError if it is anything else, or a link without `follow`."""
+    # With an opener, since `open` closes a handle that it refuses (a folder's) only if it made the handle itself.
     file = open(path, "rb", opener=partial(_handle, follow=follow))  # noqa: SIM115  # the caller's to close
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()

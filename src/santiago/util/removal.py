@@ -1,4 +1,4 @@
-"""Removing a folder, whatever an agent did to it: no depth is too deep, no right too narrow, and no link is followed."""
+"""Removing a folder, whatever an agent did to it: at any depth, without permissions, and without following links."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ import stat
 import uuid
 
 _LONG = 2048
-"""Bytes of a path, half of what the system takes, from which nothing is looked for below it."""
+"""Longest path, in bytes, below which is searched: half of the system's limit."""
 
 
 def remove(top: str) -> None:
-    """Remove whatever stands here, folders last and from the inside out."""
+    """Remove whatever is at a path, folders last and from the inside out."""
     if not stat.S_ISDIR(os.lstat(top).st_mode):
         os.unlink(top)
         return
     folders = [top]
-    for folder in folders:  # it grows meanwhile
+    for folder in folders:  # the list grows meanwhile
         folders += _emptied(folder, top)
     for folder in reversed(folders):
         os.rmdir(folder)
 
 
 def move(path: str, target: str) -> None:
-    """Give a folder another place on the same file system."""
+    """Move a folder within its file system."""
     try:
         os.rename(path, target)
     except PermissionError:
-        # A folder that is not writable cannot change its parent.
+        # A folder that is not writable cannot be moved to another parent.
         _open_up(path)
         os.rename(path, target)
 
 
 def _emptied(folder: str, top: str) -> list[str]:
-    """Remove the files of a folder and return the folders inside; those whose path grows long are moved up to the top."""
+    """Remove the files of a folder and return the folders inside. Those whose path is too long are moved up to the top."""
     _open_up(folder)
     with os.scandir(folder) as found:
         entries = list(found)
@@ -50,7 +50,7 @@ def _emptied(folder: str, top: str) -> list[str]:
 
 
 def _open_up(path: str) -> None:
-    """Give the owner all rights on a folder."""
+    """Give the owner all permissions on a folder."""
     mode = os.lstat(path).st_mode
     if stat.S_ISDIR(mode) and mode & 0o700 != 0o700:
         os.chmod(path, stat.S_IMODE(mode) | 0o700)

@@ -1,4 +1,4 @@
-"""Text that people read: nothing in it can do harm, wide letters fit their columns, and what is counted is named."""
+"""Text for people: without harmful characters, with wide characters in their columns, and with counted nouns."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def harmless(text: str) -> str:
 
 
 def flat(text: str) -> str:
-    """Return a text that stays on its line and does nothing else either."""
+    """Return a harmless text without line breaks."""
     return " ".join(harmless(text).split())
 
 
 def first(text: str, most: int) -> str:
-    """Return no more than the beginning of a text."""
+    """Return the beginning of a text, at most `most` characters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
@@ -33,7 +33,7 @@ def width(text: str) -> int:
 def _cells(letter: str) -> int:
     if unicodedata.east_asian_width(letter) in "WF":
         return 2
-    # Marks, joiners and the vowels of decomposed Korean are drawn over the letter before.
+    # Marks, joiners and the vowels of decomposed Korean are drawn over the character before.
     return 0 if unicodedata.category(letter) in ("Mn", "Me", "Cf") or "\u1160" <= letter <= "\u11ff" else 1
 
 

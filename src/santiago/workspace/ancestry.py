@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def resolve(repo: Path, name: str) -> str | None:
-    """Return the commit that a name means; None where there is none."""
+    """Return the commit that a name means; None if there is no such commit."""
     if name.startswith("-"):
         return None
     found = ask(repo, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", accept=(0, 1, 128))
@@ -19,5 +19,5 @@ def resolve(repo: Path, name: str) -> str | None:
 
 
 def is_ancestor(repo: Path, commit: str, of: str) -> bool:
-    """Tell whether a commit is another one, or contained in it."""
+    """Tell whether a commit equals another one or is an ancestor of it."""
     return ask(repo, "merge-base", "--is-ancestor", commit, of, accept=(0, 1, 128)).code == 0

@@ -1,4 +1,4 @@
-"""The run's branch: moved only from where it is expected to stand, and never under somebody's feet."""
+"""The run's branch. It is moved only from the commit where it is expected, and never while it is checked out."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def advance(repository: Repository, ref: str, old: str, new: str) -> str:
     if holder is not None:
         name = ref.removeprefix("refs/heads/")
         raise SantiagoError(
-            Kind.BLOCKED, f"the branch {name} is checked out here, so it is not moved", where=str(holder),
+            Kind.BLOCKED, f"the branch {name} is checked out here, so santiago cannot move it", where=str(holder),
             hint="Switch to another branch there (`git switch -`), then `santiago resume`.", reason=Reason.NEEDS_USER_CONFIRMATION,
         )  # fmt: skip
     try:
@@ -43,7 +43,7 @@ def advance(repository: Repository, ref: str, old: str, new: str) -> str:
 
 
 def _landed(repository: Repository, ref: str, old: str, new: str) -> str | None:
-    """Return the branch's head where it already is what was wanted: santiago died between moving it and noting so."""
+    """Return the branch's head if the branch was already moved: santiago died before it could record that. Else None."""
     head = repository.resolve(ref)
     if head is None or head == new:
         return head

@@ -1,4 +1,4 @@
-"""What tools leave beside the work for themselves: no snapshot takes it, with or without ignore rules in the repository."""
+"""Caches that tools leave beside the work. No snapshot takes them, whether the repository ignores them or not."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ _NAMES = (
     " .phpunit.result.cache .phpunit.cache/ .stack-work/ .dart_tool/"
 )
 RULES = "".join(f"{name}\n" for name in _NAMES.split()).encode()
-"""As git reads them, weaker than all others; what a base has stays tracked."""
+"""As ignore rules for git, weaker than all others. Files of the base stay tracked."""
 _PASSING = [rule.rstrip("/") for rule in _NAMES.split() if rule not in (".venv/", "node_modules/", "*.egg-info/")]
 _CRATE = b"Cargo.toml"
 _UNUSUAL = re.compile(rb"[\\*?\[\]!# ]")
-"""What a rule of git's would not take as it is written."""
+"""Characters that an ignore rule of git must escape."""
 
 
 def is_cache(path: str) -> bool:
-    """Tell whether a path is one that tools make anew whenever they need it, and that is no installed package."""
+    """Tell whether a path is a cache that tools can make again, and not an installed package."""
     name = PurePosixPath(path).name
     return any(fnmatchcase(name, rule) for rule in _PASSING)
 
 
 def rules_for(names: Iterable[str]) -> bytes:
-    """Return rules by which git passes over exactly these paths; one with a line end no rule could hold."""
+    """Return ignore rules for exactly these paths. Paths with a line break are left out, since no rule can hold them."""
     lines = (_UNUSUAL.sub(rb"\\\g<0>", os.fsencode(name)) for name in names if "\n" not in name)
     return b"".join(b"/%b\n" % line for line in lines)
 

@@ -21,7 +21,7 @@ class Changes:
         self._patch_at: int | None = None
 
     def take(self, piece: bytes) -> bool:
-        """Take a piece; False when the patch is long enough."""
+        """Take a piece of the output; return False when the patch is long enough."""
         seen = max(0, len(self._data) - 1)
         self._data += piece
         if self._patch_at is None:
@@ -36,7 +36,7 @@ class Changes:
         return self._patch_at is None or len(self._data) - self._patch_at <= MOST_PATCH
 
     def finish(self) -> None:
-        """Read what was taken."""
+        """Parse what was taken; raise if git could not read the trees."""
         if not self._data.startswith(self.first):
             raise SantiagoError(
                 Kind.TRANSIENT, "git cannot read what it should compare", where=self.first.decode().strip(), reason=Reason.IO_ERROR,

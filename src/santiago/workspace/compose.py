@@ -24,7 +24,7 @@ def compose(
     contents: Mapping[str, bytes],
     message: str = "",
 ) -> str:
-    """Return a commit like the first one, with `paths` as in the second, also missing, and `contents` in place of others."""
+    """Return a commit like the first one, but with `paths` as in the second (or removed), and with these `contents`."""
     onto, other = commits
     folders.temporary.mkdir(parents=True, exist_ok=True)
     index = folders.temporary / f"index-{uuid.uuid4().hex}"
@@ -51,7 +51,7 @@ def compose(
 
 
 def _modes(repository: Repository, index: Path, paths: Iterable[str]) -> dict[bytes, bytes]:
-    """Return which of these files an index has as programs, so that new contents leave them so."""
+    """Return the modes of these files in an index, so that an executable file stays executable."""
     names = tuple(paths)
     if not names:
         return {}

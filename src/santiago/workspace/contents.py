@@ -1,4 +1,4 @@
-"""Files of commits: asked of git once, and remembered from one snapshot to the next where they did not change."""
+"""Files of commits. Git is asked once; unchanged files are remembered from one snapshot to the next."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from santiago.workspace.repository import Repository
 
 _COMMITS = 32
-"""Commits of which something is kept: those that the last attempts began on and made."""
+"""How many commits are remembered: enough for those that the last attempts began on and made."""
 _FILES, _LARGEST = 100, 64 * 1024
 """How many files of a commit are kept, and how large they may be: scripts and settings, not data."""
 
 
 class _Kept(NamedTuple):
-    """What is known of a commit: some of its files, and in what it differs from the one before it."""
+    """What is known of a commit: some of its files, and the changes since the commit before it."""
 
     files: dict[str, bytes | None]
     base: str | None = None
@@ -32,7 +32,7 @@ class Contents:
         self._lock = threading.Lock()
 
     def of(self, repository: Repository, commit: str, path: str) -> bytes | None:
-        # Under another spelling a change of the file would not be noticed.
+        # With another spelling of the path, a change of the file would not be noticed.
         plain = posixpath.normpath(path) == path
         with self._lock:
             holder = self._holder(commit, path) if plain else None
@@ -47,14 +47,14 @@ class Contents:
         return content
 
     def follow(self, base: str, snapshot: Snapshot) -> None:
-        """Note that a snapshot has what its base has, but for what changed."""
+        """Note that a snapshot has the files of its base, except for the changed ones."""
         if any("\\" in change.path for change in snapshot.changes):
-            return  # two paths can look alike where a backslash is in them
+            return  # two different paths can look alike if they hold a backslash
         with self._lock:
             self._place(snapshot.commit, _Kept({}, base, frozenset(change.path for change in snapshot.changes)))
 
     def _holder(self, commit: str, path: str) -> _Kept | None:
-        """Return what is known of the commit itself, or of one before it since which the file did not change."""
+        """Return what is known of the commit, or of an earlier commit since which the file did not change."""
         kept = self._kept.get(commit)
         while kept is not None and path not in kept.files:
             kept = self._kept.get(kept.base or "") if path not in kept.changed else None

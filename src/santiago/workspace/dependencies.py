@@ -1,4 +1,4 @@
-"""The folders of dependencies that a repository's user has installed and git knows nothing of, such as `node_modules`."""
+"""Folders of dependencies that the user has installed in the repository and that git ignores, such as `node_modules`."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from santiago.workspace.repository import Repository
 
 BUILT = frozenset({"target", "build", "dist", "out", "__pycache__"})
-"""What builds leave: it holds the repository's own code, so that a stale one makes broken work pass."""
+"""Build output. It holds the repository's own code, so an old copy of it would make broken work pass."""
 MOST_FOLDERS = 2000
-"""Folders of the repository that are looked into, those near its top first."""
+"""How many folders of the repository are searched, those near its top first."""
 MOST = 100
 
 
 def find(repository: Repository, files: Iterable[str], names: Sequence[str]) -> tuple[Dependency, ...]:
-    """Return the folders of these names that git ignores, anywhere beside tracked files; a name with `/` stands at its path."""
+    """Return the git-ignored folders with these names, anywhere beside tracked files. A name with `/` is a path."""
     root = repository.found.root
     tracked = {str(parent) for file in files for parent in PurePosixPath(file).parents}
     wanted = [name for name in names if PurePosixPath(name).name not in BUILT]
@@ -31,7 +31,7 @@ def find(repository: Repository, files: Iterable[str], names: Sequence[str]) -> 
 
 
 def on_path(root: Path, path: str) -> list[str]:
-    """Return the virtual environments inside a repository that a search path leads to, whatever they are called."""
+    """Return the virtual environments inside a repository that a search path (PATH) leads to, whatever their names are."""
     real = Path(os.path.realpath(root))
     folders = [Path(os.path.realpath(entry)).parent for entry in path.split(":") if entry.startswith("/")]
     inside = [one for one in folders if one != real and one.is_relative_to(real) and (one / "pyvenv.cfg").is_file()]
@@ -46,9 +46,9 @@ def _candidates(names: Sequence[str], tracked: set[str]) -> Iterator[str]:
 
 
 def _ignored(repository: Repository, names: Sequence[str]) -> set[str]:
-    """Return which folders git passes over, by a rule for the folder or by one that the folder itself holds."""
+    """Return which folders git ignores, by a rule for the folder or by a rule inside it."""
     root = repository.found.root
-    # A rule for a folder does not hold for a link to one, and git looks at nothing beyond a link.
+    # An ignore rule for a folder does not apply to a symbolic link, and git does not look beyond links.
     links = {name for name in names if (root / name).is_symlink()}
     asked = {f"{root}/{name}/_": name for name in names if name not in links}
     if not asked:

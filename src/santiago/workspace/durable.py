@@ -1,6 +1,6 @@
 """Making git's objects and refs survive a power cut with as few waits for the disk as the file system allows.
 
-Objects are written first and a ref that needs them last, so that one barrier after the ref makes all of it lasting.
+Objects are written first, and the ref that needs them last. So one sync after the ref is enough for all of them.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from santiago.util.disk import failed
 from santiago.util.mounts import kind_of
 
 _JOURNALS = frozenset({"ext3", "ext4", "xfs"})
-"""File systems with one ordered journal: syncing the last thing that happened brings all before it to disk."""
+"""File systems with one ordered journal: syncing the latest write brings all earlier writes to disk too."""
 
 
 class Durability(Enum):
     JOURNAL = "journal"
     """Git starts the writing of each file; one sync of the ref's folder commits the journal behind all of them."""
     WHOLE = "whole"
-    """No such order is promised (btrfs, overlays): one sync of the whole file system."""
+    """The file system promises no such order (btrfs, overlays): one sync of the whole file system."""
     EACH = "each"
-    """Neither is there: git syncs every file, and santiago the folders of the ref."""
+    """Neither is possible: git syncs every file, and santiago syncs the folders of the ref."""
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Options of a git command whose objects or refs will be relied on."""
+        """Options for a git command whose objects or refs must survive a power cut."""
         method = "fsync" if self is Durability.EACH else "writeout-only"
         return ("-c", "core.fsync=committed,loose-object,pack-metadata,reference", "-c", f"core.fsyncMethod={method}")
 
@@ -49,7 +49,7 @@ class Durability(Enum):
         except FileNotFoundError as error:
             if folder == top:
                 raise failed(folder, error) from None
-            # Somebody packed the refs meanwhile and took the empty folder away; nothing of it was synced yet.
+            # Meanwhile git packed the refs and removed the empty folder, so the folder above is synced.
             self.barrier(folder.parent, top)
         except OSError as error:
             # Never tried again: a second sync may succeed without the data being on disk.
@@ -67,7 +67,7 @@ def durability_of(common: Path, objects: Path) -> Durability:
 
 @cache
 def boot() -> str:
-    """Return what tells one start of the machine from the next; empty where the system does not say."""
+    """Return an id of this boot of the machine; empty if the system gives none."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
@@ -75,7 +75,7 @@ def boot() -> str:
 
 
 def sync(folder: Path) -> None:
-    """Return when the names in a folder are on disk."""
+    """Sync a folder: the names in it are on disk on return."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(handle)

@@ -1,4 +1,4 @@
-"""Santiago's own folders: where they stand, and how they go away whatever an agent did to them."""
+"""Santiago's own folders: where they are, and how they are removed, whatever an agent did to them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
 KINDS = ("work", "own", "clean", "over")
-"""Folders of agents, santiago's notes beside each, clean checkouts, what was written over the dependencies of either."""
+"""Folders of agents, santiago's notes beside each, clean checkouts, and what either wrote over its dependencies."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where one attempt stands: the agent's folder, and beside it what the agent has no business with."""
+    """The paths of one attempt: the agent's folder, and beside it santiago's own notes, which are not for the agent."""
 
     folder: Path
     own: Path
@@ -40,12 +40,12 @@ class Place:
 
     @property
     def provided(self) -> Path:
-        """Names what set-up left, of which git knows nothing: it was there before the agent began."""
+        """Lists the untracked files that were there before the agent began, such as those that set-up made."""
         return self.own / "provided"
 
     @property
     def boot(self) -> Path:
-        """Says since which start of the machine the attempt's files are written."""
+        """Holds the id of the boot in which the attempt's files were written."""
         return self.own / "boot"
 
 
@@ -56,7 +56,7 @@ class Folders:
         # Resolved once, so that later comparisons need not follow any link.
         self.top = Path(os.path.realpath(scratch)) / run_id
         self._parents: dict[str, tuple[int, int] | None] = {str(self.top / kind): None for kind in KINDS}
-        """Where folders of santiago's own stand, and by which number each is known once no link was found on its way."""
+        """Santiago's own folders, each with its inode number once it is known that no symbolic link leads to it."""
         self._work, self._own = self.top / "work", self.top / "own"
         self.over = self.top / "over"
         self.trash = self.top / "trash"
@@ -74,7 +74,7 @@ class Folders:
                 self._sweeper = None
 
     def written(self) -> AbstractContextManager[None]:
-        """Guard what writes here: a disk that fails is said with the place and the remedy."""
+        """Turn a disk error into one that names the place and the remedy."""
         return guarding(self.top, remedy=CACHE)
 
     def attempt(self, story: str, attempt: int) -> Place:
@@ -85,30 +85,30 @@ class Folders:
         return self.top / "clean" / name
 
     def discard(self, folder: Path) -> None:
-        """Remove a folder of santiago's own, without following any link; nothing happens where there is none."""
+        """Remove a folder of santiago's own, without following any link. A missing folder is fine."""
         self._check(folder)
         over = self.over / beside(str(folder))
         if os.path.lexists(over):
             self.discard(over)
         if not os.path.lexists(folder):
             return
-        # Out of the way in one step first: a crash then leaves rubbish, never half a folder that looks whole.
+        # First moved away in one step, so that a crash never leaves half a folder that looks whole.
         rubbish = f"{self.trash}/{uuid.uuid4().hex}"
         try:
             if not self.trash.is_dir():
                 self.trash.mkdir(parents=True, exist_ok=True)
             move(str(folder), rubbish)
             (self._sweeper or remove)(rubbish)
-        except OSError as error:  # perhaps over an earlier folder, in the background
-            raise failed(error.filename or folder, error, "it is not removed", "remove it yourself") from None
+        except OSError as error:  # perhaps about an earlier folder, removed in the background
+            raise failed(error.filename or folder, error, "it could not be removed", "remove it yourself") from None
 
     def discard_all(self) -> list[str]:
-        """Remove everything that the run left here, and return the names; not while something is being swept."""
+        """Remove everything that the run left here, and return the names. Not to be called while `sweeping`."""
         names = [str(path) for kind in KINDS for path in sorted((self.top / kind).glob("*"))]
         for name in names:
             self.discard(Path(name))
         for left in (*self.trash.glob("*"), *self.temporary.glob("*")):
-            with guarding(left, "it is not removed", "remove it yourself"):
+            with guarding(left, "it could not be removed", "remove it yourself"):
                 remove(str(left))
         for kind in (*KINDS, "trash", "tmp", ""):
             with suppress(OSError):
@@ -116,7 +116,7 @@ class Folders:
         return names
 
     def _check(self, folder: Path) -> None:
-        """Refuse what does not stand in a folder of santiago's own, and one that a link leads to."""
+        """Raise if a folder is outside santiago's own folders, or if a symbolic link leads to it."""
         parent = str(folder.parent)
         if parent not in self._parents or folder.name in ("", ".", ".."):
             raise SantiagoError(Kind.BUG, "not a folder of santiago's own; it is left alone", where=str(folder))

@@ -1,4 +1,4 @@
-"""Running git: argument lists only, bounded time and output, its errors in santiago's words."""
+"""Running git: with argument lists only, limited time and output, and errors in santiago's words."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ SECONDS = 120.0
 MOST = 64 * 1024 * 1024
 """Bytes of output that are taken from one git command."""
 MOST_WORDS = 64 * 1024
-"""Bytes of its complaints."""
+"""Bytes of error output that are taken from one git command."""
 PIECE = 64 * 1024
 GRACE = 2.0
 
 _USERS = ("HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
-"""Variables that lead to the user's own configuration."""
+"""Environment variables by which git finds the user's own configuration."""
 QUIET = (
     "-c",
     "core.hooksPath=/dev/null",
@@ -43,7 +43,7 @@ QUIET = (
     "-c",
     "maintenance.auto=false",
 )
-"""Nothing of the repository's own may start with a git command of santiago's."""
+"""Options that keep git from starting programs which the repository configures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def program() -> str:
 
 
 def environment(*, home: bool = False) -> dict[str, str]:
-    """Return what git gets to see: nothing of the caller's, or only what leads to the user's own configuration."""
+    """Return git's environment: nothing of the caller's, or with `home` only what leads to the user's own configuration."""
     names = ("PATH", "TMPDIR", *(_USERS if home else ()))
     found = {name: os.environ[name] for name in names if name in os.environ}
     found |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_REPLACE_OBJECTS": "1"}
@@ -87,7 +87,7 @@ def call(
     accept: Sequence[int] = (0,),
     take: Callable[[bytes], bool] | None = None,
 ) -> Answer:
-    """Run git and return its answer; `take` gets the output piece by piece and may say that it has enough."""
+    """Run git and return its answer. `take` gets the output piece by piece, and returns False when it has enough."""
     output = bytearray()
     with ExitStack() as stack:
         source = stack.enter_context(_source(stdin))
@@ -103,7 +103,7 @@ def call(
 
 @contextmanager
 def _source(data: bytes) -> Iterator[IO[bytes] | int]:
-    """Standard input as a file, so that nobody waits for anybody while writing it."""
+    """Lend the data as a file for standard input. A pipe could block while both sides write."""
     if not data:
         yield subprocess.DEVNULL
         return
@@ -116,7 +116,7 @@ def _source(data: bytes) -> Iterator[IO[bytes] | int]:
 def start(
     arguments: Sequence[str], env: Mapping[str, str], cwd: Path, source: IO[bytes] | int
 ) -> subprocess.Popen[bytes]:
-    """Start git; whoever does reads both of its streams and ends it."""
+    """Start git. The caller must read both of its streams, and end it."""
     try:
         return subprocess.Popen(  # noqa: S603  # an argument list, never a shell
             [program(), *QUIET, *arguments],
@@ -145,7 +145,7 @@ def _bounded(output: bytearray, arguments: Sequence[str]) -> Callable[[bytes], b
 def read(
     process: subprocess.Popen[bytes], arguments: Sequence[str], take: Callable[[bytes], bool]
 ) -> tuple[bytes, bool]:
-    """Read both streams to their ends; return the complaints, and whether the taker had enough before."""
+    """Read both streams; return the error output, and whether `take` had enough before the end."""
     assert process.stdout is not None
     assert process.stderr is not None
     words, complaints = bytearray(), process.stderr.fileno()
@@ -171,7 +171,7 @@ def read(
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """End a git that still runs; first by asking, so that it removes the locks that it holds."""
+    """End a git process that still runs. It is asked first, so that it can remove its locks."""
     if process.poll() is None:
         process.terminate()
         try:

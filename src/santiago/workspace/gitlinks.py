@@ -1,7 +1,7 @@
-"""Submodules of the base: git must never look into their folders by itself, since it would run what stands there.
+"""Submodules of the base. Git must never look into their folders, since it would run programs that are set there.
 
-`git add` starts `git status` inside a submodule, which reads that folder's own configuration and runs its filters. So the
-entries are marked as not being there, and santiago reads by itself what a submodule's folder came to.
+`git add` starts `git status` inside a submodule, which reads that folder's own configuration and runs its filters. So
+git is told to skip these entries, and santiago itself reads what became of a submodule's folder.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from santiago.workspace.repository import Repository
 
 _MODE = b"\0\0\xe0\0"
-"""Mode 160000 as an index holds it; other bytes may look like it, so git is asked before it is believed."""
+"""Mode 160000 as an index holds it. Other bytes may look the same, so git is asked to confirm a match."""
 _HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _MOST = 4096
 
@@ -32,7 +32,7 @@ class Gitlink:
 
 
 def fence(repository: Repository, index: Path) -> None:
-    """Mark the submodules of an index so that git leaves their folders alone; free where there are none."""
+    """Mark the submodules of an index so that git leaves their folders alone. Costs nothing if there are none."""
     links = listed(repository, index)
     if links:
         names = b"".join(link.path + b"\0" for link in links)
@@ -54,7 +54,7 @@ def gone(folder: Path, links: list[Gitlink]) -> list[Gitlink]:
 
 
 def moved(folder: Path, links: list[Gitlink]) -> list[Gitlink]:
-    """Return the submodules that stand on another commit now, as that."""
+    """Return the submodules whose folder is now at another commit, each with that commit."""
     found = []
     for link in links:
         commit = _head(_at(folder, link))
@@ -86,7 +86,7 @@ def _is_gone(path: bytes) -> bool:
 
 
 def _head(path: bytes) -> str | None:
-    """Return the commit that a submodule's folder says it stands on; only ever taken as a number."""
+    """Return the commit that a submodule's folder is at, by what the folder says. It is used only as an id."""
     inside = os.path.join(path, b".git")  # noqa: PTH118  # bytes
     pointer = _small(inside)
     if pointer.startswith(b"gitdir: "):

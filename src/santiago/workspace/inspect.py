@@ -1,4 +1,4 @@
-"""Looking at the user's repository: what it is like, and whether a run can work in it."""
+"""Looking at the user's repository: its facts, and whether a run can work in it."""
 
 from __future__ import annotations
 
@@ -54,16 +54,16 @@ def _usable(*given: str) -> tuple[str, str]:
 
 
 def find(repo: Path) -> Found:
-    """Return what stands at a path; raise with the remedy where it is nothing to work in."""
+    """Return the repository at a path; raise with the remedy if no run can work in it."""
     if not repo.is_dir():
         raise _refused(repo, "there is no such folder", "Check the path.")
     version(repo)  # raises where it is too old
     try:
         bare, common, objects, object_format, shallow = _facts(repo)
     except SantiagoError as error:
-        if GONE in error.message:  # nothing began here yet
+        if GONE in error.message:  # no run has begun here, so the message must not speak of one
             raise _refused(
-                repo, "this is no git repository", "Run `git init`, commit what is there, and try again."
+                repo, "this is not a git repository", "Run `git init`, commit what is there, and try again."
             ) from None
         error.where = error.where or str(repo)
         raise
@@ -75,12 +75,12 @@ def find(repo: Path) -> Found:
 
 
 def is_dirty(root: Path, but: Sequence[str] = ()) -> bool:
-    """Say whether something is not committed, besides some files."""
+    """Tell whether there are uncommitted changes, apart from some files."""
     return bool(uncommitted(root, but))
 
 
 def uncommitted(root: Path, but: Sequence[str] = ()) -> str:
-    """Return the first path that is not committed, besides some; empty where there is none. Git is not read further."""
+    """Return the first path with uncommitted changes, apart from some; empty if there is none. Stops reading there."""
     seen: list[bytes] = []
 
     def take(piece: bytes) -> bool:
@@ -94,7 +94,7 @@ def uncommitted(root: Path, but: Sequence[str] = ()) -> str:
 
 
 def _without_filters(root: Path) -> dict[str, str]:
-    """Return variables by which git starts no filter, whoever's settings define it and whichever file asks for it."""
+    """Return environment variables that keep git from starting any filter."""
     found = ask(root, "config", "--name-only", "-z", "--get-regexp", r"^filter\..*\.", accept=(0, 1))
     names = {name.rpartition(".")[0] for name in os.fsdecode(found.out).split("\0") if name}
     off = {"clean": "", "smudge": "", "process": "", "required": "false"}
@@ -105,12 +105,12 @@ def _without_filters(root: Path) -> dict[str, str]:
 
 
 def is_ignored(root: Path, path: str) -> bool:
-    """Say whether git passes a path over, so that `git add` would refuse it."""
+    """Tell whether git ignores a path, so that `git add` would refuse it."""
     return ask(root, "check-ignore", "--quiet", "--", path, accept=(0, 1, 128)).code == 0
 
 
 def excludes(found: Found) -> bytes:
-    """Return the ignore rules that stand in no tree: the repository's own and the user's, the latter first (weaker)."""
+    """Return the ignore rules that are in no commit: the user's, then the repository's own, which are stronger."""
     named = found.config.get("core.excludesfile")
     settings = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
     paths = (Path(named or f"{settings}/git/ignore"), found.common / "info" / "exclude")
@@ -176,7 +176,7 @@ def _commit(repo: Path) -> tuple[Path, str, str, str | None]:
 
 
 def _headless(repo: Path, words: str) -> SantiagoError:
-    """Say why HEAD leads to no commit: none made yet, or one that a crash took away."""
+    """Return the error that says why HEAD leads to no commit: there is none yet, or a crash destroyed it."""
     if "must be run in a work tree" in words:
         return _refused(
             repo, "this is inside a git directory, not a working tree", "Run in the folder that holds your files."

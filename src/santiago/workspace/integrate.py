@@ -1,4 +1,4 @@
-"""Applying a snapshot to another commit than it was made on, without any working tree."""
+"""Applying a snapshot to a commit other than its base, without a working tree."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class Applied:
 
 
 def apply(repository: Repository, onto: str, commit: str, base: str) -> Applied:
-    """Return the tree of `onto` with what a snapshot changed on its base; or the files in conflict."""
+    """Return the tree of `onto` with the changes of a snapshot, or the files in conflict."""
     tree_onto, tree_base, tree = repository.trees(onto, base, commit)
     if tree_onto == tree_base:
         return Applied(tree)
-    # A stand-in for `onto` that has the snapshot's base as its only parent: so git takes that base for the common one,
-    # and what other stories brought along on both sides is no conflict.
+    # A copy of `onto` that has the snapshot's base as its only parent. So git takes that base for the common ancestor,
+    # and changes of other stories that are on both sides make no conflict.
     side = repository.commit(tree_onto, base, "side\n")
     answer = repository.on_objects(
         "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", side, commit, writes=True, accept=(0, 1)
@@ -33,7 +33,7 @@ def apply(repository: Repository, onto: str, commit: str, base: str) -> Applied:
 
 
 def message(subject: str, trailers: tuple[tuple[str, str], ...]) -> str:
-    """Return a commit message; neither part can break out of its line."""
+    """Return a commit message. Line breaks in the subject and the trailers are removed."""
     lines = [" ".join(subject.split())]
     if trailers:
         lines += ["", *(f"{key}: {' '.join(value.split())}" for key, value in trailers)]

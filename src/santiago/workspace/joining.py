@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def joined(repo: Path, ours: str, theirs: str, message: str) -> str:
-    """Return a commit that holds both: one of them where it contains the other, else their merge; raise where they conflict."""
+    """Return a commit that holds both: one of them if it contains the other, else a merge. Raise if they conflict."""
     if is_ancestor(repo, theirs, ours):
         return ours
     if is_ancestor(repo, ours, theirs):

@@ -1,4 +1,4 @@
-"""What a commit holds of earlier runs: single stories, as the messages of its history tell, or the whole of a branch."""
+"""What a commit holds of earlier runs: single stories, as commit messages tell, or a whole branch."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DEEPEST = 5000
-"""Commits of a history whose messages are read."""
+"""How many commits of a history are read for their messages."""
 MOST_COMMITS = 500
-"""Commits since a run began whose changes are looked at."""
+"""How many commits since the beginning of a run are searched for its changes."""
 _SAYS = re.compile(
     r"^[ \t]*(?:Santiago-(Run|Story|Content): (\S{1,100})|This (reverts) commit ([0-9a-f]{7,64}))", re.MULTILINE
 )
-"""A squash merge puts the messages of several commits into its own, some programs indented."""
+"""Indented lines match too: a squash merge puts several messages into its own, and some programs indent them."""
 _RAW = ("--raw", "--no-abbrev", "--no-renames", "-z")
 
 
@@ -40,11 +40,11 @@ class History(NamedTuple):
 
     landed: list[Landed]
     reverted: list[Landed]
-    """Those whose commits were taken back."""
+    """The stories whose commits were reverted."""
 
 
 def stories(repo: Path, commit: str) -> History:
-    """Return the stories that the history of a commit names; what was reverted is not there any more."""
+    """Return the stories that the history of a commit names, with those that were reverted apart."""
     walk = ("rev-list", "--no-commit-header", f"--max-count={DEEPEST}", "--format=%H%n%B%x00", commit)
     told = call(walk, environment(), repo).out.decode("utf-8", "replace")
     reverted: list[str] = []
@@ -72,7 +72,7 @@ def _named(message: str, commit: str) -> Iterator[Landed]:
 
 
 def holds(repo: Path, commit: str, head: str) -> bool:
-    """Tell whether a commit holds all that a branch brings since the two parted: merged, squashed, or picked."""
+    """Tell whether a commit holds all changes of a branch, whether merged, squashed or cherry-picked."""
     try:
         base = _git(repo, "merge-base", commit, head).decode().strip()
         if base == head:
@@ -87,7 +87,7 @@ def holds(repo: Path, commit: str, head: str) -> bool:
 
 
 def brought(repo: Path, base: str, head: str) -> list[str]:
-    """Return the files that a commit has otherwise than where it parted from another one."""
+    """Return the files that `head` changed since its merge base with `base`."""
     return [
         os.fsdecode(path)
         for path in _git(repo, "diff", "--name-only", "-z", "--no-renames", f"{base}...{head}").split(b"\0")
@@ -96,13 +96,13 @@ def brought(repo: Path, base: str, head: str) -> list[str]:
 
 
 def _since(repo: Path, base: str, commit: str, *shown: str) -> bytes:
-    """Return the commits since a base, each against the one before it on its line."""
+    """Return the commits since a base, each compared with its first parent."""
     newest = (f"--max-count={MOST_COMMITS}", "--first-parent", "-m")
     return _git(repo, "-c", "log.showSignature=false", "log", *newest, *shown, f"{base}..{commit}")
 
 
 def _changes(raw: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield each changed path with what stands there afterwards."""
+    """Yield each changed path with the name of its new content."""
     fields = iter(raw.split(b"\0"))
     for field in fields:
         if field.lstrip().startswith(b":"):
@@ -110,7 +110,7 @@ def _changes(raw: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _has_patch(repo: Path, commit: str, base: str, head: str) -> bool:
-    """Tell whether one commit since the base changes just what the whole branch does, beside what others did."""
+    """Tell whether one commit since the base makes exactly the changes of the whole branch, as a squash merge does."""
     wanted = _patch_ids(repo, _git(repo, "diff-tree", "-p", "--no-renames", base, head))
     each = _since(repo, base, commit, "--format=commit %H", "-p", "--no-renames")
     return bool(wanted) and wanted <= _patch_ids(repo, each)

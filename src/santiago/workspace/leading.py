@@ -1,7 +1,7 @@
-"""What leads from installed packages into the repository itself: editable installs, their finders, links to workspaces.
+"""Installed packages that lead into the repository itself: editable installs, their finders, links to workspaces.
 
-Where a checkout does not stand at the repository's own path, all of this would bring the user's own files to a check that is
-to see the work. It is found by reading alone, within limits; nothing that is found is ever run.
+Where a checkout is not mounted at the repository's own path, such a package would give a check the user's own files
+instead of the work. Leads are found by reading files, within limits; nothing that is found is ever run.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 _LARGEST = 1024 * 1024
 MOST_FILES = 5000
-"""Entries of one folder of packages that are looked at."""
+"""How many entries of one folder of packages are looked at."""
 MOST_SITES = 50
 _NO_PYTHONPATH = re.compile(r"\bPYTHONPATH=|\bpy(?:thon|py)[\d.]*(?:\s+-[WX]\s+\S+|\s+-\w+)*?\s+-\w*[IE]")
-"""A command line by which python does not heed the search path that it is given."""
+"""A command line with which python ignores PYTHONPATH."""
 
 
 @record
@@ -34,13 +34,13 @@ class Lead:
 
     file: str
     target: str
-    """Where to, from the repository's top."""
+    """Where it leads to, as a path from the repository's top."""
     first: str | None
-    """Which folder of a checkout, named first on python's search path, stands in for it; None where nothing does."""
+    """The folder of a checkout that replaces it when it comes first in PYTHONPATH; None if nothing can replace it."""
 
 
 def leads(repo: Path, folders: Iterable[str], environment: Mapping[str, str]) -> list[Lead]:
-    """Return what leads into a repository from its folders of dependencies, and from the python that PATH leads to."""
+    """Return the leads into a repository from its folders of dependencies, and from the python that is first on PATH."""
     real = Path(os.path.realpath(repo))
     own = [Path(folder) for folder in folders]
     sites = dict.fromkeys(site for prefix in (*own, *_prefixes(environment)) for site in _sites(prefix))
@@ -51,7 +51,7 @@ def leads(repo: Path, folders: Iterable[str], environment: Mapping[str, str]) ->
 
 
 def elsewhere(repo: Path, folders: Iterable[str]) -> list[str]:
-    """Return the folders outside of a repository that its dependencies lead to, such as a package beside it in work, too."""
+    """Return the folders outside a repository that its dependencies lead to, such as another package under development."""
     real = Path(os.path.realpath(repo))
     found: dict[str, None] = {}
     for folder in map(Path, folders):
@@ -65,7 +65,7 @@ def elsewhere(repo: Path, folders: Iterable[str]) -> list[str]:
 
 
 def blind_to(found: Sequence[Lead], commands: Iterable[str]) -> tuple[Lead, str] | None:
-    """Return a lead that nothing stands in for, or one with a command that would not heed what does; None where none is."""
+    """Return a lead that nothing can replace, or one with a command that ignores its replacement; None if there is none."""
     for lead in found:
         if lead.first is None:
             return lead, ""
@@ -74,7 +74,7 @@ def blind_to(found: Sequence[Lead], commands: Iterable[str]) -> tuple[Lead, str]
 
 
 def _prefixes(environment: Mapping[str, str]) -> Iterator[Path]:
-    """Yield the installations of python that a search path leads to, and where packages of the user's own lie."""
+    """Yield the python installations that PATH leads to, and the folder of the user's own packages."""
     home = environment.get("HOME", "/nonexistent")
     for entry in environment.get("PATH", "").split(":"):
         for name in ("python3", "python"):
@@ -110,7 +110,7 @@ def _of_python(site: Path, repo: Path) -> Iterator[Lead]:
 
 
 def _may_lead(entry: os.DirEntry[str]) -> bool:
-    """Tell what can lead elsewhere from what cannot, by its name alone: there are thousands of packages."""
+    """Tell, by its name alone, whether an entry can lead elsewhere. There are thousands of packages to look at."""
     return entry.name.endswith((".pth", ".egg-link", ".dist-info", ".py")) or entry.is_symlink()
 
 
@@ -155,7 +155,7 @@ def _mapping(finder: Path) -> dict[str, str]:
 
 
 def _stood_in(file: Path, module: str, target: str) -> Lead:
-    """Return a lead to a module; another one of its name stands in for it where its folder comes first."""
+    """Return a lead to a module. A module of the same name replaces it if its folder comes first in PYTHONPATH."""
     parts = tuple(module.split("."))
     path = Path(target.removesuffix(".py"))
     first = str(path.parents[len(parts) - 1]) if path.parts[-len(parts) :] == parts else None
@@ -163,7 +163,7 @@ def _stood_in(file: Path, module: str, target: str) -> Lead:
 
 
 def _editable(note: Path, repo: Path) -> str | None:
-    """Return the folder of the repository that a package was installed from to be changed there; None where it was not."""
+    """Return the folder of the repository that a package was installed from as editable; None if it was not."""
     try:
         data = json.loads(_text(note) or "{}")
         url, info = data.get("url", ""), data.get("dir_info", {})

@@ -1,7 +1,7 @@
 """Git LFS without its program: pointers and the objects behind them, read and written by santiago itself.
 
-In the repository a file that its attributes give to LFS is a pointer: a few lines with the digest of the real content, which
-lies beside git's own objects. LFS puts one in place of the other by a filter, and santiago runs no filter of a repository.
+In the repository, a file of LFS is a pointer: a few lines with the digest of the real content, which lies beside git's own
+objects. LFS replaces one by the other with a filter. Santiago runs no filter of a repository, so it does this itself.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 ATTRIBUTES = b".gitattributes"
 GIVEN = b"filter=lfs"
-"""What every rule that gives files to LFS says, also one that defines a name for it."""
+"""Every rule in .gitattributes that gives files to LFS contains this, also one that defines a macro for it."""
 LARGEST_RULES = 2**20
 LARGEST_POINTER = 1024
 LARGEST_OBJECT = 4 * 2**30
 MOST_FILLED = 2 * 2**30
-"""Bytes of objects that one checkout gets; each checkout is a copy, so more stay pointers."""
+"""Bytes of objects that one checkout gets, since each checkout is a copy. Further files stay pointers."""
 MOST_READ = 64 * 2**20
 _PIECE = 2**20
 _VERSION = b"version https://git-lfs.github.com/spec/v1\n"
@@ -52,13 +52,13 @@ class Pointer:
 
 
 def pointer_in(content: bytes) -> Pointer | None:
-    """Return the pointer that a file is; one that only another program can follow has no size."""
+    """Return the pointer in a file's content; None if it holds none. One that only another program understands has no size."""
     found = _POINTER.fullmatch(content) if len(content) <= LARGEST_POINTER else None
     return Pointer(found[2].decode(), -1 if found[1] else int(found[3])) if found else None
 
 
 def gives(rules: bytes | None) -> bool:
-    """Tell whether the content of a .gitattributes may give files to LFS."""
+    """Tell whether the content of a .gitattributes file may give files to LFS."""
     return rules is not None and (GIVEN in rules or len(rules) >= LARGEST_RULES)
 
 
@@ -67,7 +67,7 @@ def is_used(folder: Path, paths: Iterable[str]) -> bool:
     above = {""}
     for path in paths:
         if "\\" in path:
-            return True  # maybe not the path itself, which was no text
+            return True  # the path is not valid text, so this is only a guess
         while "/" in path:
             path = path.rpartition("/")[0]
             if path in above:
@@ -78,7 +78,7 @@ def is_used(folder: Path, paths: Iterable[str]) -> bool:
 
 
 def given(repository: Repository, paths: Iterable[bytes], index: Path, folder: Path | None = None) -> set[bytes]:
-    """Return those of these paths that attributes give to LFS: those of the folder, or without one those of the index."""
+    """Return which of these paths the attributes give to LFS. They are read from the folder, or from the index without one."""
     asked = b"".join(path + b"\0" for path in paths)
     if not asked:
         return set()
@@ -125,11 +125,11 @@ class Objects:
                 self._sync(target)
 
     def beginning(self, pointer: Pointer) -> bytes | None:
-        """Return what an object holds, as far as anybody reads a file into memory; None where it is not here."""
+        """Return the beginning of an object's content, up to the limit for files in memory; None if it is not here."""
         return regular.content(self.path(pointer.oid), MOST_READ) if self.has(pointer) else None
 
     def fillable(self, pointers: Mapping[bytes, Pointer]) -> list[bytes]:
-        """Return the paths whose objects are here, as many as one checkout gets."""
+        """Return the paths whose objects are here, up to what one checkout gets."""
         left, found = MOST_FILLED, []
         for path in sorted(pointers):
             size = pointers[path].size
@@ -139,7 +139,7 @@ class Objects:
         return found
 
     def keep(self, path: bytes) -> Pointer | None:
-        """Keep the content of a regular file for good, and return its pointer; None where there is none, or too much of it."""
+        """Store a regular file as an object of LFS, and return its pointer; None if it is no such file, or too large."""
         temporary = self._top / "tmp" / f"santiago-{uuid.uuid4().hex}"
         digest, size = sha256(), 0
         with _in_words(temporary), suppress(FileNotFoundError), regular.opened(path, follow=False) as source:
@@ -179,7 +179,7 @@ class Objects:
                 break
 
     def put(self, pointer: Pointer, file: bytes, moment: int) -> os.stat_result:
-        """Write the object into a file that is its pointer, as of a moment before; return the file's new marks."""
+        """Replace a pointer in a file by its object, with an earlier time stamp; return the file's new stat."""
         target = Path(os.fsdecode(file))
         with _in_words(target), self.path(pointer.oid).open("rb") as source, target.open("r+b") as sink:
             shutil.copyfileobj(source, sink, _PIECE)

@@ -1,4 +1,4 @@
-"""Files of Git LFS on their way: from the repository into a checkout with their content, and back as pointers."""
+"""Files of Git LFS: they go into a checkout with their content, and back into the repository as pointers."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 _FILES = (b"100644", b"100755")
 _EARLIER = 10 * 10**9
-"""Nanoseconds by which a filled file is older than the index: git looks again at what is as young as its index."""
+"""Nanoseconds by which a filled file is dated before the index. Git would read a file again that is as new as its index."""
 
 
 def fill(repository: Repository, folder: Path, index: Path) -> None:
-    """Put the objects that are here in place of their pointers in a fresh checkout; its index takes them for unchanged."""
+    """Replace pointers in a fresh checkout by the objects that are here. Its index shows these files as unchanged."""
     data = index.read_bytes()
     if lfs.ATTRIBUTES not in data:
         return
@@ -42,9 +42,9 @@ def fill(repository: Repository, folder: Path, index: Path) -> None:
 
 
 def point(repository: Repository, folder: Path, index: Path, base: str) -> tuple[bool, list[str]]:
-    """Put a pointer in place of each changed file of LFS that an index holds as it is, and keep its object.
+    """Store each changed file of LFS as an object, and put its pointer into the index instead of its content.
 
-    Return whether anything was put, and what could not be kept, in words; that is in the index as it was in the base.
+    Return whether the index changed, and messages on files that could not be kept. In the index those stay as in the base.
     """
     changed = _changed(repository, index, base)
     objects, made, lost = Objects(repository), {}, []
@@ -73,7 +73,7 @@ def _refusal(path: bytes) -> str:
 
 
 def _changed(repository: Repository, index: Path, base: str) -> dict[bytes, tuple[bytes, bytes, bytes]]:
-    """Return the files that an index holds otherwise than a commit: their mode, and the mode and name of what was there."""
+    """Return the files that differ between an index and a commit, each with its new mode, its old mode and its old blob."""
     words = ("diff-index", "--cached", "--raw", "-z", "--no-renames", "--diff-filter=AMT", base)
     fields = repository.on_objects(*words, index=index).out.split(b"\0")
     found = {}
@@ -102,7 +102,7 @@ def _blobs(repository: Repository, own: Path, pointers: list[Pointer]) -> list[b
 
 
 def absent(repository: Repository, index: Path) -> list[bytes]:
-    """Return the files of LFS in an index that a checkout will hold as pointers, since their objects are not here."""
+    """Return the files of LFS that stay pointers in a checkout, since their objects are not here."""
     listed = repository.on_objects("ls-files", "-s", "-z", index=index).out.split(b"\0")
     blobs = {
         path: head.split()[1] for head, _, path in (line.partition(b"\t") for line in listed) if head[:6] in _FILES
@@ -113,7 +113,7 @@ def absent(repository: Repository, index: Path) -> list[bytes]:
 
 
 def _small(repository: Repository, blobs: list[bytes]) -> list[bytes]:
-    """Return the contents of blobs; nothing of those that are too large for a pointer."""
+    """Return the contents of blobs; empty for a blob that is too large to be a pointer."""
     sizes = _asked(repository, "--batch-check=%(objectsize)", blobs).split()
     few = [blob for blob, size in zip(blobs, sizes, strict=False) if size.isdigit() and int(size) <= LARGEST_POINTER]
     data, at, contents = _asked(repository, "--batch=%(objectsize)", few), 0, {}

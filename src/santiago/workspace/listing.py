@@ -1,4 +1,4 @@
-"""The paths of commits: asked of git once, and from then on followed from one snapshot to the next."""
+"""The paths of commits. Git is asked once; after that, the paths follow from the changes of each snapshot."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from santiago.workspace.repository import Repository
 
 _MOST = 16
-"""Commits whose paths are kept: those that the next attempts begin on."""
+"""How many commits are remembered: enough for those that the next attempts begin on."""
 
 
 class Listing:
@@ -29,7 +29,7 @@ class Listing:
         return known
 
     def follow(self, base: str, snapshot: Snapshot) -> None:
-        """Note what a snapshot made of its base's paths; two paths can look alike where a backslash is in them."""
+        """Note the paths of a snapshot, from those of its base. Not if a path holds a backslash, since two could look alike."""
         known = self._known.get(base)
         if known is None or any("\\" in change.path for change in snapshot.changes):
             return

@@ -1,4 +1,4 @@
-"""Locks that a git process left when it was killed: no git command would ever get past them again."""
+"""Locks that a git process left when it was killed. They would block every later git command."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PATIENCE = 1.0
-"""Seconds after which a lock on a single ref belongs to nobody: git holds one for milliseconds."""
+"""Seconds after which a lock on a single ref is taken as left over. Git holds such a lock for milliseconds."""
 _STEP = 0.05
 
 
 def break_stale(common: Path, refs: Sequence[str]) -> list[str]:
-    """Remove the locks of these refs, and of all below them, that nobody lets go; return their names.
+    """Remove the left-over locks of these refs, and of all refs below them; return their names.
 
-    Called when no git process of the run is alive; another one of the user's (packing refs) is waited for.
+    Called when no git process of the run is alive. A git process of the user (packing refs) is waited for.
     """
     waiting = {path: path.stat().st_ino for path in _locks(common, refs)}
     deadline = time.monotonic() + PATIENCE

@@ -1,4 +1,4 @@
-"""The files that say which packages a tree needs: lock files as they are, manifests without all that installs nothing."""
+"""The files that say which packages a tree needs: lock files as a whole, and the parts of manifests that name packages."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _HOOKS = ("preinstall", "install", "postinstall", "prepare")
 _OF_PROJECT = ("dependencies", "optional-dependencies", "requires-python", "name")
 _OF_POETRY = ("dependencies", "dev-dependencies", "group", "extras", "source")
 MOST = 500
-"""Files that are read of one tree, those near its top first."""
+"""How many such files of one tree are read, those near its top first."""
 
 
 def of_tree(files: Iterable[str], read: Callable[[str], bytes | None]) -> dict[str, str]:
-    """Return the manifests and lock files of a tree, each with a digest of what it has installed."""
+    """Return the manifests and lock files of a tree, each with a digest of what it asks to install."""
     paths = sorted((path for path in files if is_one(path)), key=lambda path: (path.count("/"), path))[:MOST]
     contents = ((path, read(path)) for path in paths)
     return {path: sha256(relevant(path, content)).hexdigest() for path, content in contents if content is not None}
@@ -43,7 +43,7 @@ def is_one(path: str) -> bool:
 
 
 def relevant(path: str, content: bytes) -> bytes:
-    """Return what a file says about packages; all of it where it cannot be read as what it is."""
+    """Return what a file says about packages; its whole content if it cannot be parsed."""
     name = PurePosixPath(path).name
     try:
         if name == "package.json":

@@ -1,7 +1,7 @@
-"""Making a folder readable as a whole: rights given back, and the git directories of repositories inside taken out.
+"""Making a whole folder readable: restores permissions, and takes the git directories of nested repositories out.
 
-A repository inside another would be kept as the mere number of a commit that nobody has; without its git directory it is
-a folder like any other, and its files are kept.
+Git would keep a nested repository only as the id of a commit that nobody else has. Without its git directory it is a folder
+like any other, and its files are kept.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _LONGEST_PATH = 4096
-"""Bytes with the one that ends it; a system that takes fewer shows it by an error, and git then names the file."""
+"""Longest path in bytes, with the final NUL. A system with a lower limit gives an error, and git then names the file."""
 
 
 def mend(folder: Path, nested: Path, submodules: set[bytes]) -> list[str]:
-    """Mend everything below a folder; git directories go to `nested`, but those of known submodules stay.
+    """Mend everything below a folder. Git directories are moved to `nested`, except those of known submodules.
 
-    What stands so deep that no path leads there goes there too, since git gives up over it; return words on that.
+    What lies too deep for any path is moved there too, since git would fail on it. Return messages on that.
     """
     top = os.fsencode(folder)
     waiting, too_deep = [b""], []
     while waiting:
         place = waiting.pop()
         here = os.path.join(top, place) if place else top  # noqa: PTH118  # bytes
-        # What still cannot be read is git's to name, as left out.
+        # If it still cannot be read, git will name it as left out.
         with suppress(OSError):
             _give_back(here, 0o700)
             for entry in list(os.scandir(here)):

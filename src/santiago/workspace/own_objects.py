@@ -1,8 +1,8 @@
-"""A store for the objects of one run, which no clean-up of the repository touches, until a ref is to name them.
+"""A store for the new objects of one run, out of reach of any clean-up of the repository.
 
 `git gc --prune=now` removes what no ref names, at any moment. So new objects lie in a folder of santiago's own that borrows
-from the repository. What a ref is to name goes over as one pack with git's own guard, a `.keep` file, beside it; the guard
-goes when the ref stands.
+from the repository. Before a ref is to name them, they are moved to the repository as one pack with a `.keep` file, by which
+git leaves the pack alone. When the ref is written, the `.keep` file is removed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _PARTS = (".pack", ".rev", ".idx")
-"""The index comes last: git takes a pack for there when it sees that."""
+"""The files of a pack in the order of moving. The index comes last, since git sees a pack by its index."""
 
 
 class OwnObjects:
@@ -31,7 +31,7 @@ class OwnObjects:
         self.folder = folder
         self._objects = objects
         self._mark = f"santiago {folder.name}\n".encode()
-        """What a guard of this run says, so that a later start can tell it from those of others."""
+        """The content of this run's `.keep` files, by which a later start recognises them."""
 
     @property
     def is_there(self) -> bool:
@@ -46,7 +46,7 @@ class OwnObjects:
             (self.folder / "info" / "alternates").write_bytes(os.fsencode(self._objects) + b"\n")
 
     def clear(self) -> None:
-        """Remove the store, and the guards that a crash left: what a ref names is in the repository, the rest is nobody's."""
+        """Remove the store and any `.keep` files that a crash left. All that refs name is in the repository by now."""
         if not self.is_there:
             return
         for guard in (self._objects / "pack").glob("*.keep"):
@@ -59,12 +59,12 @@ class OwnObjects:
 
     @property
     def staging(self) -> Path:
-        """Begins the names of packs that are on their way; nobody else looks for packs here."""
+        """The prefix of packs that are about to be moved. Git does not look for packs here."""
         return self.folder / "over"  # to which git adds a digest and an ending
 
     @contextmanager
     def guarded(self, digest: str) -> Iterator[None]:
-        """Hand a staged pack over to the repository, where no clean-up removes it until this is left."""
+        """Move a staged pack to the repository. Within this context, no clean-up removes it."""
         target = self._objects / "pack" / f"pack-{digest}"
         guard = target.with_suffix(".keep")
         with guarding(target.parent):
@@ -76,7 +76,7 @@ class OwnObjects:
                     _move(staged, target.with_suffix(end))
         yield
         if not all(target.with_suffix(end).exists() for end in (".pack", ".idx")):
-            # Only a hand does this: git leaves alone what is guarded.
+            # Git leaves a guarded pack alone, so a person or another program removed it.
             raise SantiagoError(
                 Kind.BLOCKED, "somebody removed a pack while a ref was being written", where=f"{target}.pack",
                 hint="`git fsck` shows what is missing.", reason=Reason.ARTIFACT_CORRUPT,
@@ -86,7 +86,7 @@ class OwnObjects:
 
 
 def _move(staged: Path, target: Path) -> None:
-    """Move a file within a file system; where the objects stand on another one, copy it and wait until it is on disk."""
+    """Move a file. If the objects are on another file system, copy it and wait until it is on disk."""
     with suppress(OSError):
         staged.rename(target)
         return

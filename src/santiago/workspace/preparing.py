@@ -1,7 +1,8 @@
-"""Making fresh checkouts ready: dependencies are installed once for all checkouts that need the same ones.
+"""Making fresh checkouts ready. Dependencies are installed once for all checkouts that need the same ones.
 
-What set-up commands made is kept by a digest of the commands and of the files that say what to install, and given to later
-checkouts in place of running them again; unless they made anything beside folders of dependencies, which only they can do.
+What the set-up commands made is kept under a digest of the commands and of the files that say what to install. Later
+checkouts get it, and the commands do not run again. If the commands made anything but folders of dependencies, nothing is
+kept, and they run in every checkout.
 """
 
 from __future__ import annotations
@@ -30,16 +31,16 @@ if TYPE_CHECKING:
 
 _LARGEST = 64 * 1024 * 1024
 MOST_KEPT = 8
-"""Sets of dependencies that are kept for one repository."""
+"""How many sets of dependencies are kept for one repository."""
 _INSTALLED = "*.egg-info"
-"""What an installer leaves beside the code of a package, by which older ones are found."""
+"""Folders that an installer leaves beside the code of a package. By them, older installations are found."""
 _LIST = "names.json"
 _FILES = (
     "Makefile makefile GNUmakefile justfile Justfile Taskfile.yml tox.ini noxfile.py setup.py setup.cfg Pipfile .npmrc .yarnrc"
     " .yarnrc.yml pnpm-workspace.yaml .python-version .nvmrc .tool-versions mise.toml"
 )
 _STEERING = frozenset(_FILES.split())
-"""Files at the top of a tree that steer what an installer does, also where no command names them."""
+"""Files at the top of a tree that change what an installer does, even if no command names them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,41 +51,41 @@ class Preparing:
     ground: Ground
     setup: Sequence[str]
     names: Sequence[str]
-    """Of folders that hold dependencies."""
+    """Names of folders that hold dependencies."""
     environment: Mapping[str, str]
-    """In which the set-up commands run."""
+    """The environment in which the set-up commands run."""
     furnish: Callable[[str], None]
-    """Brings a checkout what it always gets."""
+    """Copies into a checkout what every checkout gets."""
     _noted: dict[str, tuple[str, Path]] = field(default_factory=dict)
-    """Checkouts in which set-up commands run: the digest, and what was tracked before they did."""
+    """Checkouts in which set-up commands run now, each with its digest and the index from before."""
 
     @property
     def shelf(self) -> Path:
         return shelf_of(self.workspace.folders.top.parent)
 
     def begin(self, folder: str) -> bool:
-        """Bring a fresh checkout what it needs; return whether the set-up commands have to run in it."""
+        """Give a fresh checkout what it needs; return whether the set-up commands must run in it."""
         self.furnish(folder)
         self.ground.given.pop(folder, None)
         if not self.setup or not self.ground.seen_there:
-            return bool(self.setup)  # a folder that stands elsewhere every time cannot be kept for others
+            return bool(self.setup)  # each checkout has another path, so what is installed in one does not fit others
         digest = self._digest(folder)
         kept = _taken(self.shelf / digest)
-        # Set-up commands are written for a checkout that has nothing yet.
+        # Set-up commands expect a checkout without dependencies.
         self.ground.given[folder] = kept or ()
         if kept is None:
             self._noted[folder] = digest, self.workspace.noted_index(folder)
         return kept is None
 
     def again(self, folder: str) -> bool:
-        """Tell whether set-up commands that failed may find in the repository's own dependencies what they lacked."""
+        """After set-up commands failed: give the checkout the repository's own dependencies; tell whether to try again."""
         lacked = self.ground.given.pop(folder, None) == () and bool(self.ground.place(folder).provided)
         if lacked:
-            self._forget(folder)  # what they make now is no whole set
+            self._forget(folder)  # what they make now is only part of the dependencies
         return lacked
 
     def end(self, folder: str) -> None:
-        """Keep what set-up commands made, where they made nothing but dependencies."""
+        """Keep what the set-up commands made, if they made nothing but dependencies."""
         noted = self._noted.get(folder)
         made = self._made(folder, noted[1]) if noted else None
         self._forget(folder)
@@ -92,7 +93,7 @@ class Preparing:
             self.ground.given[folder] = self._keep(folder, noted[0], made)
 
     def lacking(self, base: str, work: str) -> str:
-        """Say which files of a work ask for other packages than its base, where no set-up is known that installs them."""
+        """Return a message if files of the work ask for other packages than its base, and no set-up would install them."""
         if self.setup:
             return ""
         before, after = self._manifests(base), self._manifests(work)
@@ -101,8 +102,8 @@ class Preparing:
             return ""
         named = ", ".join(changed[:3]) + (" …" if len(changed) > 3 else "")
         return (
-            f"{named} asks for other packages, and no set-up is known that installs them: the checks ran with those that are "
-            "installed in the repository. Name one as setup under [workspace] in santiago.toml."
+            f"{named} asks for other packages, but no set-up command is configured to install them. The checks ran with the "
+            "packages that the repository has. Add setup under [workspace] in santiago.toml."
         )
 
     def _manifests(self, commit: str) -> dict[str, str]:
@@ -133,7 +134,7 @@ class Preparing:
         return name in self.names or PurePosixPath(name).name in self.names or fnmatchcase(name, _INSTALLED)
 
     def _keep(self, folder: str, digest: str, made: Sequence[str]) -> tuple[Dependency, ...]:
-        """Move folders of dependencies to the shelf; another's that came first counts."""
+        """Move folders of dependencies to the shelf. If another checkout was first, its folders are used."""
         fresh = self.shelf / f"new-{uuid.uuid4().hex}"
         fresh.mkdir(parents=True)
         (fresh / _LIST).write_text(json.dumps(made), encoding="utf-8")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from santiago.workspace.inspect import Found
 
 _BOOLEANS = ("filemode", "symlinks", "ignorecase", "precomposeunicode")
-"""What git found out about the file system when the repository was made; none of it can start a program."""
+"""Settings that git chose for the file system when the repository was made. None of them can start a program."""
 _TRUE, _FALSE = frozenset({"true", "yes", "on", "1", ""}), frozenset({"false", "no", "off", "0"})
 
 _PACKED = "# pack-refs with: peeled fully-peeled sorted "
@@ -24,7 +24,7 @@ _PACKED = "# pack-refs with: peeled fully-peeled sorted "
 
 
 def put(path: Path, content: bytes) -> None:
-    """Write a small file as a whole, where it is not there already."""
+    """Write a small file, unless it already has this content."""
     if regular.content(path, len(content) + 1) == content:
         return
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
@@ -58,7 +58,7 @@ def settings(found: Found, *, of_agent: bool = False) -> bytes:
             f"\tname = {_quoted(name)}",
             f"\temail = {_quoted(mail)}",
         ]
-        # The user's own settings may ask for a signature or start a clean-up; neither can work in here.
+        # The user's settings may ask for signatures or automatic clean-ups. Neither can work here.
         lines += ["[commit]", "\tgpgSign = false", "[gc]", "\tauto = 0", "[maintenance]", "\tauto = false"]
     if found.object_format != "sha1":
         lines += ["[extensions]", f"\tobjectFormat = {found.object_format}"]
@@ -66,7 +66,7 @@ def settings(found: Found, *, of_agent: bool = False) -> bytes:
 
 
 class Neutral:
-    """A git directory of santiago's own, with nothing in it that starts a program; what it holds is fixed when it is made."""
+    """A git directory of santiago's own. Nothing in it starts a program, and its content is fixed when it is made."""
 
     def __init__(self, folder: Path, found: Found, excludes: bytes, attributes: bytes = b"") -> None:
         self.folder = folder
@@ -77,13 +77,13 @@ class Neutral:
             folder / "info" / "attributes": attributes,
         }
         self._right: dict[Path, tuple[int, ...]] = {}
-        """By which marks each file is known that was right when it was last read."""
+        """The stat marks of each file when its content was last found right."""
         self.mend()
 
     def mend(self) -> None:
-        """Write again what is not right any more."""
+        """Write those files again whose content was changed."""
         for path, content in self._files.items():
-            mark = _mark(path)  # before it is read: what changes meanwhile has another one next time
+            mark = _mark(path)  # taken before reading: a change meanwhile gives another mark next time
             if mark is None or mark != self._right.get(path):
                 put(path, content)
                 self._right[path] = mark or ()
@@ -93,7 +93,7 @@ class Neutral:
 
 
 def _mark(path: Path) -> tuple[int, ...] | None:
-    """Return what tells a file from any other that anybody could put in its place."""
+    """Return marks (inode, size, times) that change whenever the file is changed or replaced."""
     try:
         info = os.lstat(path)
     except OSError:
@@ -108,13 +108,13 @@ def _quoted(text: str) -> str:
 
 @record
 class Common:
-    """What the private git directories of all folders have in common."""
+    """What the private git directories of all folders share."""
 
     config: bytes
     excludes: bytes
-    """Ignore rules that stand in no tree."""
+    """Ignore rules that are in no commit."""
     stores: tuple[str, ...]
-    """The folders of objects, by the paths by which programs in the folder know them."""
+    """The folders of objects, by the paths at which programs in the folder see them."""
 
 
 def make(folder: Path, found: Found, common: Common, commit: str, branch: str | None) -> Path:
@@ -132,7 +132,7 @@ def make(folder: Path, found: Found, common: Common, commit: str, branch: str | 
     if found.shallow:
         files["shallow"] = (found.common / "shallow").read_bytes()
     folder.mkdir(parents=True)
-    # No folder more than git insists on: each costs time to make, and more to remove. Paths are plain text for the same reason.
+    # Only the folders that git needs, since each costs time to make and to remove. Paths are plain text to save time, too.
     for name in ("", "/objects", "/objects/info", "/refs", *(("/info",) if common.excludes else ())):
         os.mkdir(f"{inside}{name}")
     for name, content in files.items():

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _HEADS, _KEPT = "refs/heads/santiago/", "refs/santiago/"
 _LIST = ("for-each-ref", "--format=%(objectname) %(refname)")
 _BASE, _TESTS = "base", "tests"
-"""End the names of refs that keep an attempt's base, where that was made for it, and the tests alone that it wrote."""
+"""Endings of refs that keep the base made for an attempt, and the commit with only the tests that it wrote."""
 
 
 class Ref(NamedTuple):
@@ -54,15 +54,15 @@ def attempts(repository: Repository, prefix: str) -> list[AttemptRef]:
 
 
 def used(repository: Repository) -> set[str]:
-    """Return the ids under which runs have worked: with attempts, or a branch elsewhere than where a run would begin.
+    """Return the run ids that are in use: they have attempts, or a branch at a commit other than HEAD.
 
-    A branch that stands just there may be left from a start that died before it recorded anything.
+    A branch at HEAD may be left from a start that died before it recorded anything.
     """
     return _used(of_run(repository, _HEADS, _KEPT), repository.found.head)
 
 
 def used_in(root: Path) -> set[str]:
-    """Return the same of a repository that is asked nothing else; most have had no run yet, which one git command tells."""
+    """Return the run ids in use in a repository, with one git command if it has had no run yet."""
     listed = _read(ask(root, *_LIST, _HEADS, _KEPT).text)
     return _used(listed, ask(root, "rev-parse", "HEAD").text) if listed else set()
 
@@ -92,7 +92,7 @@ def _is_whole(repository: Repository, commits: Sequence[str], without: Sequence[
 
 
 def delete(repository: Repository, listed: Sequence[Ref]) -> None:
-    """Delete refs in one transaction, each only where it still stands at its commit."""
+    """Delete refs in one transaction, each only if it is still at its commit."""
     if listed:
         orders = "".join(f"delete {ref.name} {ref.commit}\n" for ref in listed)
         repository.on_refs("update-ref", "--stdin", stdin=orders.encode())

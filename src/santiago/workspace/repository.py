@@ -1,7 +1,7 @@
 """The repository as santiago uses it: objects through a neutral git directory of its own, refs through the real one.
 
-The neutral directory holds no hook, no filter and no setting that starts a program, and nobody but santiago writes it;
-whatever stands in an agent's folder, git is never told to look there for more than files.
+The neutral directory holds no hook, no filter and no setting that starts a program, and only santiago writes it. From an
+agent's folder git reads files and nothing else, no configuration.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     Take = Callable[[bytes], bool]
 
 RAW = b"* -text -eol -ident -filter -working-tree-encoding\n"
-"""Attributes that outrank those in the tree: every file as it is, byte for byte."""
+"""Attributes that outrank those in the tree: every file is kept byte for byte."""
 _TRIES = 20
-"""How often a ref is written again that did not move; each takes a few milliseconds."""
+"""How often writing a ref is tried again if it did not move. Each try takes a few milliseconds."""
 _HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 
-# Commands that read question after question from their input, so that one process answers all of a run's.
+# Commands that read many questions from their input, so that one process can answer them all.
 _MOVE = ("update-ref", "--stdin")
 _MOVED = b"start: ok\nprepare: ok\ncommit: ok\n"
 _COMPARE = (
@@ -63,7 +63,7 @@ class Repository:
     def __init__(self, found: Found, run_id: str, marks: Mapping[str, str] | None = None) -> None:
         self.found = found
         self._marks = dict(marks or {})
-        """Variables by which a next start finds the git processes that a crash left behind."""
+        """Environment variables by which the next start finds git processes that a crash left behind."""
         self.common = found.common
         self.durability = durability_of(found.common, found.objects)
         self.zero = "0" * (64 if found.object_format == "sha256" else 40)
@@ -75,11 +75,11 @@ class Repository:
         self.guarded_lfs = self.common / "santiago" / "lfs" / run_id
         """Keeps the run's objects of LFS for as long as its refs."""
         self._unnamed: set[str] = set()
-        """Commits that are nowhere but in santiago's own store."""
+        """Commits that are only in santiago's own store."""
         self._sessions: dict[tuple[str, ...], Session] = {}
 
     def common_to_folders(self, stores: Sequence[str], provided: Sequence[str]) -> Common:
-        """Return what the private git directories of folders hold: where these find objects, and what git passes over."""
+        """Return what the private git directories of folders share: where to find objects, and the ignore rules."""
         rules = [line for line in self._excludes.split(b"\n") if line.strip() and not line.startswith(b"#")]
         excludes = b"".join(rule + b"\n" for rule in rules) + rules_for(provided)
         return Common(config=settings(self.found, of_agent=True), excludes=excludes, stores=tuple(stores))
@@ -99,7 +99,7 @@ class Repository:
         accept: Sequence[int] = (0,),
         take: Take | None = None,
     ) -> Answer:
-        """Run a command that needs objects, an index or files, but no ref; where it `writes` objects, into the own store."""
+        """Run a command that needs objects, an index or files, but no ref. If it `writes` objects, they go to the run's own store."""
         neutral = self._raw if raw else self._neutral
         self._look(neutral)
         if writes:
@@ -114,7 +114,7 @@ class Repository:
         return call((*_OBJECT_OPTIONS, *arguments), env, neutral.folder, stdin=stdin, accept=accept, take=take)
 
     def _look(self, neutral: Neutral) -> None:
-        """Raise where the repository is gone; nothing of santiago's is put into what may stand in its place."""
+        """Raise if the repository is gone, so that nothing is written into whatever is at its path now."""
         if neutral.folder.is_dir():
             return
         arguments = ("cat-file", "-e", self.found.head)
@@ -153,8 +153,8 @@ class Repository:
 
     @contextmanager
     def session(self) -> Iterator[None]:
-        """Meanwhile keep the git processes that move refs, compare trees, read files and keep commits."""
-        self.own.make()  # before they start: each looks for its store but once
+        """Within this context, keep the git processes that move refs, compare trees, read files and store commits."""
+        self.own.make()  # before they start: each looks for the store only once
         self._sessions = {command: self._session(command) for command in (_MOVE, _COMPARE, _READ, _KEEP)}
         try:
             yield
@@ -170,7 +170,7 @@ class Repository:
         return Session((*_OBJECT_OPTIONS, *command), env, self._neutral.folder)
 
     def _ask(self, command: tuple[str, ...], question: bytes, last: bytes, take: Take = lambda _: True) -> None:
-        """Ask a git process that stays, where there is one, and otherwise one for this question alone."""
+        """Ask the git process that was kept for this command, or else a new one for this question only."""
         self._look(self._neutral)
         if command in self._sessions:
             self._sessions[command].ask(question, last, take)
@@ -191,21 +191,21 @@ class Repository:
 
     def changes(self, old: str, new: str) -> Changes:
         """Return how one tree differs from another."""
-        # Git hands back a line that it cannot read; nothing in the trees can have foreseen this one.
+        # Git repeats a line that it cannot read. This random one marks the end, since no tree can contain it.
         changes = Changes(f"{checked(old)} {checked(new)}\n".encode(), f"{uuid.uuid4().hex}\n".encode())
         self._ask(_COMPARE, changes.first + changes.last, changes.last, changes.take)
         changes.finish()
         return changes
 
     def content(self, commit: str, path: str) -> bytes | None:
-        """Return a file of a commit; None where it has none of this name, or one that is too large to matter."""
+        """Return a file of a commit; None if it is missing or too large to matter."""
         output = bytearray()
 
         def take(piece: bytes) -> bool:
             output.extend(piece)
             return len(output) <= MOST + _AROUND
 
-        # Git says of a name that it cannot know that it is missing; nothing in the file can have foreseen this one.
+        # Git answers "missing" to an unknown name. This random one marks the end, since no file can contain it.
         last = uuid.uuid4().hex.encode()
         question = f"{checked(commit)}:".encode() + os.fsencode(path)
         self._ask(_READ, question + b"\0" + last + b"\0", last + b" missing\n", take)
@@ -236,7 +236,7 @@ class Repository:
         return self.on_refs("rev-parse", "-q", "--verify", f"{ref}^{{commit}}", accept=(0, 1)).text or None
 
     def move(self, ref: str, new: str, old: str) -> None:
-        """Write a ref if it still is what it was (all zeros: does not exist), and return when it is on disk."""
+        """Write a ref if it is still at `old` (all zeros: it does not exist). It is on disk on return."""
         with self._handed_over(checked(new)):
             self._moved(ref, new, old)
             tables = self.common / "reftable"
@@ -244,7 +244,7 @@ class Repository:
             self.durability.barrier(place, self.common)
 
     def _moved(self, ref: str, new: str, old: str) -> None:
-        """Write a ref; while others pack the refs git may take one for moved that still stands where it stood."""
+        """Write a ref. It is tried again, since git may wrongly say that a ref moved while other processes pack the refs."""
         order = f"start\nupdate {ref} {new} {old}\nprepare\ncommit\n".encode()
         for _ in range(_TRIES):
             try:
@@ -256,7 +256,7 @@ class Repository:
 
     @contextmanager
     def _handed_over(self, commit: str) -> Iterator[None]:
-        """Meanwhile a commit is in the repository with all that it needs, safe from any clean-up."""
+        """Within this context, a commit is in the repository with all that it needs, safe from any clean-up."""
         fresh, known = [], commit
         while known in self._unnamed:
             fresh.append(known)
@@ -274,7 +274,7 @@ class Repository:
 
 
 def checked(name: str) -> str:
-    """Return the full name of an object; nothing else ever reaches git as one."""
+    """Return the name if it is the full name of an object, else raise. Only checked names reach git."""
     if _HASH.fullmatch(name) is None:
         raise SantiagoError(Kind.BUG, f"not the name of a commit or tree: {name!r}")
     return name

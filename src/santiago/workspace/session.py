@@ -1,4 +1,4 @@
-"""Git processes that stay: one answers question after question, and none of them costs a new process."""
+"""Git processes that stay alive and answer many questions, so that no question needs a new process."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """One git command that reads its standard input, started when it is first needed, and anew after a broken answer.
+    """One git command that reads its standard input. It is started when first needed, and again after a broken answer.
 
-    Between two questions it holds no lock and keeps nothing back; when santiago dies its input ends, and so does it.
+    Between two questions it holds no lock and no unwritten data. When santiago dies, its input ends, and so it ends too.
     """
 
     def __init__(self, arguments: Sequence[str], env: Mapping[str, str], cwd: Path) -> None:
@@ -27,7 +27,7 @@ class Session:
         self._process: subprocess.Popen[bytes] | None = None
 
     def ask(self, question: bytes, last: bytes, take: Callable[[bytes], bool] = lambda _: True) -> None:
-        """Hand over the answer piece by piece up to its `last` words, or until the taker has enough; raise where git ends."""
+        """Pass the answer on piece by piece, up to its `last` words or until `take` has enough; raise if git ends."""
         tail = b""
 
         def pass_on(piece: bytes) -> bool:
@@ -38,7 +38,7 @@ class Session:
         with self._lock:
             process = self._running()
             assert process.stdin is not None
-            with suppress(BrokenPipeError):  # it is dead; its other streams tell why
+            with suppress(BrokenPipeError):  # the process is dead; its other streams tell why
                 process.stdin.write(question)
             try:
                 words, enough = read(process, self.arguments, pass_on)
@@ -54,7 +54,7 @@ class Session:
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is not None and self._process.poll() is not None:
-            self._end()  # somebody killed it while it had nothing to do
+            self._end()  # it was killed while it was idle
         if self._process is None:
             self._process = start(self.arguments, self._env, self._cwd, subprocess.PIPE)
         return self._process

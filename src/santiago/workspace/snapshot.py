@@ -1,4 +1,4 @@
-"""Keeping what an agent left: every file of its folder as a commit on the attempt's base, with an index of santiago's own."""
+"""Snapshots: every file of an agent's folder becomes a commit on the attempt's base, with an index of santiago's own."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ class Taking:
         self.place = place
         self.base = base
         self.provided = (*provided, *noted_names(place.provided))
-        """What was in the folder before the agent began, and git knows nothing of: no work of the agent's, maybe secret."""
+        """Untracked files from before the agent began. They are not its work, and may be secret."""
         self.index = place.index
         self.left_out: tuple[str, ...] = ()
 
     def take(self, message: str, ref: str, *, trust_index: bool = True) -> Snapshot | None:
-        """Return the snapshot; None where the folder equals the base, or is no folder any more.
+        """Return the snapshot; None if the folder equals the base, or is not a folder any more.
 
-        One without any change says that there were only files that git could not take.
+        A snapshot without changes means that there were only files which git could not take.
         """
         try:
             return self._taken(message, ref, trust_index=trust_index)
         except SantiagoError as error:
             if error.reason is not Reason.ARTIFACT_CORRUPT:
                 raise
-        # The user's repository had a file's content as rubbish, so git borrowed it; a clean-up has removed it since.
+        # Git borrowed a file's content from unreferenced objects of the user's repository, and a clean-up removed it since.
         return self._taken(message, ref, trust_index=False)
 
     def _taken(self, message: str, ref: str, *, trust_index: bool) -> Snapshot | None:
@@ -65,7 +65,7 @@ class Taking:
         )
 
     def _keep(self, commit: str, tree: str, ref: str) -> tuple[str, str]:
-        """Put the commit under its ref; under another name where that keeps different work already, which stays."""
+        """Put the commit under its ref, or under another name if the ref already keeps different work."""
         for name in itertools.chain([ref], (f"{ref}-{number}" for number in itertools.count(2))):
             try:
                 self.repository.move(name, commit, self.repository.zero)
@@ -92,12 +92,12 @@ class Taking:
         return self._gather_thoroughly()
 
     def _gather_thoroughly(self) -> tuple[str, Changes]:
-        """The same with a fresh index and nothing in the way: rights mended, repositories inside made plain folders."""
+        """Do the same with a fresh index, after mending permissions and turning nested repositories into plain folders."""
         known = self._fresh_index("index.again")
         too_deep = mend(self.place.folder, self.place.own / "nested", {link.path for link in known})
         answer = self._add()
         if answer.code not in (0, 1) and not is_of_the_machine(answer.err):
-            # Attributes may demand what cannot be done, such as an encoding that the file does not have.
+            # Attributes may ask for the impossible, such as an encoding that the file does not have.
             self._fresh_index("index.raw")
             answer = self._add(raw=True)
         complaints = refused(answer.err)
@@ -115,7 +115,7 @@ class Taking:
         return gitlinks.listed(self.repository, self.index)
 
     def _add(self, *, raw: bool = False) -> Answer:
-        """Let git take every file; submodules are dealt with by santiago, before and after."""
+        """Have git add every file. Santiago itself handles submodules, before and after."""
         folder = self.place.folder
         links = gitlinks.listed(self.repository, self.index)
         self._edit(gitlinks.edits(gitlinks.gone(folder, links), remove=True))
@@ -128,7 +128,7 @@ class Taking:
         return answer
 
     def _passing_over(self) -> tuple[str, ...]:
-        """Return the options by which git takes nothing that was provided or built, unless the base has it."""
+        """Return the options that keep git from adding provided or built files, unless the base has them."""
         names = (*self.provided, *built_by_cargo(self.repository, self.index, self.place.folder))
         if not names:
             return ()
@@ -154,7 +154,7 @@ class Taking:
 
 
 def noted_names(note: Path) -> list[str]:
-    """Return names that were noted; none with a line end in it, which no rule could hold."""
+    """Return the noted names, without those that hold a line break, which no ignore rule can hold."""
     try:
         names = note.read_bytes().split(b"\0")
     except FileNotFoundError:
@@ -163,5 +163,5 @@ def noted_names(note: Path) -> list[str]:
 
 
 def is_folder(path: Path) -> bool:
-    """A link to a folder is none: what it leads to is not the attempt's."""
+    """Tell whether a path is a real folder. A link does not count: what it leads to is not the attempt's."""
     return path.is_dir() and not path.is_symlink()

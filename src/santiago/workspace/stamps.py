@@ -1,7 +1,7 @@
-"""Git's index, as far as santiago writes it itself: by which marks git knows that a file is as it was checked out.
+"""Git's index, as far as santiago writes it: the stat marks by which git sees that a file is unchanged.
 
-Where santiago puts another content into a file than git wrote there, git would take the file for changed. With the new
-marks in its index it does not, until somebody really changes the file.
+When santiago replaces the content of a checked-out file, git would take the file for changed. With the new marks in its
+index git takes it for unchanged, until somebody really changes the file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _START = struct.Struct(">4sII")
 _VERSIONS = (2, 3)
-"""Those that hold every path in full; git writes no other one unless it is told to."""
+"""Index versions that hold every path in full. Git writes no other version unless it is told to."""
 _MARKS = struct.Struct(">6I")
 _REST = struct.Struct(">3I")
 _MODE_AT, _REST_AT, _NAME_AT = 24, 28, 40
@@ -26,14 +26,14 @@ _WORD = 0xFFFFFFFF
 
 class Entry(NamedTuple):
     at: int
-    """Where it stands in the index."""
+    """Its offset in the index."""
     mode: int
     size: int
     path: bytes
 
 
 def entries(index: bytes, object_format: str) -> Iterator[Entry]:
-    """Yield the entries of an index; none where it is written in a way that is not known here."""
+    """Yield the entries of an index; none if its version is not known here."""
     start, version, count = _START.unpack_from(index)
     if start != b"DIRC" or version not in _VERSIONS:
         return
@@ -44,14 +44,14 @@ def entries(index: bytes, object_format: str) -> Iterator[Entry]:
         (flags,) = struct.unpack_from(">H", index, at + names)
         name = at + names + (4 if flags & _EXTENDED else 2)
         end = name + (flags & _LENGTH)
-        if flags & _LENGTH == _LENGTH or index[end]:  # longer than the field can say
+        if flags & _LENGTH == _LENGTH or index[end]:  # the path is longer than the field can say
             end = index.index(b"\0", name)
         yield Entry(at, mode, size, index[name:end])
         at += (end - at + 8) // 8 * 8
 
 
 def stamped(index: bytes, marks: Mapping[int, os.stat_result], object_format: str) -> bytes:
-    """Return an index with the marks of some files, by the place of their entries."""
+    """Return an index with new marks for some files, given by the offsets of their entries."""
     size = hashlib.new(object_format).digest_size
     body = bytearray(index[:-size])
     for at, info in marks.items():

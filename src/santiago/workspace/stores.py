@@ -8,7 +8,7 @@ from pathlib import Path
 from santiago.util import regular
 
 MOST = 32
-"""Folders; git itself follows five in a row."""
+"""How many folders are followed. Git itself follows five in a row."""
 _LARGEST = 64 * 1024
 
 

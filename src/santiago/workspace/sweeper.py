@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _MOST = 8
-"""Folders that may wait; whoever discards more waits too, so that the disk does not fill behind its back."""
+"""How many folders may wait to be removed. A caller with one more waits, so that the disk does not fill up."""
 
 
 class Sweeper:
-    """One thread that removes what it is called with. What a death leaves of it lies in the trash for the next start."""
+    """A thread that removes the folders it is given. After a crash, the rest lies in the trash for the next start."""
 
     def __init__(self, remove: Callable[[str], None]) -> None:
         self._remove = remove
@@ -31,7 +31,7 @@ class Sweeper:
         self._thread.join()
 
     def __call__(self, folder: str) -> None:
-        """Have a folder removed; raise where one before could not be."""
+        """Have a folder removed; raise if an earlier one could not be."""
         failed, self._failed = self._failed, None
         if failed is not None:
             raise failed
@@ -41,5 +41,5 @@ class Sweeper:
         while (folder := self._waiting.get()) is not None:
             try:
                 self._remove(folder)
-            except Exception as error:  # it belongs to whoever discards next
+            except Exception as error:  # raised when the next folder is discarded
                 self._failed = error

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-GONE = "the repository that the run began in is not there any more"
+GONE = "the repository that the run began in no longer exists at this path"
 PUT_BACK = "Put it back where it was, then `santiago resume`."
 
 
 class _Known(NamedTuple):
     pattern: str
-    """Its group, where it has one, is what the trouble is about."""
+    """Matches git's words. Its group, if it has one, is the path or ref that the error is about."""
     kind: Kind
     reason: Reason
     message: str
@@ -61,7 +61,7 @@ _KNOWN = (
         r"bad object|[Uu]nable to read|missing (?:blob|tree|commit)|unable to find|[Cc]ould not (?:read|parse)|[Nn]ot a valid"
         r"|unknown revision|bad revision|nonexistent object|loose object .* corrupt",
         Kind.BLOCKED, Reason.ARTIFACT_CORRUPT,
-        "git misses an object that it needs", "`git fsck` shows what is missing; a partial clone gets all of it with `git fetch --refetch --no-filter`.",
+        "an object that git needs is missing", "`git fsck` shows what is missing; a partial clone gets all of it with `git fetch --refetch --no-filter`.",
     ),
 )  # fmt: skip
 
@@ -69,7 +69,7 @@ _REFUSED = (
     r"error: (?:invalid path '|unable to add '|unable to index file '|open\(\"|filename too long|'.*' does not have a commit checked out)"
     r"|error: .*: can only add regular files|warning: could not open directory|fatal: (?:adding|updating) files failed"
 )
-"""What git says of a file that it cannot take, whatever the machine is like."""
+"""What git says of a file that it can take on no machine."""
 
 _QUOTED = r"['\"](.+)['\"]"
 _CONTROL = r"[^\x20-\x7e\u00a0-\U0010ffff]+"
@@ -77,7 +77,7 @@ LONGEST = 300
 
 
 def trouble(arguments: Sequence[str], words: str) -> SantiagoError:
-    """Return the error that git's own words amount to."""
+    """Return the error for people that git's own words mean."""
     lines = [re.sub(_CONTROL, " ", line).strip() for line in words.splitlines()]
     said = next(
         (line for line in lines if line.startswith(("fatal:", "error:"))), next(filter(None, lines), "no word why")
@@ -102,15 +102,15 @@ def trouble(arguments: Sequence[str], words: str) -> SantiagoError:
 
 
 def is_of_the_machine(words: str) -> bool:
-    """Tell whether git's trouble lies with the disk, rights or a lock, and not with the files that it was given."""
+    """Tell whether git failed because of the disk, permissions or a lock, and not because of the files that it was given."""
     faults = (Reason.IO_ERROR, Reason.LOCK_HELD)
     return any(known.reason in faults and re.search(known.pattern, words) for known in _KNOWN)
 
 
 def refused(words: str) -> tuple[str, ...]:
-    """Return what git says of files that it cannot take; raise where it complains of anything else.
+    """Return what git says about files that it cannot take; raise if it complains about anything else.
 
-    A disk that is full must not look like a file that is odd: the work would be lost in silence.
+    A full disk must not be taken for an unusual file: the work would be lost silently.
     """
     lines = words.splitlines()
     if not words.endswith("\n"):

@@ -1,4 +1,4 @@
-"""What an attempt that is under way has changed so far: looked at beside it, with an index of one's own."""
+"""What an attempt that is under way has changed so far. A separate index is used, so that the attempt is not disturbed."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from santiago.workspace.repository import Repository
 
 MOST_BYTES = 256 * 1024
-"""Of a difference that only passes by."""
+"""Bytes of a difference that is only looked at and not kept."""
 MOST_NEW = 200
-"""Files that are new in it."""
+"""How many new files such a difference shows."""
 _DIFF = (
     "-c", "core.quotePath=false",
     "diff", "--patch", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=all",
@@ -29,9 +29,9 @@ _DIFF = (
 
 
 def so_far(repository: Repository, place: Place, provided: Sequence[str]) -> bytes | None:
-    """Return how the folder of an attempt differs from what it began as, without what was `provided`; None where it is gone.
+    """Return the patch from an attempt's base to its folder, without what was `provided`; None if the folder is gone.
 
-    Nothing is written that anybody else reads: no object, no ref, and not the index that the attempt is kept by.
+    Nothing is written that others read: no object, no ref, and not the index of the attempt.
     """
     if not is_folder(place.folder) or not place.index.is_file():
         return None
@@ -55,7 +55,7 @@ def so_far(repository: Repository, place: Place, provided: Sequence[str]) -> byt
 
 
 def _new(repository: Repository, place: Place, index: Path, rules: Path) -> list[bytes]:
-    """Return the files that git does not know yet; a repository inside is none."""
+    """Return the files that git does not know yet, without nested repositories."""
     listing = ("-c", f"core.excludesFile={rules}", "ls-files", "--others", "--exclude-standard", "-z")
     found = repository.on_objects(*listing, index=index, folder=place.folder).out.split(b"\0")
     return [name for name in found if name and not name.endswith(b"/")][:MOST_NEW]

@@ -45,15 +45,15 @@ _SHOW = (
     "diff-tree", "-r", "--patch", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",
 )  # fmt: skip
 _MOST_SHOWN, _MOST_SHOWN_FILES = 20_000, 500
-"""Bytes of a difference that a person is shown, and files that it is looked for in."""
+"""Limits of a difference that a person is shown: its bytes, and the number of its files."""
 
 
 class GitWorkspace:
     """All that one run does with git. `scratch` is a folder of santiago's own, outside the repository.
 
-    Every git process that works for the run carries `marks` in its environment. No snapshot takes the files that santiago
-    itself `provided`, such as an `.env` that git does not know. Programs that run in a folder find the objects that it borrows
-    in numbered folders `stores_at`, where that is given.
+    Every git process of the run carries `marks` in its environment. No snapshot takes the files that santiago itself
+    `provided`, such as an `.env` that git ignores. If `stores_at` is given, programs that run in a folder find the borrowed
+    objects in numbered folders below it.
     """
 
     def __init__(
@@ -78,12 +78,12 @@ class GitWorkspace:
         self._lock = threading.Lock()
         self._repository: Repository | None = None
         self._filled: dict[str, str] = {}
-        """Which commit each folder began as."""
+        """Folder → the commit that it was made from."""
         self._bases: dict[tuple[str, int], str] = {}
         self._listing = Listing()
         self._contents = Contents()
         self._head: str | None = None
-        """Where the branch stood when this process last saw or moved it; moving it checks again."""
+        """The head of the branch when this process last saw or moved it. Moving it checks again."""
 
     @property
     def repository(self) -> Repository:
@@ -99,7 +99,7 @@ class GitWorkspace:
         return stores_of(self.repository.own.folder)
 
     def dependencies(self, names: Sequence[str]) -> tuple[Dependency, ...]:
-        """Return the folders of these names that stand in the repository and that git ignores; no snapshot takes them."""
+        """Return the folders of the repository with these names that git ignores. No snapshot takes them."""
         found = dependencies.find(self.repository, self.files(self.repository.found.head), names)
         self._provided = (*self._provided, *(one.name for one in found))
         return found
@@ -112,7 +112,7 @@ class GitWorkspace:
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """Meanwhile keep the git processes that can stay, and remove folders in the background; on leaving both have ended."""
+        """Within this context, git processes stay alive, and folders are removed in the background. At its end both are over."""
         try:
             with self.repository.session(), self.folders.sweeping():
                 yield
@@ -120,15 +120,15 @@ class GitWorkspace:
             self.repository.own.clear()
 
     def inspect(self) -> Found:
-        """Return what the repository is like; raise where no run can work in it."""
+        """Return the facts about the repository; raise if no run can work in it."""
         return self.repository.found
 
     def is_dirty(self) -> bool:
-        """Say whether something is not committed; a run does not see it."""
+        """Tell whether there are uncommitted changes. A run does not see them."""
         return bool(self.uncommitted())
 
     def uncommitted(self, but: Sequence[str] = ()) -> str:
-        """Return the first path that is not committed, besides some; empty where there is none."""
+        """Return the first path with uncommitted changes, apart from some; empty if there is none."""
         return uncommitted(self.repository.found.root, but)
 
     def begin(self, commit: str) -> str:
@@ -144,7 +144,7 @@ class GitWorkspace:
     def open(self, story: str, attempt: int, base: Sequence[str]) -> Opened:
         place = self._place(story, attempt)
         commit = self._merged(story, attempt, base)
-        # The log does not know this attempt yet, so nobody has worked in what may be left here.
+        # The log does not know this attempt yet, so a folder that is left here holds no work.
         self.close(story, attempt)
         self._bases[story, attempt] = commit
         with self.folders.written():
@@ -152,7 +152,7 @@ class GitWorkspace:
             place.base.write_text(f"{commit}\n", encoding="ascii")
             place.boot.write_text(boot(), encoding="ascii")
             inside = self._fill(place.folder, commit, f"santiago/{story}-{attempt}")
-            # With its time stamp, by which git tells files that changed in the same moment.
+            # Copied with its time stamp, which git needs to notice files that changed in the same moment.
             shutil.copy2(inside / "index", place.index)
         gitlinks.fence(self.repository, place.index)
         return Opened(folder=str(place.folder), base=commit)
@@ -172,11 +172,11 @@ class GitWorkspace:
                 raise WorkspaceConflictError(
                     f"the work that {story} depends on does not fit together",
                     applied.conflicts,
-                    "The stories are integrated one by one first.",
+                    "Santiago integrates these stories one by one first.",
                 )
             commit = self.repository.commit(applied.tree, commit, f"Base of {story}, attempt {attempt}\n")
         if commit not in base:
-            # Nothing else keeps this commit while the agent works on it.
+            # Only this ref keeps the commit while the agent works on it.
             ref = refs.base_of(self._ref(story, attempt))
             self.repository.move(ref, commit, self.repository.resolve(ref) or self.repository.zero)
         return commit
@@ -191,7 +191,7 @@ class GitWorkspace:
         return inside
 
     def not_in_checkouts(self, commit: str) -> tuple[list[str], list[str]]:
-        """Return the submodules of a commit, whose folders are empty in a checkout, and the files that are only pointers there."""
+        """Return what a checkout of a commit lacks: its submodules (empty folders), and files of LFS that stay pointers."""
         files = self.files(commit)
         rules = (path for path in files if path.rpartition("/")[2] == lfs.ATTRIBUTES.decode())
         uses_lfs = any(lfs.gives(self.read(commit, path)) for path in rules)
@@ -208,11 +208,11 @@ class GitWorkspace:
         return [os.fsdecode(path) for path in links], [os.fsdecode(path) for path in pointers]
 
     def commit_in(self, folder: str) -> str:
-        """Return the commit that a folder began as."""
+        """Return the commit that a folder was made from."""
         return self._filled[folder]
 
     def noted_index(self, folder: str) -> Path:
-        """Return a copy of the index of a folder in which nothing has run yet; whoever asks removes it."""
+        """Return a copy of the index of a folder in which nothing has run yet. The caller removes it."""
         note = self.folders.temporary / f"index-{uuid.uuid4().hex}"
         with self.folders.written():
             note.parent.mkdir(parents=True, exist_ok=True)
@@ -220,13 +220,13 @@ class GitWorkspace:
         return note
 
     def changed_in(self, folder: str, index: Path) -> list[str] | None:
-        """Return what appeared in a folder since an index of it was noted, without caches; None where a tracked file changed."""
+        """Return what is new in a folder since its index was noted, without caches; None if a tracked file changed."""
         arguments = ("status", "--porcelain", "-z", "--ignored", "--untracked-files=normal", "--ignore-submodules=all")
         lines = self.repository.on_objects(*arguments, index=index, folder=Path(folder)).out.split(b"\0")
         new = [line for line in lines if line[:2] in (b"??", b"!!")]
         if any(
             line[1:2] != b" " for line in lines if line and line not in new
-        ):  # its first letter speaks of the last commit
+        ):  # the second letter compares with the index; the first is about the last commit
             return None
         names = (os.fsdecode(line[3:]).rstrip("/") for line in new)
         return [name for name in names if name not in self._copied and not is_cache(name)]
@@ -252,7 +252,7 @@ class GitWorkspace:
 
     def snapshot(self, story: str, attempt: int, message: str) -> Snapshot | None:
         place = self._place(story, attempt)
-        # From memory where it can be: an agent without a sandbox could write the note.
+        # From memory if possible, since an agent without a sandbox could change the note.
         base = self._bases.pop((story, attempt), None) or _noted(place.base)
         if base is None:
             raise SantiagoError(Kind.BUG, f"{story} attempt {attempt} is not open")
@@ -263,17 +263,17 @@ class GitWorkspace:
         return taken
 
     def so_far(self, story: str, attempt: int) -> bytes | None:
-        """Return what an attempt that is under way has changed, as a patch; None where it is not."""
+        """Return what an attempt has changed so far, as a patch; None if it is not under way."""
         return so_far(self.repository, self._place(story, attempt), self._provided)
 
     def whole(self, story: str, attempt: int) -> bool:
-        """Say whether the attempt's folder still holds what was written there: not where a power cut may have taken some."""
+        """Tell whether the attempt's folder is surely complete. It may not be if the machine was restarted since."""
         place = self._place(story, attempt)
-        # Nobody synced what the agent wrote, so a start of the machine may have lost any of it.
+        # The agent's files were not synced, so a power cut may have lost some of them.
         return place.folder.is_dir() and bool(boot()) and _noted(place.boot) == boot()
 
     def restore(self, story: str, attempt: int, message: str = "", base: Sequence[str] = ()) -> Snapshot | None:
-        """Return the attempt's work, kept now from a leftover folder where it was not; None where nothing is left."""
+        """Return the attempt's work. If it was not kept yet, keep it now from its leftover folder; None if nothing is left."""
         place = self._place(story, attempt)
         kept = self.kept(story, attempt)
         if kept is not None or not place.folder.is_dir():
@@ -349,7 +349,7 @@ class GitWorkspace:
 
     def close(self, story: str, attempt: int) -> None:
         place = self._place(story, attempt)
-        # The notes go last: a folder without them could not be told from one of another base.
+        # The notes are removed last: without them, the base of a folder would be unknown.
         self.folders.discard(place.folder)
         self.folders.discard(place.own)
 
@@ -357,7 +357,7 @@ class GitWorkspace:
         self.folders.discard(Path(folder))
 
     def unlock(self) -> None:
-        """Remove what a crash left in the repository: locks on the run's refs, objects that none names; no git of the run is alive."""
+        """Remove what a crash left in the repository: locks on the run's refs, unused objects. No git of the run may be alive."""
         self.repository.own.clear()
         locks.break_stale(self.repository.common, (self.branch, self.prefix))
 
@@ -375,7 +375,7 @@ class GitWorkspace:
         return Snapshot(commit=commit, tree=tree, ref=ref, changes=changes.listed, patch=changes.patch)
 
     def take_over(self, ref: str, message: str) -> str | None:
-        """Return a person's own commit as a snapshot, which nothing names yet; None where there is no such commit."""
+        """Return a snapshot of a person's own commit, which no ref names yet; None if there is no such commit."""
         commit, head = self.repository.resolve(ref), self.head()
         if commit is None or head is None:
             return None
@@ -383,7 +383,7 @@ class GitWorkspace:
         return self.repository.commit(self.tree(commit), common, message)
 
     def keep(self, story: str, attempt: int, commit: str) -> None:
-        """Keep a commit as an attempt's work; the log knows the attempt by now."""
+        """Keep a commit as an attempt's work. The log already has the attempt."""
         self.repository.move(self._ref(story, attempt), checked(commit), self.repository.zero)
 
     def base_of(self, commit: str) -> str:
@@ -406,7 +406,7 @@ class GitWorkspace:
         return self._contents.of(self.repository, checked(commit), path)
 
     def content(self, commit: str, path: str) -> bytes:
-        """Return a file as a checkout holds it, also one of LFS; nothing where there is none."""
+        """Return a file as a checkout holds it, also one of LFS; empty if there is none."""
         read = self.read(commit, path) or b""
         pointer = lfs.pointer_in(read)
         return (pointer and lfs.Objects(self.repository).beginning(pointer)) or read
@@ -418,7 +418,7 @@ class GitWorkspace:
         return max((int(seq) for seq in re.findall(r"^([0-9]{1,15}):[0-9a-f]+", found, re.MULTILINE)), default=0)
 
     def landed(self, since: str | None) -> str | None:
-        """Return whose work came onto the run's branch last, where its head is another commit than this one."""
+        """Return the story whose work came onto the run's branch last, if the head is not this commit."""
         head = self.head()
         if head in (None, since):
             return None
@@ -443,11 +443,11 @@ class GitWorkspace:
         return [ref.name for ref in listed] + self.folders.discard_all()
 
     def broken(self) -> list[Ref]:
-        """Return the refs of this run, its branch among them, that lead to something missing."""
+        """Return the refs of this run, including its branch, that lead to missing objects."""
         return refs.broken(self.repository, self.prefix, self.branch)
 
     def forget(self, broken: Sequence[Ref]) -> None:
-        """Delete refs of this run's attempts that lead nowhere; the log says so by now."""
+        """Delete refs of this run's attempts that lead nowhere. The log already says so."""
         refs.delete(self.repository, broken)
 
     def _place(self, story: str, attempt: int) -> Place:
@@ -462,7 +462,7 @@ class GitWorkspace:
 
 
 def _noted(note: Path) -> str | None:
-    """Return what was noted when the attempt was opened; None where a crash left no note."""
+    """Return what was noted when the attempt began; None if a crash left no note."""
     try:
         text = note.read_text(encoding="ascii", errors="replace").strip()
     except FileNotFoundError:

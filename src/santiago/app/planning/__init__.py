@@ -1,1 +1,1 @@
-"""Planning sessions of a repository: beginning, finding, reading and going on with one, and what comes of it."""
+"""Planning sessions of a repository: beginning, finding, reading, continuing and finalizing one."""

@@ -1,4 +1,4 @@
-"""Beginning a planning session: who plans what, written down for good before any agent is asked."""
+"""Beginning a planning session: its input is written before any agent is asked, and never changes."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ class Wanted:
 
 
 def begin(wanted: Wanted, actor: str, source: Mapping[str, str]) -> Path:
-    """Make a session's folder and its log's first line; return the folder."""
+    """Make a session's folder and the first line of its log; return the folder."""
     document = _document(wanted.subject)
     root = repository.find_root(document or Path.cwd())
     if root is None:
         hint = 'Make one: `git init && git add -A && git commit -m "Start"`.'
-        raise SantiagoError(Kind.USAGE, "a plan is made for a git repository, and there is none here", hint=hint)
+        raise SantiagoError(Kind.USAGE, "planning needs a git repository, and there is none here", hint=hint)
     text = read_text(document) if document else ""
     task = "" if document else _task(wanted.subject)
     for content in (text, task):
@@ -108,7 +108,7 @@ def _document(subject: str) -> Path | None:
     try:
         if path.is_file():
             return repository.resolved(path)
-    except OSError:  # far too long for a name
+    except OSError:  # too long for a file name
         return None
     if looks_like_one:
         raise SantiagoError(
@@ -127,7 +127,7 @@ def _task(subject: str) -> str:
 
 
 def _drafters(wanted: Wanted, source: Mapping[str, str]) -> tuple[Drafter, ...]:
-    """Return who takes part; without a name the first agent that can work here."""
+    """Return the agents that take part; if none is named, the first one that can work here."""
     found: list[Drafter] = []
     for name in _names(wanted.agents) or ("",):
         agent = named(Agent(), name or None, wanted.playbook if not name or name == "scripted" else None, wanted.model)
@@ -137,7 +137,7 @@ def _drafters(wanted: Wanted, source: Mapping[str, str]) -> tuple[Drafter, ...]:
 
 
 def _fixed(agent: Agent) -> Agent:
-    """Return an agent as it is understood from any folder."""
+    """Return an agent whose paths are valid from any folder."""
     return replace(agent, playbook=str(repository.resolved(Path(agent.playbook)))) if agent.playbook else agent
 
 
@@ -160,7 +160,7 @@ def _free(root: Path, utc: str) -> str:
 
 
 def _names(given: Sequence[str]) -> list[str]:
-    """Return the agents that are named, several in one word or each in its own; a command line is one, whatever stands in it."""
+    """Return the names of the agents. A word may name several with commas between; a command line is always one agent."""
     found: list[str] = []
     for word in given:
         found += [word] if " " in word.strip() else [name.strip() for name in word.split(",") if name.strip()]

@@ -1,4 +1,4 @@
-"""What an approved revision becomes: a run that names its session, made once; or a document, written where it was asked for."""
+"""What an approved revision becomes: one run that names its session, or a document that is written to its file."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from santiago.sessions.decide import Finalize
 
 LONGEST = 4000
-"""Letters of what a person said about a revision that the run's first event repeats; the session has all of it."""
+"""Characters of a person's feedback that the run's first event repeats. The session has all of it."""
 
 
 class Finalizing:
-    """Carries out an approval; a second time it finds what the first one made."""
+    """Carries out an approval. If it is repeated after a crash, it finds what was made before."""
 
     def __init__(
         self, folder: Path, asked: SessionInput, run_input: RunInput, files: SessionFiles, state: SessionState
@@ -40,7 +40,7 @@ class Finalizing:
         self.root = Path(run_input.repo_path)
 
     def name_run(self) -> str:
-        """Return the id of the run to come, which is recorded before there is one; nothing for a document."""
+        """Return the id of the future run, which is recorded before the run is made; empty for a document."""
         if self.asked.artifact == "document":
             return ""
         common = registry.common_git_dir(self.root)
@@ -67,10 +67,10 @@ class Finalizing:
 
     def _create(self, plan: Plan, act: Finalize, digest: str) -> None:
         out_dir = self.root / repository.RUNS / self.state.run
-        if has_begun(out_dir):  # a crash came before the session knew; what shows the run may still be missing
+        if has_begun(out_dir):  # a crash came before the session recorded it; files of the run may be missing
             first = next(iter(Reader(out_dir / LOG))).context
             if first.get("session") != self.asked.session_id or first.get("digest") != digest:
-                message = f"there is a run {self.state.run} that is not this session's"
+                message = f"the run {self.state.run} exists, but does not belong to this session"
                 raise SantiagoError(Kind.BLOCKED, message, where=str(out_dir), reason=Reason.ARTIFACT_CORRUPT)
         run_input = replace(self.run_input, run_id=self.state.run)
         request = prepare(out_dir, run_input, plan, Wishes(actor=act.actor), base=self.root, compiled=True)

@@ -1,4 +1,4 @@
-"""Going on with a planning session: becoming its only writer, and putting agents, files and people around its conductor."""
+"""Going on with a planning session: takes its lock, and connects agents, files and people with its conductor."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def go_on(
     listeners: Sequence[Callable[[Sequence[Event], SessionState], None]] = (),
     consent_unfenced: Callable[[], None] = lambda: None,
 ) -> SessionState:
-    """Take a session up until it rests; `facts` are what a person decided besides, and are recorded first."""
+    """Go on with a session until it has to wait for a person. `facts` are a person's other decisions, recorded first."""
     with ExitStack() as stack:
-        # First of all, and before any file of the session is open: its children must not inherit a lock.
+        # Before any file of the session is open, since child processes must not inherit a lock.
         server = ProcessServer()
         stack.callback(server.close)
         clock, secrets = SystemClock(), to_hide(dict(os.environ))
@@ -110,7 +110,7 @@ class _Stop:
 
 
 class _Desk:
-    """What agents are asked with; made when the first one is."""
+    """What is needed to ask agents. It is made when the first agent is asked."""
 
     def __init__(
         self, folder: Path, asked: SessionInput, run_input: RunInput, files: SessionFiles, server: ProcessServer,

@@ -1,4 +1,4 @@
-"""The planning sessions of a repository, and one of them as its folder tells it; read without disturbing who works on it."""
+"""Finding the planning sessions of a repository, and reading one without disturbing a process that works on it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SESSIONS = repository.RUNS.parent / "sessions"
 
 @dataclass(slots=True, kw_only=True)
 class Planning:
-    """Everything that those need who only look at a session."""
+    """Everything that read-only commands need of a session."""
 
     folder: Path
     files: SessionFiles
@@ -53,11 +53,11 @@ class Planning:
 
     @property
     def title(self) -> str:
-        """What it is about, in a few words."""
+        """What the session is about, in a few words."""
         return self.asked.document or " ".join(self.asked.task.split())
 
     def content(self, revision: int) -> bytes:
-        """Return a revision as it was written."""
+        """Return the bytes of a revision."""
         turn = self.state.turn_of(revision)
         if turn is None:
             there = f"1 to {self.state.revision}" if self.state.revision else "none"
@@ -65,11 +65,11 @@ class Planning:
         return self.files.revision(revision, self.asked.artifact, turn.digest)
 
     def plan(self, revision: int) -> Plan:
-        """Return a revision as a plan; of a document, as the compiler reads it."""
+        """Return a revision as a plan. If it is a document, compile it."""
         content = self.content(revision)
         if self.asked.artifact == "plan":
             return codec.decode(Plan, content, f"revision {revision}")
-        from santiago.planner.compile import compile_plan  # who only looks at what there is needs no compiler
+        from santiago.planner.compile import compile_plan  # loaded here, since most callers need no compiler
         from santiago.planner.source import Source
 
         plan = compile_plan(Source(content.decode(), path=self.asked.output)).plan
@@ -89,7 +89,7 @@ def load(folder: Path) -> Planning:
 
 
 def sessions_of(root: Path) -> list[Path]:
-    """Return the folders of a repository's sessions, the newest first."""
+    """Return the folders of a repository's sessions, newest first."""
     folders = sorted((root / SESSIONS).glob("*"), key=lambda folder: folder.name, reverse=True)
     return [folder for folder in folders if is_session(folder)]
 
@@ -102,7 +102,7 @@ def is_session(folder: Path) -> bool:
 
 
 def sessions_here() -> list[Path]:
-    """Return the folders of the sessions of the repository around us, the newest first."""
+    """Return the session folders of the repository around the current folder, newest first."""
     root = repository.find_root(Path.cwd())
     return sessions_of(root) if root else []
 
@@ -113,7 +113,7 @@ def names_session(word: str) -> bool:
 
 
 def find_session(name: str | None) -> Path:
-    """Return the folder of a session, by its folder or id; without a name, of the newest of this repository."""
+    """Return the folder of a session, given its folder or id; without a name, that of the newest in this repository."""
     here = sessions_here()
     if name is None:
         if not here:
@@ -131,7 +131,7 @@ def find_session(name: str | None) -> Path:
 
 
 def open_here() -> list[Planning]:
-    """Return the sessions of this repository that ask something, the newest first; a damaged one asks nothing."""
+    """Return the sessions of this repository with an open question, newest first. Damaged ones are skipped."""
     found = []
     for folder in sessions_here():
         with contextlib.suppress(SantiagoError):
@@ -142,7 +142,7 @@ def open_here() -> list[Planning]:
 
 
 def asking_session(words: Sequence[str]) -> tuple[Path, tuple[str, ...]] | None:
-    """Return the session that an answer is meant for, and the answer itself; None where it is meant for a run.
+    """Return the session that an answer is meant for, and the answer itself; None if it is meant for a run.
 
     `words` are `[SESSION] QUESTION ANSWER…`.
     """
@@ -153,5 +153,7 @@ def asking_session(words: Sequence[str]) -> tuple[Path, tuple[str, ...]] | None:
     asking = [one.folder for one in open_here() if any(words[0] == each.id for each in one.state.open_questions())]
     if len(asking) > 1:
         names = ", ".join(folder.name for folder in asking[:5])
-        raise SantiagoError(Kind.USAGE, f"{words[0]} is asked by {names}", hint="Say which, before the question.")
+        raise SantiagoError(
+            Kind.USAGE, f"{words[0]} is a question of {names}", hint="Name the session before the question."
+        )
     return (asking[0] if asking else find_session(None), tuple(words))

@@ -1,4 +1,4 @@
-"""A person's word on a planning session: understood, checked against what they looked at, and left where the first counts."""
+"""A person's answer in a planning session: interpreted, checked against the revision they saw, and left for the session."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 def say_on_plan(
     planning: Planning, word: str, text: str, actor: str, *, revision: int | None = None, moved: bool = False
 ) -> None:
-    """Leave a person's word on the revision that waits for one; raise where it is none, or comes too late.
+    """Leave a person's answer on the latest revision; raise if it is not a valid answer, or comes too late.
 
-    `revision` is what the person looked at; `moved` tells that they know of commits that came since it was planned.
+    `revision` is the one that the person saw. `moved` tells that they know of commits since it was planned.
     """
     if word == "cancel" and planning.state.turn is not None:
         cancel_turn(planning, actor)
@@ -43,12 +43,12 @@ def say_on_plan(
 
 
 def answer(planning: Planning, question: Question, word: str, text: str, actor: str) -> str:
-    """Leave an answer to any open question of a session; return the word that it was understood as."""
+    """Leave an answer to any open question of a session; return the fixed word that it means."""
     meant = understood(question.kind, word, text)
     if question.kind == "plan" and meant.word in ("adjust", "edit"):
         refuse_spent(planning)
     if meant.word == "stop":
-        raise SantiagoError(Kind.USAGE, "nothing runs, so there is nothing to stop; the question stays open")
+        raise SantiagoError(Kind.USAGE, "nothing is running, so there is nothing to stop; the question stays open")
     letter = Letter(
         kind="answer", subject=question.id, answer=meant.word, text=without_secrets(meant.text), actor=actor
     )
@@ -60,17 +60,19 @@ def answer(planning: Planning, question: Question, word: str, text: str, actor: 
 
 
 def cancel_turn(planning: Planning, actor: str) -> None:
-    """Ask for the end of the turn that is under way, or was interrupted; the session can be taken up again."""
+    """Ask to end the turn that is under way or was interrupted. The session can be taken up again."""
     Inbox(planning.folder).drop(Letter(kind="stop", actor=actor))
 
 
 def refuse_answered(planning: Planning, question: str) -> NoReturn:
-    """Raise for an answer to something that nobody asks, or does not ask any more."""
+    """Raise for an answer to a question that does not exist, or is no longer open."""
     asked = planning.state.questions.get(question)
     if asked is None or asked.answer == EXPIRED:
         names = ", ".join(one.id for one in planning.state.open_questions())
-        message = f"{planning.session_id}: nobody asks {question}"
-        raise SantiagoError(Kind.USAGE, message, hint=f"Open is {names}." if names else "No question is open.")
+        message = f"{planning.session_id} has no open question {question}"
+        raise SantiagoError(
+            Kind.USAGE, message, hint=f"The open question is {names}." if names else "No question is open."
+        )
     message = (
         f"{question} was answered before, by {asked.actor} at {moment(asked.answered_at)}; the first answer counts"
     )
@@ -78,7 +80,7 @@ def refuse_answered(planning: Planning, question: str) -> NoReturn:
 
 
 def open_review(planning: Planning) -> Question:
-    """Return the question about the latest revision; raise with what the session is at where there is none."""
+    """Return the question about the latest revision; if there is none, raise and tell the session's state."""
     state, name = planning.state, planning.session_id
     if state.review is not None:
         return state.review
@@ -97,12 +99,15 @@ def open_review(planning: Planning) -> Question:
             message = f"a turn of {name} is under way{by}"
             hint = "" if planning.worker else f"`santiago review {name} --take-up` goes on with it."
         case _:
-            message, hint = f"{name} was answered, and nobody took that up yet", f"`santiago review {name} --take-up`"
+            message, hint = (
+                f"{name} was answered, but has not gone on yet",
+                f"`santiago review {name} --take-up` goes on with it.",
+            )
     raise SantiagoError(Kind.INPUT, message, hint=hint)
 
 
 def take_up(planning: Planning, actor: str) -> list[Fact]:
-    """Return what takes a session up again: a cancelled one is open for review, or drafts anew where it has no plan yet."""
+    """Return the facts that take a session up again. A cancelled one is open for review, or drafts again if it has no plan."""
     state = planning.state
     if state.phase is SessionPhase.FINALIZED:
         open_review(planning)  # raises
@@ -115,32 +120,32 @@ def take_up(planning: Planning, actor: str) -> list[Fact]:
 
 
 def more_turns(planning: Planning, amount: int, actor: str) -> list[Fact]:
-    """Return what allows more turns; what is asked for with it counts on them already."""
+    """Return the facts that allow more turns. They count from now on."""
     raised = planning.state.raised
     raised["planning_max_turns"] = raised.get("planning_max_turns", 0) + amount
     return [of_run(EventKind.BUDGET_RAISED, actor=actor, limit="planning_max_turns", amount=amount)]
 
 
 def refuse_spent(planning: Planning) -> None:
-    """Raise where no further turn may begin."""
+    """Raise if no further turn may begin."""
     if spent := too_many(planning.state, planning.run_input.limits):
         hint = "The review stays open, and Finalize is still possible; `--add-turns N` adds turns."
         raise SantiagoError(Kind.INPUT, spent, hint=hint, reason=Reason.ATTEMPT_BUDGET_EXHAUSTED)
 
 
 def moved_since(planning: Planning) -> str:
-    """Return the commit that stands now where it is another than the latest revision was planned on; else nothing."""
+    """Return the present commit if the latest revision was planned on another one; else an empty text."""
     turn = planning.state.turn_of(planning.state.revision)
     now = find(planning.root).head
     return now if turn is not None and turn.base != now else ""
 
 
 def refuse_moved(planning: Planning) -> None:
-    """Raise where the repository moved on since the revision was planned: the person has the choice."""
+    """Raise if the repository has new commits since the revision was planned. The person then decides."""
     if now := moved_since(planning):
         turn = planning.state.turn_of(planning.state.revision)
         assert turn is not None
-        message = f"the repository moved on from {turn.base[:12]} to {now[:12]} since revision {planning.state.revision} was planned"
+        message = f"the repository has new commits ({turn.base[:12]} to {now[:12]}) since revision {planning.state.revision} was planned"
         hint = (
             'Have the plan looked at again: `santiago review --edit "check it against the new commits"`; '
             "or finalize it as it is: --moved-base."
@@ -157,7 +162,5 @@ def _other_revision(planning: Planning, revision: int) -> SantiagoError:
     diff = difference(planning.plan(revision), planning.plan(latest))
     parts = [*(f"+ {name}" for name in diff.new), *(f"~ {name} ({what})" for name, what in diff.changed)]
     parts += [f"- {name}" for name in diff.removed]
-    message = (
-        f"revision {latest} has taken the place of revision {revision}: {', '.join(parts[:12]) or 'nothing changed'}"
-    )
+    message = f"revision {latest} has replaced revision {revision}: {', '.join(parts[:12]) or 'nothing changed'}"
     return SantiagoError(Kind.INPUT, message, hint=f"Look at it, then name it: --revision {latest}.")

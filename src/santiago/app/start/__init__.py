@@ -1,1 +1,1 @@
-"""One start of a run: the agent and its fence, the adapters around the core, what was left running."""
+"""One start of a run: the agent and its sandbox, the adapters around the core, leftover processes."""

@@ -1,4 +1,4 @@
-"""Becoming the only one who works on a run: its out-dir, its part of the repository, and nobody left from before."""
+"""Becoming the only process that works on a run: locks its out-dir and its refs, and ends processes of an earlier start."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ if TYPE_CHECKING:
     from santiago.workspace.inspect import Found
 
 _SMALL = 2**20
-"""Bytes that temporary files of santiago's own take, and far more."""
+"""Free bytes that are required for temporary files; santiago's own take far less."""
 
 
 @record
 class Surroundings:
-    """What a start finds where it is called."""
+    """The environment of a start."""
 
     source: dict[str, str]
     """The variables."""
     repo: Path
     provided: tuple[str, ...]
-    """Files of the repository that git does not know and a checkout gets all the same."""
+    """Files of the repository that git ignores and that a checkout gets nevertheless."""
     secrets: tuple[str, ...]
-    """What must not reach any file."""
+    """Secrets that must not reach any file."""
 
 
 def check_temporary() -> None:
-    """Raise where there is no folder for temporary files."""
+    """Raise if there is no usable folder for temporary files."""
     remedy = "name another folder in TMPDIR"
     with guarding("the folder for temporary files", "nothing was started", remedy):
         folder = tempfile.gettempdir()
@@ -69,7 +69,7 @@ def look_around(run_input: RunInput) -> Surroundings:
 
 @record
 class Hold:
-    """A run that nobody else works on."""
+    """A run that only this process works on."""
 
     store: FileStore
     lock: Lock
@@ -77,16 +77,16 @@ class Hold:
     found: Found
     """The repository, as the start found it."""
     dependencies: tuple[Dependency, ...]
-    """Folders of the repository that git ignores and a checkout gets all the same."""
+    """Folders of the repository that git ignores and that a checkout gets nevertheless."""
     begun_before: bool
-    """Whether somebody worked on the run before, whose processes are gone now."""
+    """Whether an earlier start worked on the run. Its processes have ended."""
     sign: Sign | None
-    """The last sign of life of that one."""
+    """The last sign of life of that earlier start."""
     notices: tuple[str, ...]
 
 
 def take_hold(request: Request, around: Surroundings, fence: Sandbox, clock: Clock, stack: ExitStack) -> Hold:
-    """Take the run, until the stack is left; raise where another has it, or no run can work here."""
+    """Take the run until the stack is left; raise if another process has it, or if no run can work here."""
     out_dir = request.out_dir
     store = FileStore(out_dir, Redactor(around.secrets), clock.utc)
     notices = store.preflight()
@@ -105,7 +105,7 @@ def take_hold(request: Request, around: Surroundings, fence: Sandbox, clock: Clo
     preflight.check_place(workspace.folders.top.parent, CACHE)
     for place in (found.common / "santiago", found.objects):
         preflight.check_place(place)
-    # The out-dir may be a copy, and refs and checkouts are the run's own.
+    # A copy of the out-dir would use the same refs and checkouts, so the run is locked in the repository too.
     stack.enter_context(registry.held(found.common, request.run_id, out_dir, since=clock.utc()))
     if begun_before:
         workspace.unlock()
@@ -124,7 +124,7 @@ def take_hold(request: Request, around: Surroundings, fence: Sandbox, clock: Clo
 
 
 def _read_here(run_input: RunInput) -> tuple[str, ...]:
-    """Return what a run takes from the user's own files, whether it is committed or not: its document, and settings."""
+    """Return the files that a run reads from the user's own tree, committed or not: its document and settings."""
     return (run_input.prd_path, "santiago.toml")
 
 
@@ -137,6 +137,8 @@ def _inspected(workspace: GitWorkspace, *, has_log: bool) -> Found:
     try:
         return workspace.inspect()
     except SantiagoError as error:
-        if has_log and error.reason is Reason.INVALID_INPUT:  # no advice on how to begin
-            error.hint = "The run began in a repository that stood here: put it back, then `santiago resume`."
+        if (
+            has_log and error.reason is Reason.INVALID_INPUT
+        ):  # the run has begun, so advice on how to begin would be wrong
+            error.hint = "The run began in a repository at this path: put it back, then `santiago resume`."
         raise

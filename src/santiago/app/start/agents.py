@@ -1,4 +1,4 @@
-"""Agents as a start of a run needs them: which profile is meant, what it may see and write, whether it can begin."""
+"""The agent of a start: which profile is meant, what it may see and write, whether it can begin."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 
 def named(agent: Agent, name: str | None, playbook: Path | None, model: str | None) -> Agent:
-    """Return the agent's settings, changed by what a command line says."""
+    """Return the agent's settings, changed by options of the command line."""
     if model:
         agent = replace(agent, model_hint=model)
     if name:
-        agent = replace(agent, fallback=())  # nobody asked for those of another agent
+        agent = replace(agent, fallback=())  # the fallbacks were meant for the other agent
     if name == "scripted" or playbook is not None:
         return replace(agent, mode="scripted", playbook=str(playbook) if playbook else agent.playbook)
     if not name:
@@ -46,25 +46,25 @@ def named(agent: Agent, name: str | None, playbook: Path | None, model: str | No
         raise SantiagoError(Kind.USAGE, "name the command line itself", hint="For instance --agent 'prog arg'.")
     words = _words(name)
     if len(words) == 1 and "/" not in words[0] and (words[0] in own_catalog().names() or not shutil.which(words[0])):
-        own_catalog().get(words[0])  # raises where nothing is called like this
+        own_catalog().get(words[0])  # raises if no agent has this name
         return replace(agent, mode="ralph_fresh", profile=words[0], command=None)
     return replace(agent, mode="ralph_fresh", command=words, profile=None)
 
 
 NOBODY = scripted.Scripted({})
-"""Stands where a start needs no agent, and none is here."""
+"""Stands for the agent if a start needs none and none is installed."""
 SAME = "same"
-"""Stands for the run's own agent where somebody is to write the tests."""
+"""Stands for the run's own agent as the one that writes the tests."""
 
 
 def lasting(name: str) -> str:
-    """Return the name of an agent, or its command line, as it is understood from any folder."""
+    """Return the name or command line of an agent, with paths that are valid from any folder."""
     command = named(Agent(), name, None, None).command if name != SAME else None
     return shlex.join(command) if command else name
 
 
 def for_tests(run_input: RunInput) -> Agent | None:
-    """Return the agent that writes tests first, where that is another one than the run's."""
+    """Return the agent that writes tests first, if it is not the run's own agent."""
     name = run_input.policy.tests_first
     return named(replace(run_input.agent, model_hint=None), name, None, None) if name not in ("", SAME) else None
 
@@ -79,8 +79,8 @@ def _words(line: str) -> tuple[str, ...]:
     own = Path.cwd() / words[0]
     if "/" not in words[0] or not (own.exists() or _leads_out(words[0])):
         return words
-    # A path is meant from here; the agent itself starts in a checkout, where an untracked script is not. Without `..`,
-    # because the sandbox has only the folders on the way to the program; its own name stays, which it may go by.
+    # A path is relative to the current folder, but the agent starts in a checkout, which has no untracked script. `..` is
+    # resolved, since the sandbox has only the folders on the way to the program. Its own name stays, as it may depend on it.
     return str(own.parent.resolve() / own.name), *words[1:]
 
 
@@ -89,7 +89,7 @@ def _leads_out(path: str) -> bool:
 
 
 def profile_of(agent: Agent, source: Mapping[str, str]) -> Profile:
-    """Return the profile that settings mean: the named one, that of any program, or the first that can work here."""
+    """Return the profile that settings mean: the named one, the one for any program, or the first that can work here."""
     own = own_catalog()
     if agent.profile:
         profile = own.get(agent.profile)
@@ -104,24 +104,24 @@ def profile_of(agent: Agent, source: Mapping[str, str]) -> Profile:
 
 
 def credentials(agent: Agent, source: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the secrets in the files by which the agent is signed in: what it prints must not show them either."""
+    """Return the secrets in the files with which the agent is signed in, so that its output can be redacted."""
     if agent.mode == "scripted":
         return ()
     try:
         profile = profile_of(agent, source)
     except SantiagoError:
-        return ()  # said where the agent is needed
+        return ()  # reported later, when the agent is needed
     return tuple(value for path in catalog.expanded(profile.sign_in.files, source) for value in secrets_of(path))
 
 
 def passed_over(agent: Agent) -> list[str]:
-    """Return which profiles of the user's play no part in the choice of an agent, because they are none."""
+    """Return messages on the user's profiles that are left out because they are broken."""
     return [] if agent.profile or agent.command else [f"a profile is left out: {one}" for one in own_catalog().broken()]
 
 
 def _none_ready(own: Catalog, source: Mapping[str, str]) -> SantiagoError:
     if broken := own.broken():
-        return broken[0].error  # it may be the one that is meant
+        return broken[0].error  # it may be the profile that the user wants
     installed = [one for one in own.availabilities(source) if one.program]
     if not installed:
         message, hint = (
@@ -139,16 +139,16 @@ def _none_ready(own: Catalog, source: Mapping[str, str]) -> SantiagoError:
 
 
 def name_of(profile: Profile) -> str:
-    """Return how a run calls its agent."""
+    """Return a run's name for its agent."""
     return Path(profile.start.argv[0]).name if profile.name == "command" else profile.name
 
 
 def refuse_early(
     profile: Profile, run_input: RunInput, source: Mapping[str, str], lacks: Callable[[str], bool]
 ) -> None:
-    """Raise before the first attempt where it is plain that none can succeed or be accounted for.
+    """Raise before the first attempt if no attempt can succeed, or if its usage cannot be limited.
 
-    `lacks` tells whether a checkout will be without a file.
+    `lacks` tells whether a file will be missing in a checkout.
     """
     program = profile.start.argv[0] if profile.start.argv else "?"
     if missing := _missing(program, source, lacks):
@@ -175,7 +175,7 @@ def refuse_early(
 
 
 def refuse_absent(run_input: RunInput, source: Mapping[str, str], lacks: Callable[[str], bool]) -> str:
-    """Raise where the agent that settings mean cannot begin; return its name."""
+    """Raise if the agent of the settings cannot begin; return its name."""
     if run_input.agent.mode == "scripted":
         playing(run_input)
         return "scripted"
@@ -185,7 +185,7 @@ def refuse_absent(run_input: RunInput, source: Mapping[str, str], lacks: Callabl
 
 
 def _missing(program: str, source: Mapping[str, str], lacks: Callable[[str], bool]) -> str:
-    """Say why a program cannot be started; a relative path is meant from the checkout of the attempt."""
+    """Return why a program cannot be started; empty if it can. A relative path starts at the attempt's checkout."""
     if "/" not in program:
         return "" if catalog.program_of(program, source) else f"there is no {program} on PATH"
     if program.startswith("/"):
@@ -199,7 +199,7 @@ def _missing(program: str, source: Mapping[str, str], lacks: Callable[[str], boo
 
 
 def playing(run_input: RunInput) -> AgentBackend:
-    """Return the scripted agent; raise where it has no playbook that can be played."""
+    """Return the scripted agent; raise if it has no usable playbook."""
     if not run_input.agent.playbook:
         hint = "Name one with `--playbook FILE` of `santiago run`, or as `playbook` under [agent] in santiago.toml."
         raise SantiagoError(Kind.USAGE, "the scripted agent has no playbook", hint=hint, reason=Reason.INVALID_INPUT)
@@ -217,10 +217,10 @@ def backend(
     scratch: Path,
     ground: Ground | None = None,
 ) -> AgentBackend:
-    """Return what runs a profile's program, with no more of the user's surroundings than it needs."""
+    """Return the backend that runs a profile's program, with no more of the user's environment than it needs."""
     allowed = catalog.variables(profile, source)
     if profile.name == "command":
-        allowed += run_input.workspace.env  # nobody but the run input speaks for it
+        allowed += run_input.workspace.env  # no profile names what this program needs
     env = environment.for_agent(source, run_input.workspace.env, allowed)
     return RalphFresh(server, profile, env, fence, secrets, scratch, run_input.agent.model_hint, ground)
 
@@ -239,7 +239,7 @@ def fenced(
     home = _home(side, profile, source) if sandbox.kind != "none" else None
     program = catalog.program_of(command.argv[0], source)
     files = [word for word in command.argv if word.startswith("/") and os.path.isfile(word)]  # noqa: PTH113  # never raises
-    # A script that nobody committed lies in the user's own tree, of which nothing else is shown.
+    # An uncommitted script is in the user's own tree. Nothing else of that tree is shown to the agent.
     place = place.reading(*(file for file in files if place.lacks(file)))
     command = replace(command, argv=tuple(place.called(word) if word in files else word for word in command.argv))
     needed = [

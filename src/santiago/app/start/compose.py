@@ -49,9 +49,9 @@ if TYPE_CHECKING:
 
 
 def execute(request: Request) -> RunState:
-    """Carry a plan out, or go on where it was left; return where the run stands."""
+    """Carry a plan out, or go on where it stopped; return the run's state."""
     with ExitStack() as stack:
-        # First of all, and before any file of the run is open: its children must not inherit a lock.
+        # Before any file of the run is open, since child processes must not inherit a lock.
         server = ProcessServer()
         stack.callback(_close, server, request.out_dir)
         stack.enter_context(signals.strays_ignored())
@@ -63,10 +63,10 @@ def execute(request: Request) -> RunState:
 
 
 def _turn(request: Request, server: ProcessServer) -> tuple[RunState, Agent]:
-    """Carry a plan out with one agent until that is done or it cannot go on; return where the run stands, and who worked."""
+    """Carry a plan out with one agent, until the run stops or the agent cannot go on; return the state and the agent."""
     with ExitStack() as stack:
         clock, run_input = WorkClock(SystemClock(), server.worked), request.effective
-        check_temporary()  # finding out which sandbox works needs it
+        check_temporary()  # needed to find out which sandbox works
         around = look_around(run_input)
         fence = sandbox.detect(run_input.policy.sandbox, around.source)
         hold = take_hold(request, around, fence, clock, stack)
@@ -100,7 +100,7 @@ def _turn(request: Request, server: ProcessServer) -> tuple[RunState, Agent]:
 
 def _close(server: ProcessServer, out_dir: Path) -> None:
     if not server.close():
-        kill_leftovers(out_dir)  # an agent without a sandbox killed what would have killed its children
+        kill_leftovers(out_dir)  # an agent without a sandbox may have killed the supervisor of its children
 
 
 @record
@@ -122,9 +122,9 @@ class _Start:
     checkout: Checkout
 
     def run(self, digests: tuple[str, str], passed_over: list[str]) -> RunState:
-        """Go on where the log ends; `digests` are those of the frozen run input and plan.
+        """Go on where the log ends. `digests` are those of the frozen run input and plan.
 
-        `passed_over` says which agents cannot begin, and who works instead.
+        `passed_over` are messages on agents that cannot begin, and on who works instead.
         """
         hold, log, request = self.hold, self.log, self.request
         notices = [*hold.notices, *foresee(self.run_input, log.state, request, self.checkout)]
@@ -178,11 +178,11 @@ class _Start:
 
     @property
     def _hidden(self) -> tuple[str, ...]:
-        """What neither agents nor checks have any business with: the run's files, and the checkouts of others."""
+        """What is hidden from agents and checks: the run's files, and the checkouts of others."""
         return str(self.request.out_dir), str(self.hold.workspace.folders.top.parent)
 
     def _going_on(self) -> list[Fact]:
-        """Return what a person's start adds: approvals, grants, stories that may go on."""
+        """Return the facts that this start adds: approvals, grants, reopened stories."""
         state, request, workspace = self.log.state, self.request, self.hold.workspace
         facts = start_events.approvals(request.plan, self.run_input, state, request.consent, request.actor)
         one = request.own_work or request.accepts
@@ -202,7 +202,7 @@ class _Start:
         if self.request.accepts is not None:
             coordinator.record(start_events.accepting(self.log.state, *self.request.accepts, self.request.actor))
         if not self.log.fresh:
-            self.log.project(self.log.state)  # what agents read may have been changed since
+            self.log.project(self.log.state)  # the files that agents read may have been changed since
         self.request.opened(self.log.state)
         with signals.heard(coordinator.urgency, self.request.signals), workspace.working():
             state = coordinator.run()
@@ -210,7 +210,7 @@ class _Start:
         return state
 
     def _agent(self, run_input: RunInput, notices: list[str]) -> tuple[AgentBackend, str]:
-        """Return the agent of this start and its name; where none is named, the first that can work here."""
+        """Return the agent of this start and its name; if none is named, the first that can work here."""
         source = self.around.source
         if run_input.agent.mode == "scripted":
             return agents.playing(run_input), "scripted"
@@ -291,7 +291,7 @@ class _Start:
         )  # fmt: skip
 
     def _created(self, digests: tuple[str, str]) -> Fact:
-        """Make the run's branch, and return the first fact: everything that the run rests on, by digest."""
+        """Make the run's branch, and return the first fact, with the digests of plan and run input."""
         fact = of_run(
             EventKind.RUN_CREATED, RunPhase.CREATED, input_digest=digests[0], plan_digest=digests[1],
             head=self.hold.workspace.begin(self.request.begins_on or self.hold.found.head), branch=f"santiago/{self.request.run_id}",
@@ -299,7 +299,7 @@ class _Start:
         return replace(fact, context={**fact.context, **self.request.planned})
 
     def _kept(self) -> list[Fact]:
-        """Return which stories are done already, as the commit tells that a new run begins on."""
+        """Return the facts about stories that are already done in the commit that a new run begins on."""
         workspace = self.hold.workspace
         return kept.facts(self.log.state, kept.kept(self.request.plan, self.around.repo, workspace.head() or "HEAD"))
 

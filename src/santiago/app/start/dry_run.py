@@ -1,4 +1,4 @@
-"""`--dry-run`: what a start would do, in order, with the checks and the limits; it refuses what the start would refuse."""
+"""`--dry-run`: what a start would do, in order, with checks and limits. It raises the errors that the start would raise."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ class DryRun:
     sandbox: str
     notes: list[str]
     stories: list[dict[str, Any]]
-    """Those that are left, each with its checks and whom it waits for."""
+    """The stories that are left, each with its checks and the stories that it waits for."""
     kept: frozenset[str] = frozenset()
-    """Those that are done already."""
+    """The stories that are done already."""
 
     def is_to_come(self, name: str) -> bool:
         """Whether work on a story is still to come, so that others wait for it."""
@@ -56,18 +56,18 @@ class DryRun:
 
 
 def try_out(request: Request, *, trusted: bool, waits: Waiting | None = None) -> DryRun:
-    """Return what a start would do; raise where it would be refused."""
+    """Return what a start would do; raise if it would be refused."""
     run_input = request.effective
     repo = Path(run_input.repo_path)
     state = _state(request)
     workspace = GitWorkspace(repo, request.run_id, scratch_of(repo))
-    workspace.is_dirty()  # raises where no run can work
+    workspace.is_dirty()  # raises if no run can work here
     if not has_begun(request.out_dir):
         refuse_taken(workspace, request.run_id, request.out_dir)
     checkout = Checkout(run_input, workspace, provide.folders(workspace, run_input, os.environ))
     notes = foresee(run_input, state, request, checkout)
     if state.seq and not request.skips and not request.own_work:
-        # Raises where going on would only repeat a failure.
+        # Raises if going on would only repeat a failure.
         reopening(state, run_input.limits, request.grants, workspace.head())
     run_input, passed = first_able(run_input, os.environ, checkout.lacks)
     notes += passed
@@ -94,7 +94,7 @@ def try_out(request: Request, *, trusted: bool, waits: Waiting | None = None) ->
 
 
 def _state(request: Request) -> RunState:
-    """Return where the run stands; a plan or input that is not its own is refused as the start refuses it."""
+    """Return the run's state; raise, as the start would, if plan or input differ from the frozen ones."""
     if not (request.out_dir / "progress.ndjson").exists():
         return empty_fold(request.plan, request.run_input).state
     run = load(request.out_dir)
@@ -104,7 +104,7 @@ def _state(request: Request) -> RunState:
 
 
 def _asks(request: Request, state: RunState) -> list[str]:
-    """Return that a person would be asked about commands of the document."""
+    """Return the note that a person would be asked about commands of the document."""
     asked: list[str] = []
     start_events.approvals(request.plan, request.run_input, state, asked.extend, request.actor)
     many = count(len(asked), "command of the document waits", "commands of the document wait")

@@ -1,4 +1,4 @@
-"""Whether a plan that was compiled earlier, or by another program, may begin: by every rule, or not at all."""
+"""Whether a plan that was compiled earlier, or by another program, may run. It must keep every rule."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Plan
 
 _MOST = 20
-"""Findings that the one message of an error repeats; all of them are shown."""
+"""How many findings the error's message repeats. All of them are shown below it."""
 
 
 def refuse_unapproved(path: Path) -> None:
-    """Raise where a plan is a revision of a planning session: only what a person finalized can run."""
+    """Raise if a plan is a revision of a planning session, since only a finalized plan can run."""
     folder = path.absolute().parent.parent
     if folder.parent.name == "sessions" and folder.parent.parent.name == ".santiago":
         message = f"it belongs to the planning session {folder.name}, which is not final"
@@ -31,9 +31,9 @@ def refuse_unapproved(path: Path) -> None:
 
 
 def refuse_unfit(plan: Plan, path: Path, document: Path) -> None:
-    """Raise with all findings where a plan breaks a rule, or is not the one that its digest was taken of.
+    """Raise with all findings if a plan breaks a rule, or if it does not match its digest.
 
-    `path` is its file, and `document` what it was compiled from.
+    `path` is its file, and `document` the document that it was compiled from.
     """
     from santiago.planner.compile import faults_of_plan
     from santiago.planner.source import Source

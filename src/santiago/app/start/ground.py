@@ -1,4 +1,4 @@
-"""How the checkouts of a start stand, and that no check sees the user's own files in their place."""
+"""Where the checkouts of a start are, and that no check sees the user's own files instead of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def ground_of(
     fence: Sandbox, workspace: GitWorkspace, provided: Sequence[Dependency], names: Sequence[str],
     setup: Sequence[str], commands: Sequence[str], source: Mapping[str, str],
 ) -> Ground:  # fmt: skip
-    """Return the ground; raise where checkouts stand elsewhere, and installed packages would lead `commands` astray."""
+    """Return the ground; raise if installed packages would make `commands` test the user's own files instead of a checkout."""
     root = workspace.inspect().root
     ground = fence.ground(
         str(root),
@@ -35,7 +35,7 @@ def ground_of(
     )
     if ground.seen_there:
         return ground
-    # Links cannot be written over: where set-up installs, it does so in the checkout.
+    # Linked folders must not be written. If there is a set-up, it installs into the checkout instead.
     dependencies = () if setup else ground.dependencies
     found = leads(root, [one.source for one in dependencies], source) if commands else []
     if blind := blind_to(found, commands):
@@ -50,7 +50,7 @@ def _led_astray(lead: Lead, command: str) -> SantiagoError:
         Kind.BLOCKED,
         f"it leads to {lead.target}, outside the checkout: a check would test those files instead of the work{deaf}",
         where=lead.file,
-        hint="Install bubblewrap (Debian: apt-get install bubblewrap), so that checkouts stand where the repository stands, or "
+        hint="Install bubblewrap (Debian: apt-get install bubblewrap), so that checkouts have the repository's own path, or "
         "have setup under [workspace] in santiago.toml install the dependencies in each checkout.",
         reason=Reason.VERIFICATION_UNRUNNABLE,
     )

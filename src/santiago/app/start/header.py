@@ -1,4 +1,4 @@
-"""The head of a run's picture."""
+"""The header that is shown when a run starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which run a start is: under an id that no other run of the repository has, and in which repository."""
+"""The identity of a run: an id that no other run of the repository has, and the repository itself."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 
 def derived_id(out_dir: Path, root: Path) -> str:
-    """Return the id of the run in a folder: the one that it began under, else the folder's name, numbered where taken."""
+    """Return the id of the run in a folder: the one that it began with, else the folder's name, with a number if taken."""
     if began_as := _frozen(out_dir, "run_id"):
         return began_as
     wanted, number = run_id_from(out_dir.name), 1
-    with suppress(SantiagoError):  # a repository that cannot serve is refused where a run starts in it
+    with suppress(SantiagoError):  # an unusable repository is refused later, when the run starts
         used, common = refs.used_in(root), registry.common_git_dir(root)
         while common and _is_taken(common, used, numbered(wanted, number), out_dir):
             number += 1
@@ -35,9 +35,9 @@ def derived_id(out_dir: Path, root: Path) -> str:
 
 
 def repository_of(out_dir: Path, run_id: str, named: Path) -> Path:
-    """Return where the repository of a run is now, which the run input names: a copy or a move took the run along.
+    """Return where a run's repository is now. It may have been moved since the run input named it.
 
-    Raise where it was the folder of the run that stayed: a copy of its repository must not act on the original.
+    Raise if this repository is a copy of the run's repository, since the copy must not act on the original.
     """
     own = _common(find_root(named)) if named.exists() else None
     around, here = find_root(out_dir), find_root(Path.cwd())
@@ -57,14 +57,14 @@ def repository_of(out_dir: Path, run_id: str, named: Path) -> Path:
 
 
 def refuse_copied(out_dir: Path) -> None:
-    """Raise where the run in a folder is one of the repository that this one is a copy of."""
+    """Raise if the run in a folder belongs to the repository that this one was copied from."""
     run_id, named = _frozen(out_dir, "run_id"), _frozen(out_dir, "repo_path")
     if run_id and named:
         repository_of(out_dir, run_id, Path(named))
 
 
 def frozen_path(out_dir: Path, run_id: str, named: Path, now: Path) -> str:
-    """Return the repository as the frozen run input names it, where it is the same one; else as it is named now."""
+    """Return the repository's path as the frozen run input has it if it is the same one; else the present path."""
     began_in = _frozen(out_dir, "repo_path")
     if began_in and repository_of(out_dir, run_id, Path(began_in)) == now:
         return began_in
@@ -72,7 +72,7 @@ def frozen_path(out_dir: Path, run_id: str, named: Path, now: Path) -> str:
 
 
 def _frozen(out_dir: Path, name: str) -> str | None:
-    """Return a word of the input of a run that has begun."""
+    """Return a field of the input of a run that has begun."""
     data = read_json(out_dir / INPUT, 2**20) if has_begun(out_dir) else None
     word = data.get(name) if isinstance(data, dict) else None
     return word if isinstance(word, str) else None
@@ -84,14 +84,14 @@ def _common(root: Path | None) -> Path | None:
 
 
 def _knows(root: Path, run_id: str, out_dir: Path) -> bool:
-    """Tell whether a repository has a note of the run in this folder."""
+    """Tell whether a repository knows the run in this folder."""
     common = _common(root)
     noted = registry.place_of(common, run_id) if common else None
     return noted is not None and noted.resolve() == out_dir.resolve()
 
 
 def refuse_taken(workspace: GitWorkspace, run_id: str, out_dir: Path) -> None:
-    """Raise where a run that has not begun would go on with the branch and the attempts of another one."""
+    """Raise if a new run would use the branch and the attempts of another run."""
     repository = workspace.repository
     if not _is_taken(repository.common, refs.used(repository), run_id, out_dir):
         return
@@ -99,18 +99,18 @@ def refuse_taken(workspace: GitWorkspace, run_id: str, out_dir: Path) -> None:
     if other := _other(repository.common, run_id, out_dir):
         remedy = f"`santiago resume {typed(other)}` goes on with that one."
     else:
-        remedy = "Where that one is no longer needed, remove what it left: "
+        remedy = "If that run is no longer needed, remove what it left: "
         remedy += f"`santiago clean --run {run_id} --force --yes`, then `git branch -D santiago/{run_id}`."
     hint = f"Give the run input another run_id. {remedy}"
     raise SantiagoError(Kind.INPUT, message, where=str(out_dir), hint=hint, reason=Reason.INVALID_INPUT)
 
 
 def _is_taken(common: Path, used: Collection[str], run_id: str, out_dir: Path) -> bool:
-    """Tell whether an id is another run's: by its refs, or by its note where it has done nothing yet."""
+    """Tell whether an id belongs to another run: by its refs, or by its note if it has no refs yet."""
     return run_id in used or _other(common, run_id, out_dir) is not None
 
 
 def _other(common: Path, run_id: str, out_dir: Path) -> Path | None:
-    """Return the other folder in which a run of this id has begun."""
+    """Return the other folder in which a run with this id has begun."""
     noted = registry.place_of(common, run_id)
     return noted if noted and noted.resolve() != out_dir.resolve() and has_begun(noted) else None

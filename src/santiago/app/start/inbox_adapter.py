@@ -1,4 +1,4 @@
-"""Letters from outside, as the coordinator hears them: files in the inbox, put away once the log knows them."""
+"""Brings the letters in the inbox to the coordinator, and puts them away when they are in the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The judge of a repository, put together: the same one for a run, and for trying checks before there is a run."""
+"""Makes the judge of a repository: the same for a run, and for trying checks before there is a run."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ if TYPE_CHECKING:
 
 @record
 class Means:
-    """What a judge judges with."""
+    """What a judge needs."""
 
     server: ProcessServer
     fence: Sandbox
     around: Surroundings
     workspace: GitWorkspace
     hidden: tuple[str, ...]
-    """What checks have no business with."""
+    """What is hidden from checks."""
     told: Mapping[str, str] = field(default_factory=dict)
     """Variables of the run that checks may see."""
     prompt_path: Callable[[str, int], str] = lambda *_: ""
     begun: Callable[[str, int, int, str], None] = lambda *_: None
-    """Hears of each check that begins: its folder, which of how many, the command."""
+    """Called when a check begins, with its folder, its number, the number of checks, and the command."""
 
     def judge(self, plan: Plan, run_input: RunInput, ground: Ground) -> TreeJudge:
-        """Return a judge whose checkouts stand on this ground."""
+        """Return a judge that makes its checkouts with this ground."""
         runner = CommandRunner(
             server=self.server,
             sandbox=self.fence,

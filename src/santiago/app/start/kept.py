@@ -1,4 +1,4 @@
-"""Which stories of a new run are done already: an earlier run finished the same, and what the new one begins on holds it."""
+"""Which stories of a new run are already done: an earlier run finished the same story, and the base contains its work."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from santiago.contract.state import RunState
 
 MOST_RUNS = 20
-"""Earlier runs whose own records are asked, the newest first."""
+"""How many earlier runs are searched, newest first."""
 
 
 def kept(plan: Plan, repo: Path, commit: str) -> dict[str, Landed]:
-    """Return the stories of a plan that a commit holds already, each with what tells so.
+    """Return the stories of a plan that a commit already holds, each with the earlier run's story.
 
-    The messages of its history tell most of them; a squash merge that kept no message is recognised by the records of
-    the run that it came from. Of stories that ask for the same, only as many are done as were done.
+    Most are found by the commit messages of its history. A squash merge that kept no message is recognised by the records of
+    the run that it came from. If several stories ask for the same, only as many count as done as were finished.
     """
     contents = contents_of(plan)
     found: dict[str, Landed] = {}
@@ -45,7 +45,7 @@ def kept(plan: Plan, repo: Path, commit: str) -> dict[str, Landed]:
 
 
 def foreseen(plan: Plan, repo: Path) -> dict[str, Landed]:
-    """Return the stories that a run would keep which began now; none where there is no commit to begin on."""
+    """Return the stories that would count as done if a run began now; none if the repository has no commit."""
     try:
         return kept(plan, repo, "HEAD")
     except SantiagoError:
@@ -53,12 +53,12 @@ def foreseen(plan: Plan, repo: Path) -> dict[str, Landed]:
 
 
 def told(plan: Plan, found: dict[str, Landed]) -> str:
-    """Say of stories that they are done already, before a run begins."""
+    """Return the message, before a run begins, that stories are already done."""
     return f"done already, so only their checks would run: {named([s for s in plan.stories if s.id in found])}"
 
 
 def facts(state: RunState, found: dict[str, Landed]) -> list[Fact]:
-    """Return what a new run's log says of stories that are done already."""
+    """Return the facts about stories that are already done, for a new run's log."""
     return [
         of_story(state.stories[name], EventKind.STORY_KEPT, run=one.run, commit=one.commit)
         for name, one in found.items()
@@ -75,16 +75,19 @@ def _match(contents: dict[str, str], known: list[Landed], found: dict[str, Lande
 
 
 def _recorded(repo: Path, commit: str, lacking: set[str]) -> Iterator[Landed]:
-    """Yield what runs finished whose whole work the commit holds."""
+    """Yield the finished stories of earlier runs whose whole work the commit holds."""
     common = registry.common_git_dir(repo)
     begun = [run for run in registry.runs(common) if has_begun(run.out_dir)] if common else []
     for run in begun[:MOST_RUNS]:
-        with suppress(SantiagoError):  # a run that cannot be read tells nothing
+        with suppress(SantiagoError):  # unreadable runs are skipped
             yield from _of_run(repo, commit, run.out_dir, lacking)
 
 
 def _of_run(repo: Path, commit: str, out_dir: Path, lacking: set[str]) -> list[Landed]:
-    from santiago.app.loading import frozen, load  # not before there is a run to look at: `plan` should start quickly
+    from santiago.app.loading import (
+        frozen,
+        load,
+    )  # loaded only when needed, so that `plan` starts quickly
 
     contents = contents_of(frozen(out_dir)[0])
     if lacking.isdisjoint(contents.values()):

@@ -1,4 +1,4 @@
-"""Secrets in what is kept as it is: a plan, its input, and work for the branch. They are refused, since nothing can hide them."""
+"""Secrets in a plan, its input, or work for the branch. These are stored unchanged, so secrets in them are refused."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from santiago.workspace.workspace import GitWorkspace
 
 SHORTEST = 12
-"""Characters of a secret that is looked for in work: shorter ones are words such as `postgres`, which tests may well hold."""
+"""Shortest secret that is looked for in work, in characters. Shorter ones are words like `postgres`, which tests may use."""
 _ELSEWHERE = ("\nBinary files ", "\n+oid sha256:")
-"""By these a patch tells that the content itself stands elsewhere: in a file that is no text, or behind a pointer of LFS."""
+"""Lines by which a patch says that it does not show the content: a binary file, or a pointer of LFS."""
 
 
 def refuse_secrets(content: bytes, where: str) -> None:
-    """Raise where a text holds the value of a variable whose name marks it as secret, in whatever form."""
+    """Raise if a text holds, in any encoding, the value of a variable whose name marks it as secret."""
     found = secrets_in(os.environ)
     place = Redactor(found).first(content) if found else None
     if place is None:
@@ -31,21 +31,21 @@ def refuse_secrets(content: bytes, where: str) -> None:
     name = next(name for name in sorted(os.environ) if os.environ[name] == value and secrets_in({name: value}))
     raise SantiagoError(
         Kind.INPUT,
-        f"this holds the value of the variable {name}, which may be a secret; plans and run inputs are stored as they are",
+        f"this holds the value of the variable {name}, which may be a secret; plans and run inputs are stored unchanged",
         where=where,
         line=content.count(b"\n", 0, place) + 1,
-        hint=f"Remove it: an agent or a program can read it from its environment. If it is no secret, unset {name}.",
+        hint=f"Remove it: an agent or a program can read it from its environment. If it is not a secret, unset {name}.",
         reason=Reason.INVALID_INPUT,
     )
 
 
 def without_secrets(text: str) -> str:
-    """Return a person's words as they may be kept."""
+    """Return a person's text without secrets."""
     return Redactor(secrets_in(os.environ)).text(text)
 
 
 class SecretsInWork:
-    """Finds registered secrets that an attempt adds, in any form that is kept out of logs too."""
+    """Finds known secrets that an attempt adds, in the same encodings that are redacted from logs."""
 
     def __init__(self, secrets: tuple[str, ...], workspace: GitWorkspace) -> None:
         self._secrets = tuple(secret for secret in secrets if len(secret) >= SHORTEST)
@@ -53,7 +53,7 @@ class SecretsInWork:
         self._workspace = workspace
 
     def __call__(self, snapshot: Snapshot, base: str) -> str:
-        """Return which file and line of the work holds a secret that its base does not; nothing where there is none."""
+        """Return which file and line of the work holds a secret that its base does not hold; empty if there is none."""
         patch = snapshot.patch
         is_whole = not patch.endswith(PATCH_CUT) and not any(sign in patch for sign in _ELSEWHERE)
         if not self._secrets or (is_whole and self._any.first(patch.encode("utf-8", "backslashreplace")) is None):
@@ -69,7 +69,7 @@ class SecretsInWork:
         return ""
 
     def _is_new(self, content: bytes, base: str, path: str) -> bool:
-        """Whether a file holds a secret now that it did not hold before, and that stands nowhere else in the base."""
+        """Tell whether a file holds a secret that it did not hold before, and that is nowhere else in the base."""
         before = self._workspace.content(base, path)
         for secret in self._secrets:
             one = Redactor((secret,))

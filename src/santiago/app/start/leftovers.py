@@ -1,4 +1,4 @@
-"""What a killed santiago may have left running: processes that carry its run's mark are ended before new work."""
+"""Processes that a killed santiago left running. They carry their run's mark, and are ended before new work begins."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import time
 from pathlib import Path
 
 PATIENCE = 10.0
-"""Seconds that a killed process may take to be gone; one that hangs in the system's own hands is not waited for longer."""
+"""Seconds to wait for killed processes. One that hangs in a system call is not waited for any longer."""
 _STEP = 0.01
 
 
 def marks(out_dir: Path) -> dict[str, str]:
-    """Return the variable that everything started for a run carries; no other run has the same."""
+    """Return the environment variable that marks all processes of this run."""
     return {"SANTIAGO_PLAN_DIR": str(out_dir / "tasks")}
 
 
 def kill_leftovers(out_dir: Path) -> int:
-    """Kill every process that carries this run's mark, wait until all are gone, and return how many there were."""
+    """Kill every process with this run's mark, wait until all have ended, and return how many there were."""
     ((name, value),) = marks(out_dir).items()
     marker = f"{name}={value}".encode()
     killed: set[int] = set()
@@ -34,7 +34,7 @@ def kill_leftovers(out_dir: Path) -> int:
 
 
 def _marked(marker: bytes) -> set[int]:
-    """Return the living processes with this mark; one that is dead and not yet collected has no environment."""
+    """Return the living processes with this mark. Zombies have no environment, so they are not found."""
     found = set()
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError, ValueError):

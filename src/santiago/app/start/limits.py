@@ -1,4 +1,4 @@
-"""Limits that a person names at a start: a new run takes them, and one that has begun keeps those that it began with."""
+"""Limits that a person names at a start. A new run takes them; a run that has begun keeps its own."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ FLAGS = {
     "run_max_tokens": ("--max-tokens", "--add-tokens"),
     "run_timeout_minutes": ("--timeout", "--add-minutes"),
 }
-"""For each limit that has one: the flag that sets it, and the one of `resume` that adds to it."""
+"""Limit → the flag that sets it, and the flag of `resume` that adds to it."""
 
 
 def wished(wishes: Wishes) -> dict[str, int]:
-    """Return the limits that a person names, as the run input counts them."""
+    """Return the limits that a person names, in the units of the run input."""
     found = {
         "story_max_attempts": wishes.max_attempts,
         "run_max_cost_usd": None if wishes.max_cost is None else _of(Usd, wishes.max_cost, "--max-cost"),
@@ -37,17 +37,17 @@ def wished(wishes: Wishes) -> dict[str, int]:
 
 def _of(kind: type[Minutes | Usd], number: float, flag: str) -> int:
     if not kind.takes(number):
-        raise SantiagoError(Kind.USAGE, f"{flag} {number} is no limit", hint=f"Name a number: {flag} 5.")
+        raise SantiagoError(Kind.USAGE, f"{flag} {number} is not a valid limit", hint=f"Name a number: {flag} 5.")
     return kind.of(number)
 
 
 def limited(limits: Limits, wishes: Wishes) -> Limits:
-    """Return the limits of a start, with those that a person names for it."""
+    """Return the limits, replaced where a person names others."""
     return replace(limits, **wished(wishes))  # type: ignore[arg-type]  # each has the type of its field
 
 
 def refuse_other(frozen: Limits, wishes: Wishes, out_dir: Path) -> None:
-    """Raise where a person names another limit than a run began with, and say what adds to it."""
+    """Raise if a person names another limit than the run began with. The hint tells how to add to it."""
     for name, value in wished(wishes).items():
         began = getattr(frozen, name)
         if value == began:

@@ -1,4 +1,4 @@
-"""Agents in a line: the first that can begin works, and where it cannot go on, the next one takes over."""
+"""A list of agents: the first that can begin works, and if it cannot go on, the next one takes over."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _CANNOT_BEGIN = frozenset({Reason.AGENT_UNAVAILABLE, Reason.AGENT_NOT_SIGNED_IN,
 
 
 def named(agent: Agent, names: str | None, playbook: Path | None, model: str | None) -> Agent:
-    """Return the agent's settings, changed by what a command line says: one agent, or several with commas between."""
+    """Return the agent's settings, changed by the command line: one agent, or several with commas between."""
     first, *rest = _parts(names) if names else [None]
     agent = agents.named(agent, first, playbook, model)
     return replace(agent, fallback=tuple(agents.lasting(one) for one in rest if one)) if names else agent
 
 
 def _parts(names: str) -> list[str | None]:
-    """Return the agents that a text names; a comma inside of a command line stays one."""
+    """Return the agents that a text names. A comma inside a command line does not separate agents."""
     parts = [part.strip() for part in names.split(",")]
     if " " in names.strip() and not all(_is_known(part) for part in parts):
         return [names]
@@ -43,7 +43,7 @@ def _is_known(line: str) -> bool:
 
 
 def line_up(agent: Agent) -> list[Agent]:
-    """Return an agent and those behind it, each with who takes over from it."""
+    """Return an agent and its fallbacks, each with the agents that would take over from it."""
     behind = [agents.named(replace(agent, model_hint=None), name, None, None) for name in agent.fallback]
     return [agent, *(replace(one, fallback=agent.fallback[place:]) for place, one in enumerate(behind, 1))]
 
@@ -51,9 +51,9 @@ def line_up(agent: Agent) -> list[Agent]:
 def first_able(
     run_input: RunInput, source: Mapping[str, str], lacks: Callable[[str], bool]
 ) -> tuple[RunInput, list[str]]:
-    """Return the run input with the first of its agents that can begin, and what is to be said of those before it.
+    """Return the run input with the first of its agents that can begin, and messages on those before it.
 
-    Where none can, it is the first of all, and its start says why.
+    If none can, it has the first agent, and its start will say why it cannot begin.
     """
     troubles: list[str] = []
     for agent in line_up(run_input.agent) if run_input.agent.fallback else ():
@@ -70,7 +70,7 @@ def first_able(
 
 
 def next_one(agent: Agent, state: RunState) -> tuple[Agent, str] | None:
-    """Return who takes over where a run rests because its agent cannot go on, and what is to be said; None otherwise."""
+    """Return the agent that takes over if the run stopped because its agent cannot go on, and a message; else None."""
     rests = state.phase in ENDED or state.phase is RunPhase.PAUSED
     if not rests or state.reason not in OF_ONE_AGENT or not agent.fallback:
         return None

@@ -1,4 +1,4 @@
-"""The log of a run as one start goes on with it: replayed first, written from then on, shown by its projections."""
+"""The log of a run during one start: it is replayed, then continued, and its projections are written."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _MOVING = frozenset(
         EventKind.RUN_PAUSED, EventKind.RUN_ENDED,
     }
 )  # fmt: skip
-"""With these the chunk or the run moves on, and so do its projections: their cost stays in step with the run's length."""
+"""Events after which the projections are written. Writing them at every event would cost too much in long runs."""
 
 
 def freeze(store: FileStore, request: Request) -> tuple[str, str]:
-    """Write run input and plan down for good and return their digests, input first; later, only compare."""
+    """Write run input and plan, and return their digests, input first. If they are already written, only compare."""
     if not store.has_log():
         refuse_secrets(codec.canonical(request.run_input), "run-input.json")
         refuse_secrets(codec.canonical(request.plan), "plan.json")
@@ -43,7 +43,7 @@ def freeze(store: FileStore, request: Request) -> tuple[str, str]:
 
 
 class Logbook:
-    """Where the run stands, and what is written of it. Input and plan are frozen by now."""
+    """The run's state and log. Input and plan are already frozen."""
 
     def __init__(self, request: Request, hold: Hold, now: str) -> None:
         self._request, self._hold, self._store = request, hold, hold.store
@@ -56,20 +56,20 @@ class Logbook:
                 self._store.start(self._replay)
             self._register()
         self.fresh = self.fold.state.seq == 0
-        """Nothing is recorded yet; also where the very first line was torn."""
+        """Whether nothing is recorded yet. A log with only a torn first line counts as empty."""
 
     @property
     def state(self) -> RunState:
         return self.fold.state
 
     def open(self) -> None:
-        """Begin a run's log once nothing can refuse it any more: a start that is refused leaves no run behind."""
+        """Begin a run's log. Called when nothing can refuse the start any more, so that a refused start leaves no run."""
         if not self._is_open:
             self._store.start()
             self._register()
 
     def take(self, events: Sequence[Event], state: RunState) -> None:
-        """Take in what was recorded."""
+        """Take in events that were recorded."""
         for event in events:
             self._projector.take(event)
         if any(event.event in _MOVING for event in events):
@@ -81,11 +81,11 @@ class Logbook:
         self._projector.write(state)
 
     def mend_plan(self) -> list[str]:
-        """Write anew what was changed of the files that show agents the plan, and return their names."""
+        """Restore the files that show the plan to agents, if somebody changed them; return their names."""
         return self._projector.mend()
 
     def finish(self, state: RunState) -> None:
-        """Write what shows where the run stands, so that it stays, and the result where the run has ended."""
+        """Write the projections, synced, and the result if the run has ended."""
         self.project(state)
         for path in PROJECTIONS:
             self._store.sync(path)

@@ -1,4 +1,4 @@
-"""Going on from an earlier run with another document: what the new run begins on, is set to, and tells its agents."""
+"""Going on from an earlier run with a changed document: the new run's base, its settings, and hints for its agents."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
 
 @record
 class Beginning:
-    """What only the first start of a run is told."""
+    """What only the first start of a run needs."""
 
     settings: dict[str, Any]
-    """What files and variables say, without the command line."""
+    """The settings from files and variables, without the command line."""
     run: str = ""
-    """The run that it goes on from."""
+    """The earlier run that this one goes on from."""
     commit: str | None = None
-    """What it begins on; the repository's HEAD where nothing is named."""
+    """The commit that it begins on; empty for the repository's HEAD."""
     hints: tuple[tuple[str, str], ...] = ()
-    """What the agents of changed stories are told."""
+    """Hints for the agents of changed stories."""
     told: tuple[str, ...] = ()
-    """What a person is told."""
+    """Messages for people."""
 
 
 def settings_of(run: Run, now: RunInput) -> RunInput:
-    """Return the input of a run that goes on: as the earlier one's, with those settings that have changed since."""
+    """Return the input of a run that goes on: that of the earlier run, with the settings that have changed since."""
     old = codec.to_data(run.run_input)
     for name, value in changed_settings(run.out_dir, Path(now.repo_path)).items():
         section, _, key = name.partition(".")
@@ -51,7 +51,7 @@ def settings_of(run: Run, now: RunInput) -> RunInput:
 
 
 def beginning(run: Run, plan: Plan, root: Path, settings: dict[str, Any]) -> Beginning:
-    """Return how a new plan takes an earlier run further; raise where that is at work, or cannot be joined with HEAD."""
+    """Return how a new plan continues an earlier run; raise if that run is running, or its work conflicts with HEAD."""
     if who := working(run.out_dir):
         hint = f"`santiago stop {run.run_id}` first."
         raise SantiagoError(Kind.BLOCKED, f"{run.run_id} is running: {who}", hint=hint, reason=Reason.LOCK_HELD)
@@ -61,15 +61,15 @@ def beginning(run: Run, plan: Plan, root: Path, settings: dict[str, Any]) -> Beg
     counts = {"kept": found.kept, "changed": found.changed, "new": found.new, "removed": found.removed}
     told = [f"goes on from {run.run_id}: " + ", ".join(f"{len(names)} {word}" for word, names in counts.items())]
     if stays := [name for name in found.removed if name in done]:
-        told.append(f"{', '.join(stays)} is asked for no more; its work stays on the branch")
+        told.append(f"{', '.join(stays)} is no longer in the document; its work stays on the branch")
     commit = _commit(run, root)
     return Beginning(settings=settings, run=run.run_id, commit=commit, hints=hints, told=tuple(told))
 
 
 def _hint(run: str, what: str, commit: str | None) -> str:
     return (
-        f"An earlier run ({run}) finished this story as it was asked for then; its work is in the repository "
-        f"(commit {(commit or '')[:12]}). What is asked for has changed since ({what}): change what is there."
+        f"An earlier run ({run}) finished this story as the document described it then; its work is in the repository "
+        f"(commit {(commit or '')[:12]}). The story has changed since ({what}): change the existing work accordingly."
     )
 
 

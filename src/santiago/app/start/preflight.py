@@ -1,4 +1,4 @@
-"""Before the first attempt: what cannot succeed is refused, what is doubtful is said, and nothing is started for either."""
+"""Before the first attempt: refuse what cannot succeed, and warn of what is doubtful. Nothing is started for this."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ GIVE_CHECK = (
 
 
 def refuse_outside(document: Path) -> None:
-    """Raise where a document lies in no repository: a run works in the one around it, wherever it is started."""
+    """Raise if a document is in no repository. A run works in the repository around its document, wherever it is started."""
     if find_root(document) is not None:
         return
     try:
@@ -58,7 +58,7 @@ def refuse_outside(document: Path) -> None:
 
 
 class Checkout:
-    """What the clean checkout of an attempt will hold, as far as can be told before there is one."""
+    """What the clean checkout of an attempt will contain, as far as can be told before it exists."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Checkout:
         return self._workspace.files(self._commit)
 
     def gaps(self) -> list[str]:
-        """Say what of the commit a checkout does not hold."""
+        """Return messages on what a checkout of the commit will lack: submodules, and objects of Git LFS."""
         submodules, pointers = self._workspace.not_in_checkouts(self._commit)
         notes = []
         if submodules and not any("submodule" in command for command in self._setting.setup):
@@ -102,9 +102,9 @@ class Checkout:
         return frozenset(str(parent) for file in self.files for parent in PurePosixPath(file).parents)
 
     def lacks(self, path: str) -> bool:
-        """Tell whether a relative path will be missing; set-up commands, links and submodules may bring anything.
+        """Tell whether a relative path will surely be missing. Set-up commands, links and submodules may bring anything.
 
-        A folder of dependencies is there as the repository has it.
+        Folders of dependencies are the same as in the repository.
         """
         name = posixpath.normpath(path)
         if self._setting.setup or name in self._setting.copy or name.startswith(".."):
@@ -115,7 +115,7 @@ class Checkout:
         return name not in self.files and name not in self._folders and above.isdisjoint(self.files)
 
     def forgotten(self, path: str) -> bool:
-        """Tell whether a path will be missing although it is there: nobody committed it."""
+        """Tell whether a path will be missing although it exists in the repository, since it is not committed."""
         return self.lacks(path) and (self.repo / path).is_file()
 
 
@@ -124,9 +124,9 @@ def _few(paths: Sequence[str]) -> str:
 
 
 def foresee(run_input: RunInput, state: RunState, request: Request, checkout: Checkout) -> list[str]:
-    """Refuse a start that cannot succeed; return what a person should know of one that may."""
+    """Raise if a start cannot succeed; else return warnings."""
     if request.skips or request.own_work:
-        return []  # a person takes out what stands in the way
+        return []  # the start only skips a story, or takes a person's work
     prospect = Prospect(plan=request.plan, run_input=run_input, state=state, scope=request.scope, checkout=checkout)
     prospect.refuse()
     attempts = () if request.grants.attempts else prospect.of_attempts()
@@ -137,7 +137,7 @@ def foresee(run_input: RunInput, state: RunState, request: Request, checkout: Ch
 
 @record
 class Prospect:
-    """How a start of a run will fare."""
+    """Whether a start of a run can succeed."""
 
     plan: Plan
     run_input: RunInput
@@ -146,7 +146,7 @@ class Prospect:
     checkout: Checkout
 
     def refuse(self) -> None:
-        """Raise where a run could never be green: before the first attempt, not after the last."""
+        """Raise if the run could never pass, before its first attempt is spent."""
         self._refuse_overtaking()
         left = [story for story in self.plan.stories if not self.state.stories[story.id].satisfied]
         refuse_unchecked(left, self.run_input)
@@ -156,7 +156,7 @@ class Prospect:
                 raise _forgotten(script, story, provided)
 
     def _refuse_overtaking(self) -> None:
-        """Raise where the chunks that this start is about wait for one that it leaves out."""
+        """Raise if the chunks of this start wait for a chunk that it leaves out."""
         chosen, chunks = self.scope.chunks or frozenset(), list(self.state.chunks.values())
         places = [place for place, chunk in enumerate(chunks, 1) if chunk.left and chunk.label in chosen]
         ahead = [chunk for chunk in chunks[: places[-1]] if chunk.left and chunk.label not in chosen] if places else []
@@ -171,15 +171,15 @@ class Prospect:
         raise SantiagoError(Kind.USAGE, message, hint=f"{hint}; `santiago skip STORY --why …` leaves a story out.")
 
     def to_do(self) -> list[Story]:
-        """Return the stories of the plan that this start is about."""
+        """Return the stories that this start would work on."""
         states = ((story, self.state.stories[story.id]) for story in self.plan.stories)
         return [story for story, state in states if not state.satisfied and self.scope.allows(state)]
 
     def of_checks(self) -> list[str]:
-        """Return which checks begin with a program that is not there yet."""
+        """Return warnings on checks that start a program which does not exist yet."""
         found = self._scripts(self.to_do(), direct=True).items()
         return [
-            f"`{script}`, which checks {story.id}, is not in the last commit; a story has to make it"
+            f"`{script}`, which checks {story.id}, is not in the last commit; a story must create it"
             for script, story in found
             if self.checkout.lacks(script)
         ][:MOST]
@@ -201,14 +201,14 @@ class Prospect:
         return found
 
     def _may_come(self, path: str, story: Story) -> bool:
-        """Tell whether this story or an earlier one names a file among those that it is about."""
+        """Tell whether this story or an earlier one names this file, and so may create it."""
         stories = self.plan.stories
         before = stories[: stories.index(story) + 1]
         return any(overlap(name, path) for one in before for name in one.files)
 
 
 def refuse_unchecked(stories: Sequence[Story], run_input: RunInput) -> None:
-    """Raise where a story has no check at all."""
+    """Raise if a story has no check at all."""
     if bare := unchecked(stories, run_input):
         message = f"nothing checks {named(bare)}; a story without a check is never done"
         raise SantiagoError(Kind.INPUT, message, hint=GIVE_CHECK, reason=Reason.NOTHING_VERIFIED)
@@ -216,7 +216,7 @@ def refuse_unchecked(stories: Sequence[Story], run_input: RunInput) -> None:
 
 @cache
 def _script(command: str, *, direct: bool) -> str | None:
-    """Return the file of the checkout that a check starts with; only a program of its own where that is wanted."""
+    """Return the file of the checkout that a check starts; with `direct`, only if the file itself is the program."""
     program = next(iter(programs(command)), None)
     script = program.script if program else None
     if program is None or script is None or "*" in script:
@@ -234,11 +234,13 @@ def _interpreter(command: str) -> str | None:
 
 
 def _forgotten(script: str, story: Story, provided: Sequence[str] | None) -> SantiagoError:
-    """Return the refusal of a check whose program no checkout has; git ignores it where `provided` folders are named."""
-    commit = f"Commit it: `git add {script} && git commit`. What a build makes belongs into setup, under [workspace]."
+    """Return the error for a check whose program no checkout has. If `provided` is given, git ignores the program."""
+    commit = (
+        f"Commit it: `git add {script} && git commit`. If a build makes it, run that build in setup, under [workspace]."
+    )
     bring = (
         "Git ignores it, so it cannot be committed. In santiago.toml, under [workspace]: "
-        f"`provide = {json.dumps([*(provided or ()), script.split('/')[0]])}` where its folder holds what is installed, or a "
+        f"`provide = {json.dumps([*(provided or ()), script.split('/')[0]])}` if its folder holds installed packages, or a "
         "setup that makes it in each checkout; or name a program that is on PATH."
     )
     return SantiagoError(

@@ -1,4 +1,4 @@
-"""Making one start of a run out of a run input, a plan, and what a person wishes."""
+"""Makes the request for one start of a run from a run input, a plan, and a person's wishes."""
 
 from __future__ import annotations
 
@@ -44,21 +44,21 @@ def prepare(
     agent: Agent | None = None,
     compiled: bool = False,
 ) -> Request:
-    """Return what a start is to do; who starts it adds how to ask, and who listens.
+    """Return the request for a start. The caller adds how to ask people, and the listeners.
 
-    `base` is the folder that the paths of the run input start from. A plan that was `compiled` just now lies in no file
-    yet, and keeps all rules.
+    `base` is the folder that the paths of the run input start from. A plan that was `compiled` just now is in no file yet,
+    and surely keeps all rules.
     """
     refuse_linked(out_dir)
     repo = Path(os.path.abspath(base / run_input.repo_path))  # noqa: PTH100  # links keep their names
-    if has_begun(out_dir):  # then the digest in the log guards the plan
+    if has_begun(out_dir):  # the digest in the log already protects this plan
         plan = _as_begun(out_dir, plan) if compiled or plan_file else plan
         refuse_other(frozen_input(out_dir).limits, wishes, out_dir)
     elif not compiled:
         refuse_unapproved(plan_file or out_dir / PLAN)
         refuse_unfit(plan, plan_file or out_dir / PLAN, repo / run_input.prd_path)
     settings, now = _settings(out_dir, run_input, repo, wishes)
-    # A person who brings or accepts work wants it on the branch; no agent is started for what it leaves to do.
+    # A person who supplies or accepts work only wants it on the branch, so no agent is started for other stories.
     scope = Scope(stories=frozenset()) if own_work or accepts else scope_of(plan, wishes.chunks, wishes.only)
     policy, who = _policy(settings.policy, wishes), actor(wishes.actor)
     return Request(
@@ -79,10 +79,10 @@ def prepare(
 
 
 def _settings(out_dir: Path, run_input: RunInput, repo: Path, wishes: Wishes) -> tuple[RunInput, Path]:
-    """Return the run input as the run keeps it, and where its repository is now."""
+    """Return the run input as it is frozen, and where its repository is now."""
     run_id = run_input.run_id or derived_id(out_dir, repo)
     now = repository_of(out_dir, run_id, repo)
-    # Whether stories without files overlap decides what the log may hold, so it is frozen with the run.
+    # Whether stories without files may overlap decides which events are possible, so it is frozen with the run.
     policy = replace(
         run_input.policy,
         optimistic=wishes.optimistic or run_input.policy.optimistic,
@@ -101,40 +101,40 @@ def _settings(out_dir: Path, run_input: RunInput, repo: Path, wishes: Wishes) ->
 
 
 def said_in(wishes: Wishes) -> frozenset[str]:
-    """Return the settings that wishes take the place of."""
+    """Return the settings that a person's wishes replace."""
     policy = (f"policy.{one.name}" for one in fields(Policy) if getattr(wishes, one.name, None))
     return frozenset((*policy, *(f"limits.{name}" for name in wished(wishes))))
 
 
 def _tests_first(out_dir: Path, run_input: RunInput, wishes: Wishes) -> str:
-    """Return who writes tests first as the run began; a later start may say otherwise for itself."""
+    """Return who writes tests first, as the run began. A later start may choose otherwise for itself."""
     if has_begun(out_dir):
         return frozen_input(out_dir).policy.tests_first
     return lasting(wishes.tests_first) if wishes.tests_first else run_input.policy.tests_first
 
 
 def _verification(out_dir: Path, run_input: RunInput) -> Verification:
-    """Return the checks of a run; what a person left out when it began stays out."""
+    """Return the checks of a run, without those that a person left out when it began."""
     if not has_begun(out_dir):
         return run_input.verification
     return replace(run_input.verification, left_out=frozen_input(out_dir).verification.left_out)
 
 
 def _write_back(out_dir: Path, run_input: RunInput, wishes: Wishes) -> bool:
-    """Return whether ticks are written back as the run began; a later start may wish it for itself."""
+    """Return whether ticks are written back, as the run began. A later start may choose it for itself."""
     if has_begun(out_dir):
         return frozen_input(out_dir).policy.write_back
     return wishes.write_back or run_input.policy.write_back
 
 
 def _as_begun(out_dir: Path, plan: Plan) -> Plan:
-    """Return the plan that a run began with, where the given one differs from it in nothing but ticks."""
+    """Return the plan that a run began with if the given one differs only in ticks; else the given one."""
     begun, _ = begun_with(out_dir)
     return begun if is_same_plan(begun, plan) else plan
 
 
 def _policy(frozen: Policy, wishes: Wishes) -> Policy:
-    """Return the policy of this start: the run's own, where no wish says otherwise."""
+    """Return the policy of this start: the run's own, changed by a person's wishes."""
     return replace(
         frozen,
         gate=wishes.gate or frozen.gate,  # type: ignore[arg-type]  # checked where it was given

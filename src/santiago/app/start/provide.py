@@ -1,4 +1,4 @@
-"""What git ignores and a checkout needs all the same: files such as `.env`, which are copied, and folders of dependencies."""
+"""What git ignores but a checkout needs: files such as `.env`, which are copied, and folders of dependencies."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
 
 
 def present(repo: Path, names: Iterable[str]) -> tuple[str, ...]:
-    """Return which of the files the repository has."""
+    """Return which of these files exist in the repository."""
     return tuple(name for name in names if (repo / name).is_file())
 
 
 def secrets(repo: Path, names: Iterable[str]) -> tuple[str, ...]:
-    """Return the secrets in the files: agents and checks see them, so their output may show them."""
+    """Return the secrets in these files. Agents and checks see them, so their output must be redacted."""
     found = {value for name in names for value in (*to_hide(variables_of(repo / name)), *secrets_of(repo / name))}
     return tuple(sorted(found))
 
 
 def folders(workspace: GitWorkspace, run_input: RunInput, source: Mapping[str, str]) -> tuple[Dependency, ...]:
-    """Return the folders of dependencies: those of the settings, and virtual environments in the repository that are in use."""
+    """Return the folders of dependencies: those of the settings, and virtual environments of the repository that are on PATH."""
     active = on_path(workspace.inspect().root, source.get("PATH", ""))
     return workspace.dependencies((*run_input.workspace.provide, *active))
 
 
 def into(repo: Path, names: Iterable[str], ground: Ground, folder: str) -> None:
-    """Bring a fresh checkout the files of these names, and its dependencies where nothing else does."""
+    """Copy these files into a fresh checkout, and give it its dependencies if nothing else does."""
     copy_into(repo, names, folder)
     if not ground.seen_there:
         link_into(folder, ground.dependencies)
@@ -48,7 +48,7 @@ def into(repo: Path, names: Iterable[str], ground: Ground, folder: str) -> None:
 def copy_into(repo: Path, names: Iterable[str], folder: str) -> None:
     for name in names:
         source, target = repo / name, Path(folder) / name
-        # A link that an agent left here could lead santiago to write anywhere.
+        # Through a link that an agent left here, santiago could be made to write anywhere.
         safe = target.parent.is_dir() and is_inside(target.parent, folder)
         if safe and source.is_file() and not os.path.lexists(target):
             shutil.copyfile(source, target)

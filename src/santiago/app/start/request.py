@@ -28,45 +28,45 @@ class Request:
     run_input: RunInput
     plan: Plan
     repo: Path | None = None
-    """Where the repository is now, where that is another place than when the run began."""
+    """Where the repository is now, if it was moved since the run began."""
     jobs: int = 1
-    """Stories side by side, as they are wished for."""
+    """How many stories a person wants to run at the same time."""
     scope: Scope = field(default_factory=Scope)
     grants: Grants = field(default_factory=Grants)
     consent: Callable[[list[str]], None] = lambda _: None
-    """Asks whether commands of the document may run; raises where not."""
+    """Asks whether commands of the document may run; raises if not."""
     consent_unfenced: Callable[[], None] = lambda: None
-    """Asks whether an agent may run without any sandbox; raises where not."""
+    """Asks whether an agent may run without any sandbox; raises if not."""
     policy: Policy | None = None
-    """The policy of this start where flags changed it; the frozen one stays as it is."""
+    """The policy of this start, if flags changed it. The frozen policy stays unchanged."""
     agent: Agent | None = None
-    """The agent of this start where flags name another than the frozen one."""
+    """The agent of this start, if flags name another than the frozen one."""
     skips: list[tuple[str, str]] = field(default_factory=list)
-    """(story, why) to leave out; the start then only records."""
+    """(story, why) to leave out. The start then only records this."""
     own_work: tuple[str, str] | None = None
     """(story, ref): a person's own commit, to be judged as an attempt."""
     accepts: tuple[str, str] | None = None
-    """(story, why): a person takes the work of its latest attempt as it is."""
+    """(story, why): a person accepts the work of its latest attempt."""
     only_creates: bool = False
-    """The start only records that the run is there, and that its commands were approved with its plan."""
+    """Whether the start only records that the run exists, and that its commands were approved with its plan."""
     begins_on: str | None = None
-    """The commit that a new run begins on; the repository's HEAD where none is named."""
+    """The commit that a new run begins on; the repository's HEAD if none is named."""
     planned: Context = field(default_factory=Context)
-    """What the run's first event says of the planning session or the run that it was made from."""
+    """Details for the run's first event: the planning session or the earlier run that it was made from."""
     settings: dict[str, Any] | None = None
-    """What files and variables said when a new run was made, without the command line."""
+    """The settings from files and variables when a new run was made, without the command line."""
     note: str = ""
-    """What the log is to say first: that another agent takes over."""
+    """A note to record first: that another agent takes over."""
     actor: str = "user"
-    """Who starts it, as the log names them."""
+    """The name, for the log, of who starts it."""
     attended: bool = False
-    """Somebody answers questions while it runs; otherwise an open one ends the run as blocked."""
+    """Whether somebody answers questions while it runs. If not, an open question ends the run as blocked."""
     opened: Callable[[RunState], None] = lambda _: None
-    """Hears where the run stands when its work begins."""
+    """Called with the run's state when its work begins."""
     listeners: list[Callable[[Sequence[Event], RunState], None]] = field(default_factory=list)
     announce: Callable[[RunHeader], None] = lambda _: None
     check_begun: Callable[[str, int, int, str], None] = lambda *_: None
-    """Hears of each check that begins: its folder, which of how many, the command."""
+    """Called when a check begins, with its folder, its number, the number of checks, and the command."""
     signals: list[int] = field(default_factory=list)
     """The signals that came while it ran, in order."""
 
@@ -78,16 +78,16 @@ class Request:
 
     @property
     def starts_agents(self) -> bool:
-        """Whether an attempt of an agent may follow; a person's own work, or a word of theirs, needs none."""
+        """Whether an agent may be started. Recording a person's work or decision needs none."""
         return not (self.own_work or self.accepts or self.skips or self.scope.is_empty)
 
     @property
     def at_once(self) -> int:
-        """Stories that may run side by side: one where a person has a word in each."""
+        """How many stories may run at the same time: one if a person decides on each."""
         return 1 if self.effective.policy.stepwise else self.jobs
 
     def handed_on(self, agent: Agent, note: str) -> Request:
-        """Return the same for the agent that takes over; what a person asked for once is done, and agreed to."""
+        """Return the request for the agent that takes over. What a person asked for once is already done, and consents are given."""
         return replace(
             self,
             agent=agent,

@@ -1,4 +1,4 @@
-"""Which chunks and stories one start may touch, by the words of a person."""
+"""Which chunks and stories one start may touch, as a person named them."""
 
 from __future__ import annotations
 

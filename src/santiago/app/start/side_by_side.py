@@ -1,4 +1,4 @@
-"""How many stories can run side by side, and what keeps the others back: said before a start that wishes for more."""
+"""How many stories can run at the same time, and why not more: a warning for a start that asks for more jobs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def of_jobs(plan: Plan, to_do: Sequence[Story], run_input: RunInput, jobs: int) -> list[str]:
-    """Say where fewer stories than are asked for can run at the same time, why, and what helps."""
+    """Return a warning if fewer stories than asked for can run at the same time: why, and what helps."""
     if jobs == 1 or len(to_do) < 2:
         return []
     if run_input.policy.stepwise:
@@ -52,11 +52,11 @@ _HOLDS = (
     ("run_max_attempts", "story_max_attempts"),
     ("story_timeout_minutes", "attempt_timeout_minutes"),
 )
-"""The first is reached before the second can be used up, where it is lower."""
+"""Pairs of limits. If the first is lower, it is reached before the second can be used up."""
 
 
 def of_limits(limits: Limits, state: RunState, jobs: int) -> list[str]:
-    """Say which limit keeps another from being used up, or stories from running side by side."""
+    """Return warnings on limits that keep another limit from being used up, or stories from running at the same time."""
     notes = [
         f"limits.{high} is {_shown(most)}, but limits.{low} ends the work earlier, at {_shown(least)}"
         for low, high in _HOLDS

@@ -16,19 +16,19 @@ _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 @contextmanager
 def strays_ignored() -> Iterator[None]:
-    """Ignore signals that mean nothing here, and would end the process without a word."""
-    # By a handler, since programs that are started would inherit that a signal is ignored.
+    """Ignore signals that mean nothing here, and that would end the process without a message."""
+    # With a handler, since started programs would inherit an ignored signal.
     with _handled(lambda *_: None, (signal.SIGUSR1, signal.SIGUSR2)):
         yield
 
 
 @contextmanager
 def heard(urgency: Urgency, came: list[int]) -> Iterator[None]:
-    """Pass on what the signals ask for, and note them in the order in which they came."""
+    """Turn signals into requests to stop, and note them in the order in which they came."""
 
     def handle(number: int, _frame: object) -> None:
         came.append(number)
-        # A terminal that is closed says so more than once: the system to its programs, the shell to its jobs.
+        # When a terminal is closed, SIGHUP comes more than once: from the system, and from the shell.
         again = urgency.asked and number != signal.SIGHUP
         urgency.at_once = urgency.at_once or again or number == signal.SIGQUIT
         urgency.asked = True

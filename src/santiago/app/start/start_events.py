@@ -1,4 +1,4 @@
-"""What a start records before the loop begins: approvals, what a crash left, a person's own work, stories left out."""
+"""The events before the loop begins: approvals, what a crash left, a person's own work, skipped stories."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from santiago.workspace.workspace import GitWorkspace
 
 _PER_LINE = 5000
-"""Digests in one event: a line of the log has room for some ten thousand."""
+"""How many digests one event holds. A line of the log has room for about ten thousand."""
 
 
 def approvals(
     plan: Plan, run_input: RunInput, state: RunState, consent: Callable[[list[str]], None], actor: str
 ) -> list[Fact]:
-    """Ask about commands of the document that nobody has approved yet; approved means their digest is in the log.
+    """Ask about commands of the document that are not approved yet. Approved means that their digest is in the log.
 
-    What the settings run as a check of every story anyway takes no word of its own.
+    Commands that the settings run as checks of every story need no approval.
     """
     commands = dict.fromkeys([*(c for story in plan.stories for c in story.verify), *plan.run_verify])
     for command in run_input.verification.left_out:
@@ -56,19 +56,19 @@ def approvals(
 
 
 def put_back(state: RunState, workspace: GitWorkspace) -> list[str]:
-    """Make the run's branch anew where somebody deleted it; return what to tell people."""
+    """Make the run's branch again if somebody deleted it; return messages for people."""
     if state.head is None or workspace.head() is not None:
         return []
     workspace.begin(state.head)
-    return [f"the branch {state.branch} was gone; it is back at {state.head[:12]}"]
+    return [f"the branch {state.branch} was missing; santiago made it again at {state.head[:12]}"]
 
 
 def forget_broken(workspace: GitWorkspace, record: Callable[[Sequence[Fact]], object]) -> None:
-    """Record, then remove, refs of attempts whose work is not in the repository any more; raise where it is the branch."""
+    """Record, then remove, refs of attempts whose commits are missing in the repository; raise if the branch is one."""
     broken = workspace.broken()
     for name, commit in broken:
         if name == workspace.branch:
-            message = f"the run's branch leads to {commit[:12]}, which is not whole any more"
+            message = f"the run's branch leads to {commit[:12]}, and objects of that commit are missing"
             hint = "`git fsck` shows what is missing; put the objects back from a clone or a backup, then `santiago resume`."
             raise SantiagoError(Kind.BLOCKED, message, where=name, hint=hint, reason=Reason.ARTIFACT_CORRUPT)
     record(
@@ -77,7 +77,7 @@ def forget_broken(workspace: GitWorkspace, record: Callable[[Sequence[Fact]], ob
                 EventKind.NOTE,
                 ref=name,
                 commit=commit,
-                text=f"{name} led to {commit[:12]}, which is gone; it is removed",
+                text=f"{name} led to {commit[:12]}, which is missing; the ref was removed",
             )
             for name, commit in broken
         ]
@@ -86,7 +86,7 @@ def forget_broken(workspace: GitWorkspace, record: Callable[[Sequence[Fact]], ob
 
 
 def refuse_cut(state: RunState, attempts: FileAttempts, workspace: GitWorkspace) -> None:
-    """Raise where files or commits tell of more than the log: its end was cut off, and what is done would be done again."""
+    """Raise if there are files or commits that the log does not know: its end was cut off, and work would be done again."""
     for found in (*unknown_files(state, attempts), *unknown_commits(state, workspace)):
         hint = "Put the whole log back; `santiago audit` says what else is wrong."
         raise SantiagoError(Kind.BLOCKED, found.message, where=found.where, hint=hint, reason=Reason.ARTIFACT_CORRUPT)
@@ -95,9 +95,9 @@ def refuse_cut(state: RunState, attempts: FileAttempts, workspace: GitWorkspace)
 def recovered(
     plan: Plan, state: RunState, attempts: FileAttempts, workspace: GitWorkspace, sign: Sign | None, most_ms: int
 ) -> tuple[frozenset[str], list[Fact]]:
-    """Return what a crash left half done: stories whose agent had ended, or whose work is on the branch; and how others ended.
+    """Return the stories that a crash left unfinished (the agent had ended, or the work is on the branch), and facts on others.
 
-    `sign` is the last start's last sign of life; an attempt takes `most_ms` at the most.
+    `sign` is the last start's last sign of life. An attempt takes at most `most_ms`.
     """
     left = {}
     for story in with_substeps(plan, state, attempts.store.path):
@@ -114,7 +114,7 @@ def recovered(
 def _take_up(
     plan: Plan, story: Story, state: RunState, attempts: FileAttempts, workspace: GitWorkspace
 ) -> recover.Left:
-    """Keep what an attempt left where that is still to do; work whose agent had ended is judged."""
+    """Keep the work of an attempt if that was not done yet. If its agent had ended, the work will be judged."""
     one = state.stories[story.id]
     kept = workspace.kept(story.id, one.attempts)
     if kept is None and not attempts.begun(story.id, one.attempts):
@@ -122,7 +122,7 @@ def _take_up(
     had_ended = recover.may_adopt(state, one) and attempts.ended(story.id, one.attempts)
     if kept is None:
         if had_ended and not workspace.whole(story.id, one.attempts):
-            attempts.disown(story.id, one.attempts)  # first, so that no start that finds the work kept judges it
+            attempts.disown(story.id, one.attempts)  # noted before the work is kept, so that no later start judges it
             had_ended = False
         content, anchor = content_of(plan, story), attempts.store.anchor()
         message = messages.commit_message(state.run_id, story, one.attempts, anchor, content) if had_ended else ""
@@ -137,7 +137,7 @@ def _take_up(
 
 
 def skipping(state: RunState, skips: Sequence[tuple[str, str]], actor: str) -> list[Fact]:
-    """Return what leaves stories out; the run rests afterwards."""
+    """Return the facts that skip stories. The run pauses afterwards."""
     left_out = [(state.stories[name], why) for name, why in skips]
     facts = [of_story(story, EventKind.STORY_SKIPPED, attempt=0, actor=actor, text=why) for story, why in left_out]
     rests = state.phase is RunPhase.EXECUTING
@@ -145,7 +145,7 @@ def skipping(state: RunState, skips: Sequence[tuple[str, str]], actor: str) -> l
 
 
 def refuse_accepting(state: RunState, name: str) -> None:
-    """Raise where a story has no work that a person could take as it is."""
+    """Raise if a story has no work that a person could accept."""
     story = state.stories[name]
     if story.phase not in PARKED or story.skipped:
         word = "left out" if story.skipped else story.phase
@@ -160,19 +160,19 @@ def refuse_accepting(state: RunState, name: str) -> None:
 
 
 def accepting(state: RunState, name: str, why: str, actor: str) -> list[Fact]:
-    """Return a person's word in place of a verdict; the story is ready again by now."""
+    """Return the facts by which a person accepts a story's work. The story was made ready again before."""
     return accepted(state.stories[name], actor, why)
 
 
 def refuse_own_work(state: RunState, workspace: GitWorkspace, name: str, ref: str) -> None:
-    """Raise where a person's commit cannot be judged now, before anything is recorded."""
+    """Raise if a person's commit cannot be judged now, before anything is recorded."""
     story = state.stories[name]
     word = "left out" if story.skipped else story.phase
     if story.skipped or story.phase is StoryPhase.DONE:
         message = f"{name} is {word}, and that cannot be undone"
         raise SantiagoError(Kind.INPUT, message, hint="Write a new story for it.")
     chunk = state.chunks[story.chunk]
-    # What the document wants to run is approved when a run begins, so this is no way to begin one.
+    # Commands of the document are approved when a run begins, so a run cannot begin in this way.
     is_next = not chunk.started and chunk is state.next_chunk() and state.phase is not RunPhase.CREATED
     can_begin = story.phase is StoryPhase.READY or story.phase in PARKED or is_next
     if not can_begin or story.unmet or story.behind:
@@ -184,11 +184,11 @@ def refuse_own_work(state: RunState, workspace: GitWorkspace, name: str, ref: st
 
 
 def _no_commit(ref: str) -> SantiagoError:
-    return SantiagoError(Kind.USAGE, f"{ref!r} is no commit of this repository", hint="Name a branch or a commit.")
+    return SantiagoError(Kind.USAGE, f"{ref!r} is not a commit of this repository", hint="Name a branch or a commit.")
 
 
 def own_work(state: RunState, workspace: GitWorkspace, name: str, ref: str, actor: str) -> Fact:
-    """Return a person's commit as an attempt whose agent has ended; the loop then judges it like any other."""
+    """Return the fact that turns a person's commit into an attempt whose agent has ended. The loop judges it like any other."""
     story = state.stories[name]
     number = story.attempts + 1
     commit = workspace.take_over(ref, f"{name}: a person's own work\n")
@@ -200,7 +200,7 @@ def own_work(state: RunState, workspace: GitWorkspace, name: str, ref: str, acto
 
 
 def keep_changes(state: RunState, attempts: FileAttempts, workspace: GitWorkspace, name: str, commit: str) -> None:
-    """Keep a person's own work, and write down what it changes, as after an agent; the attempt is in the log by now."""
+    """Keep a person's own work, and write its patch, as for an agent's work. The attempt is already in the log."""
     number = state.stories[name].attempts
     workspace.keep(name, number, commit)
     kept = workspace.kept(name, number)

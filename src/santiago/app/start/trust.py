@@ -1,4 +1,4 @@
-"""Trust on first use: what a repository's own settings would start or loosen waits for a person's word, once for each change."""
+"""Trust on first use: a person must approve a repository's settings that start programs or weaken protections."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from santiago.contract.policy import RunInput
 
 NAMED = 6
-"""Settings that are named in one message."""
+"""How many settings one message names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +29,9 @@ class Waiting:
 
     origin: str
     settings: dict[str, Any]
-    """All of those that start or loosen something."""
+    """All settings of the repository that start a program or weaken a protection."""
     used: frozenset[str]
-    """Those of them that this start would act on."""
+    """Those of them that this start would use."""
     everything: dict[str, Any]
 
     @property
@@ -42,19 +42,19 @@ class Waiting:
     def sentence(self) -> str:
         names = [f"{name} ({MEANS[name]})" if name in MEANS else name for name in sorted(self.settings)]
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-        return f"settings that come with this repository are not trusted yet: {', '.join(names[:NAMED])}{more}"
+        return f"settings of this repository are not trusted yet: {', '.join(names[:NAMED])}{more}"
 
 
 Ask = Callable[[Waiting, "dict[str, Any] | None"], None]
-"""Asks a person about settings, beside those that were trusted last; raises where they are not trusted."""
+"""Asks a person about settings, and shows those that were trusted last; raises if the person says no."""
 Tell = Callable[[str], None]
-"""Hears of something that went wrong, and stands in nobody's way."""
+"""Called with a message on something that went wrong but stops nothing."""
 
 
 def waiting(root: Path, run_input: RunInput | None = None, said: frozenset[str] = frozenset()) -> Waiting | None:
-    """Return what of a repository's own settings waits for a person's word; None where nothing does.
+    """Return the repository's settings that a person must approve; None if there are none.
 
-    `run_input` is what a start would go by, all settings where there is none, and `said` is what flags of it name.
+    `run_input` is that of the start; without it, all settings count. `said` are the settings that flags replace.
     """
     origin, project = of_project(root)
     found = powers(project, effective(root, project=False)) if project else {}
@@ -75,9 +75,9 @@ def approve(
     ask: Ask,
     tell: Tell,
 ) -> None:
-    """Settings of the repository's own take effect only after a person's word; raise where there is none.
+    """Have a person approve the repository's own settings; raise if they do not.
 
-    Where they are `trusted`, it was given before; else `ask` asks for it.
+    With `trusted` the approval was already given; else `ask` asks for it.
     """
     found = waiting(root, run_input, said)
     if found is not None and (found.used or trusted):
@@ -91,7 +91,7 @@ def approve(
 def _approve_frozen(
     root: Path, run_input: RunInput, run_id: str, said: frozenset[str], *, trusted: bool, ask: Ask
 ) -> None:
-    """Hold a run to the same whose input was made of settings that nobody had trusted, whatever the file says now."""
+    """Ask the same for a run whose input was made from untrusted settings, whatever the settings file says now."""
     trust = Trust(root)
     basis = trust.basis(run_id)
     if basis is None or trust.has(basis):
@@ -108,7 +108,7 @@ def _approve_frozen(
 
 
 def note_basis(root: Path, run_id: str | None, tell: Tell) -> None:
-    """Remember that a new run input holds settings that nobody has trusted, should the file have changed when it is used."""
+    """Remember that a new run input holds untrusted settings, since the settings file may have changed when it is used."""
     if run_id is None:
         return
     found, trust = waiting(root), Trust(root)
@@ -120,7 +120,7 @@ def note_basis(root: Path, run_id: str | None, tell: Tell) -> None:
 
 
 def trust_own(root: Path, tell: Tell) -> None:
-    """Trust what the user has just had written."""
+    """Trust settings that the user has just had santiago write."""
     found = waiting(root)
     if found is not None:
         _remember(root, found, tell)
@@ -133,7 +133,7 @@ def _remember(root: Path, found: Waiting, tell: Tell) -> None:
 
 @contextmanager
 def _noting(what: str, tell: Tell) -> Iterator[None]:
-    """A person's word holds for this start also where it cannot be written down, as on a machine without a home folder."""
+    """Report a failure to write a note. The approval still holds for this start, as on a machine without a home folder."""
     try:
         yield
     except SantiagoError as error:
@@ -143,7 +143,7 @@ def _noting(what: str, tell: Tell) -> Iterator[None]:
 def said_by(
     *, agent: object = None, model: object = None, playbook: object = None, checks: object = None
 ) -> frozenset[str]:
-    """Return the settings that these words of a command line take the place of."""
+    """Return the settings that these options of a command line replace."""
     names = ["agent.mode", "agent.command", "agent.profile", "agent.fallback"] if agent else []
     names += ["agent.model_hint"] if model else []
     names += ["agent.mode", "agent.playbook"] if playbook else []

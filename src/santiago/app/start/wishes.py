@@ -1,4 +1,4 @@
-"""What a person says about one start of a run."""
+"""What a person wants of one start of a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from santiago.contract.record import record
 
 @record
 class Wishes:
-    """What is wished of one start; None and False leave it to the run input."""
+    """A person's wishes for one start. None and False leave a choice to the run input."""
 
     jobs: int | None = None
     gate: str | None = None
@@ -21,7 +21,7 @@ class Wishes:
     doubts: str | None = None
     tests_first: str | None = None
     actor: str | None = None
-    """Who wishes it; by default whom the environment names."""
+    """The person's name; by default from the environment."""
     write_back: bool = False
     max_attempts: int | None = None
     """Of each story."""

@@ -1,1 +1,1 @@
-"""A start of a run from the command line: what is asked first, what is shown, and what its end means."""
+"""A start of a run from the command line: what is asked first, what is shown, and the exit code."""

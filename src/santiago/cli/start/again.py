@@ -1,4 +1,4 @@
-"""A document whose run is not finished: whether to go on with that, take what has changed into a new one, or start afresh."""
+"""A document that already has a run: whether to go on with it, make a new run with the changes, or start afresh."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Again(NamedTuple):
 
 
 def decide(document: Path, flags: Flags, *, new: bool = False, resume: bool = False) -> Again:
-    """Return what to do: as flags say, else as a person says; without a terminal the unfinished run goes on, and that is said."""
+    """Return what to do, by flags or by asking. Without a terminal the unfinished run goes on, which is printed."""
     if new:
         return Again("new")
     run = unfinished_of(document)
@@ -60,11 +60,11 @@ def decide(document: Path, flags: Flags, *, new: bool = False, resume: bool = Fa
 
 
 def _finished(document: Path, *, asked: bool) -> Again:
-    """Start afresh, and say so where that would do work a second time which is finished and only not merged yet."""
+    """Start afresh; ask or warn first if a finished run of the document is only not merged yet."""
     newest = newest_of(document)
     try:
         run = load(newest.out_dir) if newest else None
-    except SantiagoError:  # a damaged run is no reason to begin no other
+    except SantiagoError:  # a damaged run must not prevent a new one
         run = None
     if run is None or run.state.phase is not RunPhase.SUCCESS or is_taken_over(run, document.absolute().parent):
         return Again("new")
@@ -91,10 +91,10 @@ def _changed(document: Path, run: Path, *, asked: bool) -> Way:
     told = f"{document.name} has changed since {run.name} began, which is not finished"
     if not asked:
         others = "--resume goes on with the document as it was, --new starts afresh"
-        say(f"note: {told}: this takes the change in, and keeps what is done ({others})", err=True)
+        say(f"note: {told}: a new run uses the change, and keeps finished stories ({others})", err=True)
         return "rebase"
     say(f"{told}. What now?", err=True)
-    say("  take    take the change in: a new run that keeps what is done", err=True)
+    say("  take    a new run with the change, which keeps finished stories", err=True)
     say("  resume  go on with the document as it was", err=True)
     say("  new     start afresh", err=True)
     word = click.prompt("Your word", type=click.Choice(["take", "resume", "new"]), default="take", err=True)
@@ -103,7 +103,7 @@ def _changed(document: Path, run: Path, *, asked: bool) -> Way:
 
 
 def go_on(run: Path, worker: Worker, flags: Flags) -> int:
-    """Go on with a run as it began; another agent takes over where one is named, its checks stay as they are."""
+    """Go on with a run. Another agent takes over if one is named; the checks stay the same."""
     plan, settings = frozen(run)
     agent = named(settings.agent, worker.agent, worker.playbook, worker.model)
     said = said_by(agent=worker.agent, model=worker.model, playbook=worker.playbook)
@@ -116,7 +116,7 @@ def go_on(run: Path, worker: Worker, flags: Flags) -> int:
 
 @contextmanager
 def _or_afresh() -> Iterator[None]:
-    """Let a refusal to go on say that one may start afresh."""
+    """Add to an error about going on that one may start afresh."""
     try:
         yield
     except SantiagoError as error:

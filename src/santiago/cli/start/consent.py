@@ -1,4 +1,4 @@
-"""What runs only after a person's word: commands of the document, and an agent without a sandbox."""
+"""What runs only after a person agreed: commands of the document, and an agent without a sandbox."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from santiago.report.checks import Placed
 
 LONGEST = 1000
-"""Letters of an answer that are looked at."""
+"""How many characters of an answer are read."""
 SHOWN = 5
-"""Commands that are named in one message."""
+"""How many commands one message names."""
 
 
 def ask_consent(commands: list[str], places: str, *, asked: bool, trusted: bool, of: str = "document") -> None:
-    """Commands that came from a document run only after a person's word; `places` is where they can be read."""
+    """Ask whether commands of a document may run; raise if not. `places` tells where they can be read."""
     if trusted:
         return
     reason = Reason.NEEDS_USER_CONFIRMATION
@@ -44,9 +44,9 @@ def ask_consent(commands: list[str], places: str, *, asked: bool, trusted: bool,
 
 
 def choose(commands: Sequence[Placed]) -> tuple[str, ...]:
-    """Show a person every command of the document with its line; return those that are to be left out.
+    """Show a person every command of the document with its line; return those to leave out.
 
-    Raise where none of them may run.
+    Raise if none of them may run.
     """
     click.echo("These commands come from the document and will run as checks:", err=True)
     for number, one in enumerate(commands, 1):
@@ -67,7 +67,7 @@ def choose(commands: Sequence[Placed]) -> tuple[str, ...]:
 
 
 def _numbers(text: str, most: int) -> list[int]:
-    """Return the numbers of a text like `1,3-4`; none where it is anything else."""
+    """Return the numbers in a text like `1,3-4`; empty if it is anything else."""
     found: set[int] = set()
     for part in re.split(r"[\s,]+", text[:LONGEST].strip(" ,")):
         ends = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", part)
@@ -78,11 +78,11 @@ def _numbers(text: str, most: int) -> list[int]:
 
 
 def ask_unfenced(*, asked: bool, said: bool = False) -> None:
-    """Where no sandbox works, an agent runs only after a person's word, which may have been `said` already."""
+    """Ask whether an agent may run without a sandbox, unless that was already `said`; raise if not."""
     if said:
         return
     message = "no sandbox works on this machine, so the agent could change anything that you can"
     if asked and click.confirm(f"{message[0].upper()}{message[1:]}. Go on?", default=False, err=True):
         return
-    hint = "Install bubblewrap, or say --sandbox off."
+    hint = "Install bubblewrap, or use --sandbox off."
     raise SantiagoError(Kind.BLOCKED, message, hint=hint, reason=Reason.NEEDS_USER_CONFIRMATION)

@@ -1,4 +1,4 @@
-"""From a document to a run: compiled, with what the command line says about agent and checks, and started."""
+"""From a document to a run: compiles it, applies the command line's agent and checks, and starts it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @record
 class Worker:
-    """Who does the work and how it is checked, as the command line says it."""
+    """The agent and the checks that the command line names."""
 
     agent: str | None = None
     model: str | None = None
@@ -53,10 +53,10 @@ def carry_out(
     told: Callable[[Plan], None] = lambda _: None,
     after: Run | None = None,
 ) -> int:
-    """Compile a document and start the run; `otherwise` may make a plan where the document has no steps to be seen.
+    """Compile a document and start the run. `otherwise` may make a plan if no steps are found in the document.
 
-    `reading` is how the document is read; with `allow_fallback` phases and feature bullets are steps without further ado. The ids
-    and the work of `after` are kept.
+    `reading` tells how to read the document; with `allow_fallback`, phases and feature bullets count as steps without asking.
+    The ids and the work of the run `after` are kept.
     """
     job = job_from_document(prd, out_dir)
     refuse_outside(job.document)
@@ -87,7 +87,7 @@ def _started(job: Job, plan: Plan, worker: Worker, flags: Flags, after: Run | No
     if worker.checks:
         settings = replace(settings, verification=replace(settings.verification, story_commands=worker.checks))
     settings = replace(settings, agent=named(settings.agent, worker.agent, worker.playbook, worker.model))
-    if flags.gate == "step":  # how a run goes on later is how it began
+    if flags.gate == "step":  # stored, so that later starts go step by step too
         settings = replace(settings, policy=replace(settings.policy, gate="step"))
     if not flags.dry_run:
         repository.keep_out_of_git(Path(settings.repo_path) / ".santiago")

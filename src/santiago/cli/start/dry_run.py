@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def show(request: Request, *, trusted: bool, as_json: bool, waits: Waiting | None = None) -> int:
-    """Print every story that is left, with its checks and whom it waits for."""
+    """Print every story that is left, with its checks and the stories that it waits for."""
     found = try_out(request, trusted=trusted, waits=waits)
     if as_json:
         click.echo(json.dumps(found.data(), indent=2, ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""Starting a run from the command line: settings, consent, screen, and the exit code that its end means."""
+"""Starting a run from the command line: settings, consent, screen, and exit code."""
 
 from __future__ import annotations
 
@@ -56,9 +56,8 @@ def start(
 ) -> int:
     """Carry a plan out and return the exit code.
 
-    `base` is the folder that the paths of the run input start from; `said` are settings that the command line names itself.
-    A plan that this very command `compiled` lies in no file yet, and keeps all rules; `beginning` is what a new run needs
-    to know beside it.
+    `base` is the folder that the paths of the run input start from. `said` are settings that the command line replaces. A plan
+    that this command just `compiled` is in no file yet, and surely keeps all rules. `beginning` is what else a new run needs.
     """
     asked = not flags.no_input and sys.stdin.isatty()
     request = prepare(
@@ -85,9 +84,9 @@ def start(
         request.scope = replace(request.scope, claims=claims)
         if request.scope.is_empty and not (skips or own_work or accepts):
             _note(
-                "nothing of this run is claimed, so only answers are taken up; `santiago loop` goes on with its tickets"
+                "no ticket of this run is claimed, so this start only reads answers; `santiago loop` goes on with its tickets"
             )
-    if not request.skips:  # leaving a story out starts nothing
+    if not request.skips:  # skipping a story starts nothing
         approve(repo, request.effective, said=said, asked=asked, trusted=flags.trust_project)
         if asked and not flags.trust_commands and not has_begun(out_dir):
             _choose_commands(request)
@@ -98,14 +97,14 @@ def start(
 
 
 def _places(request: Request) -> str:
-    """Return where the commands of the document stand, by their lines."""
+    """Return the lines of the document that hold its commands."""
     places = list(dict.fromkeys(one.place for one in of_document(request.plan, request.run_input)))
     more = f" and {count(len(places) - SHOWN, 'more place')}" if len(places) > SHOWN else ""
     return f"{', '.join(places[:SHOWN])}{more}"
 
 
 def _choose_commands(request: Request) -> None:
-    """Ask about the commands of the document of a run that has not begun; it takes down which are left out."""
+    """Ask about the commands of the document before a run begins. Those to leave out go into its run input."""
     if commands := of_document(request.plan, request.run_input):
         checks = request.run_input.verification
         checks = replace(checks, left_out=(*checks.left_out, *choose(commands)))
@@ -114,7 +113,7 @@ def _choose_commands(request: Request) -> None:
 
 
 def _with_a_desk(request: Request, flags: Flags) -> int:
-    """Execute with somebody at the terminal who answers; whole lines, since a question would break a live view."""
+    """Execute with a person at the terminal who answers. Lines are printed, since a question would break a live view."""
     from santiago.cli.desk import TerminalDesk
 
     desk = TerminalDesk(request.plan, request.out_dir, request.actor)
@@ -127,14 +126,14 @@ def _with_a_desk(request: Request, flags: Flags) -> int:
 
 
 def _shown(request: Request, flags: Flags, desk: TerminalDesk | None = None) -> int:
-    """Execute what is asked for before a screen, and return what its end means."""
+    """Execute the request, show it on a screen, and return the exit code."""
     screen = Screen(
         request.plan, request.effective,
         as_json=flags.as_json, plain=flags.plain, scope=request.scope, frozen=request.run_input,
         desk=desk.tell if desk else None,
     )  # fmt: skip
     request.listeners += [screen.take, desk.take] if desk else [screen.take]
-    if not request.skips:  # leaving a story out starts nothing that would have to be announced
+    if not request.skips:  # skipping a story starts nothing that must be announced
         request.announce, request.check_begun = screen.header, screen.check_begun
     notice, own_work = Notice(Path(request.effective.repo_path), request.run_id, request.out_dir), request.own_work
     request.listeners.append(notice.take)
@@ -173,7 +172,7 @@ def exit_code(state: RunState) -> int:
 
 
 def _own_code(state: RunState, story: str) -> int:
-    """Work that did not pass is a failure, although the run itself only rests."""
+    """Return the exit code for a person's own work: a failure if it did not pass, although the run itself only pauses."""
     one = state.stories[story]
     if one.satisfied:
         return ExitCode.OK

@@ -1,4 +1,4 @@
-"""Asking a person about the settings that come with a repository."""
+"""Asking a person whether to trust the settings of a repository."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ FLAG = "--trust-project"
 def approve(
     root: Path, run_input: RunInput | None = None, *, said: frozenset[str] = frozenset(), asked: bool, trusted: bool
 ) -> None:
-    """Settings of the repository's own take effect only after a person's word; raise where there is none."""
+    """Have a person approve the repository's own settings; raise if they do not."""
     trust.approve(root, run_input, said=said, trusted=trusted, ask=partial(_ask, asked=asked), tell=_tell)
 
 
 def note_basis(root: Path, run_id: str | None) -> None:
-    """Remember that a new run input holds settings that nobody has trusted, should the file have changed when it is used."""
+    """Remember that a new run input holds untrusted settings, since the settings file may have changed when it is used."""
     trust.note_basis(root, run_id, _tell)
 
 
 def trust_own(root: Path) -> None:
-    """Trust what the user has just had written."""
+    """Trust settings that the user has just had santiago write."""
     trust.trust_own(root, _tell)
 
 

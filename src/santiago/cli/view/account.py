@@ -1,4 +1,4 @@
-"""What an attempt's agent did, for people: how it ended and what helps, what it used, its tools, its to-do list."""
+"""Prints what an attempt's agent did: how it ended and what helps, its usage, its tools, its to-do list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sign of life in logs of CI: at most once a minute, and only while nothing else is said."""
+"""A sign of life in CI logs: at most once a minute, and only if nothing else was printed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WORDS = 120
 
 
 class Beat:
-    """Says who is at work when nothing was said for a minute."""
+    """Prints who is at work if nothing was printed for a minute."""
 
     def __init__(
         self,
@@ -67,11 +67,11 @@ class Beat:
                 self.since[event.story_id] = self.now_ms()
 
     def said(self) -> None:
-        """Something was shown; the next sign of life has time."""
+        """Note that something was printed, so that the next sign of life is not due yet."""
         self.last = self.now_ms()
 
     def line(self) -> Line | None:
-        """Return the sign of life that is due now."""
+        """Return the sign of life that is due now; None if none is."""
         now = self.now_ms()
         if self.state is None or now - self.last < EVERY_MS:
             return None
@@ -82,7 +82,7 @@ class Beat:
         if not parts and (checking := self.checks.of(BASE)):
             parts.append(checking.text)
         if not parts and self.state.open_questions():
-            return None  # it waits for somebody, who may be typing
+            return None  # it waits for a person, who may be typing
         return Line("beat", "; ".join(parts) or str(self.state.phase))
 
     def _of(self, name: str, now: int) -> str:
@@ -100,7 +100,7 @@ class Beat:
 
     def _keep_beating(self) -> None:
         while not self._closing.wait(1.0):
-            with contextlib.suppress(Exception):  # a sign of life is never worth a run
+            with contextlib.suppress(Exception):  # a failed sign of life must not break a run
                 line = self.line()
                 if line is not None:
                     self.tell(line)

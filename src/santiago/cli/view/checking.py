@@ -1,4 +1,4 @@
-"""Which checks run at the moment, on what, in words."""
+"""Which checks are running now, and on what, in words."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WORDS = {
     "old-tests": "runs the old tests on the new code",
     "new-tests": "runs the new tests on the old code",
     "tests": "runs the new tests",
-    "evidence": "looks which test shows which criterion",
+    "evidence": "finds out which test shows which criterion",
     "blind": "tries whether the checks notice broken code",
     "merged": "checks it beside the others' work",
     "merged-base": "checks the others' work without it",
@@ -26,11 +26,11 @@ _WORDS = {
     "claim-base": "checks without what is claimed done",
 }
 _PLACE = re.compile(rf"(?:(?P<story>.+?)(?:-\d+)?-)?(?P<what>{'|'.join(sorted(_WORDS, reverse=True))})(?:-S[\d.]+)?$")
-"""Checkouts are named after story, attempt and purpose; those of the run may end with the story whose checks they are."""
+"""Matches the name of a checkout: story, attempt and purpose. One of the run may end with the story of its checks."""
 RUN = "run"
-"""Stands for the whole run where stories have their ids."""
+"""Stands for the whole run in place of a story's id."""
 BASE = "base"
-"""Stands for what the run begins on, before any work."""
+"""Stands for the base of the run in place of a story's id."""
 
 
 class Checking(NamedTuple):
@@ -47,7 +47,7 @@ class Checking(NamedTuple):
 
 
 class Checks:
-    """What is being checked; told from any thread."""
+    """What is being checked now. It may be called from any thread."""
 
     def __init__(self) -> None:
         self._now: dict[str, Checking] = {}
@@ -62,7 +62,7 @@ class Checks:
                 self._now[found["story"] or BASE] = Checking(word, place, total, flat(command))
 
     def take(self, event: Event) -> None:
-        """Note that checks are over: an event of a story follows them, and one of the base."""
+        """Note that the checks of a story, or of the base, are over: an event follows them."""
         over = BASE if event.event is EventKind.BASE_EXAMINED else event.story_id
         with self._lock:
             self._now.pop(over or "", None)

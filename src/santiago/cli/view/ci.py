@@ -1,4 +1,4 @@
-"""Logs of CI services: groups that fold, notes at the line of the document, a page; nothing in between can give orders."""
+"""Logs of CI services: foldable groups, notes at a line of the document, a summary page. Other output cannot inject commands."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def is_ci() -> bool:
 
 
 def opening(title: str) -> list[str]:
-    """Return the line that begins a group which stands open."""
+    """Return the line that begins a group, unfolded."""
     match service():
         case "github":
             return [f"::group::{_message(title)}"]
@@ -48,7 +48,7 @@ def annotation(path: str, line: int, title: str, message: str) -> list[str]:
 
 
 def quiet(text: str) -> str:
-    """Return a text in which a CI service finds no order of its own: what agents and checks print passes here."""
+    """Return a text without commands for the CI service. All output of agents and checks goes through here."""
     match service():
         case "github":
             plain = text.replace("##[", "## [")
@@ -60,12 +60,12 @@ def quiet(text: str) -> str:
 
 
 def append_page(page: Callable[[], list[str]]) -> str:
-    """Add a page to the file that the service shows beside its job; return what went wrong, if anything did."""
+    """Append a page to the file that the service shows beside its job; return an error message, or an empty text."""
     path = os.environ.get(STEP_SUMMARY)
     if not path:
         return ""
     try:
-        # Not waiting for a reader: the run does not depend on being watched.
+        # Not blocking: the run must not wait for a reader.
         handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
         with os.fdopen(handle, "wb") as file:
             file.write("\n".join(["", *page(), ""]).encode(errors="replace"))

@@ -1,4 +1,4 @@
-"""Errors and findings as people read them: what is wrong, where, the line itself, and what to do."""
+"""Prints errors and findings: what is wrong, where, the line itself, and what to do."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 
 def report(error: Exception, arguments: Sequence[str]) -> int:
-    """Show an error and return its exit code; never a traceback without --debug."""
+    """Print an error and return its exit code. There is a traceback only with --debug."""
     as_json = "--json" in arguments
     if "--debug" in arguments:
         traceback.print_exception(error)
@@ -44,7 +44,7 @@ def report(error: Exception, arguments: Sequence[str]) -> int:
         case click.ClickException():
             return _usage(error, as_json=as_json)
         case BrokenPipeError():
-            # The reader went away; what was asked for is done. Python would complain once more at exit.
+            # The reader closed the pipe. Without this, Python would complain once more at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return ExitCode.OK
         case OSError() if error.errno in SICK:
@@ -92,7 +92,7 @@ _PLAIN = (
 
 
 def _bug(error: Exception, *, as_json: bool) -> int:
-    """An error that nobody foresaw is a bug of santiago's; the report has what its authors need."""
+    """Print that an unexpected error is a bug in santiago, and write a crash report for its authors."""
     try:
         with tempfile.NamedTemporaryFile(
             "w", prefix="santiago-crash-", suffix=".txt", delete=False, encoding="utf-8"

@@ -1,4 +1,4 @@
-"""Outputs in a frame, and titles between lines, as wide as the terminal."""
+"""Frames around output, and titles as wide as the terminal."""
 
 from __future__ import annotations
 

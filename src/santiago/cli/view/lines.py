@@ -32,7 +32,7 @@ __all__ = ["Line", "Lines", "first", "flat"]
 WORD = 8
 LONGEST_QUESTION = 600
 FEW = 3
-"""Tests that a line names."""
+"""How many tests a line names."""
 
 
 class Line(NamedTuple):
@@ -41,7 +41,7 @@ class Line(NamedTuple):
     colour: str = ""
 
     def painted(self, time: str, *, stderr: bool = True, columns: int | None = None) -> str:
-        """Return the line with its time; in several where the terminal has only so many columns."""
+        """Return the line with its time, wrapped if the terminal is too narrow."""
         room = columns_of(stderr=stderr) if columns is None else columns
         shown = broken(f"{time} {self.word:{WORD}} {self.text}", room, len(time) + WORD + 2)
         told = shown[len(time) + 1 :]
@@ -49,7 +49,7 @@ class Line(NamedTuple):
 
 
 class Lines:
-    """Says what events mean; `out_dir` is where an attempt's evidence adds which check failed."""
+    """Turns events into lines. The evidence in `out_dir` tells which check of an attempt failed."""
 
     def __init__(self, plan: Plan, limits: Limits, out_dir: Path | None = None) -> None:
         self.plan = plan
@@ -58,12 +58,12 @@ class Lines:
         self.limits = limits
         self.out_dir = out_dir
         self.agent = ""
-        """Who works, as far as the events have told."""
+        """The agent's name, as far as the events have told it."""
         self.follower = ""
-        """Who takes over where that agent cannot go on."""
+        """The agent that takes over if this one cannot go on."""
 
     def of(self, event: Event, state: RunState) -> Line | None:
-        """Return what matters while a run is watched; None for the rest."""
+        """Return a line for an event that matters while a run is watched; None for others."""
         if len(state.stories) > len(self.titles) and self.out_dir is not None:
             self.titles = titles_of(self.plan, state, self.out_dir)
         if event.event is EventKind.RUN_STARTED:
@@ -144,7 +144,7 @@ def _conflict(lines: Lines, event: Event, state: RunState) -> Line:
 
 
 def _claim(lines: Lines, event: Event, state: RunState) -> Line | None:
-    """Say where work that the base holds does not stand its checks any more."""
+    """Return the line for work that the base holds, but whose checks fail there."""
     story = state.stories.get(event.story_id or "")
     if story is None or not story.kept or event.status == "ok":
         return None
@@ -171,14 +171,14 @@ def _failed(lines: Lines, event: Event, state: RunState) -> Line:
 
 
 def _blocked(lines: Lines, event: Event, state: RunState) -> Line:
-    """Say why, unless the line before has said it, and what helps."""
+    """Return why a story is blocked, unless the line before told it, and what helps."""
     context, reason = event.context, event.context.get("reason", "")
     told = "" if context.get("hint") else first(flat(context.get("message", "")), MESSAGE)
     hint = flat(context.get("hint", "")) or (MEANINGS[Reason(reason)].hint if reason in MEANINGS else "")
     if lines.follower and reason in OF_ONE_AGENT:
         hint = f"{flat(lines.follower)} takes over."
     if reason == Reason.BLOCKED_DEPENDENCY and (names := lines.outside.get(event.story_id or "")):
-        told, hint = f"it depends on {', '.join(map(flat, names))}", "--assume-external takes that to be there."
+        told, hint = f"it depends on {', '.join(map(flat, names))}", "--assume-external assumes that it is there."
     if question := context.get("question"):
         asked = state.questions.get(question)
         hint = f'`santiago answer {flat(question)} "YOUR ANSWER"` goes into the next attempt.'
@@ -241,8 +241,8 @@ def _noted(lines: Lines, event: Event, state: RunState) -> Line:
 
 
 def _repaired(lines: Lines, event: Event, state: RunState) -> Line:
-    torn = f"the last line of the log was torn; its {count(event.context.get('length', 0), 'byte')} are set aside"
-    return Line("repaired", f"{torn} in progress.torn.{event.context.get('offset', 0)}", "yellow")
+    torn = f"the last line of the log was incomplete; its {count(event.context.get('length', 0), 'byte')} were moved"
+    return Line("repaired", f"{torn} to progress.torn.{event.context.get('offset', 0)}", "yellow")
 
 
 def _raised(lines: Lines, event: Event, state: RunState) -> Line:
@@ -264,7 +264,7 @@ def _waited(lines: Lines, event: Event, state: RunState) -> Line:
 
 
 def _examined(lines: Lines, event: Event, state: RunState) -> Line | None:
-    """Say which tests fail before any work, and what stands in the way of a verdict."""
+    """Return the line on tests that fail before any work, and on what prevents a verdict."""
     context = event.context
     if context.get("reason"):
         return Line("base", f"{flat(context.get('message', ''))}. {flat(context.get('hint', ''))}".rstrip(". "), "red")

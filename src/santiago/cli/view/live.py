@@ -1,11 +1,11 @@
 """The live view on a terminal: a table that is drawn over itself, and above it the lines that stay.
 
-The table is on the alternate screen, as in a pager: a terminal that gets another size breaks and moves the lines of its
-ordinary screen, pushes some of them out of reach, and copies of the table would stay there. Lines that stay are written
-to the ordinary screen at once, so that they are there when the table goes.
+The table is on the alternate screen, as in a pager. On the ordinary screen, a resized terminal would rewrap and scroll the
+lines, and copies of the table would stay there. Lines that stay are written to the ordinary screen at once, so that they
+are there when the table is removed.
 
-Drawing happens in a thread of its own, so that neither a slow terminal nor a mistake in a picture can hold up or break
-a run; after an error nothing is drawn any more, and the lines come as they would without a terminal.
+Drawing happens in a thread of its own, so that neither a slow terminal nor an error in drawing can hold up or break a run.
+After an error nothing more is drawn, and lines are printed as without a terminal.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 SECONDS = 0.25
 """Between two pictures."""
 MOST_KEPT = 300
-"""Lines that are remembered to be shown above the table: more than a screen has room for."""
+"""How many lines are remembered to be shown above the table: more than a screen has."""
 _ENTER, _LEAVE = "\x1b[?1049h", "\x1b[?1049l"
-"""What changes to the alternate screen, and back to where the ordinary one was left."""
+"""Escape sequences that switch to the alternate screen, and back."""
 PATIENCE = 2.0
-"""How long the end of a run waits for a terminal that does not take what is written."""
+"""How long the end of a run waits for a terminal that blocks."""
 
 
 def is_wanted(*, plain: bool) -> bool:
-    """Tell whether a live view has a place to be: a terminal that can move its cursor, and nobody who minds."""
+    """Tell whether to show a live view: there is a terminal that can move its cursor, and nobody asked for plain lines."""
     if plain or os.environ.get("SANTIAGO_PLAIN") or is_ci():
         return False
     return sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
@@ -55,7 +55,7 @@ class Live:
         self._above: deque[str] = deque()
         self._kept = deque(before, MOST_KEPT)
         self._page = ""
-        """What is on the alternate screen; nothing before the first picture."""
+        """What is on the alternate screen; empty before the first drawing."""
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._keep_drawing, name="live view", daemon=True)
 
@@ -63,16 +63,16 @@ class Live:
         self._thread.start()
 
     def take(self, events: Sequence[Event], state: RunState) -> None:
-        """Take note; never draws, so never waits."""
+        """Take in events. This never draws, so it never waits."""
         self.state = state
         self.table.take(events)
 
     def above(self, line: str) -> None:
-        """Show a line for good, above the table."""
+        """Show a line above the table, where it stays."""
         self._above.append(line)
 
     def close(self) -> list[str]:
-        """Take the table away; return the lines that could not be shown any more."""
+        """Remove the table; return the lines that could not be shown."""
         self._closing.set()
         if self._thread.is_alive():
             self._thread.join(PATIENCE)
@@ -85,7 +85,7 @@ class Live:
             while not self._closing.wait(SECONDS):
                 self._draw()
             self._write(self._leave() + _lines(self._taken()))
-        except Exception:  # a picture is never worth a run
+        except Exception:  # an error in drawing must not break a run
             self.broken = True
             with contextlib.suppress(Exception):
                 self._write(self._leave() + "\r\n")
@@ -120,7 +120,7 @@ class Live:
 
 
 def page(kept: Iterable[str], picture: Sequence[str], columns: int, rows: int) -> str:
-    """Return what fills a screen: as many of the lines that stay as there is room for, and the picture below them.
+    """Return a full screen: as many of the lines that stay as fit, and the picture below them.
 
     No row is wrapped: the terminal may have become narrower a moment ago.
     """

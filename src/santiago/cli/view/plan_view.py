@@ -1,4 +1,4 @@
-"""A plan as people want to see it: counts first, then chunks and stories, then doubts, and last what to type next."""
+"""Prints a plan: counts first, then chunks and stories, then warnings, and last the next command."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from santiago.planner.rebase import Diff
 
 MAX_CHECKS = 10
-"""Checks of one story that the screen lists."""
+"""How many checks of one story are listed."""
 MAX_ROWS = 200
-"""Stories that the screen lists; the file has them all."""
+"""How many stories are listed. The file has all of them."""
 
 
 def show(compiled: Compilation, plan: Plan, lines: Sequence[str], job: Job, outcome: str) -> None:
@@ -74,7 +74,7 @@ def _row(label: str, text: str, colour: str = "green") -> None:
 
 
 def stories(plan: Plan, run_input: RunInput | None = None, done: Container[str] = ()) -> None:
-    """Print a line per story under its chunk, in columns that fit the terminal; its checks below, where it will be run.
+    """Print a line per story under its chunk, in columns that fit the terminal; with a run input, also its checks.
 
     Stories that are `done` already are marked as a run shows them.
     """
@@ -107,7 +107,7 @@ def _checks(plan: Plan, story: Story, run_input: RunInput, indent: int) -> None:
 
 
 def _cells(story: Story, *, is_done: bool) -> tuple[str, str, str, str]:
-    """Return the columns beside the title: id, origin, what it waits for, what judges it."""
+    """Return the columns besides the title: id, origin, what it waits for, what judges it."""
     needs = ", ".join((*story.depends_on, *(f"{name}?" for name in story.external_depends_on)))
     judged = count(len(story.criteria), "criterion", "criteria")
     if story.verify:
@@ -132,7 +132,7 @@ def _coverage(plan: Plan, criteria: int) -> None:
 
 
 def changes(diff: Diff) -> None:
-    """Print what became of the stories of the plan before."""
+    """Print how the stories differ from those of the plan before."""
     parts = [
         *(f"+ {name}" for name in diff.new[:8]),
         *(f"~ {name} ({what})" for name, what in diff.changed[:8]),
@@ -145,7 +145,7 @@ def changes(diff: Diff) -> None:
 
 
 def _findings(plan: Plan, lines: Sequence[str]) -> None:
-    """Print warnings with their place; notes need nothing from anybody, and stay in the file."""
+    """Print warnings with their place. Notes need no action, and are only in the file."""
     shown = [finding for finding in plan.findings if finding.level == "warning"]
     if shown:
         say()

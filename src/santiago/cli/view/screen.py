@@ -1,4 +1,4 @@
-"""What a person sees of a run: a live table on a terminal, else whole lines; a summary at the end; NDJSON for programs."""
+"""What a person sees of a run: a live table on a terminal, else lines; a summary at the end; NDJSON for programs."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ STREAM = {"type": "stream", "schema_version": "1.0"}
 _IN_TABLE = frozenset(
     {EventKind.CHUNK_STARTED, EventKind.ATTEMPT_STARTED, EventKind.STORY_DONE, EventKind.RUN_VERIFYING}
 )
-"""What the table shows anyway."""
+"""Events that the table already shows."""
 _AT_THE_END = frozenset({EventKind.RUN_ENDED, EventKind.RUN_PAUSED})
-"""What the summary says anyway."""
+"""Events that the summary already tells."""
 
 
 class Screen:
     """Shows a run on standard error; the events themselves as NDJSON on standard output with --json.
 
-    Nothing here may break a run: whoever reads may go away.
+    Nothing here may break a run, even if the reader goes away.
     """
 
     def __init__(
@@ -67,11 +67,11 @@ class Screen:
     ) -> None:  # fmt: skip
         self.plan = plan
         self.run_input = run_input
-        """As this start has it: with its own agent and policy."""
+        """The run input with the agent and policy of this start."""
         self.frozen = frozen
-        """As the run keeps it."""
+        """The frozen run input."""
         self.desk = desk
-        """Prints lines where somebody else shows the questions."""
+        """Prints lines if the desk shows the questions."""
         self.scope = scope or Scope()
         self.history = History()
         self.as_json = as_json
@@ -115,7 +115,7 @@ class Screen:
             self.beat.start()
 
     def _chosen(self) -> str:
-        """Say why it is this agent, where nobody named one."""
+        """Return why this agent was chosen, if nobody named one."""
         agent = self.run_input.agent
         named = agent.mode == "scripted" or agent.profile or agent.command
         return "" if named else " (the first that is installed and signed in)"
@@ -138,7 +138,7 @@ class Screen:
         self._tell_held(state)
 
     def _tell_held(self, state: RunState) -> None:
-        """Say once that a limit keeps stories from running side by side; the table says it by itself."""
+        """Print once that a limit keeps stories from running at the same time. The live table shows that by itself."""
         held = held_back(state, self.run_input.limits, self.jobs)
         if held and held != self.held and self.live is None:
             self._tell_now(
@@ -163,7 +163,7 @@ class Screen:
             self.live.above(line.painted(time_of_day(event.timestamp), columns=_columns()))
 
     def check_begun(self, folder: str, place: int, total: int, command: str) -> None:
-        """Hear from the verifier which check it starts; called from any thread."""
+        """Note which check the judge starts. Called from any thread."""
         self.checks.begun(folder, place, total, command)
 
     def _keep_chunk(self, label: str, state: RunState) -> None:
@@ -175,7 +175,7 @@ class Screen:
             self.live.above(row)
 
     def close(self) -> None:
-        """Take the live view down, whatever happened; lines that it still owed are shown."""
+        """Remove the live view, whatever happened, and print the lines that it could not show."""
         if self.beat is not None:
             self.beat.close()
         if self.live is not None:
@@ -186,9 +186,9 @@ class Screen:
     # The end
 
     def end(self, state: RunState, out_dir: Path, following: list[str] | None = None, own_work: str = "") -> None:
-        """Print the summary: what came of it, where the evidence is, what to type next (or what is given as that).
+        """Print the summary: the outcome, where the evidence is, and the next commands (`following` if given).
 
-        `own_work` is the story for which a person brought work that did not pass.
+        `own_work` is the story whose work a person supplied and that did not pass.
         """
         if self.live is not None and self.table is not None and state.phase is not RunPhase.SUCCESS:
             for row in self.table.rows(state, _columns()):
@@ -218,7 +218,7 @@ class Screen:
             self._say(f"{paint('note:', 'cyan')} {trouble}")
 
     def _troubles(self, report: Report, own_work: str) -> None:
-        """Print what stood in the way, if anything did."""
+        """Print what went wrong, if anything did."""
         if report.state.phase in (RunPhase.FAILED, RunPhase.BLOCKED):
             self._failures(report)
         elif own_work:
@@ -256,14 +256,14 @@ class Screen:
             s.id
             for s in self.plan.stories
             if s.criteria and state.stories[s.id].proof == "regression" and status_of(state.stories[s.id]) == "done"
-            if not state.stories[s.id].is_kept  # the run that did the work told of it
+            if not state.stories[s.id].is_kept  # the run that did the work reported it
         ]
         if weak:
             names = f"{', '.join(weak[:12])}{' …' if len(weak) > 12 else ''}"
             self._say(f"not proven: {names}  (no test fails without their work)")
 
     def _unshown(self, state: RunState) -> None:
-        """Name the criteria of stories that are done which no test shows."""
+        """Print the criteria of finished stories that no test shows."""
         done = [state.stories[s.id] for s in self.plan.stories if status_of(state.stories[s.id]) == "done"]
         lacking = [_named(story.id, row.id) for story in done for row in criteria_of(story) if row.after != "passed"]
         if lacking:
@@ -281,7 +281,7 @@ class Screen:
             self.beat.said()
 
     def _say(self, text: str, *, order: bool = False) -> None:
-        """Print a line; `order` where it is meant for the CI service itself."""
+        """Print a line. `order` means that it is a command for the CI service."""
         text = text if order else ci.quiet(text)
         with contextlib.suppress(OSError):
             if self.desk is not None:
@@ -294,12 +294,12 @@ class Screen:
         try:
             click.echo(json.dumps(data, ensure_ascii=plain))
         except OSError:
-            # The reader went away; the run does not depend on being watched. Python would complain once more at exit.
+            # The reader went away, and the run goes on. Without this, Python would complain once more at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _named(story: str, criterion: str) -> str:
-    """Return a criterion as a person finds it: one whose requirement has no id of its own by its story."""
+    """Return a criterion's name for people. If its requirement has no id of its own, it is named by its story."""
     return f"{story}#{criterion.rpartition('#')[2]}" if criterion.startswith("~") else criterion
 
 
@@ -315,7 +315,7 @@ def _summary(report: Report) -> str:
 
 
 def _look(report: Report) -> str:
-    """Return where the work and the evidence are to be seen."""
+    """Return where to see the work and the evidence."""
     state = report.state
     done = any(story.phase is StoryPhase.DONE and not story.is_kept for story in state.stories.values())
     return f"look: {f'git diff HEAD...{state.branch}   ' if done else ''}evidence in {near(report.out_dir)}"

@@ -1,4 +1,4 @@
-"""The screens, where there is a terminal for them; each is made after the chunks of its plan were painted."""
+"""Starts the screens. Each is loaded after the chunks of its plan were painted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def has_screen() -> bool:
-    """Tell whether there is a terminal that a screen can be drawn on, and nobody asked for lines."""
+    """Tell whether there is a terminal for a screen, and nobody asked for plain lines."""
     terminal = sys.stdin.isatty() and sys.stdout.isatty()
     return terminal and os.environ.get("TERM", "dumb") != "dumb" and not os.environ.get("SANTIAGO_PLAIN")
 

@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
 _PREPARES = "prepares its checks"
 NARROW = 60
-"""With fewer columns than these there is no room for attempts and times."""
+"""Terminals with fewer columns have no room for attempts and times."""
 QUIET_MS = 60_000
 """After this long without output an agent is shown as quiet."""
 
 
 class Table:
-    """Knows what to show; says nothing itself. All that it reads belongs to others and may change meanwhile."""
+    """Makes the lines of the table, and prints nothing. What it reads may change meanwhile."""
 
     def __init__(
         self, plan: Plan, run_input: RunInput, out_dir: Path, agent: str, now_ms: Callable[[], int],
@@ -59,11 +59,11 @@ class Table:
         self.checks = checks or Checks()
         self.jobs = jobs
         self.mark = self.looked = now_ms()
-        """Since when time is not yet in the log; and when that was last asked."""
+        """Since when time is not recorded in the log yet, and when that was last read."""
         self.lock = threading.Lock()
 
     def take(self, events: Sequence[Event]) -> None:
-        """Note when things began; the rest is in the state."""
+        """Note when attempts began. The rest is in the state."""
         now = self.now_ms()
         with self.lock:
             for event in events:
@@ -96,7 +96,7 @@ class Table:
         return [*lines, paint(fit(keys, columns).rstrip(), "bright_black")]
 
     def _whole(self, state: RunState) -> str:
-        """Say what is checked that belongs to no story."""
+        """Return what is being checked for the whole run."""
         if checking := self.checks.of(BASE):
             return checking.text
         if state.phase is not RunPhase.RUN_VERIFICATION:
@@ -122,11 +122,11 @@ class Table:
         ]
         parts += [*spending.of_run(state, limits, brief=True), self.agent]
         while len(parts) > 2 and width("   ".join(parts)) > columns:
-            parts.pop(0 if parts[0].startswith("run ") else -1)  # which run it is was said before
+            parts.pop(0 if parts[0].startswith("run ") else -1)  # the run's name was printed before
         return paint(fit("   ".join(parts), columns).rstrip(), "cyan", bold=True)
 
     def used(self, state: RunState) -> int:
-        """Return the time that counts: none passes while all that happens is waiting."""
+        """Return the execution time. It does not grow while the run only waits."""
         now = self.now_ms()
         if state.wait_until is not None and not state.running:
             self.mark += now - self.looked
@@ -150,7 +150,7 @@ class Table:
         return [state.stories[name] for name in chunk.stories]
 
     def _fitting(self, state: RunState, columns: int, most: int) -> list[str]:
-        """Return rows for as many stories as fit; the done ones give way first, then those that wait longest."""
+        """Return rows for as many stories as fit. Finished stories are dropped first, then those that wait longest."""
         stories = self.chunk(state)
         lines: list[str] = []
         if len(stories) > most:
@@ -165,7 +165,7 @@ class Table:
         return [*lines, f"    … {len(left)} more wait"] if left else lines
 
     def rows(self, state: RunState, columns: int, label: str | None = None) -> list[str]:
-        """Return the rows that stay on the screen of a chunk: those on which something was done."""
+        """Return the rows of a chunk that stay on the screen: the stories that were worked on."""
         stories = [story for story in self.chunk(state, label) if story.attempts or story.phase not in WAITING]
         widths = self._widths(stories, columns)
         return [self._row(state, story, columns, widths) for story in stories]
@@ -188,7 +188,7 @@ class Table:
         return story.used_ms + (self.now_ms() - since if since is not None else 0)
 
     def _now(self, state: RunState, story: StoryState, room: int) -> str:
-        """Say the state in a word, and what happens now."""
+        """Return the state in a word, and what happens now."""
         word = mark(story, at_rest=state.phase is RunPhase.PAUSED).word
         checking = self.checks.of(story.id)
         if story.phase is StoryPhase.VERIFIED and checking:
@@ -220,10 +220,10 @@ class Table:
             story = state.stories[name]
             if story.counted >= self._most(state, story):
                 left = sum(1 for other in state.stories.values() if not other.attempts and not other.skipped)
-                return f"last attempt for {name}: if it fails the run ends here, {count(left, 'story', 'stories')} not started"
+                return f"last attempt for {name}: if it fails, the run ends with {count(left, 'story', 'stories')} not started"
         return ""
 
 
 def _figures(tries: str, time: str, columns: int) -> str:
-    """Return the columns of numbers, for which a narrow terminal has no room."""
+    """Return the columns of numbers; empty on a narrow terminal."""
     return f"{tries:>5}  {time:>7}  " if columns >= NARROW else ""

@@ -1,4 +1,4 @@
-"""Text on a terminal: colour only where it is wanted, letters that it can show, lines that it does not have to break."""
+"""Text on a terminal: colour only if wanted, characters that it can show, lines that fit."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def unicode(*, stderr: bool = True) -> bool:
 
 
 def joint(*, stderr: bool = True) -> str:
-    """Return what stands between two parts of a line, as far as this terminal can show it."""
+    """Return the separator between two parts of a line that this terminal can show."""
     return " · " if unicode(stderr=stderr) else " - "
 
 
 def size_of(*, stderr: bool) -> tuple[int, int]:
-    """Return how many columns and rows the terminal has; zeros where there is none."""
+    """Return how many columns and rows the terminal has; zeros if there is none."""
     stream = sys.stderr if stderr else sys.stdout
     if not stream.isatty():
         return 0, 0
@@ -59,17 +59,17 @@ def size_of(*, stderr: bool) -> tuple[int, int]:
 
 
 def columns_of(*, stderr: bool) -> int:
-    """Return how wide the terminal is; 0 where there is none, so that nothing is broken on its way to a file."""
+    """Return how wide the terminal is; 0 if there is none, so that nothing is wrapped in a file."""
     return size_of(stderr=stderr)[0]
 
 
 _SIGNS = "\u2e80-\ua4cf\uf900-\ufaff\ufe30-\uffdc\U0001f000-\U0003ffff"
-"""Letters that stand for themselves: ideographs, kana, emoji."""
+"""Characters between which a line may be broken: ideographs, kana, emoji."""
 _PIECE = rf"\s+|\x1b\[[0-9;]*m|[{_SIGNS}](?:[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]|\u200d.)*|[^\s\x1b{_SIGNS}]+|."
-"""What a line is not broken within: a blank, a colour, a word, a sign."""
+"""Pieces of a line that are not broken: a blank, a colour, a word, a sign."""
 _ASIDE = "      # "
 _TYPED = r"((?:next:| {5}) \S.*?)   +# (.+)"
-"""A command to be pasted, with what it does as a comment: `next: santiago resume   # go on`."""
+"""A command to paste, with a comment on what it does: `next: santiago resume   # go on`."""
 _NAME = r"[│|] +|\S{1,12}(?: \S{1,12})?: +"
 """The bar of a frame, or a name with its colon."""
 _GAP = r"(?<=\S)  +(?=\S)"
@@ -77,10 +77,10 @@ _WIDEST = 24
 
 
 def broken(text: str, columns: int, indent: int | None = None) -> str:
-    """Return a text in lines that a terminal does not have to break in the middle of a word.
+    """Return a text wrapped into lines, so that the terminal does not break it in the middle of a word.
 
-    Further lines begin below the text of the first. A word that is longer than a line is left to the terminal, so that
-    a path can still be copied as a whole, and so is a command with a comment: the comment then stands below it.
+    Further lines are indented like the text of the first. A word that is longer than a line is left to the terminal, so that
+    a path can be copied as a whole. A command stays on one line, and its comment then goes below it.
     """
     if not columns:
         return text
@@ -113,7 +113,7 @@ def _broken(text: str, columns: int, indent: int | None) -> str:
 
 
 def _hang(text: str) -> str:
-    """Return what further lines begin with: the bar of a frame, or blanks up to where the first line says something."""
+    """Return what further lines begin with: the bar of a frame, or blanks up to the text of the first line."""
     if name := re.match(_NAME, text):
         return name[0] if name[0][0] in "│|" else " " * len(name[0])
     gaps = [gap.end() for gap in re.finditer(_GAP, text[: 2 * _WIDEST]) if gap.end() <= _WIDEST]
@@ -122,9 +122,9 @@ def _hang(text: str) -> str:
 
 
 def rows_that_fit(rows: list[list[str]], room: int, expendable: list[int]) -> list[str]:
-    """Return a table's rows as lines, without the columns for which there is no room: `expendable`, first those named first.
+    """Return a table's rows as lines. Columns that do not fit are dropped, in the order of `expendable`.
 
-    A table whose rows are broken is no table any more; where there is no terminal, all of it is shown.
+    Wrapped rows would not look like a table. Without a terminal, all columns are shown.
     """
     kept, left = list(range(len(rows[0]))), list(expendable)
     while room and left and any(sum(width(row[at]) + 2 for at in kept) - 2 > room for row in rows):
@@ -133,9 +133,9 @@ def rows_that_fit(rows: list[list[str]], room: int, expendable: list[int]) -> li
 
 
 def say(text: str = "", *, err: bool = False, verbatim: bool = False) -> None:
-    """Print a line for people, with its colours only where they are wanted; on a terminal in as many lines as it needs.
+    """Print a line for people, with colours only if wanted; on a terminal it is wrapped.
 
-    What is `verbatim` (a patch, a log, a command to be pasted) stays as it is.
+    A `verbatim` line (a patch, a log, a command to paste) is not wrapped.
     """
     shown = text if verbatim else broken(text, columns_of(stderr=err))
     click.echo(shown, err=err, color=coloured(stderr=err))

@@ -1,1 +1,1 @@
-"""The ports: all that the core knows of the outside. Each docstring is what an adapter is tested against."""
+"""The ports: all that the core knows of the outside world. Adapters are tested against what the docstrings here say."""

@@ -15,39 +15,39 @@ if TYPE_CHECKING:
 
 @record
 class Drafting:
-    """What an agent is asked for that plans the whole, not a story of it. The files lie in the packet's plan folder."""
+    """What an agent gets that drafts a whole plan instead of working on a story. The files lie in the packet's plan folder."""
 
     artifact: Artifact
     task: str
     """What a person wants; empty where the document says it."""
     document: str
-    """Name of the file with the document that it all began with; empty where there is none."""
+    """Name of the file with the document that the session began with; empty where there is none."""
     plan: str
-    """Name of the file with what stands so far; empty in the first turn from a sentence."""
+    """Name of the file with the plan so far; empty in the first turn of a session that began with a sentence."""
     feedback: str
-    """What a person says about that."""
+    """What a person said about the plan so far."""
     drafts: tuple[str, ...] = ()
     """Names of the files with the drafts that are to be merged; none for an agent that drafts by itself."""
     size: SizeWishes = SizeWishes()
     commands: tuple[str, ...] = ()
-    """Checks that judge every story anyway."""
+    """Checks that every story has in any case."""
 
 
 @record
 class Packet:
-    """Everything that one attempt's agent gets to know."""
+    """Everything that the agent of one attempt is told."""
 
     run_id: str
     story: Story
     attempt: int
     criteria: tuple[tuple[str, str], ...]
-    """Id and text of each."""
+    """Each requirement's id and text."""
     commands: tuple[str, ...]
     """The checks that will judge the work."""
     chunk_titles: tuple[str, ...]
     """The stories of the active chunk, this one included."""
     critiques: tuple[str, ...]
-    """Of the attempts before, oldest first."""
+    """The critiques of the earlier attempts, oldest first."""
     notes: tuple[str, ...]
     """Answers, hints and change requests, oldest first."""
     folder: str
@@ -66,23 +66,23 @@ class Packet:
     tests_by: int = 0
     """Number of the attempt that wrote the story's tests, where that was done first."""
     test_files: tuple[str, ...] = ()
-    """Where those tests are; for an attempt that is to write them, where the repository has others."""
+    """The files of those tests. For an attempt that is to write them: the files of the tests that the repository has."""
     proposes: bool = False
     """The agent only writes a detailed plan of the story, and changes nothing."""
     detail_file: str = ""
-    """Where it writes that plan; the backend says it when it starts the agent."""
+    """The file that the agent writes that plan to. The backend sets it when it starts the agent."""
     proposal: int = 0
     """Number of that plan among those of the story."""
     before: str = ""
-    """The proposal before, for people to read, where it was sent back or is to be adjusted."""
+    """The previous proposal as readable text, where it was sent back or is to be adjusted."""
     findings: tuple[str, ...] = ()
-    """What santiago found wrong with that one."""
+    """What santiago found wrong with the previous proposal."""
     detail: str = ""
-    """The approved detailed plan, for people to read, that an attempt is to carry out."""
+    """The approved detailed plan that the attempt carries out, as readable text."""
     detail_digest: str = ""
-    """Of the approved plan as a document."""
+    """Digest of the approved detailed plan."""
     drafting: Drafting | None = None
-    """The agent plans the whole; `story` then only names that, and `detail_file` is where it writes."""
+    """Set where the agent drafts a whole plan. `story` then only holds its title, and `detail_file` is what it writes."""
 
     @property
     def readonly(self) -> bool:
@@ -91,7 +91,7 @@ class Packet:
 
 
 def whole(title: str) -> Story:
-    """Return the story that stands for all of a plan, for an agent that plans it."""
+    """Return a story that stands for a whole plan, for the packet of an agent that drafts it."""
     return Story(
         id="PLAN", title=title, description="", requirements=(), criteria=(), depends_on=(), external_depends_on=(),
         chunk="", role="developer", profile=None, files=(), verify=(), priority=None, claimed_done=False,
@@ -102,12 +102,12 @@ def whole(title: str) -> Story:
 class AgentBackend(Protocol):
     """Carries out one attempt in a fresh context.
 
-    Returns only when nothing that it started is alive any more, however the agent ended. Never raises for what an agent
-    does; what it did not finish, and why, is the ending's reason.
+    Returns only when every process that it started has ended. Never raises for what an agent does: the ending's reason
+    tells what went wrong.
     """
 
     def render(self, packet: Packet) -> str:
-        """Return the prompt; text from documents and from earlier output stands fenced, as data."""
+        """Return the prompt. Text from documents and from earlier output is marked in it as data."""
 
     def attempt(self, packet: Packet, stop: Stop) -> AgentEnding:
         """Run the agent on its prompt file until it ends, its time is up, or it must stop."""

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class AttemptFiles(Protocol):
-    """The files of attempts in the out-dir; what a verdict rests on is on disk when its digest is returned."""
+    """The files of attempts in the out-dir. When a digest is returned, the file that it belongs to is on disk."""
 
     def log_path(self, story: str, attempt: int) -> str:
-        """Return the file for the agent's output; its folder is there."""
+        """Return the path of the file for the agent's output. Its folder exists."""
 
     def prompt_path(self, story: str, attempt: int) -> str:
         """Return the prompt's file."""
@@ -26,10 +26,10 @@ class AttemptFiles(Protocol):
         """Write the prompt."""
 
     def keep_ending(self, story: str, attempt: int, ending: AgentEnding) -> None:
-        """Note that the agent has ended, so that a next start may judge its work."""
+        """Note that the agent has ended, so that the next start can judge its work after a crash."""
 
     def keep_work(self, story: str, attempt: int, patch: str, left_out: Sequence[str]) -> None:
-        """Write what the agent changed, and what of it git could not keep."""
+        """Write the patch of what the agent changed, and the list of files that git could not keep."""
 
     def left_out(self, story: str, attempt: int) -> tuple[str, ...]:
         """Return what git could not keep of an attempt."""
@@ -38,7 +38,7 @@ class AttemptFiles(Protocol):
         """Return the ending that was noted; None where the agent has not ended, or the note cannot be read."""
 
     def outcome(self, story: str, attempt: int) -> AttemptOutcome | None:
-        """Return the outcome that was written; None where there is none that can be read."""
+        """Return the outcome that was written; None where it is missing or unreadable."""
 
     def critiques(self, story: str, before: int, after: int = 0) -> tuple[str, ...]:
         """Return the critiques of the attempts between two numbers, oldest first."""
@@ -66,10 +66,10 @@ class DetailFiles(Protocol):
         """Write the prompt."""
 
     def keep(self, story: str, number: int, detail: Detail | None, text: str) -> tuple[str, str]:
-        """Write a proposal for programs and for people; return the digests of the first and of the list of its files."""
+        """Write a proposal as JSON and as readable text; return the digests of the JSON and of the list of its files."""
 
     def get(self, ref: DetailRef) -> Detail:
-        """Return a detailed plan; raise where it is not the one that the log names."""
+        """Return a detailed plan; raise where the file's digest differs from the one in the log."""
 
 
 class ArtifactStore(Protocol):

@@ -37,23 +37,23 @@ class Letter:
 
 @dataclass(slots=True)
 class Heard:
-    """What the letters come to."""
+    """What follows from the letters that were read."""
 
     facts: list[Fact] = field(default_factory=list)
     stop: Literal["soon", "now"] | None = None
     later: list[str] = field(default_factory=list)
-    """Letters that wait for the next look: what they are about is decided by another one first."""
+    """Letters that are left for the next look, since another letter about the same thing comes first."""
     changed: list[str] = field(default_factory=list)
     """Stories whose running attempt ends at once."""
     void: list[str] = field(default_factory=list)
-    """Names of letters that were to answer a question and did not; somebody else may still."""
+    """Names of letters that were meant to answer a question and failed to. The question stays open for others."""
 
 
 class Outside(Protocol):
-    """Brings the run what is asked of it. A letter that was heard and is not yet done is heard again after a crash."""
+    """Brings the run the letters from outside. After a crash, letters that were read but not recorded are read again."""
 
     def hear(self, state: RunState, held: Collection[str]) -> Heard:
-        """Return what is new; what is about stories that are `held`, since they come onto the branch, waits."""
+        """Return what is new. Letters about `held` stories wait, since these stories are just being put onto the branch."""
 
     def done(self) -> None:
-        """What was heard last is in the log now."""
+        """Put away the letters that were heard last: they are recorded in the log."""

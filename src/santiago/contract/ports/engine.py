@@ -14,11 +14,11 @@ class Performer(Protocol):
     """Carries out one order, wherever it is called."""
 
     def perform(self, order: Order, stop: Stop) -> Outcome:
-        """Return what came of it; raise only for what no outcome can express."""
+        """Return the outcome; raise only for what no outcome can express."""
 
 
 class Engine(Protocol):
-    """Has orders carried out. Outcomes come back in any order; a second outcome of one step is dropped by its id."""
+    """Has orders carried out. Outcomes come back in any order. A second outcome with the same step id is dropped."""
 
     def capacity(self) -> int:
         """Return how many more steps may be submitted now."""
@@ -27,10 +27,10 @@ class Engine(Protocol):
         """Begin to carry out an order."""
 
     def stop(self, step: str, *, now: bool) -> None:
-        """Ask a step to end at its next safe boundary, or at once; it still comes back."""
+        """Ask a step to end at its next safe boundary, or at once. `wait` still returns it."""
 
     def wait(self, timeout_ms: int) -> tuple[Step, Outcome | BaseException] | None:
-        """Return a finished step with what came of it, or None where the time ran out."""
+        """Return a finished step with its outcome, or None where the time ran out."""
 
     def close(self) -> None:
-        """End what is under way at once, wait for that, and let go of everything."""
+        """End every step that is under way at once, wait until they have ended, and release all resources."""

@@ -28,9 +28,9 @@ class Work:
     evidence: tuple[tuple[str, str], ...] = ()
     """Criterion → the test, or the command, that is said to show it."""
     writes_tests: bool = False
-    """It only writes the story's tests: they must fail on the base for want of the work."""
+    """The attempt only writes the story's tests. They must fail on the base, since the work is still missing."""
     before_tests: str | None = None
-    """What the base was before the story's own tests were put onto it, where such tests were written first."""
+    """The base without the story's own tests, where those were written first and put onto it."""
 
 
 @record
@@ -40,17 +40,17 @@ class Judged:
     verdict: Verdict
     record: bytes
     tests: str | None = None
-    """A commit like the base with nothing but the new tests, where these were asked for and are good."""
+    """The base plus only the new tests, as a commit; set where such tests were asked for and are good."""
 
 
 @record
 class Proposal:
-    """What may make a check run that cannot."""
+    """A change that may make a check run that cannot run now."""
 
     check: str
     """The check to use; often the same one."""
     setup: str = ""
-    """A command for [workspace] setup, where it takes one."""
+    """A command for [workspace] setup, where one is needed."""
 
 
 @record
@@ -59,7 +59,7 @@ class Examination:
 
     record: bytes
     reason: Reason | None = None
-    """Why nothing may begin."""
+    """Why no story may begin; None where all is well."""
     message: str = ""
     hint: str = ""
     red: tuple[str, ...] = ()
@@ -72,29 +72,29 @@ class Examination:
 
 
 class SetUpFailedError(Exception):
-    """A set-up command did not succeed, so nothing can be said about the tree."""
+    """A set-up command failed, so nothing is known about the tree."""
 
 
 class Judge(Protocol):
-    """Gives verdicts. A verdict rests on what ran in clean checkouts, never on what anyone said.
+    """Gives verdicts. A verdict rests only on what ran in clean checkouts, never on what an agent claims.
 
-    Every method that runs checks returns None where it was stopped before there was a result.
+    Every method that runs checks returns None if it was stopped before there was a result.
     """
 
     def prepare(self, folder: str, stop: Stop) -> None:
         """Make a fresh checkout ready to be worked in; raise SetUpFailedError where its set-up does not succeed."""
 
     def examine(self, base: str, stories: Sequence[Story], stop: Stop) -> Examination | None:
-        """Run every check of these stories, and of the run, once on a base; say what stands in the way of a verdict."""
+        """Run every check of these stories and of the run once on a base; tell what would prevent a verdict."""
 
     def attempt(self, work: Work, stop: Stop) -> Judged | None:
         """Return the verdict on an attempt's work, by its own tests and by those of the base.
 
-        One that only writes tests passes where they run and fail for want of the work.
+        An attempt that only writes tests passes if these run, and fail because the work is still missing.
         """
 
     def tree(self, story: Story, name: str, commit: str, base: str | None, attempt: int, stop: Stop) -> Judged | None:
-        """Return what a story's checks say of any commit, held against a base where one is given."""
+        """Return the verdict of a story's checks on any commit, compared with a base where one is given."""
 
     def run(self, base: str, head: str, stories: Sequence[Story], accepted: Sequence[str], stop: Stop) -> Judged | None:
         """Return the verdict on the whole run: its checks on the head, also with the tests of the run's first base.

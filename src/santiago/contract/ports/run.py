@@ -19,7 +19,7 @@ class Clock(Protocol):
 
 @record
 class Sign:
-    """A sign of life: what the next start counts where no event tells of it; by `monotonic_ms`, never by the wall clock."""
+    """A sign of life. After a crash the next start counts these times, which no event has recorded. Taken by `monotonic_ms`."""
 
     used_ms: int
     """Execution time of the run up to now."""
@@ -38,7 +38,7 @@ class Stop(Protocol):
 
 
 class Never:
-    """Nobody asks for a stop: what is under way ends by itself, by its time, or with the whole program."""
+    """A `Stop` that never asks for a stop."""
 
     def soon(self) -> bool:
         return False

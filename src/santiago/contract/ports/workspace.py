@@ -21,7 +21,7 @@ class Opened:
 
     folder: str
     base: str
-    """The one commit that the folder began as."""
+    """The commit that the folder was made from."""
 
 
 @record
@@ -45,19 +45,19 @@ class Snapshot:
     changes: tuple[Change, ...]
     """Against the attempt's base."""
     patch: str
-    """Within a limit; one that goes on beyond it ends with `PATCH_CUT`."""
+    """The patch, up to a limit. A longer one is cut and ends with `PATCH_CUT`."""
     left_out: tuple[str, ...] = ()
-    """What git could not take, in git's words: sockets, forbidden names."""
+    """Files that git could not take (sockets, forbidden names), in git's words."""
 
 
 @record
 class Integration:
-    """What comes of applying an attempt to the run's head."""
+    """The result of applying an attempt to the run's head."""
 
     head: str | None
     """The new head, not yet on the branch; None where it did not apply."""
     moved: bool
-    """Whether the tree is another than the one that was verified, so that a second verification is due."""
+    """Whether the tree differs from the verified one, so that it must be verified again."""
     conflict: str = ""
     """The files in conflict."""
 
@@ -81,7 +81,7 @@ class Workspace(Protocol):
         """Make the attempt's folder on the run's head plus the snapshots that follow it, applied in order."""
 
     def prepared(self, story: str, attempt: int) -> None:
-        """Note what set-up left in the attempt's folder and git knows nothing of: no snapshot takes it for the agent's work."""
+        """Note the untracked files that set-up left in the attempt's folder, so that no snapshot counts them as the agent's work."""
 
     def snapshot(self, story: str, attempt: int, message: str) -> Snapshot | None:
         """Keep what the folder holds under the attempt's ref; None where nothing differs from the base."""
@@ -90,12 +90,12 @@ class Workspace(Protocol):
         """Return a clean folder with this commit and nothing else."""
 
     def watched(self, folder: str) -> Callable[[], tuple[str, ...]]:
-        """Return what tells which files of a clean folder are not as they are now; to be called once."""
+        """Return a function that tells which files of a clean folder have changed since now. Call it once."""
 
     def compose(
         self, onto: str, other: str, paths: Sequence[str], contents: Mapping[str, bytes], message: str = ""
     ) -> str:
-        """Return a commit like `onto` in which these paths are as in `other`, also missing, and some have given contents."""
+        """Return a commit like `onto`, but with these paths as in `other` (or removed), and some with the given contents."""
 
     def keep_tests(self, story: str, attempt: int, commit: str) -> None:
         """Keep the commit with the tests that an attempt wrote, beside its snapshot."""
@@ -104,7 +104,7 @@ class Workspace(Protocol):
         """Return the paths that differ between two commits."""
 
     def difference(self, old: str, new: str, paths: Sequence[str]) -> str:
-        """Return what was done to these files between two commits: a patch for people, of which the end may be left out."""
+        """Return the changes of these files between two commits, as a patch for people. A long patch is cut."""
 
     def integrate(
         self,
@@ -117,11 +117,11 @@ class Workspace(Protocol):
     ) -> Integration:
         """Apply a verified snapshot to the run's head, without moving the branch.
 
-        `onto` is the head that the log knows: after a crash the branch may already stand on this very work.
+        `onto` is the head that the log knows. After a crash the branch may already contain this work.
         """
 
     def advance(self, old: str, new: str) -> str:
-        """Move the run's branch if it still stands on `old`, and return its head; a second call changes nothing."""
+        """Move the run's branch to `new` if it is still at `old`; return its head. A second call changes nothing."""
 
     def close(self, story: str, attempt: int) -> None:
         """Remove the attempt's folder; its ref stays."""
@@ -145,7 +145,7 @@ class Workspace(Protocol):
         """Return the paths of a commit."""
 
     def mentions(self, commit: str, text: str) -> bool:
-        """Say whether any file of a commit holds a text; yes where that cannot be found out."""
+        """Tell whether any file of a commit contains a text; true if that cannot be found out."""
 
     def read(self, commit: str, path: str) -> bytes | None:
         """Return a file of a commit; None where there is none, or it is too large to matter."""

@@ -1,4 +1,4 @@
-"""What happened to each test of a check, by its id: how runners are asked to name their tests, and how that is read."""
+"""The result of each test of a check, by its id: how runners are made to name their tests, and how that is read."""
 
 from santiago.judge.naming.ids import INSIDE, Tests, file_of, function_of, name_of
 from santiago.judge.naming.junit import UnreadError

@@ -15,22 +15,22 @@ Status = Literal["passed", "failed", "skipped"]
 Tests = dict[str, Status]
 """Test id to status, in order of appearance."""
 Named = list[tuple[str, Status]]
-"""What one process of a runner named; a name may come twice."""
+"""The tests that one process of a runner named. A name may come twice."""
 
 INSIDE = " > "
-"""Stands between a suite and what is in it."""
+"""Separates a suite from what is in it."""
 _SEVERITY: dict[Status, int] = {"passed": 0, "skipped": 1, "failed": 2}
 _REPEATED = pattern(r" \(\d{1,9}\)$")
 _GO_FUNCTION = pattern(r"[^ ]*?/(?:Test|Example|Fuzz|Benchmark)(?![a-z])[^/]*")
 _PARAMETERS = pattern(r"[\[({]")
 _OF_CLASS = (".py", ".java", ".kt", ".groovy", ".scala", "/__init__.py")
-"""How the file of a class or module ends that an id spells with dots."""
+"""Endings of files whose classes or modules an id spells with dots."""
 _DEEPEST = 40
-"""Parts of a path or of a dotted name that are looked at."""
+"""How many parts of a path or of a dotted name are looked at."""
 
 
 def worst(found: Iterable[tuple[str, Status]]) -> Tests:
-    """Return each test once, with the worst that became of it."""
+    """Return each test once, with its worst result."""
     tests: Tests = {}
     for test, status in found:
         tests[test] = max(tests.get(test, status), status, key=_SEVERITY.__getitem__)
@@ -38,7 +38,7 @@ def worst(found: Iterable[tuple[str, Status]]) -> Tests:
 
 
 def numbered(found: Iterable[tuple[str, Status]]) -> Tests:
-    """Return the tests of one process, `name (2)` being the second of a name."""
+    """Return the tests of one process. The second test with the same name becomes `name (2)`."""
     seen: Counter[str] = Counter()
     named: Named = []
     for test, status in found:
@@ -48,7 +48,7 @@ def numbered(found: Iterable[tuple[str, Status]]) -> Tests:
 
 
 def function_of(test: str) -> str:
-    """Return a test id without its parameters; of a Go subtest that is the test that runs it."""
+    """Return a test id without its parameters. For a Go subtest it is the test that runs it."""
     head, sign, rest = test.partition("::")
     if sign and INSIDE not in head:
         return f"{head}::{_PARAMETERS.split(rest, maxsplit=1)[0].rstrip()}"
@@ -58,14 +58,14 @@ def function_of(test: str) -> str:
 
 
 def name_of(test: str) -> str:
-    """Return what a test itself is called, wherever it stands."""
+    """Return the name of a test without its file and class."""
     function = function_of(test)
     last = function.rpartition("::")[2].rpartition(INSIDE)[2]
     return last if " " in last else last.rpartition(".")[2]
 
 
 def file_of(test: str, files: Collection[str]) -> str | None:
-    """Return which of these files holds a test, where its id tells: a path at its beginning, or a dotted name."""
+    """Return which of these files holds a test, if its id tells: by a path at its beginning, or by a dotted name."""
     head = test.split("::", 1)[0].split(INSIDE, 1)[0].removeprefix("./")
     by_name = _by_name(frozenset(files))  # the same frozenset is indexed once
     for place in _places(head):

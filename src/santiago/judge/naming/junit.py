@@ -25,7 +25,7 @@ _MOST_FOLDERS = 5000
 _SKIPPED_FOLDERS = frozenset({".git", "node_modules", ".venv", "venv", ".tox", ".nox", "__pycache__", ".mypy_cache"})
 _NOT_RUN = frozenset({"notrun", "disabled", "skipped", "suppressed"})
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--[^>]*>\s*)?<testsuites?[\s>/]")
-"""A report, and no declaration of entities before it: no runner writes these, and they make a small file a large one."""
+"""Matches a report without entity declarations. No runner writes these, and they can turn a small file into a huge one."""
 _CLASS = re.compile(r"\.(?=[A-Z])")
 
 
@@ -34,7 +34,7 @@ class UnreadError(Exception):
 
 
 def read(reports: Path, folder: Path, since_ns: int) -> list[Tests]:
-    """Return the tests of each report in a folder of the check's own, and of those written below the checkout since."""
+    """Return the tests of each report in the check's own folder, and of reports written below the checkout since then."""
     paths = dict.fromkeys([*_files(reports, 0), *_files(folder, since_ns)])
     contents = (regular.content(path, LARGEST + 1, follow=False) for path in list(paths)[: 10 * MOST_FILES])
     found = [tests_of(raw, f"{folder}/") for raw in contents if raw is not None]
@@ -54,7 +54,7 @@ def _files(folder: Path, since_ns: int) -> Iterator[Path]:
 
 
 def tests_of(raw: bytes, root: str) -> Tests | None:
-    """Return the tests of one report, with paths from a root; None where it is none, is broken or declares entities."""
+    """Return the tests of one report, with paths relative to a root; None if it is not a report, broken, or has entities."""
     if not _BEGINS.match(raw):
         return None
     if len(raw) > LARGEST:
@@ -64,13 +64,13 @@ def tests_of(raw: bytes, root: str) -> Tests | None:
     except (ElementTree.ParseError, ValueError, LookupError):
         return None
     named = [(_id(case, root), _status(case, marks)) for case, marks in cases]
-    # pytest has a second entry where a test failed and then its teardown, too
+    # pytest writes a second entry if a test failed and then its teardown failed too
     is_pytest = any(case.get("file", "").endswith(".py") for case, _ in cases)
     return worst(named) if is_pytest else numbered(named)
 
 
 def _cases(raw: bytes) -> Iterator[tuple[dict[str, str], set[str]]]:
-    """Yield each test case with the marks in it; its texts, which may be long, are let go."""
+    """Yield each test case with the tags inside it. Its texts, which may be long, are dropped."""
     for _, element in ElementTree.iterparse(BytesIO(raw)):  # noqa: S314  # no entities, by how it begins
         if element.tag == "testcase":
             yield dict(element.attrib), {mark.tag for mark in element if mark.get("type") != "pytest.xfail"}
@@ -90,10 +90,10 @@ def _id(case: dict[str, str], root: str) -> str:
         return "::".join(filter(None, (file, dotted, name)))
     module = file.removesuffix(".py").replace("/", ".")
     if not dotted and name == module:
-        return file  # what was wrong with the file itself, as when it could not be imported
+        return file  # the file itself failed, as when it could not be imported
     _, own, classes = f"{dotted}.".partition(f"{module}.")
     if not own:
-        # The function is written in another file, as in a base class; its id begins with the file that collected it.
+        # The function is in another file, such as that of a base class. The id begins with the file that pytest collected.
         parts = _CLASS.split(dotted, maxsplit=1)
         file, classes = parts[0].replace(".", "/") + ".py", "".join(parts[1:])
     return "::".join(filter(None, (file, *classes.split("."), name)))

@@ -1,4 +1,4 @@
-"""Test names in outlines: those that JavaScript's runners print, and the Test Anything Protocol of many others."""
+"""Test names in indented outlines: of JavaScript's runners, and in the Test Anything Protocol of many others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DURATION = r"(?: \(\d[\d.]* ?m?s\))?"
 
 
 def outline(lines: Iterable[re.Match[str]]) -> Iterator[tuple[str, re.Match[str]]]:
-    """Yield each `suite` and `test` with its path, by the `indent` of its line: a line ends what is not less indented."""
+    """Yield each `suite` and `test` with its path, by indentation: a line ends all suites that are not less indented."""
     above: list[tuple[int, str]] = []
     for line in lines:
         indent = len(line["indent"])
@@ -42,9 +42,9 @@ _JEST_LINE = pattern(
 
 
 def jest(text: str) -> Named:
-    """Read the outline below `PASS path`; a file stands for its tests where it has none, or failed outside of them."""
+    """Read the outline below `PASS path`. If a file has no tests or failed outside of them, the file is named instead."""
     named: Named = []
-    first, *_ = text.split("\nSummary of all failing tests")  # they come a second time
+    first, *_ = text.split("\nSummary of all failing tests")  # the failing tests are repeated there
     for file in _JEST_FILE.finditer(first):
         lines = outline(_JEST_LINE.finditer(file["below"]))
         tests: Named = [
@@ -64,7 +64,7 @@ _VITEST_LINE = pattern(
 
 
 def vitest(text: str) -> Named:
-    """Read `✓ path > test`; without these, files: their tests are shown only where one of them failed."""
+    """Read `✓ path > test`, or else files: vitest shows the tests of a file only if one of them failed."""
     files: Named = []
     named: Named = []
     for line in _VITEST_LINE.finditer(text):
@@ -84,7 +84,7 @@ _MOCHA_HOOK = pattern(r'"(?:before|after) (?:all|each)" hook.* for "(.*)"$')
 
 
 def mocha(text: str) -> Named:
-    """Read the outline of the spec reporter; a hook that failed is a failure of the test that it ran for."""
+    """Read the outline of the spec reporter. A failed hook counts as a failure of the test that it ran for."""
     tests = [(path, line["mark"] or "✖") for path, line in outline(_MOCHA_LINE.finditer(text)) if line["test"]]
     broken = {_MOCHA_HOOK.sub(r"\1", path): None for path, _ in tests if _MOCHA_HOOK.search(path)}
     others = [(path, _STATUS[mark]) for path, mark in tests if path not in broken and not _MOCHA_HOOK.search(path)]
@@ -110,7 +110,7 @@ _AVA_FILE = pattern(r"(?:No tests found in )?(\S+\.\w+)(?:$|,| exited )")
 
 
 def ava(text: str) -> Named:
-    """Read `✔ title` and `✘ [fail]: title message`; only the details, which follow, tell where a title ends."""
+    """Read `✔ title` and `✘ [fail]: title message`. Only the details further below tell where a title ends."""
     listed, _, details = text.partition("\n  ─\n")
     titles = {line[2:] for line in details.split("\n")}
     named: Named = []
@@ -139,7 +139,7 @@ _TAPE_MARK = pattern(r"(?:SKIP|TODO) ")
 
 
 def tap(text: str) -> list[Named]:
-    """Return what each stream of results named."""
+    """Return the tests that each stream of results named."""
     return [_tap_stream(stream) for stream in _TAP_STREAM.split(text)]
 
 
@@ -163,7 +163,7 @@ def _tap_result(line: re.Match[str], text: str) -> tuple[str, Status]:
 
 
 def _tap_nested(lines: Iterable[re.Match[str]]) -> Named:
-    """Read subtests: other results are single assertions inside of them, unless they were left out."""
+    """Read subtests. Other results are single assertions inside them and do not count, unless they were skipped."""
     named: Named = []
     subtests = set()
     for path, line in outline(lines):
@@ -176,7 +176,7 @@ def _tap_nested(lines: Iterable[re.Match[str]]) -> Named:
 
 
 def _tape(lines: Iterable[re.Match[str]]) -> Named:
-    """Read tape's tests, which are comments: one has failed where an assertion below it has, or where all ends there."""
+    """Read tape's tests, which are comments. A test failed if an assertion below it failed, or if the output ends there."""
     named: Named = []
     for line in lines:
         if line.lastgroup == "plan":

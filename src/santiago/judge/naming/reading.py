@@ -1,4 +1,4 @@
-"""Reading what happened to each test, or how many there were, from a check's reports and from what its runners printed."""
+"""Reading the result of each test, or the number of tests, from a check's reports and from its output."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CAPTURED = pattern(
     r"^-+ Captured (?:stdout|stderr|log) \w+ -+\n(?:(?!_{3,} .* _{3,}$|=+ short test summary info =+$).*\n)*+",
     re.MULTILINE,
 )
-"""What pytest shows of a failed test's own output: the names in it are not the check's."""
+"""The part where pytest shows a failed test's own output. Test names in it are not those of the check."""
 _PYTEST = pattern(
     r"^(?:(?P<starts>=+ test session starts =+$|(?:\S+\.py )?[.FEsxXR]++(?: +\[ *\d{1,3}%\])?$)|(?P<ended>(?:=+ )?\d{1,9}"
     r" (?:passed|failed|errors?|skipped|deselected|xfailed|xpassed|warnings?)\b.{0,200} in \d[\d.]*s\b))",
@@ -32,9 +32,9 @@ _PYTEST = pattern(
 
 
 def named(output: str, reports: Path, folder: Path, since_ns: int) -> Tests | None:
-    """Return what happened to each test of a command that ran in a checkout.
+    """Return the result of each test of a command that ran in a checkout.
 
-    None where no runner named its tests, or one of them named not all: half of the names would look as if tests had gone.
+    None if no runner named its tests, or if one of them did not name all: the others would look as if they were gone.
     """
     text = _CAPTURED.sub("", plain(output))
     written = junit.read(reports, folder, since_ns)
@@ -46,13 +46,13 @@ def named(output: str, reports: Path, folder: Path, since_ns: int) -> Tests | No
 
 
 def plain(output: str) -> str:
-    """Return output without terminal escapes, with lines of a bounded length and at most one empty line in a row."""
+    """Return output without terminal escapes, with long lines cut and at most one empty line in a row."""
     text = _ESCAPES.sub("", output).replace("\r\n", "\n").replace("\r", "\n")
     return "\n".join(line[:_LONGEST] for line in _EMPTY_LINES.sub("\n\n", text).split("\n"))
 
 
 def _pytest_runs(text: str) -> int:
-    """Return how often pytest ran; the second of two last lines without a beginning between them is of the outer run."""
+    """Return how often pytest ran. Of two final lines without a first line between them, the second belongs to an outer run."""
     runs, started = 0, True
     for line in _PYTEST.finditer(text):
         runs += started and line.lastgroup == "ended"
@@ -71,7 +71,7 @@ _COUNT = pattern(r"\d{1,9}")
 
 
 def _runs(text: str) -> Iterator[Named | None]:
-    """Yield what each run named that ends with a line by which its runner is known; None where it counted more tests than it named."""
+    """Yield the tests of each run that ends with a runner's known last line; None if it counted more tests than it named."""
     start = 0
     for end in _END.finditer(text):
         runner = end.lastgroup or ""
@@ -89,7 +89,7 @@ _FIXTURES = frozenset({"setUpClass", "tearDownClass", "setUpModule", "tearDownMo
 
 
 def _unittest(text: str) -> Named:
-    """Read `test_x (module.Class.test_x) ... ok`; the first line of a docstring, and what the test printed, may be in between."""
+    """Read `test_x (module.Class.test_x) ... ok`. A docstring's first line and the test's output may be in between."""
     tests: Tests = {}
     running = described = None
     for line in text.split("\n"):
@@ -109,7 +109,7 @@ def _unittest(text: str) -> Named:
             running = None
         else:
             described = _unittest_id(line)
-    # Modules that are not there are no tests that fail: a story may still have to make them. Beside tests that ran, they stay.
+    # A missing module is not a failing test, since a story may still have to make it. It counts only if other tests ran.
     gone = {name.rpartition(".")[2] for name in _NO_MODULE.findall(text)} if "_FailedTest" in text else set()
     return [] if tests.keys() <= gone else list(tests.items())
 
@@ -133,14 +133,14 @@ _GO_EVENT = pattern(r"(?:=== RUN   |--- (PASS|FAIL|SKIP): )(\S+)")
 
 
 def _go(text: str) -> Named:
-    """Read a package up to its last line, which names it."""
+    """Read the tests of one package. Its last line names the package."""
     last = text.rpartition("\n")[2]
     word, package = last.split()[:2]
     events = [(f"{package}/{event[2]}", event[1]) for event in _GO_EVENT.finditer(text)]
     ended = worst((test, _STATUS[how]) for test, how in events if how)
     named: Named = [(test, ended.get(test, "failed")) for test in dict(events)]
     if word == "FAIL" and "failed" not in dict(named).values():
-        named.append((package, "failed"))  # it was not built, or ended outside of its tests
+        named.append((package, "failed"))  # the package did not compile, or failed outside of its tests
     elif not named and "[no tests to run]" not in last:
         named.append((package, "passed"))
     return named
@@ -154,7 +154,7 @@ _CARGO_LINE = pattern(
 
 
 def _cargo(text: str) -> Named:
-    """Read one target; its name stands before those of its tests, since several targets have the same modules."""
+    """Read one target. Its name is put before its tests, since several targets can have the same modules."""
     named: Named = []
     target = ""
     for line in _CARGO_LINE.finditer(text):
@@ -170,9 +170,9 @@ _READERS: dict[str, Callable[[str], Named]] = {
     "mocha": outlines.mocha, "node": outlines.node, "ava": outlines.ava,
 }  # fmt: skip
 
-# How many tests ran and failed, by a runner's own summary, where nobody names them. The output is written by the work that is
-# judged, so every pattern takes time in proportion to its length: none runs on over line ends, none has two ways of taking the
-# same characters, and counts have at most nine digits.
+# How many tests ran and failed, by a runner's own summary, where no test is named. The output comes from the work that is
+# judged, so every pattern must take linear time: none crosses line ends, none can match the same characters in two ways, and
+# counts have at most nine digits.
 
 _N = r"\d{1,9}"
 _SUMMARIES = tuple(
@@ -208,12 +208,12 @@ _NONE_RAN = pattern(
 
 class Tally(NamedTuple):
     ran: int
-    """Tests that were really carried out; skipped and merely collected ones are not."""
+    """Counts of tests that really ran. Skipped and merely collected tests do not count."""
     failed: int
 
 
 def tally(output: str) -> Tally | None:
-    """Return what the summaries in an output add up to; None where there is none."""
+    """Return the sum of all summaries in an output; None if there is no summary."""
     text = plain(output)
     found = [_counted(match) for summary in _SUMMARIES for match in summary.finditer(text)]
     if not found:

@@ -19,7 +19,7 @@ _STARTERS = (
 
 
 def _program(name: str) -> re.Pattern[str]:
-    """Return what finds a program at the beginning of a simple command, behind words that only start it."""
+    """Return a pattern for a program at the beginning of a simple command, after words that only start it, such as `env`."""
     return pattern(rf"((?:^|[;&|(\n])[ \t]*(?:{_STARTERS})*(?:[^\s;&|()'\"]*/)?{name})(?=[\s;&|)]|$)")
 
 
@@ -27,14 +27,14 @@ _UNITTEST = pattern(r"(-m\s+unittest(?:\s+discover)?)(?![\w.-])([^;&|\n]*)")
 _QUIET = pattern(r"(?<=\s)(?:--quiet|-q)(?=[\s'\")]|$)")
 _PYTEST = _program(r"(?:pytest|py\.test)")
 _TOLD = ((_program(r"jest(?:\.js)?"), "--verbose"), (_program(r"vitest(?:\.mjs)?"), "--reporter=verbose"))
-"""Runners that list their tests only when told to, at least where there are several files."""
+"""Runners that list their tests only when told to, at least if there are several files."""
 _REFUSED = pattern(r"error: (?:unrecognized arguments|unknown option|no such option|argument)[^\n]*--junit-?xml")
 
 
 def asking(command: str, environment: Mapping[str, str], reports: str) -> tuple[str, dict[str, str]]:
-    """Return a command, and the variables to set, with which pytest writes its report into a folder and others print tests.
+    """Return a command and variables with which pytest writes a report into a folder and other runners print their tests.
 
-    Where a command line starts pytest several times, each gets a file of its own.
+    If a command line starts pytest several times, each start gets a file of its own.
     """
     for program, option in _TOLD:
         command = program.sub(rf"\1 {option}", command)
@@ -49,7 +49,7 @@ def asking(command: str, environment: Mapping[str, str], reports: str) -> tuple[
 
 
 def refused(output: str) -> bool:
-    """Whether pytest refused to write a report, so that the command has to be started as it was written."""
+    """Tell whether pytest refused to write a report, so that the command must be run as it was written."""
     return _REFUSED.search(output) is not None
 
 
