@@ -91,7 +91,9 @@ def test_a_command_of_the_document_that_failed_before_and_passes_now_shows_the_c
     (tmp_path / "agent.sh").write_text(GREET)
     given = ("--agent", f"sh {tmp_path}/agent.sh", "--verify", "sh t/greet.sh", "--sandbox", "off", "--trust-commands")
     told = santiago("run", "prd.md", *given, cwd=repo, env=place(repo))
-    assert (told.returncode, "criteria that no test shows" in told.stderr) == (0, not is_shown), told.stderr
+    assert (told.returncode, "no passing test was named for these criteria" in told.stderr) == (0, not is_shown), (
+        told.stderr
+    )
     shown = santiago("show", "S1", cwd=repo, env=place(repo)).stdout
     assert (f"{command}: failed without the work, passed with it" in shown) == is_shown
 

@@ -53,7 +53,9 @@ def test_pr_pushes_and_opens_with_the_program_that_is_there(repo: Path, programs
     assert asked[:8] == ["pr", "create", "--head", branch, "--base", "main", "--title", "PRD: Greeter"]
     body = Path(asked[-1]).read_text()
     assert re.search(r"\*\*S1 Say hello\*\* \(1 attempt, proved, [0-9a-f]{12}\)", body), body
-    assert "hello.txt says hello: no test was named for it" in body
+    assert "- proved: a test that was there before failed without the work, and passes with it.\n" in body
+    assert "own_tests" not in body, "only the words that stand in it are explained"
+    assert "hello.txt says hello: `grep hello hello.txt` (failed before, passed now)" in body
     assert "- `grep hello hello.txt`" in body
     assert santiago("audit", cwd=repo).stdout.startswith("clean")
 

@@ -114,7 +114,7 @@ def test_a_python_project_with_an_editable_install(tmp_path: Path) -> None:
     ann.installs("worker", {"Discount on a total": DISCOUNT, "Receipt": RECEIPT})
     ran = ann.types("santiago run docs/prd.md --agent worker")
     assert "success  2 done of 2" in ran
-    assert "criteria that no test shows" not in ran
+    assert "no passing test was named for these criteria" not in ran
     branch = branch_of(ran)
     assert f"next: git merge {branch}   # take the work over\n" in ran
 

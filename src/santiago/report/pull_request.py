@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.contract.checks import commands_of, run_commands_of
+from santiago.contract.outcomes import Proof
 from santiago.contract.phases import StoryPhase
 from santiago.executor.result import criteria_of, status_of
 from santiago.report.markdown import code, prose
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
 LONGEST = 60_000
 """Longest body, in characters. The services allow a little more."""
 TITLE = 120
+_PROOFS = {
+    Proof.PROVED: "a test that was there before failed without the work, and passes with it.",
+    Proof.OWN_TESTS: "a test that came with the work fails without it, and passes with it.",
+    Proof.ATTESTED: "a person accepted the work.",
+    Proof.REGRESSION: "nothing broke; no test fails without the work.",
+}
+"""What each word behind a story means, for readers who do not know santiago."""
 
 
 def title(run: Run) -> str:
@@ -35,6 +43,7 @@ def body(run: Run) -> str:
         *(f"- {story.id} {prose(story.title)}: {status_of(run.state.stories[story.id])}" for story in left[:50]),
         *_checks(run),
         "",
+        *_proofs(run, done),
         f"Run {code(run.run_id)}, plan sha256:{run.plan.digest[:12]}. Each story was judged in a clean checkout by the checks above.",
     ]
     lines = [
@@ -71,6 +80,13 @@ def _story(story: Story, run: Run) -> Iterator[str]:
             else "no test was named for it"
         )
         yield f"  - {prose(known.get(name, name))}: {seen}"
+
+
+def _proofs(run: Run, done: Sequence[Story]) -> Iterator[str]:
+    """Yield what the words mean that say how strongly the stories are shown."""
+    used = {state.proof for story in done if not (state := run.state.stories[story.id]).is_kept}
+    told = [f"- {proof}: {meaning}" for proof, meaning in _PROOFS.items() if proof in used]
+    yield from [*told, ""] if told else []
 
 
 def _checks(run: Run) -> Iterator[str]:

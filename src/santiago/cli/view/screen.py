@@ -263,12 +263,12 @@ class Screen:
             self._say(f"not proven: {names}  (no test fails without their work)")
 
     def _unshown(self, state: RunState) -> None:
-        """Print the criteria of finished stories that no test shows."""
+        """Print the criteria of finished stories for which the agent named no passing test."""
         done = [state.stories[s.id] for s in self.plan.stories if status_of(state.stories[s.id]) == "done"]
         lacking = [_named(story.id, row.id) for story in done for row in criteria_of(story) if row.after != "passed"]
         if lacking:
             names = f"{', '.join(map(flat, lacking[:12]))}{' …' if len(lacking) > 12 else ''}"
-            self._say(f"criteria that no test shows: {names}")
+            self._say(f"no passing test was named for these criteria: {names}")
 
     # Writing
 
