@@ -152,6 +152,21 @@ def test_what_somebody_else_holds_is_not_moved(desk: Desk) -> None:
         assert at.counts() == {"developer-todo": 1}
 
 
+def test_no_secret_is_typed_onto_the_board(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The board in the TUI keeps the rules of the command line: it is said in the window, and nothing is kept."""
+    monkeypatch.setenv("API_TOKEN", "sk-9f8e7d6c5b4a3210ffee")
+    desk.add(card("T1"))
+
+    async def moves(person: Person) -> None:
+        await person.press("m", "down", "enter", *"sk-9f8e7d6c5b4a3210ffee", "enter")
+        assert "the variable API_TOKEN" in " ".join(person.text().split())
+        await person.press("escape")
+
+    look(desk, moves)
+    with desk.store.reading() as at:
+        assert at.counts() == {"developer-todo": 1}
+
+
 def test_only_a_planner_decides(desk: Desk) -> None:
     """The board in the TUI, board line 28: d decides on what has no attempt left."""
     desk.keep(spent("T1"), spent("T2", arrival=1), spent("T3", arrival=2))

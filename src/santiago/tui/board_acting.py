@@ -8,6 +8,7 @@ from textual.screen import Screen
 
 from santiago.app.board import claiming
 from santiago.app.board.accepting import accepted
+from santiago.app.start.leaks import refuse_secrets
 from santiago.board.rules import Move
 from santiago.contract.board import CLAIMED_FROM, LEASE_MINUTES, MOVES
 from santiago.contract.errors import SantiagoError
@@ -176,6 +177,7 @@ class Acting(Screen[None]):
 
         def send(text: str) -> str:
             try:
+                refuse_secrets(text.encode("utf-8", "replace"), "the ticket")
                 self.say(act(text), "good")
             except ValueError as error:
                 return str(error)
