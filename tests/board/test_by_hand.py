@@ -65,6 +65,18 @@ def test_a_ticket_without_a_check_stays_with_its_person_who_names_one(tmp_path: 
     desk.ok("queue", "verify", "FIX", "--check", "grep hello hello.txt", "--trust-commands")
 
 
+def test_work_on_a_ticket_that_another_holds_is_not_judged(tmp_path: Path) -> None:
+    """Board line 29: who says who they are is refused, and the claim goes on; who holds it is not."""
+    desk = alone(tmp_path)
+    desk.add("FIX", "developer-todo", *CHECK)
+    desk.claim("ada")
+    desk.commit(hello_txt="hello\n")
+    verify = ("queue", "verify", "FIX", "--trust-commands", "--actor")
+    assert "ada holds it now" in desk.refused(30, *verify, "ben")
+    assert desk.card("FIX").holder == "ada"
+    desk.ok(*verify, "ada")
+
+
 def test_a_check_that_checks_nothing_is_said(tmp_path: Path) -> None:
     """Board lines 8 and 47: the run ends before the attempt; the ticket says why, instead of standing there held."""
     desk = Desk(tmp_path)

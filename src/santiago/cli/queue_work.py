@@ -138,12 +138,11 @@ def verify(
     as_json: bool,
 ) -> int:
     """Run a ticket's checks on a person's work, and hand it over to the review with what they said."""
-    from santiago.app.actor import actor as named
     from santiago.app.board.verifying import verify as judged
 
     refuse_secrets(attest, *checks)
     with opened_board.opened() as opened:
-        found = judged(opened, name, ref, checks, attest, named(actor), _consents(trusted=trust_commands))
+        found = judged(opened, name, ref, checks, attest, actor, _consents(trusted=trust_commands))
         show(found.card, as_json=as_json, word="PASS" if found.passed else "FAIL")
         if not found.passed and not as_json:
             _explain(found.card)
