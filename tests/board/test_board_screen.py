@@ -190,6 +190,19 @@ def test_only_a_planner_decides(desk: Desk) -> None:
         assert [(one.id, one.decided) for one in at.cards("blocked")] == [("T1", "stop"), ("T3", "")]
 
 
+def test_what_is_no_longer_wanted_is_dropped(desk: Desk) -> None:
+    """The board in the TUI, board line 28: d has no other word for a ticket with attempts left."""
+    desk.add(card("T1"))
+
+    async def drops(person: Person) -> None:
+        await person.press("d", "s", "x")
+        assert person.said() == "T1 is closed: stop"
+        await person.press("right", "d")
+        assert person.said() == "go to a ticket that is not closed first"
+
+    look(desk, drops, actor="planner")
+
+
 def test_a_narrow_terminal_shows_one_queue_at_a_time(desk: Desk) -> None:
     """The board in the TUI."""
     filled(desk)

@@ -164,7 +164,7 @@ def _explain(card: Card) -> None:
 
 @click.command("decide")
 @click.argument("name", metavar="ID")
-@click.argument("word", type=click.Choice(("replan", "bypass", "stop")))
+@click.argument("word", type=click.Choice(("replan", "bypass", "stop", "drop")))
 @click.option(
     "--budget",
     type=click.IntRange(1),
@@ -174,7 +174,7 @@ def _explain(card: Card) -> None:
 @actor_option
 @json_option
 def decide(name: str, word: str, budget: int | None, why: str, actor: str | None, as_json: bool) -> int:
-    """Say what becomes of a ticket that has used its attempts."""
+    """Say what becomes of a ticket that has used its attempts; drop closes any ticket that is no longer wanted."""
     from santiago.app.actor import actor as named
     from santiago.app.board.claiming import refuse_other_than_planner
 

@@ -134,14 +134,16 @@ class Acting(Screen[None]):
         return True
 
     def action_decide(self) -> None:
-        """Ask the planner's word on a ticket that has no attempt left."""
+        """Ask the planner's word on a ticket that has no attempt left, or that is no longer wanted."""
         ticket = self.ticket
-        if ticket is None or ticket["queue"] != "blocked" or ticket["decided"]:
-            self.say("decided are blocked tickets without an attempt left", "warn")
+        if ticket is None or ticket["decided"]:
+            self.say("go to a ticket that is not closed first", "warn")
             return
         if not self._is_planner():
             return
-        keys = {"r": "replan with more attempts", "b": "bypass: whoever waits goes on", "s": "stop"}
+        keys = {"x": "drop: it is no longer wanted"}
+        if ticket["queue"] == "blocked" and ticket["attempt_count"] >= ticket["retry_budget"]:
+            keys = {"r": "replan with more attempts", "b": "bypass: whoever waits goes on", "s": "stop"}
 
         def chosen(key: str | None) -> None:
             if key == "r":
@@ -150,7 +152,7 @@ class Acting(Screen[None]):
                     f"How many attempts in all for {ticket['id']}?", usual, lambda text: self._replan(ticket, text)
                 )
             elif key is not None:
-                word = {"b": "bypass", "s": "stop"}[key]
+                word = {"b": "bypass", "s": "stop", "x": "drop"}[key]
                 self._do(lambda: _decided(self.opened.board.decide(ticket["id"], word, self.actor)))
 
         self._ask(f"Decide on {_named(ticket)}", [Line(flat(ticket["note"]))], keys, chosen)

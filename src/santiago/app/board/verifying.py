@@ -37,7 +37,13 @@ class Verified:
 
 
 def verify(
-    opened: Opened, name: str, ref: str, checks: Sequence[str], attest: str | None, worker: str | None, consents: Consents
+    opened: Opened,
+    name: str,
+    ref: str,
+    checks: Sequence[str],
+    attest: str | None,
+    worker: str | None,
+    consents: Consents,
 ) -> Verified:
     """Judge the work in a commit as the ticket's attempt; what it rests on is the commit at its claim.
 
