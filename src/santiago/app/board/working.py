@@ -95,8 +95,7 @@ def start(
     """Go on with a run, beginning only what was claimed; what waits for its integration gets onto the branch."""
     request = _request(means, of, claims, role, own_work, skips)
     means.follow(request)
-    renewal = Renewal(means.opened.board, renewed)
-    request.listeners.append(lambda _, state: renewal.at(state.used_ms))
+    request.beat = Renewal(means.opened.board, renewed).beat
     _await_others(means, of)
     means.opened.store.close()  # the start forks, and nobody may have the store open then
     state = execute(request)
