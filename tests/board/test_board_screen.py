@@ -152,6 +152,21 @@ def test_what_somebody_else_holds_is_not_moved(desk: Desk) -> None:
         assert at.counts() == {"developer-todo": 1}
 
 
+def test_no_secret_is_typed_onto_the_board(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The board in the TUI keeps the rules of the command line: it is said in the window, and nothing is kept."""
+    monkeypatch.setenv("API_TOKEN", "sk-9f8e7d6c5b4a3210ffee")
+    desk.add(card("T1"))
+
+    async def moves(person: Person) -> None:
+        await person.press("m", "down", "enter", *"sk-9f8e7d6c5b4a3210ffee", "enter")
+        assert "the variable API_TOKEN" in " ".join(person.text().split())
+        await person.press("escape")
+
+    look(desk, moves)
+    with desk.store.reading() as at:
+        assert at.counts() == {"developer-todo": 1}
+
+
 def test_only_a_planner_decides(desk: Desk) -> None:
     """The board in the TUI, board line 28: d decides on what has no attempt left."""
     desk.keep(spent("T1"), spent("T2", arrival=1), spent("T3", arrival=2))
@@ -173,6 +188,19 @@ def test_only_a_planner_decides(desk: Desk) -> None:
     look(desk, decides, actor="planner")
     with desk.store.reading() as at:
         assert [(one.id, one.decided) for one in at.cards("blocked")] == [("T1", "stop"), ("T3", "")]
+
+
+def test_what_is_no_longer_wanted_is_dropped(desk: Desk) -> None:
+    """The board in the TUI, board line 28: d has no other word for a ticket with attempts left."""
+    desk.add(card("T1"))
+
+    async def drops(person: Person) -> None:
+        await person.press("d", "s", "x")
+        assert person.said() == "T1 is closed: stop"
+        await person.press("right", "d")
+        assert person.said() == "go to a ticket that is not closed first"
+
+    look(desk, drops, actor="planner")
 
 
 def test_a_narrow_terminal_shows_one_queue_at_a_time(desk: Desk) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-from tests.board.desk import Desk
+from tests.board.desk import REQUEST, Desk
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,6 +33,22 @@ def test_a_person_needs_no_agent(tmp_path: Path) -> None:
     assert desk.ok("queue", "verify", "FIX", "--trust-commands") == "PASS:FIX:planner-review\n"
     desk.ok("queue", "move", "--id", "FIX", "--to", "done", "--actor", "planner")
     assert desk.card("FIX").queue == "done"
+
+
+def test_a_document_without_an_agent_says_what_its_work_needs(tmp_path: Path) -> None:
+    """Board lines 17 and 47: an agent is named in the settings, since no command of the board takes one."""
+    desk = alone(tmp_path)
+    desk.ok(*REQUEST)
+    ran = desk.loop()
+    assert ran.returncode == 10
+    assert "REQ: its work needs an agent: no agent is named, and none is installed" in ran.stderr
+    assert "developer under [board]" in ran.stderr
+    assert "`santiago queue add --queue developer-todo` makes a ticket for them" in ran.stderr
+    back = "queue move --id REQ --from blocked --to planner-inbox"
+    assert f"santiago {back}" in ran.stderr
+    (desk.repo / "santiago.toml").write_text("[board]\ndeveloper = 'sh -c true'\n")
+    desk.ok(*back.split())
+    assert "AUTOLOOP_ROUTED:REQ:REQ" in desk.loop().stdout
 
 
 def test_work_that_did_not_pass_says_why_and_how_to_go_on(tmp_path: Path) -> None:
@@ -63,6 +79,18 @@ def test_a_ticket_without_a_check_stays_with_its_person_who_names_one(tmp_path: 
     assert "santiago queue verify FIX --check CMD" in said
     assert desk.card("FIX").holder == "ada"
     desk.ok("queue", "verify", "FIX", "--check", "grep hello hello.txt", "--trust-commands")
+
+
+def test_work_on_a_ticket_that_another_holds_is_not_judged(tmp_path: Path) -> None:
+    """Board line 29: who says who they are is refused, and the claim goes on; who holds it is not."""
+    desk = alone(tmp_path)
+    desk.add("FIX", "developer-todo", *CHECK)
+    desk.claim("ada")
+    desk.commit(hello_txt="hello\n")
+    verify = ("queue", "verify", "FIX", "--trust-commands", "--actor")
+    assert "ada holds it now" in desk.refused(30, *verify, "ben")
+    assert desk.card("FIX").holder == "ada"
+    desk.ok(*verify, "ada")
 
 
 def test_a_check_that_checks_nothing_is_said(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ COMMANDS: dict[str, Callable[[Board], object]] = {
     "block": lambda board: board.move("free", None, Move(to="blocked", note="why"), "planner"),
     "bypass": lambda board: board.decide("spent", "bypass", "planner"),
     "stop": lambda board: board.decide("spent", "stop", "planner"),
+    "drop": lambda board: board.decide("held", "drop", "planner"),
     "reconcile": lambda board: board.reconcile(["scientist-todo"], "planner"),
     "accept": lambda board: board.accept("reviewed", "planner", 1, "looked at"),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from santiago.app.board import reviewing
 from santiago.app.board.loop import Loop
 from santiago.app.board.routing import Consents, route
-from santiago.app.board.working import Means
+from santiago.app.board.working import Means, leave_out
 from santiago.board.gate import Missing
 from santiago.contract.board import BoardEvent
 from santiago.contract.events import EventKind
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from santiago.contract.board import Card
+
+
+CONSENTS = Consents(commands=lambda _: None, unfenced=lambda: None, tell=lambda _: None)
 
 
 @pytest.fixture(scope="module")
@@ -197,6 +201,48 @@ def test_a_stopped_ticket_closes_what_waits_for_it(tmp_path: Path) -> None:
     assert [desk.card(name).decided for name in ("REQ.S1", "REQ.S3", "REQ")] == ["stop"] * 3
 
 
+def test_a_ticket_that_is_no_longer_wanted_is_dropped_with_attempts_left(tmp_path: Path) -> None:
+    """Board line 28: by a planner, wherever it stands; it ends with what waits for it, and the rest goes on."""
+    desk = routed(tmp_path)
+    drop = ("queue", "decide", "REQ.S1", "drop", "--why", "nobody greets", "--actor")
+    assert "decide REQ.S1 drop` closes it" in desk.refused(30, *drop[:3], "stop", "--actor", "planner")
+    desk.refused(10, *drop, "ada")
+    desk.ok(*drop, "planner")
+    desk.refused(30, *drop, "planner")
+    assert desk.card("REQ.S1").note == "nobody greets"
+    ran = desk.loop()
+    assert (ran.returncode, desk.card("REQ.S2").queue) == (0, "done"), ran.stdout + ran.stderr
+    assert [desk.card(name).decided for name in ("REQ.S1", "REQ.S3", "REQ")] == ["stop"] * 3
+
+
+def test_a_request_is_dropped_with_all_its_tickets(tmp_path: Path) -> None:
+    """Board lines 28 and 29: also with one that somebody works on, who learns it by their next move."""
+    desk = routed(tmp_path)
+    claimed = desk.claim("ada")
+    desk.ok("queue", "decide", "REQ", "drop", "--actor", "planner")
+    move = ("queue", "move", "--id", "REQ.S1", "--to", "developer-todo", "--phase", "ready")
+    assert "no longer yours" in desk.refused(30, *move, "--lease", claimed["lease"])
+    ran = desk.loop()
+    assert (ran.returncode, "AUTOLOOP_EXECUTE" in ran.stdout) == (0, False), ran.stdout + ran.stderr
+    assert all(story.skipped for story in desk.run("REQ").state.stories.values())
+
+
+def test_work_that_is_on_the_branch_is_not_left_out(finished: Desk) -> None:
+    """Board line 28: a ticket may be dropped while its accepted work waits to be archived."""
+    with finished.opened() as opened:
+        leave_out(Means(opened=opened, consents=CONSENTS), [replace(finished.card("REQ.S1"), decided="stop")])
+    assert not finished.run("REQ").state.stories["S1"].skipped
+
+
+def routed(folder: Path) -> Desk:
+    """A request whose stories nobody has begun."""
+    desk = Desk(folder)
+    desk.ok(*REQUEST)
+    with desk.opened() as opened:
+        route(opened, desk.card("REQ"), CONSENTS)
+    return desk
+
+
 def test_the_loop_stops_at_its_limit_of_cycles(tmp_path: Path) -> None:
     """Board lines 37 and 47."""
     desk = Desk(tmp_path)
@@ -340,8 +386,7 @@ def test_a_killed_claim_is_adopted_by_the_next_loop(tmp_path: Path) -> None:
     desk.ok(*REQUEST)
     with desk.opened() as opened:
         card = desk.card("REQ")
-        consents = Consents(commands=lambda _: None, unfenced=lambda: None, tell=lambda _: None)
-        route(opened, card, consents)
+        route(opened, card, CONSENTS)
         opened.board.claim("developer-todo", "developer@loop", "planner", name="REQ.S2")
     ran = desk.loop()
     assert ran.returncode == 0, ran.stdout + ran.stderr
@@ -407,8 +452,7 @@ def test_a_request_that_lacks_something_is_blocked_and_given_to_no_worker(
 
     monkeypatch.setattr(reviewing, "all_missing", lacking)
     with desk.opened() as opened:
-        consents = Consents(commands=lambda _: None, unfenced=lambda: None, tell=lambda _: None)
-        ended = Loop(Means(opened=opened, consents=consents)).run()
+        ended = Loop(Means(opened=opened, consents=CONSENTS)).run()
     assert ended.reason is Reason.NO_PROGRESS
     card = desk.card("REQ")
     assert (card.queue, card.error_class, desk.card("REQ.S3").queue) == ("blocked", "hard_fail", "done")

@@ -170,11 +170,16 @@ class AnyUse(RuleBasedStateMachine):
         elif before.held:
             assert isinstance(after, Card), after
 
-    @rule(number=numbers, word=st.sampled_from(("replan", "bypass", "stop")), budget=st.none() | st.integers(1, 5))
+    @rule(
+        number=numbers, word=st.sampled_from(("replan", "bypass", "stop", "drop")), budget=st.none() | st.integers(1, 5)
+    )
     def decide(self, number: int, word: str, budget: int | None) -> None:
         before = self.card(self.names[number % len(self.names)])
         after = self.tried(self.board.decide, before.id, word, "planner", budget=budget)
-        assert isinstance(after, SantiagoError) or (before.queue == "blocked" and before.spent)
+        if word == "drop":
+            assert isinstance(after, Card) == (before.queue != "done" and not before.decided)
+        else:
+            assert isinstance(after, SantiagoError) or (before.queue == "blocked" and before.spent)
 
     @rule(some=st.lists(claimed_queues, max_size=3))
     def reconcile(self, some: list[Queue]) -> None:

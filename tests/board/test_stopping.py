@@ -12,6 +12,7 @@ from santiago.app.board.alone import alone
 from santiago.app.board.routing import Consents, route
 from santiago.app.board.working import Means, work_on
 from santiago.board.rules import Move
+from santiago.contract.events import EventKind
 from tests.board.desk import REQUEST, Desk
 from tests.cli import greeter
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
+
+    from santiago.app.start.request import Request
 
 CONSENTS = Consents(commands=lambda _: None, unfenced=lambda: None, tell=lambda _: None)
 SLOW = greeter.GOOD.replace("  R1:\n    - write", "  R1:\n    - seconds: 1\n      write")
@@ -78,3 +81,29 @@ def test_what_a_person_moved_while_it_was_worked_on_stays_where_they_put_it(tmp_
         moved = work_on(Means(opened=opened, consents=CONSENTS), cards)
     assert [card.queue for card in moved] == ["blocked", "planner-review"]
     assert desk.card("REQ.S1").note == "not now"
+
+
+LIMITED = (
+    "test -e {0} && echo hello > hello.txt && exit; touch {0}; echo 'rate limit reached, try again in 1 second'; exit 1"
+)
+
+
+def test_a_lease_is_held_while_the_loop_waits_for_a_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Board line 29: nothing is recorded of a run that waits, for hours where its agent's limit says so."""
+    monkeypatch.setattr("santiago.app.board.renewing.EVERY_MS", 1)
+    (tmp_path / "agent.sh").write_text(LIMITED.format(tmp_path / "refused"))
+    desk = Desk(tmp_path, settings=f"[board]\ndeveloper = 'sh {tmp_path}/agent.sh'\n")
+    desk.ok(*REQUEST)
+    happened: list[str] = []
+
+    def follow(request: Request) -> None:
+        request.listeners.append(lambda events, _: happened.extend(one.event for one in events))
+
+    with desk.opened() as opened:
+        route(opened, desk.card("REQ"), CONSENTS)
+        card = opened.board.claim("developer-todo", "developer@loop", "planner").card
+        assert card
+        monkeypatch.setattr(opened.board, "renew", lambda *_: happened.append("renewed"))
+        work_on(Means(opened=opened, consents=CONSENTS, follow=follow), [card])
+    began, ended = happened.index(EventKind.WAIT_STARTED), happened.index(EventKind.WAIT_ENDED)
+    assert "renewed" in happened[began:ended]

@@ -112,6 +112,20 @@ def test_the_next_prompt_for_programs_and_for_users(desk: Desk, capsys: pytest.C
     )
 
 
+def test_a_request_whose_parts_are_done_is_not_planned_again(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """Board line 68: it waits for its acceptance, as long as no other request waits to be planned."""
+    routed = {"status": "in_progress", "phase": "running", "run": "R"}
+    desk.keep(card("R", "planner-inbox", title="Print labels", **routed), card("R.S1", "done", request="R"))
+    ran(COMMANDS["next-prompt"])
+    out = capsys.readouterr().out
+    assert "NEXT_PROMPT_TARGET:tech-planner\nNEXT_PROMPT_QUEUE:planner-inbox\n" in out
+    assert "NEXT_PROMPT_REASON:finished requests wait for acceptance\n" in out
+    assert "Look at the finished work on “Print labels”" in out
+    desk.add(card("Q", "planner-inbox", title="Print bills"))
+    ran(COMMANDS["next-prompt"])
+    assert "Plan “Print bills”" in capsys.readouterr().out
+
+
 def test_what_was_finished_last_is_named_first(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """Board line 68: a few of many."""
     desk.keep(*(card(f"T-{number}", "done", title=f"Page {number}", arrival=number) for number in range(20)))

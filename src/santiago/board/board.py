@@ -110,7 +110,7 @@ class Board:
             return at.change(card, _waiting(at, card, rules.moved(card, wish, at.now)), actor)
 
     def decide(self, name: str, word: str, actor: str, *, budget: int | None = None, why: str = "") -> Card:
-        """Take the planner's word on a ticket without attempts; whoever waited for one that is bypassed goes on."""
+        """Take the planner's word on a ticket; whoever waited for one that is bypassed goes on."""
         with self.transaction() as at:
             card = found(at, name)
             card = at.change(card, _waiting(at, card, rules.decided(card, word, budget, why)), actor)
@@ -201,11 +201,11 @@ def free(at: Writing, card: Card, actor: str) -> None:
 
 
 def close_dependents(at: Writing, card: Card, actor: str) -> None:
-    """What waits for a ticket that never comes never comes either."""
+    """What waits for a ticket that never comes never comes either, and neither do the parts of a request."""
     closed = [card]
     while closed:
         gone = closed.pop()
-        others = (at.card(name) for name in at.dependents(gone.id))
+        others = (*map(at.card, at.dependents(gone.id)), *at.of_request(gone.id))
         left = [other for other in others if other is not None and not other.decided and other.queue != "done"]
         closed += [at.change(other, rules.closed_with(gone), actor) for other in left]
 

@@ -50,6 +50,9 @@ _ORDER: tuple[Target, ...] = (
     Target(target="tech-developer", queue="developer-todo", reason="work waits to be implemented", situation="build"),
     Target(target="tech-planner", queue="planner-inbox", reason="requests wait to be decomposed", situation="plan"),
 )
+_ENDING = Target(
+    target="tech-planner", queue="planner-inbox", reason="finished requests wait for acceptance", situation="review"
+)
 _BACKLOG = Target(
     target="tech-planner", queue="planner-inbox", reason="plans with open boxes are left", situation="plan"
 )
@@ -62,6 +65,8 @@ def target_of(verdict: Verdict) -> Target:
     if verdict.status == "STOP_DONE":
         return _DONE
     found = next((one for one in _ORDER if verdict.counts[one.queue] > 0), _BACKLOG)
+    if found.queue == "planner-inbox" and 0 < verdict.ending == verdict.counts["planner-inbox"]:
+        return _ENDING
     if verdict.stuck and found.situation in ("research", "build", "plan"):
         reason = "what is left waits for tickets that were closed"
         return Target(target="tech-planner", queue=found.queue, reason=reason, situation="stuck")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from santiago.board.claims import claim_mark
-from santiago.contract.board import BoardEvent, Card, Happening, evolve, fields_of
+from santiago.contract.board import BoardEvent, Card, Happening, evolve, fields_of, values_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -197,8 +197,12 @@ class Writing(Reading):
     def _replace(self, old: Card, new: Card) -> None:
         """Keep a card in place of an earlier one, naming only what differs: each index that is named is written anew."""
         self.touched.update((old.queue, new.queue))
-        before, after = _row(old), _row(new)
-        changed = {name: after[name] for name in after if after[name] != before[name]}
+        pairs = zip(_NAMES, values_of(old), values_of(new), strict=True)
+        changed: dict[str, Any] = {name: after for name, before, after in pairs if after != before}
+        if "checks" in changed:
+            changed["checks"] = _checks(new)
+        if (mark := claim_mark(new)) != claim_mark(old):
+            changed["mark"] = mark
         if changed:
             words = ", ".join([f"{name} = ?" for name in changed])
             self._all(f"UPDATE cards SET {words} WHERE id = ?", (*changed.values(), new.id))  # noqa: S608  # names of ours
@@ -257,4 +261,8 @@ def _card(row: Sequence[Any]) -> Card:
 
 def _row(card: Card) -> dict[str, Any]:
     """Return a card as the table has it, with how a claim sees it."""
-    return {**fields_of(card), "checks": _text(card.checks) if card.checks else "", "mark": claim_mark(card)}
+    return {**fields_of(card), "checks": _checks(card), "mark": claim_mark(card)}
+
+
+def _checks(card: Card) -> str:
+    return _text(card.checks) if card.checks else ""

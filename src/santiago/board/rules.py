@@ -243,14 +243,24 @@ def _class_after(card: Card, wish: Move) -> ErrorClass:
 
 
 def decided(card: Card, word: str, budget: int | None, why: str) -> Change:
-    """Return what the planner's word makes of a ticket that has no attempt left."""
-    if card.queue != "blocked" or card.decided:
-        standing = f"closed: {card.decided}" if card.decided else f"in {card.queue}"
-        raise unfit(f"{card.id} is {standing}; there is nothing to decide", "Decided are blocked tickets.")
-    if not card.spent:
-        hint = f"`santiago queue move --id {card.id} --from blocked --to {TODO[card.role]}` puts it back."
-        raise unfit(f"{card.id} has used {card.attempt_count} of {card.retry_budget} attempts", hint)
+    """Return what the planner's word makes of a ticket: one that has no attempt left, or that is no longer wanted."""
+    refuse_text("why", why)
     about = {"why": why, "word": word}
+    if card.queue == "done" or card.decided:
+        standing = f"closed: {card.decided}" if card.decided else "done"
+        raise unfit(
+            f"{card.id} is {standing}; there is nothing to decide", "Add a new ticket for what is still wanted."
+        )
+    if word == "drop":
+        return Change(event=BoardEvent.TICKET_DECIDED, changes=_closed(why or "no longer wanted"), about=about)
+    closes = f"`santiago queue decide {card.id} drop` closes it"
+    if card.queue != "blocked":
+        raise unfit(
+            f"{card.id} is in {card.queue}; there is nothing to decide", f"Decided are blocked tickets; {closes}."
+        )
+    if not card.spent:
+        back = f"`santiago queue move --id {card.id} --from blocked --to {TODO[card.role]}` puts it back"
+        raise unfit(f"{card.id} has used {card.attempt_count} of {card.retry_budget} attempts", f"{back}; {closes}.")
     if word == "replan" and budget is not None:
         if not card.attempt_count < budget <= MOST_ATTEMPTS:
             raise unfit(f"a budget of {budget} leaves nothing: {card.attempt_count} are used", "Name a larger one.")
@@ -264,14 +274,17 @@ def decided(card: Card, word: str, budget: int | None, why: str) -> Change:
 
 
 def closed_with(card: Card) -> Change:
-    """Return what becomes of a ticket that rests on one which was closed."""
-    changes = {
-        "queue": "blocked",
-        "status": "blocked",
-        "decided": "stop",
-        "note": f"{card.id} was closed: {card.decided}",
-    }
+    """Return what becomes of a ticket that rests on one which was closed, or is a part of it."""
+    changes = _closed(f"{card.id} was closed: {card.decided}")
     return Change(event=BoardEvent.TICKET_DECIDED, changes=changes, about={"because": card.id})
+
+
+def _closed(note: str) -> dict[str, Any]:
+    """Return what closes a ticket wherever it stands; whoever holds it learns of it by their next move."""
+    return {
+        "queue": "blocked", "status": "blocked", "decided": "stop", "note": note, "next_action": NO_ACTION,
+        "lease": "none", "expires": None,
+    }  # fmt: skip
 
 
 FREED = Change(event=BoardEvent.TICKET_FREED, changes={"error_class": "none", "phase": "ready"}, about={})

@@ -16,6 +16,7 @@ from santiago.contract.reasons import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
 VERSION = 1
@@ -43,15 +44,13 @@ class Store:
             finally:
                 connection.execute("ROLLBACK")
 
-    @contextmanager
-    def writing(self) -> Iterator[Writing]:
+    def writing(self) -> AbstractContextManager[Writing]:
         """Open the one transaction of a command; it ends with the block, and nothing of it stays where that raises."""
         if clock.is_off(self._anchor):
             with self._transaction() as at:
                 anchor = clock.settled(at)
             self._anchor = anchor
-        with self._transaction() as at:
-            yield at
+        return self._transaction()
 
     def ticks(self) -> int:
         """Return the board's time; only within a transaction."""

@@ -56,8 +56,11 @@ def verdict_of(at: Reading, backlog: int, open_questions: Sequence[str] = ()) ->
     """Return the verdict on the board; only blocked tickets are read, so that a long queue costs nothing."""
     bypasses = sum(1 for _ in at.events(event=BoardEvent.ENTRY_BYPASSED))
     # Where nothing moves, the inbox holds only requests that became tickets, and those are few.
-    moving = at.moving() or sum(is_ending(card, at.of_request(card.id)) for card in at.cards("planner-inbox"))
-    return judge_counted(at.counts(), at.cards("blocked"), moving, backlog, open_questions, bypasses=bypasses)
+    moving = at.moving()
+    ending = 0 if moving else sum(is_ending(card, at.of_request(card.id)) for card in at.cards("planner-inbox"))
+    return judge_counted(
+        at.counts(), at.cards("blocked"), moving, backlog, open_questions, ending=ending, bypasses=bypasses
+    )
 
 
 def product_of(at: Reading, verdict: Verdict, statement: Callable[[], str] = lambda: "") -> Product:

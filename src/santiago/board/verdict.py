@@ -36,6 +36,8 @@ class Verdict:
     """Tickets that somebody has to do something about, by queue; those that were decided are not among them."""
     moving: int
     """How many of them somebody works on, could claim, or has to review."""
+    ending: int
+    """How many of them are requests that only wait for their own acceptance; not counted while others can be claimed."""
     backlog: int
     """Plans with open boxes that no ticket stands for."""
     user_confirmation_ids: tuple[str, ...]
@@ -61,9 +63,10 @@ def judge(cards: Iterable[Card], backlog: int, open_questions: Sequence[str] = (
     """Return the verdict on the board's live tickets; `open_questions` names tickets that wait for a person's answer."""
     live = [card for card in cards if card.queue != "done"]
     blocked = [card for card in live if card.queue == "blocked"]
-    moving = sum(is_moving(card) or is_ending(card, (one for one in live if one.request == card.id)) for card in live)
+    moving = sum(is_moving(card) for card in live)
+    ending = sum(is_ending(card, (one for one in live if one.request == card.id)) for card in live)
     standing = Counter(card.queue for card in live)
-    return judge_counted(standing, blocked, moving, backlog, open_questions, bypasses=bypasses)
+    return judge_counted(standing, blocked, moving, backlog, open_questions, ending=ending, bypasses=bypasses)
 
 
 def judge_counted(
@@ -73,23 +76,25 @@ def judge_counted(
     backlog: int,
     open_questions: Sequence[str] = (),
     *,
+    ending: int = 0,
     bypasses: int = 0,
 ) -> Verdict:
     """Return the verdict on a board of which only the blocked tickets were read; only these can be closed by a decision.
 
-    `moving` counts the others that can be worked on, or are; what waits for review is added here.
+    `moving` counts the others that can be worked on, or are; what waits for review or acceptance is added here.
     """
     undecided = [card for card in blocked if not card.decided]
     counts: dict[str, int] = {**{queue: standing.get(queue, 0) for queue in ACTIONABLE}, "blocked": len(undecided)}
     asking = tuple(dict.fromkeys([*(card.id for card in undecided if is_for_user(card)), *open_questions]))
     for_user = sum(card.id in asking for card in undecided)
-    moving += max(0, counts["planner-review"] - (len(asking) - for_user))
+    moving += ending + max(0, counts["planner-review"] - (len(asking) - for_user))
     status, reason = _judged(counts, moving, backlog, asking)
     return Verdict(
         status=status,
         reason=reason,
         counts=counts,
         moving=moving,
+        ending=ending,
         backlog=backlog,
         user_confirmation_ids=asking,
         blocked_for_user=for_user,

@@ -61,7 +61,7 @@ def add(
     from santiago.board import rules
     from santiago.contract.board import Card
 
-    refuse_secrets(title, note, next_action, source, *checks)
+    refuse_secrets(title, note, next_action, source, evidence, *checks)
     where: Any = queue
     card = Card(
         id=name, queue=where, status=status or rules.default_status(where),  # type: ignore[arg-type]  # click checked

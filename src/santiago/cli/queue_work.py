@@ -138,12 +138,11 @@ def verify(
     as_json: bool,
 ) -> int:
     """Run a ticket's checks on a person's work, and hand it over to the review with what they said."""
-    from santiago.app.actor import actor as named
     from santiago.app.board.verifying import verify as judged
 
     refuse_secrets(attest, *checks)
     with opened_board.opened() as opened:
-        found = judged(opened, name, ref, checks, attest, named(actor), _consents(trusted=trust_commands))
+        found = judged(opened, name, ref, checks, attest, actor, _consents(trusted=trust_commands))
         show(found.card, as_json=as_json, word="PASS" if found.passed else "FAIL")
         if not found.passed and not as_json:
             _explain(found.card)
@@ -165,7 +164,7 @@ def _explain(card: Card) -> None:
 
 @click.command("decide")
 @click.argument("name", metavar="ID")
-@click.argument("word", type=click.Choice(("replan", "bypass", "stop")))
+@click.argument("word", type=click.Choice(("replan", "bypass", "stop", "drop")))
 @click.option(
     "--budget",
     type=click.IntRange(1),
@@ -175,7 +174,7 @@ def _explain(card: Card) -> None:
 @actor_option
 @json_option
 def decide(name: str, word: str, budget: int | None, why: str, actor: str | None, as_json: bool) -> int:
-    """Say what becomes of a ticket that has used its attempts."""
+    """Say what becomes of a ticket that has used its attempts; drop closes any ticket that is no longer wanted."""
     from santiago.app.actor import actor as named
     from santiago.app.board.claiming import refuse_other_than_planner
 

@@ -174,21 +174,21 @@ class Happening:
 
 
 _NAMES = tuple(Card.__annotations__)
-_values = attrgetter(*_NAMES)
+values_of = attrgetter(*_NAMES)
+"""All values of a card, in the order of its fields."""
 
 
 def fields_of(card: Card) -> dict[str, Any]:
     """Return a card as plain data."""
-    return dict(zip(_NAMES, _values(card), strict=True))
+    return dict(zip(_NAMES, values_of(card), strict=True))
 
 
 def evolve(card: Card | None, event: Happening) -> Card:
     """Return the card after an event. Cards change nowhere else."""
-    known = {} if card is None else fields_of(card)
-    changed = {**known, "updated_at": event.at, **event.changes}
-    checks = changed.get("checks", ())
-    assert isinstance(checks, list | tuple)
-    return Card(**{**changed, "id": event.ticket, "checks": tuple(checks)})
+    values = {} if card is None else fields_of(card)
+    values |= {"updated_at": event.at, **event.changes, "id": event.ticket}
+    values["checks"] = tuple(values.get("checks", ()))
+    return Card(**values)
 
 
 def ticket_of(card: Card) -> Ticket:

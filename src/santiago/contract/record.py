@@ -46,7 +46,7 @@ def _compiled_when_called(cls: Any) -> Callable[..., None]:
 
 def _compiled(cls: Any) -> Any:
     """Return the `__init__` that a dataclass would have."""
-    scope: dict[str, Any] = {"_put": object.__setattr__, "_absent": MISSING}
+    scope: dict[str, Any] = {"_absent": MISSING}
     parameters, body = ["self", "*"], ["pass"]
     for one in fields(cls):
         name = value = one.name
@@ -59,7 +59,8 @@ def _compiled(cls: Any) -> Any:
             value = f"_{name}() if {name} is _absent else {name}"
         else:
             parameters.append(name)
-        body.append(f"_put(self, {name!r}, {value})")
+        scope[f"_put_{name}"] = getattr(cls, name).__set__  # the slot itself: it is not looked up by its name each time
+        body.append(f"_put_{name}(self, {value})")
     words = ", ".join(parameters).removesuffix(", *")
     exec(f"def __init__({words}):\n " + "\n ".join(body), scope)  # noqa: S102  # the names of fields, and nothing else
     return scope["__init__"]

@@ -8,6 +8,7 @@ from textual.screen import Screen
 
 from santiago.app.board import claiming
 from santiago.app.board.accepting import accepted
+from santiago.app.start.leaks import refuse_secrets
 from santiago.board.rules import Move
 from santiago.contract.board import CLAIMED_FROM, LEASE_MINUTES, MOVES
 from santiago.contract.errors import SantiagoError
@@ -133,14 +134,16 @@ class Acting(Screen[None]):
         return True
 
     def action_decide(self) -> None:
-        """Ask the planner's word on a ticket that has no attempt left."""
+        """Ask the planner's word on a ticket that has no attempt left, or that is no longer wanted."""
         ticket = self.ticket
-        if ticket is None or ticket["queue"] != "blocked" or ticket["decided"]:
-            self.say("decided are blocked tickets without an attempt left", "warn")
+        if ticket is None or ticket["decided"]:
+            self.say("go to a ticket that is not closed first", "warn")
             return
         if not self._is_planner():
             return
-        keys = {"r": "replan with more attempts", "b": "bypass: whoever waits goes on", "s": "stop"}
+        keys = {"x": "drop: it is no longer wanted"}
+        if ticket["queue"] == "blocked" and ticket["attempt_count"] >= ticket["retry_budget"]:
+            keys = {"r": "replan with more attempts", "b": "bypass: whoever waits goes on", "s": "stop"}
 
         def chosen(key: str | None) -> None:
             if key == "r":
@@ -149,7 +152,7 @@ class Acting(Screen[None]):
                     f"How many attempts in all for {ticket['id']}?", usual, lambda text: self._replan(ticket, text)
                 )
             elif key is not None:
-                word = {"b": "bypass", "s": "stop"}[key]
+                word = {"b": "bypass", "s": "stop", "x": "drop"}[key]
                 self._do(lambda: _decided(self.opened.board.decide(ticket["id"], word, self.actor)))
 
         self._ask(f"Decide on {_named(ticket)}", [Line(flat(ticket["note"]))], keys, chosen)
@@ -176,6 +179,7 @@ class Acting(Screen[None]):
 
         def send(text: str) -> str:
             try:
+                refuse_secrets(text.encode("utf-8", "replace"), "the ticket")
                 self.say(act(text), "good")
             except ValueError as error:
                 return str(error)

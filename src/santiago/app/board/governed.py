@@ -9,11 +9,10 @@ from santiago.app.board.renewing import Renewal
 from santiago.board.governance.truth import is_on
 from santiago.contract.board import BoardEvent
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.util.clock import SystemClock
 
 if TYPE_CHECKING:
     from santiago.app.board.working import Means
-    from santiago.board.governance.summary import Ended, Result
+    from santiago.board.governance.summary import Ended
     from santiago.board.opening import Opened
     from santiago.board.records import Reading
     from santiago.contract.board import Card
@@ -25,15 +24,12 @@ def collect(means: Means, card: Card, base: str | None, head: str | None, run_in
     place = means.opened.place
     if not is_on(place.project) or not base or not head:
         return
-    renewal, clock = Renewal(means.opened.board, [card]), SystemClock()
-    began = clock.monotonic_ms()
-
-    def renewed(_: Result) -> None:
-        renewal.at(clock.monotonic_ms() - began)
-
+    renewal = Renewal(means.opened.board, [card])
     means.opened.store.close()  # commands are started by a fork, and nobody may have the store open then
     try:
-        ended = governing.collect(place, card.id, base, head, run_input, means.consents.commands, renewed)
+        ended = governing.collect(
+            place, card.id, base, head, run_input, means.consents.commands, lambda _: renewal.beat()
+        )
     except SantiagoError as error:
         if error.kind is Kind.TRANSIENT:
             raise

@@ -101,8 +101,9 @@ class Loop:
                 and not self._is_worked_on(card)
             ):
                 moved = settled(self.means, card)
-                if moved.status == "in_progress":
-                    self._said(work_on(self.means, [moved]))
+                if moved.status == "in_progress":  # its lease has run on since
+                    held = self.opened.board.renew(moved.id, str(moved.attempt_count), moved.worker)
+                    self._said(work_on(self.means, [held]))
 
     def _is_worked_on(self, card: Card) -> bool:
         return working(self.means.out_dir(card)) is not None

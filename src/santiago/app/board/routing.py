@@ -47,6 +47,12 @@ if TYPE_CHECKING:
     from santiago.contract.policy import RunInput
 
 
+_ON_THE_BOARD = (
+    "On the board, developer under [board] in santiago.toml names one. People need none: "
+    "`santiago queue add --queue developer-todo` makes a ticket for them."
+)
+
+
 @record
 class Consents:
     """How a person is asked, as far as one is there."""
@@ -62,6 +68,9 @@ def route(opened: Opened, card: Card, consents: Consents) -> Card:
     try:
         return routed(opened, card, consents)
     except SantiagoError as error:
+        if error.reason is Reason.AGENT_NOT_SIGNED_IN:
+            error.message = f"its work needs an agent: {error.message}"
+            error.hint = f"{error.hint} {_ON_THE_BOARD}"
         return block(opened, card, error)
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.app import requests
+from santiago.app.actor import actor as named
 from santiago.app.board import evidence
 from santiago.app.board.routing import routed
 from santiago.app.board.settling import open_question
 from santiago.app.board.working import Means, start, started
 from santiago.app.loading import load
 from santiago.board.board import found
+from santiago.board.claims import refuse_late
 from santiago.board.rules import Change, refuse_checks
 from santiago.contract.answers import JUDGED
 from santiago.contract.board import TODO, BoardEvent
@@ -35,13 +37,22 @@ class Verified:
 
 
 def verify(
-    opened: Opened, name: str, ref: str, checks: Sequence[str], attest: str | None, actor: str, consents: Consents
+    opened: Opened,
+    name: str,
+    ref: str,
+    checks: Sequence[str],
+    attest: str | None,
+    worker: str | None,
+    consents: Consents,
 ) -> Verified:
-    """Judge the work in a commit as the ticket's attempt; what it rests on is the commit at its claim."""
+    """Judge the work in a commit as the ticket's attempt; what it rests on is the commit at its claim.
+
+    A `worker` who says who they are is refused while another holds the ticket.
+    """
     means = Means(opened=opened, consents=consents)
-    card = _claimed(opened, name, checks, attested=attest is not None)
+    card = _claimed(opened, name, checks, worker, attested=attest is not None)
     if attest is not None:
-        return _attested(means, card, attest, actor)
+        return _attested(means, card, attest, named(worker))
     if resolve(opened.place.project, ref) is None:
         raise SantiagoError(
             Kind.USAGE, f"there is no commit {ref[:100]!r} here", hint="Commit the work, then name it with --from."
@@ -55,7 +66,7 @@ def verify(
     return Verified(card=moved, passed=moved.queue == "planner-review")
 
 
-def _claimed(opened: Opened, name: str, checks: Sequence[str], *, attested: bool) -> Card:
+def _claimed(opened: Opened, name: str, checks: Sequence[str], worker: str | None, *, attested: bool) -> Card:
     with opened.board.transaction() as at:
         card = found(at, name)
         handed_over = card.queue == "planner-review" and attested
@@ -68,6 +79,7 @@ def _claimed(opened: Opened, name: str, checks: Sequence[str], *, attested: bool
             )
             hint = f"{back}`santiago queue claim --queue {todo} --worker NAME --id {name}` first."
             raise SantiagoError(Kind.INPUT, f"{name} stands in {card.queue} and nobody has claimed it", hint=hint)
+        refuse_late(card, None, worker)
         if not checks:
             return card
         refuse_checks(checks)

@@ -21,6 +21,7 @@ from santiago.board.board import found
 from santiago.board.rules import Move
 from santiago.contract.board import TODO
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.phases import StoryPhase
 from santiago.contract.record import record
 from santiago.executor.reopen import Grants
 from santiago.executor.situation import Scope
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from santiago.app.start.request import Request
     from santiago.board.opening import Opened
     from santiago.contract.board import Card, Role
-    from santiago.contract.state import RunState
+    from santiago.contract.state import RunState, StoryState
 
 PLANNER = "planner"
 _LOOK_S = 0.2
@@ -94,8 +95,7 @@ def start(
     """Go on with a run, beginning only what was claimed; what waits for its integration gets onto the branch."""
     request = _request(means, of, claims, role, own_work, skips)
     means.follow(request)
-    renewal = Renewal(means.opened.board, renewed)
-    request.listeners.append(lambda _, state: renewal.at(state.used_ms))
+    request.beat = Renewal(means.opened.board, renewed).beat
     _await_others(means, of)
     means.opened.store.close()  # the start forks, and nobody may have the store open then
     state = execute(request)
@@ -181,9 +181,14 @@ def leave_out(means: Means, cards: Sequence[Card]) -> None:
     for run_id in dict.fromkeys(card.run for card in cards):
         closed = [card for card in cards if card.run == run_id]
         stories = load(means.out_dir(closed[0])).state.stories
-        skips = [(card.story, f"{card.decided}, by the planner") for card in closed if not stories[card.story].skipped]
+        skips = [(card.story, f"{card.decided}, by the planner") for card in closed if _is_open(stories[card.story])]
         if skips:
             start(means, closed[0], {}, skips=skips)
+
+
+def _is_open(story: StoryState) -> bool:
+    """Tell whether a run still has to do with a story; work that is on the branch stays there."""
+    return not story.skipped and story.phase is not StoryPhase.DONE
 
 
 def give_back(means: Means, cards: Sequence[Card], why: str) -> None:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from santiago.app.start.request import Request
     from santiago.contract.policy import Agent, RunInput
     from santiago.contract.ports.agent import AgentBackend
+    from santiago.contract.ports.run import Sign
     from santiago.contract.state import RunState
     from santiago.process.place import Ground
     from santiago.process.sandbox import Sandbox
@@ -276,9 +277,13 @@ class _Start:
             actor=request.actor,
             attended=request.attended,
             outside=Letters(request.out_dir),
-            beat=self.hold.lock.beat,
+            beat=self._beat,
             listeners=[self.log.take, *request.listeners],
         )
+
+    def _beat(self, sign: Sign) -> None:
+        self.hold.lock.beat(sign)
+        self.request.beat()
 
     def _announce(self, agent: str, notices: list[str]) -> None:
         request, plan = self.request, self.request.plan

@@ -64,6 +64,8 @@ class Request:
     opened: Callable[[RunState], None] = lambda _: None
     """Called with the run's state when its work begins."""
     listeners: list[Callable[[Sequence[Event], RunState], None]] = field(default_factory=list)
+    beat: Callable[[], None] = lambda: None
+    """Hears several times a second that the start is at work, also while it waits and nothing is recorded."""
     announce: Callable[[RunHeader], None] = lambda _: None
     check_begun: Callable[[str, int, int, str], None] = lambda *_: None
     """Called when a check begins, with its folder, its number, the number of checks, and the command."""
