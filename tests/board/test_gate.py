@@ -60,7 +60,7 @@ def test_work_with_a_record_of_its_own_passes(opened: Opened) -> None:
         ({"recorded": False}, "is not a record that santiago made"),
         ({"passed": False}, "has a FAIL, or no PASS"),
         ({"dry_run": True}, "comes from a dry run"),
-        ({"attempt": 7}, "is of attempt 7, and this is attempt 1"),
+        ({"attempt": 7}, "is about attempt 7, and this is attempt 1"),
         ({"commit": "d" * 40}, "but another commit is integrated"),
         ({"digest": "0" * 64}, "was changed since santiago wrote it"),
     ],
