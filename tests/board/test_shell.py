@@ -89,7 +89,7 @@ def test_nothing_goes_to_done_past_the_review(desk: Desk) -> None:
     said = desk.refused(
         10, "queue", "move", "--id", "EAGER", "--from", "developer-todo", "--to", "done", "--actor", "planner"
     )
-    assert "only the planner's review leads to done" in said
+    assert "a ticket gets to done only through the planner's review" in said
 
 
 def test_a_refused_phase_names_those_that_are_allowed(desk: Desk) -> None:
