@@ -91,7 +91,7 @@ def test_move_asks_for_what_the_queue_needs(desk: Desk) -> None:
         await person.press("m", "enter", *"none", "enter")
         assert "without evidence" in person.text()
         await person.press(*["backspace"] * 4, *"log", "enter")
-        assert person.said() == "T1 stands in planner-review now"
+        assert person.said() == "T1 is in planner-review now"
         assert person.tickets("planner-review") == ["T1"]
         await person.press("right", "m")
         assert "accepts T1 with a" in person.text()
@@ -118,9 +118,9 @@ def test_a_planner_accepts_by_key_what_the_done_gate_lets_through(
 
     async def is_refused(person: Person) -> None:
         await person.press("a")
-        assert person.said() == "accepted are tickets of planner-review"
+        assert person.said() == "only tickets in planner-review can be accepted"
         await person.press("right", "a")
-        assert person.said().startswith("ann is no planner")
+        assert person.said().startswith("ann is not a planner")
 
     async def accepts(person: Person) -> None:
         await person.press("right", "a", "enter", "escape", "a", "y")
@@ -173,15 +173,15 @@ def test_only_a_planner_decides(desk: Desk) -> None:
 
     async def is_refused(person: Person) -> None:
         await person.press("d")
-        assert person.said().startswith("ann is no planner")
+        assert person.said().startswith("ann is not a planner")
 
     async def decides(person: Person) -> None:
         await person.press("d", "s")
         assert person.said() == "T1 is closed: stop"
         await person.press("down", "d", "r", *["backspace"], "x", "enter")
-        assert "is no number" in person.text()
+        assert "is not a number" in person.text()
         await person.press("backspace", "5", "enter")
-        assert person.said() == "T2 stands in planner-inbox now"
+        assert person.said() == "T2 is in planner-inbox now"
         assert person.tickets("planner-inbox") == ["T2"]
 
     look(desk, is_refused)

@@ -82,7 +82,7 @@ def test_a_jump_is_recorded_and_said_once(folder: Path, machine: Machine) -> Non
     machine.set_wall(-600)
     with opened(folder) as board:
         board.board.reconcile((), "me")
-    assert "was set by -36000 s" in "".join(board.notices)
+    assert "was changed by -36000 s" in "".join(board.notices)
     with opened(folder) as board:
         board.board.reconcile((), "me")
         with board.store.reading() as at:

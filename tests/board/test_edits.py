@@ -112,7 +112,7 @@ def test_what_the_rules_forbid_is_refused_by_name_and_kept_beside(folder: Path) 
     edit(folder, "developer-todo", [found[0], [*second[:3], "Another title", *second[4:]]])
     told = taken_in(folder)
     assert told.code == 30
-    assert "queues/done.tsv:2 T-1 refused: only the planner's review leads to done" in told.out
+    assert "queues/done.tsv:2 T-1 refused: a ticket gets to done only through the planner's review" in told.out
     assert "developer-todo.tsv:2 T-2 refused: its title was changed" in told.out
     assert (card(folder, "T-1").queue, card(folder, "T-2").title) == ("developer-todo", "Do T-2")
     assert len(list((folder / QUEUES).glob("*.edited-*"))) == 2
@@ -161,7 +161,7 @@ def test_the_archive_is_written_by_the_board_alone(folder: Path) -> None:
     archive.write_text(archive.read_text().replace("Do T-1", "Did T-1"))
     told = taken_in(folder)
     assert told.code == 30
-    assert "T-1 refused: only the planner's review leads to done" in told.out
+    assert "T-1 refused: a ticket gets to done only through the planner's review" in told.out
     assert "Did" not in archive.read_text()
 
 

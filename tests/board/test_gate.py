@@ -57,11 +57,11 @@ def test_work_with_a_record_of_its_own_passes(opened: Opened) -> None:
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"recorded": False}, "is no record that santiago made"),
+        ({"recorded": False}, "is not a record that santiago made"),
         ({"passed": False}, "has a FAIL, or no PASS"),
-        ({"dry_run": True}, "is of a dry run"),
-        ({"attempt": 7}, "is of attempt 7, and this is attempt 1"),
-        ({"commit": "d" * 40}, "which is not the one that is integrated"),
+        ({"dry_run": True}, "comes from a dry run"),
+        ({"attempt": 7}, "is about attempt 7, and this is attempt 1"),
+        ({"commit": "d" * 40}, "but another commit is integrated"),
         ({"digest": "0" * 64}, "was changed since santiago wrote it"),
     ],
 )
@@ -82,7 +82,7 @@ def test_a_path_outside_the_project_is_named(opened: Opened) -> None:
     """Board line 24."""
     card = reviewed(opened, "T")
     card = opened.board.move("T", None, Move(to="planner-review", evidence="../../etc/passwd"), "ada")
-    assert "../../etc/passwd lies outside the project" in lacks(opened, card)
+    assert "../../etc/passwd is outside the project" in lacks(opened, card)
 
 
 def test_all_that_is_missing_is_said_at_once(opened: Opened) -> None:
@@ -90,13 +90,13 @@ def test_all_that_is_missing_is_said_at_once(opened: Opened) -> None:
     card = reviewed(opened, "T", recorded=False)
     found = lacks(opened, card, actor="ada")
     assert [one.split(":")[0] for one in found] == [
-        "ada is no planner", "ada did the work, and nobody accepts their own", "nothing shows that its checks passed",
+        "ada is not a planner", "ada did the work, and nobody may accept their own work", "nothing shows that its checks passed",
     ]  # fmt: skip
     with opened.store.reading() as at:
         missing = gate.missing(at, opened.place, card, "ada", PLANNERS, lambda _: True)
     error = gate.refusal(card, missing)
     assert error.kind is Kind.BLOCKED
-    assert "is no planner" in error.message
+    assert "is not a planner" in error.message
     assert "queue verify T" in error.hint
 
 
@@ -106,6 +106,6 @@ def test_a_ticket_without_evidence_cannot_be_done(opened: Opened) -> None:
     card = opened.board.claim("developer-todo", "ada", "ada").card
     assert card is not None
     found = lacks(opened, card)
-    assert "it stands in developer-todo" in found
+    assert "it is in developer-todo" in found
     assert "its phase is running" in found
     assert "it has no evidence" in found

@@ -110,7 +110,7 @@ def test_a_folder_for_something_else_is_no_runtime_root(desk: Desk, name: str) -
     """Board line 10: git would see nothing any more in a folder that the board takes for its own."""
     (desk.place.project / "src").mkdir()
     (desk.place.project / "src" / "main.py").touch()
-    with pytest.raises(SantiagoError, match="is a folder for something else"):
+    with pytest.raises(SantiagoError, match="is used for something else"):
         root.runtime_root(desk.place.project, {"SIGEE_RUNTIME_ROOT": name})
 
 

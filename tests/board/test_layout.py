@@ -147,7 +147,7 @@ def test_a_folder_that_cannot_be_written_is_transient_and_nothing_is_made(tmp_pa
     (folder / ".santiago").mkdir()
     (folder / ".santiago/.runtime").write_text("")
     before = tree(folder)
-    with pytest.raises(SantiagoError, match="nothing is half made") as caught:
+    with pytest.raises(SantiagoError, match="nothing was left half done") as caught:
         opened(folder)
     assert caught.value.kind is Kind.TRANSIENT
     assert tree(folder) == before

@@ -51,13 +51,13 @@ def test_work_that_does_not_pass_goes_back_to_its_queue(tmp_path: Path) -> None:
 
 
 ADDING = {
-    "done": (2, ("--queue", "done"), "nothing is added to done"),
+    "done": (2, ("--queue", "done"), "a ticket cannot be added to done"),
     "review": (2, ("--queue", "planner-review", "--status", "pending"), "has the status review"),
     "blocked": (2, ("--queue", "blocked", "--status", "pending"), "has the status blocked"),
     "attempts": (2, ("--queue", "developer-todo", "--attempt-count", "4"), "more than the budget of 3"),
     "budget": (2, ("--queue", "developer-todo", "--retry-budget", "0"), "at least one attempt"),
     "control": (2, ("--queue", "developer-todo", "--note", "a\x07b"), "control character"),
-    "id": (2, ("--queue", "developer-todo", "--id", "../x"), "no id of a ticket"),
+    "id": (2, ("--queue", "developer-todo", "--id", "../x"), "not a valid ticket id"),
     "twice": (30, ("--queue", "developer-todo", "--id", "TWICE"), "there is a ticket TWICE already"),
 }
 
@@ -89,7 +89,7 @@ def test_nothing_goes_to_done_past_the_review(desk: Desk) -> None:
     said = desk.refused(
         10, "queue", "move", "--id", "EAGER", "--from", "developer-todo", "--to", "done", "--actor", "planner"
     )
-    assert "only the planner's review leads to done" in said
+    assert "a ticket gets to done only through the planner's review" in said
 
 
 def test_a_refused_phase_names_those_that_are_allowed(desk: Desk) -> None:

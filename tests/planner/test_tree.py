@@ -99,9 +99,9 @@ def test_json_keys_and_values_know_their_lines() -> None:
         ("[1}", 1, "comma"),
         ("[1]\n\nx", 3, "the end of the document"),
         ("[1] [2]", 1, "the end of the document"),
-        ('{"a": 1,\n "a": 2}', 2, '"a" stands twice (line 1)'),
-        ("[\nNaN]", 2, "NaN is no JSON number"),
-        ("[-Infinity]", 1, "-Infinity is no JSON number"),
+        ('{"a": 1,\n "a": 2}', 2, '"a" is there twice (also on line 1)'),
+        ("[\nNaN]", 2, "NaN is not a JSON number"),
+        ("[-Infinity]", 1, "-Infinity is not a JSON number"),
         ("[1e999]", 1, "larger than any number"),
         ("[01]", 1, "expected a value"),
         ("[1.]", 1, "expected a value"),
@@ -224,7 +224,7 @@ def test_yaml_alias_to_a_scalar_is_its_text() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "says"),
     [
-        ("a: 1\nb: 2\na: 3", 3, '"a" stands twice (line 1)'),
+        ("a: 1\nb: 2\na: 3", 3, '"a" is there twice (also on line 1)'),
         ("a: &x [1, 2]\nb: *x", 2, "repeats a list or object"),
         ("a: &x {b: *x}", 1, "repeats a list or object"),
         ("a: *nowhere", 1, "no anchor"),

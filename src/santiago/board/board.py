@@ -66,7 +66,9 @@ class Board:
         claims.refuse_worker(worker)
         if queue not in CLAIMED_FROM:
             raise SantiagoError(
-                Kind.USAGE, f"nothing is claimed from {queue}", hint=f"One of {', '.join(CLAIMED_FROM)}."
+                Kind.USAGE,
+                f"tickets in {queue} cannot be claimed",
+                hint=f"Claim from one of {', '.join(CLAIMED_FROM)}.",
             )
         with self.transaction() as at:
             ticks = self.store.ticks()
@@ -84,7 +86,7 @@ class Board:
         with self.transaction() as at:
             card = found(at, name)
             if not card.held:
-                raise SantiagoError(Kind.INPUT, f"{name} is held by nobody", hint="Claim it.")
+                raise SantiagoError(Kind.INPUT, f"nobody holds {name}", hint="Claim it first: `santiago queue claim`.")
             claims.refuse_late(card, lease, None)
             expires = self.store.ticks() + minutes * _MINUTE_MS
             change = rules.Change(event=BoardEvent.LEASE_RENEWED, changes={"expires": expires}, about={})
@@ -104,8 +106,8 @@ class Board:
         with self.transaction() as at:
             card = found(at, name)
             if source is not None and card.queue != source:
-                message = f"{name} stands in {card.queue}, not in {source}"
-                raise SantiagoError(Kind.INPUT, message, hint=f"Move it --from {card.queue}.")
+                message = f"{name} is in {card.queue}, not in {source}"
+                raise SantiagoError(Kind.INPUT, message, hint=f"Use --from {card.queue}.")
             claims.refuse_late(card, lease, worker)
             return at.change(card, _waiting(at, card, rules.moved(card, wish, at.now)), actor)
 
@@ -132,7 +134,7 @@ class Board:
         with self.transaction() as at:
             card = found(at, name)
             if card.queue != "planner-review" or card.attempt_count != seen:
-                message = f"{name} changed while it was looked at: it stands in {card.queue}"
+                message = f"{name} was changed meanwhile: it is in {card.queue} now"
                 raise SantiagoError(Kind.TRANSIENT, message, hint="Run the same command again.")
             for change in rules.archived(at.now, actor, why):
                 card = at.change(card, change, actor)
@@ -239,6 +241,6 @@ def _waiting(at: Writing, card: Card, change: rules.Change) -> rules.Change:
 def _named(at: Writing, name: str, queue: Queue) -> Card:
     card = found(at, name)
     if card.queue != queue and card.queue in CLAIMED_FROM:
-        raise SantiagoError(Kind.INPUT, f"{name} stands in {card.queue}, not in {queue}", hint="Claim it from there.")
+        raise SantiagoError(Kind.INPUT, f"{name} is in {card.queue}, not in {queue}", hint="Claim it from there.")
     claims.refuse_unclaimable(card, at.waits_for(name))
     return card

@@ -82,7 +82,7 @@ def home(place: Place) -> Path:
 def refuse_network(place: Place) -> None:
     """Raise where the store would lie on a file system of another machine."""
     if kind := network_of(place.root):
-        message = f"the board would lie on a network file system ({kind}), whose locks cannot be trusted"
+        message = f"the board would be on a network file system ({kind}), whose locks are not reliable"
         hint = "Work in a clone on a disk of this machine."
         raise SantiagoError(Kind.BLOCKED, message, where=str(place.root), hint=hint)
 
@@ -129,7 +129,7 @@ def _failed(place: Place, error: OSError | SantiagoError) -> SantiagoError:
     told = error.message if isinstance(error, SantiagoError) else (error.strerror or str(error)).lower()
     where = error.where if isinstance(error, SantiagoError) else str(error.filename or place.root)
     hint = "Make the folder writable or free space, then run the same command again."
-    message = f"the board could not be laid out: {told}; nothing is half made"
+    message = f"the board could not be made: {told}; nothing was left half done"
     return SantiagoError(Kind.TRANSIENT, message, where=where, hint=hint, reason=Reason.IO_ERROR)
 
 
@@ -151,6 +151,6 @@ def _ignore(place: Place, made: list[Path]) -> None:
 def _ignores(path: Path, name: str) -> bool:
     text = regular.content(path, _LARGEST_IGNORE + 1, follow=False) if os.path.lexists(path) else b""
     if text is None or len(text) > _LARGEST_IGNORE:
-        raise refused(path, "it is no file that a line can be added to", f"Add the line {name} to what git ignores.")
+        raise refused(path, "santiago cannot add a line to this file", f"Add the line {name} to .gitignore yourself.")
     ways = {name, name.rstrip("/"), f"/{name}", f"/{name.rstrip('/')}"}
     return bool(ways & set(text.decode("utf-8", "replace").split()))

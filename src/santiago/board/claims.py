@@ -36,24 +36,24 @@ def claimed(card: Card, worker: str, now: str, expires: int) -> Change:
 
 def refuse_worker(worker: str) -> None:
     if not worker.strip() or len(worker) > 100 or not worker.isprintable():
-        raise misused(f"{worker[:40]!r} is no name for a worker", "Use letters, digits and `- _ @ .`.")
+        raise misused(f"{worker[:40]!r} is not a valid name for a worker", "Use letters, digits and `- _ @ .`.")
 
 
 def refuse_unclaimable(card: Card, waits_for: Sequence[str]) -> None:
     """Raise where a ticket that somebody asks for by its id cannot be claimed, and say what it waits for."""
     if card.queue not in CLAIMED_FROM:
         back = f"`santiago queue move --id {card.id} --from blocked --to {TODO[card.role]}` puts it back"
-        hint = back if card.queue == "blocked" else f"Claimed are tickets of {', '.join(CLAIMED_FROM)}"
-        raise blocked(f"{card.id} stands in {card.queue}", f"{hint}.")
+        hint = back if card.queue == "blocked" else f"Only tickets in {', '.join(CLAIMED_FROM)} can be claimed"
+        raise blocked(f"{card.id} is in {card.queue}", f"{hint}.")
     if card.error_class == "dependency_blocked":
         what = ", ".join(waits_for) if waits_for else "earlier work"
-        free = f"Nothing on the board says which; `santiago queue move --id {card.id} --to {card.queue}` lets it go."
+        free = f"The board does not know for what; `santiago queue move --id {card.id} --to {card.queue}` frees it."
         raise blocked(f"{card.id} waits for {what}", "It can be claimed when that is done." if waits_for else free)
     if card.status == "in_progress" and card.held:
         back = f"`santiago queue move --id {card.id} --to {card.queue} --phase ready`"
         raise blocked(
             f"{card.id} is held by {card.holder}",
-            f"It can be claimed when that lease ends, or once {back} gave it back.",
+            f"It can be claimed when that lease ends, or after {back} gave it back.",
         )
     if card.status == "in_progress":
         raise blocked(f"{card.id} waits for its stories", "It is a request that was routed; claim one of them.")
@@ -87,7 +87,5 @@ def refuse_late(card: Card, lease: str | None, worker: str | None) -> None:
 
 
 def _stale(card: Card) -> SantiagoError:
-    who = (
-        f"{card.holder} holds it now, by claim {card.attempt_count}" if card.held else f"it stands in {card.queue} now"
-    )
+    who = f"{card.holder} holds it now, by claim {card.attempt_count}" if card.held else f"it is in {card.queue} now"
     return unfit(f"{card.id} is no longer yours: {who}", "Claim it again when it is free; your files are untouched.")

@@ -70,9 +70,9 @@ def _row(opened: Opened, row: Row, actor: str) -> Taken | None:
         if card is not None and (_same(card, row.card) or (stale and _was(at, row.card))):
             return None
     if row.card.queue == "done":
-        return _refused(row, "only the planner's review leads to done")
+        return _refused(row, "a ticket gets to done only through the planner's review")
     if card is not None and stale:
-        return _refused(row, f"it has changed on the board since, and stands in {card.queue}")
+        return _refused(row, f"it has changed on the board since, and is in {card.queue}")
     try:
         done = _apply(opened, card, row.card, actor)
     except SantiagoError as error:
@@ -87,7 +87,7 @@ def _apply(opened: Opened, card: Card | None, wanted: Card, actor: str) -> str:
         return "added"
     for name in _FIXED:
         if _shown(card)[name] != _shown(wanted)[name]:
-            raise importing.unfit(f"its {name} was changed, which no move does")
+            raise importing.unfit(f"its {name} was changed, and a move cannot change that")
     # Another program's claim shows in the count; it comes before a handover, and after a move to a queue of work.
     if wanted.status != "in_progress" and wanted.attempt_count > card.attempt_count:
         card = _claim(opened, card, wanted, actor)

@@ -72,22 +72,22 @@ def missing(
 def _of_actor(at: Reading, card: Card, actor: str, planners: Sequence[str]) -> Iterator[Missing]:
     if actor not in planners:
         remedy = f"Accept it as one of {', '.join(planners)}: --actor, or SIGEE_QUEUE_ACTOR."
-        yield Missing(what=f"{actor or 'nobody'} is no planner", remedy=remedy, kind=Kind.BLOCKED)
+        yield Missing(what=f"{actor or 'nobody'} is not a planner", remedy=remedy, kind=Kind.BLOCKED)
     claims = [one for one in at.events(ticket=card.id) if one.event is BoardEvent.TICKET_CLAIMED]
     worker = str(claims[-1].changes.get("worker", "")) if claims else ""
     if actor and actor == worker:
         yield Missing(
-            what=f"{actor} did the work, and nobody accepts their own",
-            remedy="Another planner accepts it.",
+            what=f"{actor} did the work, and nobody may accept their own work",
+            remedy="Have another planner accept it.",
             kind=Kind.BLOCKED,
         )
 
 
 def _of_ticket(card: Card) -> Iterator[Missing]:
     if card.queue != "planner-review":
-        yield Missing(what=f"it stands in {card.queue}", remedy="Move it to planner-review.", kind=Kind.BLOCKED)
+        yield Missing(what=f"it is in {card.queue}", remedy="Move it to planner-review.", kind=Kind.BLOCKED)
     if card.phase not in ("verified", "evidence_collected"):
-        yield Missing(what=f"its phase is {card.phase}", remedy="Evidence has to be collected first.")
+        yield Missing(what=f"its phase is {card.phase}", remedy="Evidence must be collected first.")
     if card.attempt_count > card.retry_budget:
         what = f"{card.attempt_count} attempts are more than its budget of {card.retry_budget}"
         yield Missing(what=what, remedy=f"`santiago queue decide {card.id} replan --budget N`.")
@@ -104,9 +104,9 @@ def _of_evidence(at: Reading, place: Place, card: Card, is_integrated: Callable[
             continue  # kept for people; it proves nothing
         path = place.project / link
         if not is_inside(path, place.project):
-            yield Missing(what=f"{link} lies outside the project", remedy="Name a file of the project.")
+            yield Missing(what=f"{link} is outside the project", remedy="Name a file of the project.")
         elif not path.exists():
-            yield Missing(what=f"{link} is not there", remedy=_verify(card))
+            yield Missing(what=f"{link} does not exist", remedy=_verify(card))
         elif path.is_file():
             paths.append(path)
     known = recorded(at, card.id)
@@ -129,13 +129,13 @@ def _fault(
     if found is None:
         return f"{name} {_stranger(at, name, digest, known)}"
     if found.dry_run:
-        return f"{name} is of a dry run"
+        return f"{name} comes from a dry run"
     if not found.passed:
         return f"{name} has a FAIL, or no PASS"
     if found.attempt != card.attempt_count:
-        return f"{name} is of attempt {found.attempt}, and this is attempt {card.attempt_count}"
+        return f"{name} is about attempt {found.attempt}, and this is attempt {card.attempt_count}"
     if not is_integrated(found.commit):
-        return f"{name} is of commit {found.commit[:12]}, which is not the one that is integrated"
+        return f"{name} is about commit {found.commit[:12]}, but another commit is integrated"
     return None
 
 
@@ -145,7 +145,7 @@ def _stranger(at: Reading, name: str, digest: str, known: list[Evidence]) -> str
         return f"is evidence of {other.ticket}"
     if any(one.path == name for one in known):
         return "was changed since santiago wrote it"
-    return "is no record that santiago made"
+    return "is not a record that santiago made"
 
 
 def _verify(card: Card) -> str:

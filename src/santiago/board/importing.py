@@ -104,7 +104,9 @@ def take_in(opened: Opened, report: Report, actor: str, *, force: bool = False) 
     with opened.store.writing() as at:
         if at.counts():
             hint = "`santiago queue import --from-tsv` takes in what another program changed in the files."
-            raise SantiagoError(Kind.INPUT, "the board has tickets already; a project is imported once", hint=hint)
+            raise SantiagoError(
+                Kind.INPUT, "the board already has tickets; a project can be imported only once", hint=hint
+            )
         _keep_originals(opened, report)
         ends = opened.store.ticks() + LEASE_MINUTES * 60_000
         for row in report.rows:
@@ -124,7 +126,7 @@ def refuse(report: Report, *, force: bool) -> None:
     if report.faults and not force:
         told = [row.told() for row in report.faults[:_TOLD]]
         told += [f"and {len(report.faults) - _TOLD} more"] if len(report.faults) > _TOLD else []
-        message = f"{len(report.faults)} of {count(len(report.rows), 'row')} cannot be taken over, so none was:"
+        message = f"{len(report.faults)} of {count(len(report.rows), 'row')} cannot be imported, so none was:"
         message = "\n  ".join([message, *told])
         hint = "Mend those lines, or leave them out: `santiago queue import --force-rows`."
         raise SantiagoError(Kind.INPUT, message, hint=hint, reason=Reason.INVALID_INPUT)
@@ -160,7 +162,7 @@ def _once(row: Row, seen: dict[str, str]) -> Row:
     if row.fault or row.card is None:
         return row
     if row.id in seen:
-        return Row(file=row.file, line=row.line, id=row.id, fault=f"stands twice: also in {seen[row.id]}")
+        return Row(file=row.file, line=row.line, id=row.id, fault=f"is there twice: also in {seen[row.id]}")
     seen[row.id] = f"{row.file}:{row.line}"
     return row
 
@@ -174,7 +176,7 @@ def _rows(name: str, content: bytes) -> Iterator[Row]:
     unknown = [one for one in table.fields if one not in fields]
     if unknown or len(set(table.fields)) != len(table.fields) or (table.fields and "id" not in table.fields):
         named = ", ".join(unknown)[:80].encode("utf-8", "replace").decode()
-        fault = f"is no header of such a file: {named or 'columns are missing or twice'}"
+        fault = f"is not the header of such a file: {named or 'columns are missing or doubled'}"
         yield Row(file=name, line=1, id="", fault=fault)
         return
     for line, values in table.rows:
@@ -186,7 +188,7 @@ def _rows(name: str, content: bytes) -> Iterator[Row]:
 
 def _row(name: str, line: int, values: dict[str, str]) -> Row:
     if name == tsv.HISTORY:
-        fault = "" if re.fullmatch(UTC, values["ts_utc"]) else "ts_utc is no time"
+        fault = "" if re.fullmatch(UTC, values["ts_utc"]) else "ts_utc is not a time"
         return Row(file=name, line=line, id=values["id"], event=values, fault=fault)
     try:
         card = card_of(tsv.QUEUE_FILES.get(name, "done"), values)
@@ -206,7 +208,7 @@ def card_of(queue: Queue, values: dict[str, str]) -> Card:
         raise unfit("has no title")
     status = _word(Status, values["status"], "status")
     if status not in _STATUSES[queue]:
-        raise unfit(f"has the status {status}, which is none of {queue}")
+        raise unfit(f"has the status {status}, which {queue} does not have")
     attempts, budget = _count(values["attempt_count"], 0), _count(values["retry_budget"], 0) or _BUDGET
     if attempts > budget:
         raise unfit(f"has {count(attempts, 'attempt')}, more than its budget of {budget}")
@@ -249,19 +251,19 @@ def _class(status: Status) -> ErrorClass:
 
 def _word(kind: Any, word: str, what: str) -> Any:
     if word not in get_args(kind):
-        raise unfit(f"has the {what} {word[:40]!r}, which is none of {', '.join(get_args(kind))}")
+        raise unfit(f"has the {what} {word[:40]!r}, which is not one of {', '.join(get_args(kind))}")
     return word
 
 
 def _lease(text: str) -> str:
     if text and not re.fullmatch(LEASE, text):
-        raise unfit(f"has the lease {text[:60]!r}, which is none")
+        raise unfit(f"has {text[:60]!r} as its lease, which is not valid")
     return text or "none"
 
 
 def _time(values: dict[str, str], name: str) -> str:
     if not re.fullmatch(UTC, values[name]):
-        raise unfit(f"has {values[name][:40]!r} as {name}, which is no time")
+        raise unfit(f"has {values[name][:40]!r} as {name}, which is not a time")
     return values[name]
 
 

@@ -41,7 +41,7 @@ def _take(handle: int, path: Path) -> None:
         except BlockingIOError:
             if time.monotonic() > deadline:
                 message = f"another santiago has been writing the board's files for {WAIT_S:.0f} s"
-                hint = "What was recorded is kept. See whether it is stopped; then `santiago queue sync`."
+                hint = "What was recorded is kept. Find out whether that process hangs; then run `santiago queue sync`."
                 raise SantiagoError(
                     Kind.TRANSIENT, message, where=str(path), hint=hint, reason=Reason.LOCK_HELD
                 ) from None

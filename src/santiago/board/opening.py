@@ -75,7 +75,10 @@ class Opened:
             jumps = [
                 event.about.get("seconds") for event in at.events(event=BoardEvent.CLOCK_JUMPED, since=self._since)
             ]
-        return [f"the clock of this machine was set by {jump:+} s; leases go on by the board's own" for jump in jumps]
+        return [
+            f"the clock of this machine was changed by {jump:+} s; leases follow the board's own clock"
+            for jump in jumps
+        ]
 
 
 def open_board(start: Path, environ: Mapping[str, str]) -> Opened:

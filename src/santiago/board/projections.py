@@ -89,7 +89,7 @@ class Projections:
             number += 1
             aside = path.with_name(f"{path.name}.edited-{stamp}-{number}")
         path.rename(aside)
-        return f"{name} was written anew; what another program had made of it is kept in {aside.name}"
+        return f"{name} was written again; the version that another program changed is kept in {aside.name}"
 
     # When
 
@@ -159,7 +159,7 @@ def _telling_what_is_safe() -> Iterator[None]:
         yield
     except (OSError, SantiagoError) as error:
         told, where = (error.message, error.where) if isinstance(error, SantiagoError) else (str(error), "")
-        message = f"the tickets are recorded, but the board's files are behind: {told}"
+        message = f"the tickets are recorded, but the board's files are out of date: {told}"
         hint = "Free space or mend the folder, then `santiago queue sync`."
         raise SantiagoError(Kind.TRANSIENT, message, where=where, hint=hint, reason=Reason.IO_ERROR) from None
 
@@ -206,8 +206,8 @@ def _digest(path: Path) -> str:
 
 def _told(name: str) -> str:
     return (
-        f"{name} was changed by another program and is left as it is; `santiago queue import --from-tsv` takes its changes in, "
-        "`santiago queue sync --discard-edits` sets it aside"
+        f"{name} was changed by another program and was not overwritten; `santiago queue import --from-tsv` imports the changes, "
+        "`santiago queue sync --discard-edits` discards them (a copy is kept)"
     )
 
 

@@ -71,7 +71,7 @@ def _contract(path: Path, project: Path) -> tuple[str, list[str]]:
     if not path.exists():
         return "", []
     if not is_inside(path, project):
-        return "", [f"{path.name} leads out of the project and was not read"]
+        return "", [f"{path.name} is a link that leads out of the project; it was not read"]
     try:
         return read_text(path, LARGEST), []
     except SantiagoError as error:

@@ -62,12 +62,14 @@ def find(start: Path, environ: Mapping[str, str]) -> Place:
     Worktrees of one repository share one board; an attempt's checkout is no place to work on it from.
     """
     if environ.get("SANTIAGO_STORY"):
-        hint = "Whoever works on a ticket hands it over by ending; the board is for those outside."
+        hint = (
+            "An agent that works on a ticket hands it over by ending; the board cannot be used from inside an attempt."
+        )
         raise SantiagoError(Kind.BLOCKED, "an attempt cannot reach the board", hint=hint)
     top = repository.find_root(start)
     if top is None:
         hint = 'Make one: `git init && git add -A && git commit -m "Start"`.'
-        raise SantiagoError(Kind.USAGE, "a board belongs to a git repository, and there is none here", hint=hint)
+        raise SantiagoError(Kind.USAGE, "a board needs a git repository, and there is none here", hint=hint)
     common = registry.common_git_dir(top)
     project = common.parent if common is not None and common.name == ".git" else top
     noted = read_json(common / _NOTE, 2**16) if common is not None else None
@@ -105,9 +107,7 @@ def _free(project: Path, path: PurePosixPath) -> PurePosixPath:
     with_others = folder.is_dir() and any(folder.iterdir()) and not any((folder / name).is_dir() for name in _OWN)
     if with_others or path.parts[0] == ".git" or path.parts[:2] == (".santiago", "runs"):
         hint = "Name a folder of its own, such as .sigee/.runtime."
-        raise SantiagoError(
-            Kind.USAGE, f"{path} is a folder for something else", where=" or ".join(VARIABLES), hint=hint
-        )
+        raise SantiagoError(Kind.USAGE, f"{path} is used for something else", where=" or ".join(VARIABLES), hint=hint)
     return path
 
 
@@ -115,5 +115,7 @@ def _inside(given: str) -> PurePosixPath:
     path = PurePosixPath(given)
     if path.is_absolute() or ".." in path.parts or not path.parts or not given.isprintable():
         hint = "Name a folder inside the project, such as .sigee/.runtime."
-        raise SantiagoError(Kind.USAGE, f"{given[:100]!r} is no runtime root", where=" or ".join(VARIABLES), hint=hint)
+        raise SantiagoError(
+            Kind.USAGE, f"{given[:100]!r} cannot be the runtime root", where=" or ".join(VARIABLES), hint=hint
+        )
     return path

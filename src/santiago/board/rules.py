@@ -92,13 +92,15 @@ def refuse_checks(checks: Sequence[str]) -> None:
 
 def refuse_name(name: str) -> None:
     if not re.fullmatch(TICKET_ID, name) or name in (".", ".."):
-        raise misused(f"{name[:60]!r} is no id of a ticket", "Use letters, digits and `. _ - @ + :`, at most 120.")
+        raise misused(f"{name[:60]!r} is not a valid ticket id", "Use letters, digits and `. _ - @ + :`, at most 120.")
 
 
 def added(card: Card, *, waits: bool) -> Change:
     """Return a new ticket as it comes onto the board."""
     if card.queue == "done":
-        raise misused("nothing is added to done", "Add it to planner-inbox; it is done when the planner accepts it.")
+        raise misused(
+            "a ticket cannot be added to done", "Add it to planner-inbox; it is done when the planner accepts it."
+        )
     refuse_name(card.id)
     for name in ("title", "source", "note", "next_action", "worker", "evidence_links"):
         refuse_text(name, getattr(card, name))
@@ -106,9 +108,9 @@ def added(card: Card, *, waits: bool) -> Change:
         raise misused("a ticket needs a title", "Say in a few words what is wanted: --title.")
     wanted = _STATUS[card.queue]
     if card.status != wanted:
-        raise misused(f"a ticket in {card.queue} has the status {wanted}, not {card.status}", f"Say --status {wanted}.")
+        raise misused(f"a ticket in {card.queue} has the status {wanted}, not {card.status}", f"Use --status {wanted}.")
     if card.phase not in _FIRST[card.queue] or card.held or card.expires is not None:
-        hint = f"There a new one is {' or '.join(_FIRST[card.queue])}; only a claim makes it running and held."
+        hint = f"A new ticket there is {' or '.join(_FIRST[card.queue])}; only a claim makes it running and held."
         raise misused(f"a new ticket in {card.queue} cannot be {card.phase} with the lease {card.lease}", hint)
     if not 1 <= card.retry_budget <= MOST_ATTEMPTS:
         raise misused(
@@ -143,7 +145,7 @@ def moved(card: Card, wish: Move, now: str) -> Change:
     phase = _phase_after(card, wish)
     evidence = _evidence_after(card, wish)
     if wish.to == "blocked" and not (wish.note or "").strip():
-        raise unfit(f"{card.id} needs a word on why it is blocked", "Say it with --note.")
+        raise unfit(f"{card.id} needs a reason why it is blocked", "Give it with --note.")
     for name in ("evidence", "note", "next_action", "source"):
         refuse_text(name, getattr(wish, name) or "")
     stays = wish.to == card.queue
@@ -166,17 +168,20 @@ def moved(card: Card, wish: Move, now: str) -> Change:
 def _refuse_way(card: Card, to: Queue) -> None:
     allowed = MOVES[card.queue]
     if to == "done" and card.queue != "planner-review":
-        raise blocked(f"{card.id} stands in {card.queue}, and only the planner's review leads to done", _review_first())
+        raise blocked(
+            f"{card.id} is in {card.queue}, and a ticket gets to done only through the planner's review",
+            _review_first(),
+        )
     if to == "done":
         raise blocked(
-            f"{card.id} is accepted through the done gate, not moved", "`santiago queue move --to done` asks it."
+            f"{card.id} can get to done only through the done gate", "`santiago queue move --to done` goes through it."
         )
     if to not in allowed:
         raise unfit(
             f"{card.id} cannot go from {card.queue} to {to}", f"It may go to {', '.join(allowed) or 'no other'}."
         )
     if card.decided:
-        raise unfit(f"{card.id} was closed: {card.decided}", "Add a new ticket for what is still wanted.")
+        raise unfit(f"{card.id} was closed: {card.decided}", "Add a new ticket if it is still wanted.")
     if card.queue == "blocked" and card.spent and to != "blocked":
         message = f"{card.id} has used its {card.retry_budget} attempts"
         raise blocked(message, f"`santiago queue decide {card.id} replan --budget N`, or bypass, or stop.")
@@ -223,7 +228,7 @@ def _evidence_after(card: Card, wish: Move) -> str:
         new = ""
     if wish.to == "planner-review" and not new and not kept:
         hint = "Name the files that show it with --evidence; `santiago queue verify ID` makes them."
-        raise unfit(f"{card.id} is handed over without evidence", hint)
+        raise unfit(f"{card.id} cannot be handed over without evidence", hint)
     links = [one for text in (kept, new) for one in split_links(text)]
     return ",".join(dict.fromkeys(links)) or "none"
 
@@ -256,14 +261,17 @@ def decided(card: Card, word: str, budget: int | None, why: str) -> Change:
     closes = f"`santiago queue decide {card.id} drop` closes it"
     if card.queue != "blocked":
         raise unfit(
-            f"{card.id} is in {card.queue}; there is nothing to decide", f"Decided are blocked tickets; {closes}."
+            f"{card.id} is in {card.queue}; there is nothing to decide",
+            f"Only blocked tickets need a decision; {closes}.",
         )
     if not card.spent:
         back = f"`santiago queue move --id {card.id} --from blocked --to {TODO[card.role]}` puts it back"
         raise unfit(f"{card.id} has used {card.attempt_count} of {card.retry_budget} attempts", f"{back}; {closes}.")
     if word == "replan" and budget is not None:
         if not card.attempt_count < budget <= MOST_ATTEMPTS:
-            raise unfit(f"a budget of {budget} leaves nothing: {card.attempt_count} are used", "Name a larger one.")
+            raise unfit(
+                f"a budget of {budget} is too small: {card.attempt_count} attempts are used", "Name a larger one."
+            )
         changes: dict[str, Any] = {
             "queue": "planner-inbox", "status": "pending", "phase": "planned", "retry_budget": budget, "error_class": "none",
             "lease": "none", "next_action": NO_ACTION,
@@ -309,5 +317,5 @@ def of_word(kind: Any, word: str, what: str) -> Any:
     """Return a word that must be one of a closed list; raise with all of them."""
     words = get_args(kind)
     if word not in words:
-        raise misused(f"{word[:60]!r} is no {what}", f"One of {', '.join(words)}.")
+        raise misused(f"{word[:60]!r} is not a valid {what}", f"Use one of {', '.join(words)}.")
     return word

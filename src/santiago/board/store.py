@@ -125,8 +125,8 @@ def _trouble(path: Path, error: sqlite3.Error) -> SantiagoError:
             reason=Reason.IO_ERROR,
         )
     hint = (
-        "Nothing was changed. Restore the file from a copy; or move it away, and `santiago queue import` takes over what the "
-        "queue files say, without what happened before."
+        "Nothing was changed. Restore the file from a copy; or move it away, and `santiago queue import` imports what the "
+        "queue files say, without the history."
     )
     return SantiagoError(
         Kind.BLOCKED, f"the board is damaged: {text}", where=str(path), hint=hint, reason=Reason.ARTIFACT_CORRUPT

@@ -63,7 +63,7 @@ def unread(units: Sequence[Unit], others: Sequence[Hint]) -> list[Finding]:
             "check_not_read",
             hint.line,
             f"this looks like a command but is not run as a check: {hint.value[:SHOWN]}",
-            "Write the command alone in back-ticks behind `Verify:`; if it is none, nothing needs doing.",
+            "Write the command alone in back-ticks behind `Verify:`; if it is not a command, nothing needs doing.",
         )
         for hint in hints
     ]
@@ -74,13 +74,13 @@ def empty(units: Sequence[Unit], of_the_run: Sequence[Hint]) -> Iterator[Finding
     hints = [*(hint for unit in units for hint in unit.verify), *of_the_run]
     for hint in hints:
         if hint.value in NO_CHECK:
-            message = f"`{hint.value}` as a check proves nothing: it passes whatever was done"
+            message = f"the check `{hint.value}` proves nothing: it passes whatever was done"
             way = "Write a command that fails until the work is done, or leave the check out."
             yield error("empty_check", hint.line, message, way)
 
 
 def _no_file(hint: Hint) -> Finding:
-    message = f"this stands in a list of files but is not read as one: {hint.value[:SHOWN]}"
+    message = f"this is in a list of files but is not read as a file: {hint.value[:SHOWN]}"
     way = "Write each file as its path in the repository (`./name` where it could be any word), with commas between."
     return warning("file_not_read", hint.line, message, way)
 

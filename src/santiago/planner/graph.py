@@ -86,7 +86,7 @@ class _Linker:
 
     def unclear(self, position: int, dep: Dep) -> None:
         shown = dep.target if len(dep.target) <= 60 else f"{dep.target[:59]}…"
-        says = f'{self.planned[position].key} is said to depend on "{shown}", which is no id of this document; no edge was made'
+        says = f'{self.planned[position].key} is said to depend on "{shown}", which is not an id of this document; no edge was made'
         self.say(
             warning("dependency_unclear", dep.line, says, "Name the id of a story to make it wait for that story.")
         )

@@ -91,7 +91,7 @@ def _later_chunks(
     for position, needs in enumerate(graph.needs):
         for needed, provenance in needs.items():
             if rank[labels[needed]] > rank[labels[position]]:
-                later = f"{planned[needed].key}, which stands in the later chunk {labels[needed]}"
+                later = f"{planned[needed].key}, which is in the later chunk {labels[needed]}"
                 message = f"{planned[position].key} (chunk {labels[position]}) depends on {later}"
                 hint = "Move one of them, or put the chunks in the order in which they can be built."
                 yield error("later_chunk", provenance.line, message, hint)
@@ -102,7 +102,7 @@ def out_of_order(planned: Sequence[Planned], graph: Graph) -> Iterator[Finding]:
     for position, needs in enumerate(graph.needs):
         for needed, provenance in needs.items():
             if needed > position:
-                message = f"{planned[position].key} depends on {planned[needed].key}, which stands behind it"
+                message = f"{planned[position].key} depends on {planned[needed].key}, which comes after it"
                 hint = "Put the stories in the order in which they run, or let `santiago plan` plan it again."
                 yield error("out_of_order", provenance.line, message, hint)
 
@@ -127,7 +127,7 @@ def _label_order(chunks: list[str], planned: Sequence[Planned], labels: Sequence
         before = numbers.get(stem)
         if before is not None and number < before[0]:
             line = planned[labels.index(label)].unit.line
-            message = f'chunk "{label}" stands after "{before[1]}"; chunks run in the order in which they appear'
+            message = f'chunk "{label}" comes after "{before[1]}"; chunks run in the order in which they appear'
             hint = "Move the section, or renumber it."
             yield warning("chunk_order", line, message, hint)
         else:

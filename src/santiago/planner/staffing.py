@@ -73,5 +73,5 @@ def _is_doubtful(unit: Unit, told: str) -> bool:
 
 
 def _unknown(slug: str, line: int) -> Finding:
-    message = f"the profile {slug[:80]} is not known; {DEFAULT} is used for it"
-    return warning("unknown_profile", line, message, f"Known are: {', '.join(_KNOWN)}.")
+    message = f"the profile {slug[:80]} is not known; {DEFAULT} is used instead"
+    return warning("unknown_profile", line, message, f"Known profiles: {', '.join(_KNOWN)}.")

@@ -49,7 +49,7 @@ class Acting(Screen[None]):
     def action_claim(self) -> None:
         ticket = self.ticket
         if ticket is None or ticket["queue"] not in CLAIMED_FROM:
-            self.say(f"claimed are tickets of {', '.join(CLAIMED_FROM)}", "warn")
+            self.say(f"only tickets in {', '.join(CLAIMED_FROM)} can be claimed", "warn")
             return
         checks = f"santiago queue verify {ticket['id']}"
         lines = [
@@ -100,13 +100,13 @@ class Acting(Screen[None]):
 
     def _moved(self, ticket: dict[str, Any], wish: Move) -> str:
         card = self.opened.board.move(ticket["id"], ticket["queue"], wish, self.actor, worker=self.actor)
-        return f"{card.id} stands in {card.queue} now"
+        return f"{card.id} is in {card.queue} now"
 
     def action_accept(self) -> None:
         """Ask for the planner's word on work that waits for it; the done gate has the last one."""
         ticket = self.ticket
         if ticket is None or ticket["queue"] != "planner-review":
-            self.say("accepted are tickets of planner-review", "warn")
+            self.say("only tickets in planner-review can be accepted", "warn")
             return
         if not self._is_planner():
             return
@@ -114,7 +114,7 @@ class Acting(Screen[None]):
 
         def chosen(key: str | None) -> None:
             if key == "y":
-                self.say(f"the done gate looks at {ticket['id']}")
+                self.say(f"the done gate checks {ticket['id']}")
                 self.run_worker(lambda: self._accept(ticket["id"]), thread=True, group="accepting", exclusive=True)
 
         self._ask(f"Accept {_named(ticket)}?", lines, {"y": f"accept it as {self.actor}"}, chosen)
@@ -159,7 +159,7 @@ class Acting(Screen[None]):
 
     def _replan(self, ticket: dict[str, Any], typed: str) -> str:
         if not typed.isdecimal():
-            raise ValueError(f"{flat(typed)[:20]!r} is no number")
+            raise ValueError(f"{flat(typed)[:20]!r} is not a number")
         return _decided(self.opened.board.decide(ticket["id"], "replan", self.actor, budget=int(typed[:6])))
 
     def action_keys(self) -> None:
@@ -202,4 +202,4 @@ def _named(ticket: dict[str, Any]) -> str:
 
 
 def _decided(card: Card) -> str:
-    return f"{card.id} is closed: {card.decided}" if card.decided else f"{card.id} stands in {card.queue} now"
+    return f"{card.id} is closed: {card.decided}" if card.decided else f"{card.id} is in {card.queue} now"

@@ -37,7 +37,7 @@ def told(project: Path) -> list[str]:
         ({"green_run": ":"}, "`:` as green_run shows nothing"),
         ({"red_run": ""}, "red_run is missing"),
         ({"depends_on": "hello"}, "depends_on names the scenario itself"),
-        ({"linked_nodes": "nobody"}, "linked_nodes names nobody, which is not there"),
+        ({"linked_nodes": "nobody"}, "linked_nodes names nobody, which does not exist"),
         ({"linked_nodes": ""}, "linked_nodes names no scenario"),
         ({"layer": "deep"}, "stability_layer is 'deep'"),
     ],

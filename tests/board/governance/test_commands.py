@@ -32,7 +32,7 @@ def test_truth_validate_tells_all_faults_with_their_remedies(project: Path) -> N
     write(project, f"{TRUTH}/vision.yaml", "version: 1\nrevision: 4\nowner: ann\nupdated_at: now\nvisions: []\n")
     done = inside("truth", "validate", "--strict", cwd=project)
     assert done.returncode == 30
-    assert f"error: {TRUTH}/vision.yaml:4: updated_at is no time in UTC\n  fix: Write" in done.stdout
+    assert f"error: {TRUTH}/vision.yaml:4: updated_at is not a time in UTC\n  fix: Write" in done.stdout
     data = json.loads(inside("truth", "validate", "--strict", "--json", cwd=project).stdout)
     assert data["status"] == "FAIL"
     assert [one["line"] for one in data["faults"] if one["file"] == f"{TRUTH}/vision.yaml"] == [None, 4]
@@ -130,7 +130,7 @@ def test_a_run_prints_each_step_and_its_end(project: Path) -> None:
     write_scenario(project, HELLO, red_run="test -f hello.txt")
     done = inside(*RUN, "--trust-commands", "--ticket", "T-1", cwd=project)
     assert done.returncode == 0
-    assert "hello_red proves nothing: it passes before the work" in done.stdout
+    assert "hello_red proves nothing: it already passes before the work" in done.stdout
     assert "PASS   31 of 31 steps; evidence in .sigee/.runtime/evidence/dag/" in done.stdout
     write(project, "bye.txt", "so long\n")
     done = inside(*RUN, "--ticket", "T-1", "--json", cwd=project)

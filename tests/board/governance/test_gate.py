@@ -111,7 +111,7 @@ def test_starters_close_the_gate_by_file_and_line(tmp_path: Path) -> None:
     """Board line 61: each starter that is left."""
     seed(tmp_path)
     found = told(tmp_path, Change(ticket="T-1", base=None, head=None, evidence=()))
-    assert f"{TRUTH}/vision.yaml:7: the starter VIS-BOOT-1 still stands" in found
+    assert f"{TRUTH}/vision.yaml:7: the starter VIS-BOOT-1 is still there" in found
 
 
 def test_a_catalogue_below_the_runtime_root_only_closes_the_gate(project: Path) -> None:
@@ -169,7 +169,7 @@ def test_the_tests_of_another_ticket_do_not_count(project: Path, change: Change,
     (state / "T-1").mkdir()
     (state / "T-1/last-run.json").write_bytes((state / "T-2/last-run.json").read_bytes())
     (found,) = told(project, handed_in)
-    assert found.endswith("it is a run of T-2")
+    assert found.endswith("it is a run for T-2")
 
 
 def test_the_tests_of_another_commit_do_not_count(project: Path, change: Change, run: Callable[[str], None]) -> None:
@@ -278,4 +278,4 @@ def test_an_expired_override_closes_the_gate_for_core_changes_only(project: Path
 def test_a_range_that_git_does_not_know_is_told(project: Path) -> None:
     """Board line 59: what cannot be compared is no pass."""
     (found,) = told(project, Change(ticket="T-1", base="f" * 40, head="e" * 40, evidence=()))
-    assert found.startswith("what the change concerns cannot be told")
+    assert found.startswith("the impact of the change cannot be computed")

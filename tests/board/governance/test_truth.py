@@ -36,9 +36,9 @@ def test_every_fault_is_told_at_once_with_its_file_and_line(project: Path) -> No
         "product-truth/objectives.yaml:6: id is missing",
         "product-truth/objectives.yaml:7: this entry has no keys",
         "product-truth/outcomes.yaml:1: owner is missing",
-        "product-truth/outcomes.yaml:1: version is no whole number from 1 on",
-        "product-truth/outcomes.yaml:2: revision is no whole number from 1 on",
-        "product-truth/outcomes.yaml:3: updated_at is no time in UTC",
+        "product-truth/outcomes.yaml:1: version is not a whole number from 1 on",
+        "product-truth/outcomes.yaml:2: revision is not a whole number from 1 on",
+        "product-truth/outcomes.yaml:3: updated_at is not a time in UTC",
         "product-truth/outcomes.yaml:4: there is no list outcomes",
         "product-truth/vision.yaml:2: not valid YAML: did not find expected node content",
     ]
@@ -85,7 +85,7 @@ def test_starters_hold_together_but_are_no_product(tmp_path: Path) -> None:
     assert {name: (tmp_path / name).read_bytes() for name in made} == before
     assert told(tmp_path, strict=False) == []
     found = told(tmp_path)
-    assert "product-truth/vision.yaml:7: the starter VIS-BOOT-1 still stands" in found
+    assert "product-truth/vision.yaml:7: the starter VIS-BOOT-1 is still there" in found
     for starter in ("PIL-BOOT-1", "OBJ-BOOT-1", "OUT-BOOT-1", "CAP-BOOT-1", "bootstrap_foundation_truth"):
         assert any(starter in line for line in found), starter
     assert all("starter" in line for line in found)
@@ -131,8 +131,8 @@ def test_an_override_says_who_why_and_until_when(project: Path) -> None:
     write_truth(project, "core-overrides.yaml", "overrides:\n  - id: OVR-1\n    layer: system\n")
     assert told(project) == [
         "product-truth/core-overrides.yaml:6: approved_by is missing",
-        "product-truth/core-overrides.yaml:6: created_at is no time in UTC",
-        "product-truth/core-overrides.yaml:6: expires_at is no time in UTC",
+        "product-truth/core-overrides.yaml:6: created_at is not a time in UTC",
+        "product-truth/core-overrides.yaml:6: expires_at is not a time in UTC",
         "product-truth/core-overrides.yaml:6: reason is missing",
         "product-truth/core-overrides.yaml:6: the layer of an override is not core",
     ]
@@ -146,7 +146,7 @@ def test_an_override_says_who_why_and_until_when(project: Path) -> None:
         ("x" * (2 << 20), "it is larger than 1024 KiB"),
         (
             "version: 1\nrevision: 4\nupdated_at: 2999-01-01T00:00:00Z\nowner: a\nvisions: []",
-            "updated_at lies in the future",
+            "updated_at is in the future",
         ),
     ],
 )

@@ -30,7 +30,7 @@ def alone(place: Place) -> Iterator[None]:
         if error.reason is not Reason.LOCK_HELD:
             raise
         message = f"another loop works on this board: {error.message.removeprefix('it is in use by ')}"
-        hint = "It also takes up what is added now. Wait for it, or stop it with Ctrl-C in its terminal."
+        hint = "It will also work on tickets that are added now. Wait for it, or stop it with Ctrl-C in its terminal."
         raise SantiagoError(Kind.TRANSIENT, message, hint=hint, reason=Reason.LOCK_HELD) from None
     try:
         yield

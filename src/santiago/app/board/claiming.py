@@ -31,8 +31,8 @@ def claim(opened: Opened, queue: Queue, worker: str, actor: str, *, name: str | 
 def refuse_other_than_planner(opened: Opened, actor: str) -> str:
     planners = board_settings(opened.place.project).planners
     if actor not in planners:
-        hint = f"Say --actor with one of {', '.join(planners)}, or set SIGEE_QUEUE_ACTOR."
-        raise SantiagoError(Kind.BLOCKED, f"{actor} is no planner, and only a planner decides", hint=hint)
+        hint = f"Use --actor with one of {', '.join(planners)}, or set SIGEE_QUEUE_ACTOR."
+        raise SantiagoError(Kind.BLOCKED, f"{actor} is not a planner, and only a planner decides", hint=hint)
     return actor
 
 
@@ -51,5 +51,7 @@ def accept(opened: Opened, name: str, source: Queue | None, links: str | None, a
         raise gate.refusal(card, lacking)
     if done := take(means, [card], actor):
         return done[0]
-    hint = "It is archived by the next look at it, when the stories before it are done: `santiago loop`."
-    raise SantiagoError(Kind.BLOCKED, f"{name} is accepted, and its work comes onto the branch after others", hint=hint)
+    hint = "`santiago loop` archives it when the stories before it are done."
+    raise SantiagoError(
+        Kind.BLOCKED, f"{name} is accepted, but other stories must come onto the branch first", hint=hint
+    )

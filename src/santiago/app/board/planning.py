@@ -31,8 +31,8 @@ def planned_by(opened: Opened, card: Card, agent: str) -> Path:
     go_on(folder, "planner")
     session = load(folder)
     if session.state.review is None:
-        hint = f"`santiago review {folder.name}` shows what the agent brought."
-        message = f"the planning agent {agent} brought no document"
+        hint = f"`santiago review {folder.name}` shows what it wrote."
+        message = f"the planning agent {agent} wrote no usable document"
         raise SantiagoError(Kind.BLOCKED, message, hint=hint, reason=Reason.NEEDS_USER_CONFIRMATION)
     path.parent.mkdir(parents=True, exist_ok=True)
     say_on_plan(session, "approve", "", "planner", moved=True)

@@ -133,7 +133,7 @@ def document_of(opened: Opened, card: Card) -> Path:
     if kind == "doc":
         raise _undecided(f"there is no document {rest[:200]} in the project")
     if (planner := board_settings(opened.place.project).planner) is None:
-        raise _undecided("no document describes it, and no planning agent is set")
+        raise _undecided("no document describes this request, and no planning agent is set")
     return planned_by(opened, card, planner)
 
 

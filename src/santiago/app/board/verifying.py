@@ -78,7 +78,7 @@ def _claimed(opened: Opened, name: str, checks: Sequence[str], worker: str | Non
                 else ""
             )
             hint = f"{back}`santiago queue claim --queue {todo} --worker NAME --id {name}` first."
-            raise SantiagoError(Kind.INPUT, f"{name} stands in {card.queue} and nobody has claimed it", hint=hint)
+            raise SantiagoError(Kind.INPUT, f"{name} is in {card.queue} and nobody has claimed it", hint=hint)
         refuse_late(card, None, worker)
         if not checks:
             return card
@@ -97,7 +97,7 @@ def _routed(opened: Opened, card: Card, consents: Consents) -> Card:
         return routed(opened, card, consents, begins_on=_began_on(opened, card))
     except SantiagoError as error:
         if error.reason is Reason.NOTHING_VERIFIED:
-            error.message = f"{card.id} has no check, and no work is done without one"
+            error.message = f"{card.id} has no check, and work without a check is never done"
             error.hint = f"Name one: `santiago queue verify {card.id} --check CMD`."
         raise
 
@@ -114,8 +114,8 @@ def _attested(means: Means, card: Card, why: str, actor: str) -> Verified:
     run = load(means.out_dir(card)) if card.run else None
     asked = open_question(run.state, run.state.stories[card.story]) if run else None
     if run is None or asked is None or asked.kind not in JUDGED:
-        hint = "`santiago queue verify ID` has its checks judge it."
-        raise SantiagoError(Kind.INPUT, f"{card.id} has no work that waits for a person's word", hint=hint)
+        hint = "`santiago queue verify ID` runs its checks."
+        raise SantiagoError(Kind.INPUT, f"{card.id} has no work that a person must judge", hint=hint)
     requests.answer(run, asked.id, "accept", actor, text=why)
     start(means, card, {})
     note = f"attested by {actor}: {why}"[:300]

@@ -81,7 +81,7 @@ def checked(project: Path, place: Place) -> Compiled:
             faults.add(one.file, 0, message, _COMPILE)
     for name in copies.rows:
         if name not in catalogue.scenarios and copies.name_of(name) not in edited:
-            faults.add(copies.name_of(name), 0, f"its scenario {name} is gone", _COMPILE)
+            faults.add(copies.name_of(name), 0, f"its scenario {name} was removed", _COMPILE)
     return Compiled(
         written=(), removed=(), unchanged=len(catalogue.scenarios), faults=faults.in_order(), catalogue=catalogue
     )
@@ -93,7 +93,7 @@ def without_source(project: Path, root: Path) -> tuple[Fault, ...]:
     if not copies or files_in(project, CATALOGUE):
         return ()
     name = name_inside(root / COPIES, project)
-    message = f"scenarios stand only here, and none in {CATALOGUE}"
+    message = f"scenarios are only here, and none is in {CATALOGUE}"
     return (
         Fault(file=name, line=0, message=message, remedy=f"Move them to {CATALOGUE}, without their first 3 lines."),
     )
@@ -128,7 +128,7 @@ class _Copies:
             name = self.name_of(scenario)
             row, data = self.rows.get(scenario), self.content(scenario) or b""
             if row is None:
-                faults.add(name, 0, "no compilation made it", _EDITED)
+                faults.add(name, 0, "this file was not made by a compilation", _EDITED)
             elif sha256(data).hexdigest() != row["runtime_sha256"] or self._is_forged(known.get(scenario), row, data):
                 faults.add(name, 0, "this copy was edited", _EDITED)
         return list(faults)

@@ -61,7 +61,7 @@ def missing(project: Path, root: Path, change: Change) -> tuple[Missing, ...]:
             found += _of_impact(project, root, concerned, change)
             found += _of_tests(project, root, scenarios.read(folder).scenarios, concerned, change)
     except SantiagoError as error:
-        found.append(Missing(what=f"what the change concerns cannot be told: {error.message}", remedy=error.hint))
+        found.append(Missing(what=f"the impact of the change cannot be computed: {error.message}", remedy=error.hint))
     return tuple(found)
 
 
@@ -90,7 +90,7 @@ def _of_impact(project: Path, root: Path, concerned: Impact, change: Change) -> 
     paths = [*(project / path for path in change.evidence), kept]
     handed_in = {name_inside(path, project): data for path in paths if (data := _impact_in(path))}
     if not handed_in:
-        yield Missing(what="product truth or scenarios changed, and no impact result was handed in", remedy=remedy)
+        yield Missing(what="product truth or scenarios changed, and there is no impact result", remedy=remedy)
     elif not any(_is_same(data, concerned) for data in handed_in.values()):
         told = ", ".join(f"{name} is for {_span(data)}" for name, data in handed_in.items())
         own = f"{_short(concerned.base)}..{_short(concerned.head)}"
@@ -143,7 +143,7 @@ def _of_tests(
 
 def _odd(data: dict[str, Any], concerned: Impact, ticket: str) -> Iterator[str]:
     if data.get("ticket") != ticket:
-        yield f"it is a run of {data.get('ticket') or 'no ticket'}"
+        yield f"it is a run for {data.get('ticket') or 'no ticket'}"
     if data.get("status") != "PASS" or data.get("dry_run") is not False:
         yield f"the run ended as {data.get('status')}{' (dry run)' if data.get('dry_run') else ''}, not as PASS"
     if data.get("commit") != concerned.head:

@@ -144,11 +144,11 @@ class _File:
         """Check what every file begins with, and return its revision."""
         revision = self.number("revision")
         self.number("version")
-        self.needed(self.tree, "owner", "Name who answers for this file.")
+        self.needed(self.tree, "owner", "Name who is responsible for this file.")
         written = self.time(self.tree, "updated_at")
         if written is not None and written > now() + SLACK:
             line = self.line("updated_at")
-            self.fault(line, "updated_at lies in the future", "Write the time of the last change, in UTC.")
+            self.fault(line, "updated_at is in the future", "Write the time of the last change, in UTC.")
         return revision
 
     def entries(self) -> Iterator[Entry]:
@@ -157,7 +157,9 @@ class _File:
             name = self.needed(item, "id", "Give each entry an id of its own.")
             if name in known:
                 self.fault(
-                    item.line, f"the id {name} stands twice (line {known[name]})", "Give one of them another id."
+                    item.line,
+                    f"the id {name} is used twice (also on line {known[name]})",
+                    "Give one of them another id.",
                 )
             known.setdefault(name, item.line)
             above = self.needed(item, self.level.above, "Name the entry above it.") if self.level.above else ""
@@ -234,14 +236,14 @@ class _File:
     def number(self, key: str) -> int | None:
         found = whole_number(self.tree.get(key))
         if found is None:
-            self.fault(self.line(key), f"{key} is no whole number from 1 on", f"Write `{key}: 1`, and count up.")
+            self.fault(self.line(key), f"{key} is not a whole number from 1 on", f"Write `{key}: 1`, and count up.")
         return found
 
     def time(self, item: Object, key: str) -> datetime | None:
         found = moment(item.text(key))
         if found is None:
             remedy = f"Write `{key}: 2026-01-31T12:00:00Z`, in UTC."
-            self.fault(self.line(key, item), f"{key} is no time in UTC", remedy)
+            self.fault(self.line(key, item), f"{key} is not a time in UTC", remedy)
         return found
 
     def needed(self, item: Object, key: str, remedy: str) -> str:

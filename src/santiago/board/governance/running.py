@@ -164,7 +164,7 @@ class _Run:
         before = seen.get(node.id)
         if isinstance(before, dict) and before.get("command_sha256") == digest:
             return "was_red", f"it passes now, and failed for this ticket on {before.get('at')}"
-        return "proves_nothing", "it passes before the work, so that it passes later proves nothing"
+        return "proves_nothing", "it already passes before the work, so passing later proves nothing"
 
     def outcomes(self) -> dict[str, str]:
         return {**dict.fromkeys(self.order, "pass"), **{result.node: result.result for result in self.results}}

@@ -210,5 +210,5 @@ def _check_known(
             faults.add(one.file, one.lines[key], f"{key} names the scenario itself", "Remove it.")
         elif name not in scenarios:
             faults.add(
-                one.file, one.lines[key], f"{key} names {name}, which is not there", "Write it, or remove the name."
+                one.file, one.lines[key], f"{key} names {name}, which does not exist", "Write it, or remove the name."
             )

@@ -70,7 +70,7 @@ def starters(project: Path) -> tuple[Fault, ...]:
         text = (regular.content(project / name, 1 << 20) or b"").decode("utf-8", "replace")
         for number, line in enumerate(text.splitlines(), 1):
             if not line.lstrip().startswith("#") and (found := _STARTER.search(line)):
-                message = f"the starter {found[0]} still stands"
+                message = f"the starter {found[0]} is still there"
                 faults.add(name, number, message, "Put an entry of your own product in its place.")
     return tuple(faults)
 

@@ -37,7 +37,7 @@ def show(compiled: Compilation, plan: Plan, lines: Sequence[str], job: Job, outc
         f"{plan.source.path}  ({plan.source.format}: {count(len(plan.requirements), 'requirement')}, {count(criteria, 'criterion', 'criteria')})",
     )
     for evidence in plan.source.evidence[:2]:
-        _row("", f"because of {evidence}")
+        _row("", f"found {evidence}")
     _row(
         "Planned",
         f"{count(len(plan.stories), 'story', 'stories')} in {count(len(plan.chunks), 'chunk')}, in the order: dependencies, requirement id, name",

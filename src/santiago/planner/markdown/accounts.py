@@ -64,7 +64,7 @@ def repetitions(source: Source, places: Sequence[int]) -> list[Finding]:
 def _odd_boxes(source: Source, carriers: Sequence[Carrier]) -> Iterator[Finding]:
     for block in (source.outline.blocks[carrier.at] for carrier in carriers if carrier.at >= 0):
         if block.box is not None and block.box not in " xX~-" and block.box not in source.underway:
-            message = f"the box [{block.box}] is none of [ ] [x] [~] [-]; read as open"
+            message = f"the box [{block.box}] is not one of [ ] [x] [~] [-]; read as open"
             yield warning("unknown_box", block.line, message, "Use [ ] for open, [x] for done, [~] or [-] for dropped.")
 
 
@@ -75,9 +75,7 @@ def _plain_heads(source: Source, carriers: Sequence[Carrier]) -> Iterator[Findin
     alike = {at: lead for at, lead in source.named.items() if lead.prefix in prefixes and lead.id not in defined}
     for at, lead in alike.items():
         if _heads_list(source.outline.blocks[at : at + 2]):
-            message = (
-                f"this line begins like a story of its own, {lead.id}, and was read as part of what stands above it"
-            )
+            message = f"this line begins like a story of its own, {lead.id}, but was read as part of the text above it"
             hint = f"Make it a heading: `### {lead.id}: {lead.rest.strip(' -–—:')}`"
             yield warning("plain_head", source.outline.blocks[at].line, message, hint)
 

@@ -162,6 +162,6 @@ def _unknown_labels(harvester: Harvester) -> Iterator[Finding]:
     for line, text in harvester.unknown_labels:
         lines.setdefault(text, []).append(line)
     for text, found in lines.items():
-        message = f'"{text}" above a list ({count(len(found), "time")}) is no label that is known; its items were read as plain ones'
+        message = f'"{text}" above a list ({count(len(found), "time")}) is not a known label; its items were read as plain ones'
         hint = 'If these are acceptance criteria, call them "Acceptance Criteria".'
         yield note("unknown_label", found[0], message, hint)

@@ -130,6 +130,6 @@ def orphans(source: Source, owners: Mapping[int, int | None]) -> Iterator[Findin
     """Report each substep whose step is not there."""
     for index in (index for index, owner in owners.items() if owner is None):
         number = _number(source, index)
-        message = f"Step {number} is a substep of Step {number.partition('.')[0]}, which is not there before it"
+        message = f"Step {number} is a substep of Step {number.partition('.')[0]}, but there is no such step before it"
         hint = f'Write "Step {number.partition(".")[0]}: …" above it, or give it a number of its own.'
         yield error("substep_without_step", source.outline.blocks[index].line, message, hint)

@@ -142,5 +142,5 @@ def _criteria(task: _Task) -> Iterator[DraftCriterion]:
 
 def _checkpoint(task: _Task) -> Finding:
     built = task.text("what-built", "how-to-verify").replace("\n", " ")[:100]
-    message = f"here a person is to look or to act ({task.kind}): {built}; not planned"
+    message = f"a person must look or act here ({task.kind}): {built}; not planned"
     return warning("checkpoint", task.line, message, "Do it yourself after the run, or write a check that proves it.")

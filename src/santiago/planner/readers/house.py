@@ -136,7 +136,7 @@ def _criteria_without_id(source: Source, found: list[int]) -> list[Finding]:
         warning(
             "no_id",
             block.line,
-            f'"{block.text[:60]}" stands among the acceptance criteria without an AC id; not planned',
+            f'"{block.text[:60]}" is among the acceptance criteria without an AC id; not planned',
             'Begin it with an id of its own, such as "AC-9:".',
         )
         for index, block in enumerate(blocks)

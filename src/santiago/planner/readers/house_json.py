@@ -133,7 +133,7 @@ def _list(root: Object, key: str, fields: dict[str, re.Pattern[str]]) -> Iterato
     for each in items(value):
         if not isinstance(each, Object):
             yield _invalid(
-                each.line, f'an element of "{key}" is no object', f"Write it as an object with {', '.join(fields)}."
+                each.line, f'an element of "{key}" is not an object', f"Write it as an object with {', '.join(fields)}."
             )
             continue
         yield from _unknown(each, tuple(fields), f"{each.text('id') or 'an element'} of {key}")
@@ -141,7 +141,7 @@ def _list(root: Object, key: str, fields: dict[str, re.Pattern[str]]) -> Iterato
             if not _is_text(each.get(name)) or not pattern.match(each.text(name)):
                 yield _invalid(
                     each.line,
-                    f'{each.text("id") or "an element"} of {key}: "{name}" is missing or not as it should be',
+                    f'{each.text("id") or "an element"} of {key}: "{name}" is missing or invalid',
                     "Write ids as R1 and AC-1, and give every field a text.",
                 )
 
@@ -150,7 +150,10 @@ def _unknown(node: Object, known: tuple[str, ...], where: str) -> Iterator[Findi
     for key, entry in node.fields.items():
         if key not in known:
             yield error(
-                "unknown_field", entry.line, f'{where} has an unknown field "{key}"', f"Known are {', '.join(known)}."
+                "unknown_field",
+                entry.line,
+                f'{where} has an unknown field "{key}"',
+                f"Known fields: {', '.join(known)}.",
             )
 
 

@@ -87,7 +87,7 @@ def _named(source: Source) -> Document | None:
     return assemble.document(
         source,
         "plan-steps",
-        [count(len(found), "heading with an id that owns boxes", "headings with ids that own boxes")],
+        [count(len(found), "heading with an id and a checklist", "headings with ids, each with a checklist")],
         made,
     )
 

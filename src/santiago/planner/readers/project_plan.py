@@ -78,7 +78,7 @@ def _invalid(tasks: Array) -> Iterator[Finding]:
     for item in tasks.items:
         if not isinstance(item, Object):
             hint = "Write each task as an object with id, chunk and description."
-            yield error("invalid_field", item.line, "an element of tasks is no object", hint)
+            yield error("invalid_field", item.line, "an element of tasks is not an object", hint)
         elif not item.text("id"):
             yield error("invalid_field", item.line, "a task has no id", 'Give each task a unique "id".')
 

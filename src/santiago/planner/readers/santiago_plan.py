@@ -91,7 +91,7 @@ def _version(root: Object) -> Iterator[Finding]:
         yield error("invalid_field", entry.line, message, "Plan the document again with this version.")
     stories = root.fields["stories"]
     if not isinstance(stories.value, Array):
-        yield error("invalid_field", stories.line, "stories is no list", "Put the stories in [ ].")
+        yield error("invalid_field", stories.line, "stories is not a list", "Put the stories in [ ].")
 
 
 def _missing(stories: list[Object]) -> Iterator[Finding]:
@@ -130,7 +130,7 @@ def _members(root: Object, units: list[Unit]) -> Iterator[Finding]:
         label = each.text("label")
         for hint in hints(each, "stories"):
             if hint.value not in chunk:
-                wrong = "which is no story of the plan"
+                wrong = "which is not a story of the plan"
             elif chunk[hint.value] not in (label, None):
                 wrong = f'whose own chunk is "{chunk[hint.value]}"'
             else:
@@ -143,7 +143,9 @@ def as_it_is(source: Source) -> Document:
     """Return a plan that is to be carried out as it is: what planning it again would put right is an error here."""
     root, document = source.tree, read(source)
     if document is None or not isinstance(root, Object):
-        return Document(format="santiago-plan", findings=[error("no_units", 0, "this is no plan", "Name a plan.json.")])
+        return Document(
+            format="santiago-plan", findings=[error("no_units", 0, "this is not a plan", "Name a plan.json.")]
+        )
     stories = objects(root.get("stories"))
     document.findings += [
         *_known_requirements(root, stories),
@@ -182,7 +184,7 @@ def _exact_dependencies(stories: list[Object]) -> Iterator[Finding]:
     for story in stories:
         for hint in hints(story, "depends_on"):
             if hint.value not in exact and ids.fold(hint.value) in known:
-                says = f"{story.text('id')} depends on {hint.value}, which is the id of no story"
+                says = f"{story.text('id')} depends on {hint.value}, which is not the id of a story"
                 yield error("unknown_dependency", hint.line, says, "Name each story that it waits for by its id.")
 
 
@@ -195,7 +197,7 @@ def _chunks_as_listed(root: Object, stories: list[Object]) -> Iterator[Finding]:
     labels = [chunk.text("label") for chunk in listed]
     if labels != list(members):
         says = (
-            f"the chunks are listed as {few(labels) or 'none'}, and the stories stand in {few(list(members)) or 'none'}"
+            f"the chunks are listed as {few(labels) or 'none'}, and the stories are in {few(list(members)) or 'none'}"
         )
         yield error("invalid_field", root.fields["chunks"].line, says, _AGREE)
     for label, chunk in zip(labels, listed, strict=True):
@@ -210,4 +212,4 @@ def _misses(names: list[str], own: list[str]) -> str:
         return f"does not list {few(missing)}"
     if twice := [name for name, times in Counter(names).items() if times > 1]:
         return f"lists {few(twice)} more than once"
-    return "lists its stories in another order than they stand in"
+    return "lists its stories in another order than the plan"

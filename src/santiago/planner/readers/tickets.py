@@ -217,5 +217,5 @@ def _declared(ticket: Ticket) -> Iterator[Dep]:
 
 
 def _grouping(ticket: Ticket) -> Finding:
-    message = f"{ticket.get('id')} {ticket.get('title')} holds other tickets: a chunk, and no story of its own"
+    message = f"{ticket.get('id')} {ticket.get('title')} holds other tickets, so it becomes a chunk and not a story"
     return note("context_list", ticket.line, message, "Nothing to do.")

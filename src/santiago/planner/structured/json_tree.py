@@ -170,7 +170,7 @@ class _Parser:
         else:
             key, line = self.key
             if before := parent.fields.get(key):
-                message = f'the key "{_short(key)}" stands twice (line {before.line})'
+                message = f'the key "{_short(key)}" is there twice (also on line {before.line})'
                 raise DocumentError(line, message, "Remove one of the two.")
             parent.fields[key] = Field(key, line, node)
         self.go_on()
@@ -188,7 +188,7 @@ class _Parser:
         if not found:
             return DocumentError(self.line, f"the JSON ends where {self.state.expected} should follow", _HINT)
         if word := re.match(r"-?(?:NaN|Infinity)\b", found):
-            return DocumentError(self.line, f"{word[0]} is no JSON number", "Use null or a text in quotes.")
+            return DocumentError(self.line, f"{word[0]} is not a JSON number", "Use null or a text in quotes.")
         return DocumentError(self.line, f"expected {self.state.expected}, found {_short(found)}", _HINT)
 
 

@@ -147,7 +147,9 @@ class _Builder:
         if node.text in parent.fields:
             before = parent.fields[node.text].line
             raise DocumentError(
-                node.line, f'the key "{_one_line(node.text)}" stands twice (line {before})', "Remove one of the two."
+                node.line,
+                f'the key "{_one_line(node.text)}" is there twice (also on line {before})',
+                "Remove one of the two.",
             )
         self.keys[-1] = (node.text, node.line)
 

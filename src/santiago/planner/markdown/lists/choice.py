@@ -87,7 +87,7 @@ def _in_order(units: list[Unit]) -> tuple[list[Unit], list[Finding]]:
     for unit, dep in [(one, dep) for one in units for dep in one.deps if dep.is_declared]:
         chunks = [unit.chunk, chunk_of.get(ids.fold(dep.target), unit.chunk)]
         if place[chunks[1]] > place[chunks[0]] and not all(map(_binds, chunks)):
-            message = f"{unit.id or unit.title} depends on {dep.target} of a later section; sections are no chunks here"
+            message = f"{unit.id or unit.title} depends on {dep.target} of a later section; so sections are not used as chunks"
             hint = "Put the sections into the order of their dependencies, or call them phases, if they are stages."
             joined = note("chunks_joined", dep.line, message, hint)
             return [replace(u, chunk=u.chunk if _binds(u.chunk) else None) for u in units], [joined]

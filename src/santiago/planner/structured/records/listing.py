@@ -65,7 +65,7 @@ def _resolve(each: Gathered, resolver: Resolver, carrier: str, findings: list[Fi
             each.unit = replace(
                 each.unit, text="\n".join(filter(None, (each.unit.text, f"Depends on: {mention.text}")))
             )
-            message = f'"{" ".join(shown.split())}" is no unit of this document and no id; it was kept as text'
+            message = f'"{" ".join(shown.split())}" is neither a unit of this document nor an id; it was kept as text'
             hint = "Name the id of a story to make it wait for that story."
             findings.append(note("dependency_unclear", mention.line, message, hint))
     return list(found.values())
