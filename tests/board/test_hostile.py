@@ -124,8 +124,8 @@ def test_who_only_looks_sees_the_board_also_on_a_full_disk(desk: Desk, monkeypat
     monkeypatch.setattr(Projections, "_write", full)
     with open_board(desk.place.project, {}) as looks, looks.store.reading() as at:
         assert [one.id for one in at.cards("developer-todo")] == ["T1"]
-    assert "the board's files are behind" in looks.notices[0]
-    with pytest.raises(SantiagoError, match="files are behind"), open_board(desk.place.project, {}) as changes:
+    assert "the board's files are out of date" in looks.notices[0]
+    with pytest.raises(SantiagoError, match="files are out of date"), open_board(desk.place.project, {}) as changes:
         changes.board.add(card("T2"), "planner")
     monkeypatch.undo()  # the board is closed after this
 

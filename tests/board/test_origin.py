@@ -44,7 +44,7 @@ def test_1_evidence_of_all_separators_is_read_and_a_table_written_by_hand_opens_
         30, "queue", "move", "--id", "DELIM", "--from", "planner-review", "--to", "done", "--status", "done", *PLANNER,
         "--evidence", mixed,
     )  # fmt: skip
-    for word in ("nowhere.txt is not there", ".sigee/gone.tsv is not there", "is not a record that santiago made"):
+    for word in ("nowhere.txt does not exist", ".sigee/gone.tsv does not exist", "is not a record that santiago made"):
         assert word in said
 
 

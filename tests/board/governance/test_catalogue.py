@@ -120,7 +120,7 @@ def test_a_changed_source_is_out_of_date_until_it_is_compiled(project: Path) -> 
     (project / CATALOGUE / "bye.scenario.yml").unlink()
     write_scenario(project, HELLO, title="Another", linked_nodes="")
     assert [(one.file, one.message) for one in compiling.checked(project, find(project, {})).faults] == [
-        (f"{ROOT}/dag/scenarios/bye.scenario.yml", "its scenario bye is gone"),
+        (f"{ROOT}/dag/scenarios/bye.scenario.yml", "its scenario bye was removed"),
         (f"{CATALOGUE}/hello.scenario.yml", f"it changed since its copy {COPY} was made"),
     ]
     done = compiling.compiled(project, find(project, {}))
@@ -152,7 +152,7 @@ def test_scenarios_that_stand_only_below_the_runtime_root_are_refused(project: P
     compiling.compiled(project, find(project, {}))
     for path in (project / CATALOGUE).iterdir():
         path.unlink()
-    assert "and none in .sigee/dag/scenarios" in compiling.compiled(project, find(project, {})).faults[0].message
+    assert "and none is in .sigee/dag/scenarios" in compiling.compiled(project, find(project, {})).faults[0].message
 
 
 def test_copies_are_not_written_through_a_link(project: Path, tmp_path: Path) -> None:

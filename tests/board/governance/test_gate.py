@@ -121,7 +121,7 @@ def test_a_catalogue_below_the_runtime_root_only_closes_the_gate(project: Path) 
         path.unlink()
     head = commit(project)
     found = told(project, Change(ticket="T-1", base=head, head=head, evidence=()))
-    assert any("scenarios stand only here" in line for line in found)
+    assert any("scenarios are only here" in line for line in found)
 
 
 def test_the_impact_result_of_another_range_is_refused(
