@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 OLDEST = (2, 38)
 """The first git that merges without a working tree."""
 FALLBACK = ("santiago", "santiago@localhost")
+NO_REPOSITORY = "this is not a git repository"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +63,7 @@ def find(repo: Path) -> Found:
         bare, common, objects, object_format, shallow = _facts(repo)
     except SantiagoError as error:
         if GONE in error.message:  # no run has begun here, so the message must not speak of one
-            raise _refused(
-                repo, "this is not a git repository", "Run `git init`, commit what is there, and try again."
-            ) from None
+            raise _refused(repo, NO_REPOSITORY, "Run `git init`, commit what is there, and try again.") from None
         error.where = error.where or str(repo)
         raise
     if bare:

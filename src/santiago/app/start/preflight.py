@@ -22,7 +22,7 @@ from santiago.executor.schedule import overlap
 from santiago.judge.shell import programs
 from santiago.process.places import inside
 from santiago.util.text import flat
-from santiago.workspace.inspect import find, is_ignored
+from santiago.workspace.inspect import NO_REPOSITORY, find, is_ignored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +49,7 @@ def refuse_outside(document: Path) -> None:
     try:
         find(document.parent)
     except SantiagoError as error:
-        if error.reason is Reason.INVALID_INPUT and "no git repository" in error.message:
+        if error.message == NO_REPOSITORY:
             error.hint = (
                 "A run works in the repository around its document: move the document into yours, or make one there: "
             )
