@@ -14,6 +14,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
+from santiago.planner.errors import DocumentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -103,14 +104,6 @@ class Outline:
             found.append(at)
             at = self.blocks[at].section
         return found[::-1]
-
-
-class TooDeepError(ValueError):
-    """A list nests deeper than MAX_DEPTH."""
-
-    def __init__(self, line: int) -> None:
-        super().__init__(f"list nested deeper than {MAX_DEPTH} levels")
-        self.line = line
 
 
 _HEADING = pattern(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
@@ -284,7 +277,7 @@ class _Scanner:
             return False
         self.close_items(indent - 1)
         if len(self.stack) >= MAX_DEPTH:
-            raise TooDeepError(self.first + at)
+            raise DocumentError(self.first + at, f"list nested deeper than {MAX_DEPTH} levels", "Flatten the list.")
         body = found[2] or ""
         inner = bool(_NESTED.match(body))
         block = Block(Kind.ITEM, self.first + at, ["" if inner else _plain(body)], len(self.stack), found[1])
