@@ -37,11 +37,6 @@ _TAG = pattern(rf"[\[#]{_DOUBT}(?![\w-])|^(?:tags|labels):.{{0,200}}?\b{_DOUBT}\
 _ALONE = pattern(rf"#?{_DOUBT}", re.IGNORECASE)
 
 
-def known_profile(slug: str) -> str:
-    """Return the profile that a word means; `generalist` where it means none that is known."""
-    return _SLUGS.get(slug.strip().lower().replace("_", "-"), DEFAULT)
-
-
 def staff(document: Document) -> list[Finding]:
     """Put into each unit the profile and the role that its words ask for, and name every profile that is not known."""
     document.units = [_staffed(unit) for unit in document.units]
