@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from santiago.contract.plan import Finding, Role
 
 
@@ -61,6 +63,15 @@ class Hint:
     value: str
     line: int
     carrier: str
+
+
+def unique(found: Iterable[Hint]) -> tuple[Hint, ...]:
+    """Return hints without repetition, the first mention of each kept, and that of a field before that of a sentence."""
+    first: dict[str, Hint] = {}
+    for hint in found:
+        if first.setdefault(hint.value, hint).carrier == "text" != hint.carrier:
+            first[hint.value] = hint
+    return tuple(first.values())
 
 
 @record

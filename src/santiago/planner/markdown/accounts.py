@@ -18,9 +18,7 @@ from santiago.planner.source import Source, Zone
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from santiago.contract.plan import Finding
     from santiago.planner.markdown.harvest import Carrier
-    from santiago.planner.source import Source
 
 
 _FENCED_UNIT = pattern(r"^\s*(?:- \[[ xX]\] |#{1,6} |(?:- )?\**[A-Z]{1,6}-?\d+[:. ])")

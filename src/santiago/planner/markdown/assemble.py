@@ -10,7 +10,7 @@ from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import commands, ids, plan_spec, words
-from santiago.planner.draft import Dep, Document, Hint, Unit
+from santiago.planner.draft import Dep, Document, Hint, Unit, unique
 from santiago.planner.findings import left_out, note
 from santiago.planner.markdown.accounts import account
 from santiago.planner.markdown.carriers import is_group
@@ -58,8 +58,9 @@ def document(
     taken = source.outline.cover((carrier.at, carrier.end) for carrier in carriers)
     checks, each = _run_checks(source, taken)
     if each:
-        found.units = [replace(unit, verify=tuple(_unique([*unit.verify, *each]))) for unit in units]
-    found.run_verify, found.unread = _unique([*plan_spec.declared_checks(source), *checks.taken]), _unique(checks.left)
+        found.units = [replace(unit, verify=unique([*unit.verify, *each])) for unit in units]
+    found.run_verify = list(unique([*plan_spec.declared_checks(source), *checks.taken]))
+    found.unread = list(unique(checks.left))
     found.findings += [
         *plan_spec.told_id(source),
         *left_out(units),
@@ -79,7 +80,7 @@ def _judged_by_all(
         return [unit], [carrier]
     whole = replace(carrier, end=source.outline.ends[at])
     read = harvester.unit(replace(carrier, at=at, end=whole.end))
-    taken = replace(unit, criteria=read.criteria, verify=tuple(_unique([*unit.verify, *read.verify])))
+    taken = replace(unit, criteria=read.criteria, verify=unique([*unit.verify, *read.verify]))
     return [taken], [carrier, replace(carrier, at=at, end=whole.end)]
 
 
@@ -150,10 +151,6 @@ def _checks_of(block: Block, *, active: bool) -> commands.Found:
     label = read_label(block.text)
     told = label.rest if label.concept in ("verify", "gates") else ""
     return commands.behind_label(told, block.line, "field") if told else commands.Found([], [])
-
-
-def _unique(found: list[Hint]) -> list[Hint]:
-    return list({hint.value: hint for hint in reversed(found)}.values())[::-1]
 
 
 def _unknown_labels(harvester: Harvester) -> Iterator[Finding]:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids
-from santiago.planner.draft import PLANNED, Status
+from santiago.planner.draft import PLANNED, Status, unique
 from santiago.planner.findings import error
 from santiago.planner.markdown import carriers
 from santiago.planner.markdown.labels import step_label
-from santiago.planner.structured.records.units import unique
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -10,10 +10,9 @@ from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import hints, ids
-from santiago.planner.draft import Document, DraftCriterion, Hint, Unit
+from santiago.planner.draft import Document, DraftCriterion, Hint, Unit, unique
 from santiago.planner.findings import warning
 from santiago.planner.gherkin_words import HEADER, HEADERS, STEP, THEN
-from santiago.planner.structured.records.units import unique
 
 if TYPE_CHECKING:
     from santiago.planner.source import Source
