@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
+from santiago.contract.plan import Finding, Role
 from santiago.contract.record import record
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from santiago.contract.plan import Finding, Role
 
 
 class Status(StrEnum):

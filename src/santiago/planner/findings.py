@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
 from santiago.contract.plan import Finding
-from santiago.planner.draft import Status
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from santiago.planner.draft import Unit
+from santiago.planner.draft import Status, Unit
 
 CATALOGUE: dict[str, str] = {
     # Refusals

@@ -11,18 +11,14 @@ from __future__ import annotations
 
 import heapq
 import re
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding
 from santiago.planner import ids
 from santiago.planner.findings import error, warning
 from santiago.planner.graph import Graph, cycles
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from santiago.planner.requirements import Planned
+from santiago.planner.requirements import Planned
 
 ONLY_CHUNK = "C01"
 """Label of the one chunk of a document without phases, epics or milestones."""

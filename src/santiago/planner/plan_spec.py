@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import words
@@ -11,9 +9,7 @@ from santiago.planner.draft import Hint
 from santiago.planner.findings import note
 from santiago.planner.front_matter import entries_of
 from santiago.planner.markdown.outline import Block, Kind
-
-if TYPE_CHECKING:
-    from santiago.planner.source import Source
+from santiago.planner.source import Source
 
 _ID = pattern(r"(?m)^[ \t]{0,3}(?:[-*] )?id:[ \t]*[\"'`]?([^\s\"'`#][^\n\"'`#]{0,200})")
 _HEADINGS = frozenset({"planspec", "planspec v2", "plan spec", "plan spec v2"})

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from santiago.contract.plan import Finding
 from santiago.planner import findings, readers, refusals
 from santiago.planner.draft import Document
 from santiago.planner.errors import DocumentError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from santiago.planner.source import Source
+from santiago.planner.source import Source
 
 
 def read_document(source: Source) -> Document:

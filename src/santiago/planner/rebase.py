@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
+from santiago.contract.plan import Plan, Requirement, Story
 from santiago.planner import ids
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from santiago.contract.plan import Plan, Requirement, Story
-    from santiago.planner.requirements import Planned
+from santiago.planner.requirements import Planned
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
@@ -11,12 +10,10 @@ from santiago.contract.plan import Finding
 from santiago.planner import sightings, words
 from santiago.planner.findings import error, few
 from santiago.planner.markdown.outline import Kind
+from santiago.planner.source import Source
 from santiago.planner.structured.records import vocabulary
 from santiago.planner.structured.tree import fold_key
 from santiago.planner.templates import survey
-
-if TYPE_CHECKING:
-    from santiago.planner.source import Source
 
 LOOKED_FOR = (
     'JSON/YAML story arrays; Gherkin features; "### Requirement:" blocks; T001-style or 1.1-style checkboxes; '

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.contract.record import record
 from santiago.planner import front_matter, ids, sniff, words
+from santiago.planner.front_matter import Entry
 from santiago.planner.markdown import table_heads
 from santiago.planner.markdown.outline import Block, Kind, Outline, scan
 from santiago.planner.structured import json_tree
-
-if TYPE_CHECKING:
-    from santiago.planner.front_matter import Entry
-    from santiago.planner.structured.tree import Node
+from santiago.planner.structured.tree import Node
 
 
 @record

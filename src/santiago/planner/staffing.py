@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
+from santiago.planner.draft import Document, Unit
 from santiago.planner.findings import warning
-
-if TYPE_CHECKING:
-    from santiago.planner.draft import Document, Unit
 
 DEFAULT = "generalist"
 _KNOWN = {

@@ -5,16 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.planner.markdown.lists.definitions import kind_of
-from santiago.planner.markdown.outline import Kind
-from santiago.planner.source import labelled_id
-
-if TYPE_CHECKING:
-    from santiago.planner.markdown.outline import Block
-    from santiago.planner.source import Source
+from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.source import Source, labelled_id
 
 _CODE = pattern(r"`[^`\n]*`")
 _BRACKET = pattern(r"(?<![\[\]!\w)])\[([^\[\]\n]{2,160})\](?![\[(:\w])")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
@@ -17,11 +17,7 @@ from santiago.planner.markdown.carriers import is_group
 from santiago.planner.markdown.harvest import Carrier, Harvester
 from santiago.planner.markdown.labels import read_label, split_label
 from santiago.planner.markdown.outline import Block, Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from santiago.planner.source import Source
+from santiago.planner.source import Source
 
 _SHORT_GROUP = pattern(r"^[\W_]*(\w+\s*\d+(?:\.\d+)*[A-Za-z]?)\b")
 _OF_EACH = pattern(

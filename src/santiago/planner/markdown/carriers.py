@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.planner import ids, words
@@ -14,9 +14,6 @@ from santiago.planner.markdown.harvest import Carrier, status_of
 from santiago.planner.markdown.labels import clean, read_label
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source, Zone
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _GROUP = pattern(
     r"^[\W\d_]*(?:final\s+|initial\s+)?(?:"

@@ -8,18 +8,15 @@ scenarios, items under a success label, check boxes, and the plain bullets right
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.contract.record import record
 from santiago.planner import ids
 from santiago.planner.draft import Dep, Status, Unit, unique
 from santiago.planner.markdown.gather import Walk
+from santiago.planner.markdown.gathered import Gathered
 from santiago.planner.markdown.labels import clean
-
-if TYPE_CHECKING:
-    from santiago.planner.markdown.gathered import Gathered
-    from santiago.planner.markdown.outline import Outline
+from santiago.planner.markdown.outline import Outline
 
 
 @record

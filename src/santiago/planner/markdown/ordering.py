@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
@@ -17,9 +16,7 @@ from santiago.planner.draft import Dep, Document, GroupEdge, Unit
 from santiago.planner.findings import note, warning
 from santiago.planner.hints import targets
 from santiago.planner.markdown.outline import Block, Kind
-
-if TYPE_CHECKING:
-    from santiago.planner.source import Source
+from santiago.planner.source import Source
 
 _PARALLEL = pattern(
     r"\bparallel|concurrent|parallèle|paralelo|samtidigt|параллельно|паралельно|並列|并行|並行|병렬", re.IGNORECASE

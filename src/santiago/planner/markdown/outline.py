@@ -9,15 +9,12 @@ time. tests/planner/test_outline.py holds it against a CommonMark parser on real
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.planner.errors import DocumentError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 MAX_DEPTH = 100
 """List levels a document may nest; no person writes more, and deeper text is an attack or a mistake."""

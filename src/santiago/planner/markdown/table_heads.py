@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from santiago.planner import words
-from santiago.planner.markdown.outline import Kind
-
-if TYPE_CHECKING:
-    from santiago.planner.markdown.outline import Outline
+from santiago.planner.markdown.outline import Kind, Outline
 
 _ENOUGH = 2
 """Known column names that make a row a header, where the written header has fewer than that."""

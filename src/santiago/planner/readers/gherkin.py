@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
@@ -13,9 +12,7 @@ from santiago.planner import hints, ids
 from santiago.planner.draft import Document, DraftCriterion, Hint, Unit, unique
 from santiago.planner.findings import warning
 from santiago.planner.gherkin_words import HEADER, HEADERS, STEP, THEN
-
-if TYPE_CHECKING:
-    from santiago.planner.source import Source
+from santiago.planner.source import Source
 
 _TAG = pattern(r"@([^\s@#]+)")
 _CRITERION_ID = pattern(r"[\[(]?((?:AC|CA|TC|SC)[-_ ]?\w*?\d+(?:[.\-]\d+)*)[\])]?(?![\w])", re.IGNORECASE)

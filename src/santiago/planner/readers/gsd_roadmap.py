@@ -7,7 +7,7 @@ yet is one unit. What a phase must reach closes it, so these criteria go to its 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
@@ -19,10 +19,7 @@ from santiago.planner.markdown import assemble, carriers
 from santiago.planner.markdown.harvest import Carrier, Harvester
 from santiago.planner.markdown.labels import read_label
 from santiago.planner.markdown.outline import Kind
-from santiago.planner.source import Zone
-
-if TYPE_CHECKING:
-    from santiago.planner.source import Source
+from santiago.planner.source import Source, Zone
 
 _PHASE = pattern(r"^[\W_]*Phase\s+(\d{1,4}[A-Za-z]?(?:\.\d{1,4})?)\s*[:：—–-]+\s*(\S.*)$")
 _PLAN = pattern(

@@ -7,21 +7,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids, words
 from santiago.planner.draft import Dep, Document, Hint, Status, Unit
 from santiago.planner.findings import note, warning
+from santiago.planner.front_matter import Entry
 from santiago.planner.markdown import assemble, boxes, carriers
 from santiago.planner.markdown.harvest import Carrier, status_of
 from santiago.planner.markdown.labels import clean, read_label
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source, Zone
-
-if TYPE_CHECKING:
-    from santiago.planner.front_matter import Entry
 
 _CHILD = pattern(
     r"^#?(?P<id>[\w./-]+?)(?:\.md)?\s+-\s*(?P<title>.*?)\s*\(parallel:\s*(?P<parallel>[^)]*)\)", re.IGNORECASE

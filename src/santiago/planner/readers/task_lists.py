@@ -7,8 +7,8 @@ the marks in front of a title.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
@@ -17,15 +17,11 @@ from santiago.planner import hints, ids
 from santiago.planner.draft import Dep, Document, GroupEdge, Status, Unit
 from santiago.planner.findings import warning
 from santiago.planner.markdown import assemble, boxes, carriers, ordering
+from santiago.planner.markdown.boxes import Box, Boxes
 from santiago.planner.markdown.harvest import Carrier, Harvester
 from santiago.planner.markdown.labels import read_label
 from santiago.planner.markdown.outline import Kind
 from santiago.planner.source import Source, Zone
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from santiago.planner.markdown.boxes import Box, Boxes
 
 _TASK = pattern(r"T-?\d{2,6}[A-Za-z]?(?:\.\d+)?$")
 _MARK = pattern(r"^[\s*_`]*[\[(](?P<mark>P|US-?\d+(?:\s*,\s*US-?\d+)*|Story\s*\d+|[A-Z]{2,6}\d*)[\])][\s*_`]*")

@@ -7,8 +7,9 @@ their names. The order is that of the file: a number says when a ticket was writ
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
@@ -17,14 +18,9 @@ from santiago.planner.draft import Dep, Document, Status, Unit
 from santiago.planner.errors import DocumentError
 from santiago.planner.findings import left_out, note
 from santiago.planner.markdown.harvest import Carrier, Harvester
+from santiago.planner.source import Source
 from santiago.planner.structured.records.fields import status_of_word
-from santiago.planner.structured.tree import Array, Object, as_text, objects
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from santiago.planner.source import Source
-    from santiago.planner.structured.tree import Node
+from santiago.planner.structured.tree import Array, Node, Object, as_text, objects
 
 _BLOCKED = pattern(
     r"(?im)^[\W_]{0,8}(?:is )?(?:blocked by|depends on|depends|dependent on|requires|after)[\s:*_]{1,6}(\S.{0,300})$"

@@ -6,15 +6,13 @@ worked out only where someone asks.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from santiago.contract.patterns import pattern
 from santiago.planner.errors import DocumentError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ScalarKind = Literal["string", "number", "bool", "null"]
 

@@ -6,15 +6,13 @@ objects, keys that stand twice.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import isinf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from santiago.contract.patterns import pattern
 from santiago.planner.errors import DocumentError
 from santiago.planner.structured.tree import Array, Builder, Node, Object, Scalar, ScalarKind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MAX_DEPTH = 100
 MAX_NODES = 1_000_000

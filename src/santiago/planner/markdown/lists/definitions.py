@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from santiago.contract.patterns import pattern
 from santiago.planner import hints, ids, words
 from santiago.planner.markdown.carriers import CRITERION_PREFIXES
 from santiago.planner.markdown.labels import read_label
-from santiago.planner.markdown.outline import Kind
+from santiago.planner.markdown.lists.model import View
+from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Zone, labelled_id
 from santiago.planner.words import spaced
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from santiago.planner.markdown.lists.model import View
-    from santiago.planner.markdown.outline import Block
-
 
 _KNOWN: dict[str, frozenset[str]] = {
     "story": spaced("US HU STORY USERSTORY USER-STORY UST HDU JS JTBD"),

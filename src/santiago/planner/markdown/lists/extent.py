@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.planner import words
 from santiago.planner.markdown.carriers import chunk_of, is_group, label
+from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.labels import split_label
 from santiago.planner.markdown.lists.definitions import is_form
-from santiago.planner.markdown.outline import Kind
-
-if TYPE_CHECKING:
-    from santiago.planner.markdown.harvest import Carrier
-    from santiago.planner.markdown.lists.model import View
-    from santiago.planner.markdown.outline import Block
-
+from santiago.planner.markdown.lists.model import View
+from santiago.planner.markdown.outline import Block, Kind
 
 _GROUP_NAME = pattern(r"^[\W_]*([^\W\d_]+)\s*([A-Za-z]{0,3}\d+(?:\.\d+)*)(?!\w)")
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.contract.record import record
@@ -15,9 +15,6 @@ from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.labels import read_label
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 
 @record

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.planner import ids
 from santiago.planner.markdown.carriers import BOX_STATUS, carrier
+from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.lists.definitions import (
     Definition,
     definitions,
@@ -21,9 +21,6 @@ from santiago.planner.markdown.lists.definitions import (
 from santiago.planner.markdown.lists.extent import extents, grouped
 from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.outline import Kind
-
-if TYPE_CHECKING:
-    from santiago.planner.markdown.harvest import Carrier
 
 SHORT_FILE = 150
 """Lines up to which an id that occurs once may be the document's only unit."""

@@ -5,24 +5,19 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.planner import hints, ids, words
-from santiago.planner.draft import DraftCriterion, Status
+from santiago.planner.draft import DraftCriterion, Status, Unit
 from santiago.planner.markdown import table_heads
 from santiago.planner.markdown.carriers import carrier
-from santiago.planner.markdown.harvest import status_of
+from santiago.planner.markdown.harvest import Carrier, status_of
 from santiago.planner.markdown.labels import clean
 from santiago.planner.markdown.lists.definitions import is_listlike, kind_of
 from santiago.planner.markdown.lists.extent import grouped
 from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Zone
-
-if TYPE_CHECKING:
-    from santiago.planner.draft import Unit
-    from santiago.planner.markdown.harvest import Carrier
 
 _BRACKETED = pattern(r"[(\[][^()\[\]]*[)\]]")
 _BREAKS = pattern(r"<br\s*/?>|;|；|•|\n")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.planner import words
@@ -23,9 +23,6 @@ from santiago.planner.structured.tree import (
     items,
     text_lines,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _MARKS = pattern(r"^\s*(?:[-*•+]\s+)?(?:\\?\[[ xX~\-]?\\?\]\s*)?(?:\d{1,3}[.)]\s+)?")
 _BULLET = pattern(r"^\s*(?:[-*•+]\s+|\\?\[[ xX~\-]\\?\]\s|\d{1,3}[.)]\s+)")

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from santiago.contract.patterns import pattern
 from santiago.planner import hints, ids
 from santiago.planner.draft import Dep
 from santiago.planner.structured.records import vocabulary
 from santiago.planner.structured.tree import Array, Node, Object, as_text, fold_key, items
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _TARGET = ("dependsOnId", "depends_on_id", "id", "task", "taskId", "story", "storyId", "target", "ref", "name", "title")
 _NOT_BLOCKING = frozenset(

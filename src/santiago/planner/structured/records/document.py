@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner import ids
 from santiago.planner.draft import Document, unique
 from santiago.planner.findings import error, note, warning
+from santiago.planner.source import Options
 from santiago.planner.structured.records import fields, listing, vocabulary
 from santiago.planner.structured.records.criteria import criteria_in, has_criteria
 from santiago.planner.structured.records.lists import Candidate, Member, candidates, fallback
 from santiago.planner.structured.tree import Node, Object, as_text, fold_key, items
-
-if TYPE_CHECKING:
-    from santiago.planner.source import Options
 
 _TITLES = ("title", "project", "projectName", "name", "productName", "product", "projectTitle", "feature")
 _WHOLE = frozenset((*vocabulary.CRITERIA[0], *vocabulary.CRITERIA[1], "finalacceptance", "definitionofdone"))

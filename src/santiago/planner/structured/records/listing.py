@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
 from santiago.contract.plan import Finding
@@ -13,12 +13,8 @@ from santiago.planner.draft import Dep, Document, GroupEdge, Unit
 from santiago.planner.findings import left_out, note, warning
 from santiago.planner.structured.records.criteria import stated_criteria
 from santiago.planner.structured.records.deps import Resolver, mentions_of
+from santiago.planner.structured.records.lists import Candidate, Group
 from santiago.planner.structured.records.units import Gathered, gather
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from santiago.planner.structured.records.lists import Candidate, Group
 
 
 def document(format_: str, evidence: Sequence[str], candidate: Candidate, carrier: str) -> Document:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from santiago.planner import hints, ids
 from santiago.planner.draft import Hint, Status, Unit, unique
 from santiago.planner.structured.records import fields, vocabulary
 from santiago.planner.structured.records.criteria import Criteria, criteria_in, criteria_of
 from santiago.planner.structured.records.deps import Mention, mentions_of
-from santiago.planner.structured.records.lists import Group
+from santiago.planner.structured.records.lists import Group, Member
 from santiago.planner.structured.tree import Object, Scalar, as_text, flat, items, objects
-
-if TYPE_CHECKING:
-    from santiago.planner.structured.records.lists import Member
 
 
 @dataclass(slots=True)
