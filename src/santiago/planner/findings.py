@@ -76,10 +76,6 @@ CATALOGUE: dict[str, str] = {
 }
 
 
-def explain(code: str) -> str | None:
-    return CATALOGUE.get(code)
-
-
 def few(names: Sequence[object], most: int = 8) -> str:
     """Return names with commas between them, a long list cut with its count."""
     shown = ", ".join(map(str, names[:most]))

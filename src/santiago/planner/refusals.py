@@ -49,6 +49,8 @@ _SIBLINGS = {
     ),
 }
 """Documents that go with a plan: what they are and where the units stand, how many headings tell, and their headings."""
+_JSON_KEY = pattern(r'(?m)^[ \t]{0,4}"([\w.-]+)"[ \t]*:')
+_YAML_KEY = pattern(r"(?m)^([A-Za-z][\w.-]*)[ \t]*:")
 _HTML = pattern(r"\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 
 
@@ -135,12 +137,7 @@ def _no_such_list(source: Source) -> Finding:
 
 def _no_records(source: Source) -> Finding:
     """Tell configuration from records that have another shape."""
-    keys = [
-        match[1].lower()
-        for match in re.finditer(r'^(?:[ \t]{0,4}"([\w.-]+)"|([A-Za-z][\w.-]*))[ \t]*:', source.text, re.MULTILINE)
-        if match[1]
-    ]
-    keys += [match[1].lower() for match in re.finditer(r"^([A-Za-z][\w.-]*)[ \t]*:", source.text, re.MULTILINE)]
+    keys = [key.lower() for pattern in (_JSON_KEY, _YAML_KEY) for key in pattern.findall(source.text)]
     known = [key for key in dict.fromkeys(keys) if fold_key(key) in _CONFIGURATION]
     top = ", ".join(list(dict.fromkeys(keys))[:8])
     lines = count(_lines(source), "line")
