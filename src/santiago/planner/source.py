@@ -41,8 +41,6 @@ class Source:
     def __init__(self, text: str, *, path: str = "", options: Options | None = None) -> None:
         self.path = path
         self.options = options or Options()
-        self.memo: dict[str, object] = {}
-        """What one reader worked out and another one may ask for again, by name."""
         self.text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
     @property

@@ -203,10 +203,5 @@ def headed(source: Source, starts: list[int]) -> list[Carrier]:
 
 def bounded(source: Source, starts: list[int]) -> list[tuple[int, int]]:
     """Return (start, end) for carriers whose extent also ends where the next carrier begins."""
-    pairs = []
-    for position, index in enumerate(starts):
-        end = source.outline.ends[index]
-        if position + 1 < len(starts):
-            end = min(end, starts[position + 1])
-        pairs.append((index, end))
-    return pairs
+    ends, behind = source.outline.ends, [*starts[1:], len(source.outline.blocks)]
+    return [(start, min(ends[start], after)) for start, after in zip(starts, behind, strict=False)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
@@ -107,15 +108,9 @@ def offers(view: View) -> list[UnitList]:
     return _joined(view, found)
 
 
+@lru_cache(maxsize=1)
 def choose(source: Source) -> Choice | None:
     """Return the list to plan from: the one that the user asked for, else the strongest by the written rules."""
-    if "choice" not in source.memo:
-        source.memo["choice"] = _choose(source)
-    held = source.memo["choice"]
-    return held if isinstance(held, Choice) else None
-
-
-def _choose(source: Source) -> Choice | None:
     view = View(source)
     lists = offers(view)
     named = source.options.units

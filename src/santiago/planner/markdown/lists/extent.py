@@ -24,11 +24,11 @@ def extents(view: View, starts: list[int]) -> list[tuple[int, int]]:
     has what follows where that is a criteria label, which many authors do not indent.
     """
     pairs = []
-    for position, at in enumerate(starts):
-        limit = min(starts[position + 1] if position + 1 < len(starts) else len(view.blocks), view.section_end(at))
+    for at, after in zip(starts, [*starts[1:], len(view.blocks)], strict=False):
+        limit = min(after, view.section_end(at))
         match view.blocks[at].kind:
             case Kind.HEADING:
-                end = min(view.ends[at], starts[position + 1] if position + 1 < len(starts) else view.ends[at])
+                end = min(view.ends[at], after)
             case Kind.PARA:
                 end = _to_group(view, at, limit)
             case Kind.ITEM if _label_follows(view, view.ends[at], limit) or _is_open_form(view, at):

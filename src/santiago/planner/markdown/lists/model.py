@@ -57,8 +57,11 @@ class View:
     @cached_property
     def criteria_before(self) -> list[int]:
         """For each block, how many criteria marks stand before it: counting in a range is one subtraction."""
-        flags = [0] * len(self.blocks)
-        for index in self.criteria_marks:
+        return self._before(self.criteria_marks)
+
+    def _before(self, places: list[int]) -> list[int]:
+        flags = bytearray(len(self.blocks))
+        for index in places:
             flags[index] = 1
         return [0, *accumulate(flags)]
 
@@ -116,10 +119,7 @@ class View:
 
     @cached_property
     def _stories_before(self) -> list[int]:
-        flags = [0] * len(self.blocks)
-        for index in self.stories:
-            flags[index] = 1
-        return [0, *accumulate(flags)]
+        return self._before(self.stories)
 
     def tells_stories(self, carriers: Sequence[Carrier]) -> bool:
         """Tell whether at least half of these units are or hold an As-a sentence."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import replace
 
 from santiago.contract.patterns import pattern
 from santiago.planner import ids
-from santiago.planner.markdown.carriers import BOX_STATUS, carrier
+from santiago.planner.markdown.carriers import carrier
 from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.lists.definitions import (
     Definition,
@@ -80,10 +79,10 @@ def _as_list(view: View, kind: str, found: list[Definition]) -> UnitList:
     everywhere, chosen = chosen, _once(view, chosen)
     rest = {d.at: d for d in chosen}
     carriers = [
-        carrier(view.source, at, end=end, found=_without_box(rest[at].found), tags=former_ids(rest[at].found.rest))
+        carrier(view.source, at, end=end, found=rest[at].found, tags=former_ids(rest[at].found.rest))
         for at, end in extents(view, list(rest))
     ]
-    carriers = grouped(view, [_with_status(view, c, rest[c.at].found) for c in carriers])
+    carriers = grouped(view, carriers)
     kind = "story" if kind == "other" and view.tells_stories(carriers) else kind
     return UnitList(
         rule=8 if headings else 9,
@@ -203,17 +202,6 @@ def _once(view: View, found: list[Definition]) -> list[Definition]:
 
 def _size(view: View, definition: Definition) -> int:
     return view.ends[definition.at] - definition.at
-
-
-def _without_box(found: ids.Found) -> ids.Found:
-    return found._replace(rest=re.sub(r"^\[[ xX~-]\]\s*", "", found.rest))
-
-
-def _with_status(view: View, made: Carrier, found: ids.Found) -> Carrier:
-    box = re.match(r"\[([ xX~-])\]", found.rest)
-    if box is None or view.blocks[made.at].box is not None:
-        return made
-    return replace(made, status=BOX_STATUS[box[1]])
 
 
 def _keys(kind: str, found: list[Definition]) -> frozenset[str]:

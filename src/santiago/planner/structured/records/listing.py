@@ -145,17 +145,11 @@ _Labels = dict[int, str]
 
 
 def _labels_of(groups: Sequence[Group]) -> _Labels:
-    """Return a label for each group; where two groups share a title, their parent or id tells them apart."""
-    times: dict[str, int] = {}
-    for group in groups:
-        times[group.label] = times.get(group.label, 0) + 1
+    """Return a label for each group; where two groups share a title, their number tells them apart."""
     labels: _Labels = {}
     used: set[str] = set()
     for number, group in enumerate(groups, 1):
         label = group.label or f"Group {number}"
-        if times[group.label] > 1:
-            above = group.parent.label if group.parent else ""
-            label = f"{above} / {label}" if above else f"{group.names[0]} {label}" if group.names else label
         label = label if label not in used else f"{label} ({number})"
         used.add(label)
         labels[id(group)] = label
