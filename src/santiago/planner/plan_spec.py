@@ -22,11 +22,6 @@ def plan_id(text: str, name: str) -> str:
     return found[1].strip() if found else name.replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0]
 
 
-def is_plan_spec(source: Source) -> bool:
-    """Tell whether a document calls itself one in a heading."""
-    return any(block.kind is Kind.HEADING and _is_head(block) for block in source.outline.blocks[:20])
-
-
 def declared_checks(source: Source) -> list[Hint]:
     """Return the `verify_commands` of a front matter, or of the fence under the heading PlanSpec."""
     found = dict(source.front_matter)
@@ -44,7 +39,7 @@ def declared_checks(source: Source) -> list[Hint]:
 
 def told_id(source: Source) -> list[Finding]:
     """Return the note that names the id of a PlanSpec, which no field of a plan has a place for."""
-    if not is_plan_spec(source):
+    if not any(block.kind is Kind.HEADING and _is_head(block) for block in source.outline.blocks[:20]):
         return []
     message = f"the id of this plan is {plan_id(source.text, source.name)}"
     return [note("plan_id", 0, message, "Nothing to do; the board knows the plan by it.")]

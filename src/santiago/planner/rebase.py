@@ -43,12 +43,12 @@ def kept_ids(ordered: Sequence[Planned], old: Plan, *, again: bool = False) -> l
     found: list[str | None] = [None] * len(ordered)
     for way in range(len(_Marks._fields)):
         waiting: dict[str, list[str]] = defaultdict(list)
-        taken = set(found)
-        for name in (name for name in known if name not in taken):
-            waiting[known[name][way]].append(name)
+        for name, own in known.items():
+            waiting[own[way]].append(name)
         for position, own in enumerate(marks):
             if found[position] is None and own[way] and waiting[own[way]]:
-                found[position] = waiting[own[way]].pop(0)
+                found[position] = name = waiting[own[way]].pop(0)
+                del known[name]
     return _filled(found, old)
 
 

@@ -103,12 +103,8 @@ def nothing_found(source: Source) -> Finding:
         message = "no requirement units found: the document is empty"
         hint = 'Write what is wanted, e.g. "### FR-1: User registration" with "**Acceptance Criteria:**" bullets.'
         return error("no_units", 0, message, hint)
-    match source.looks_like:
-        case "json" | "yaml":
-            return _no_records(source)
-        case "gherkin":
-            said = "a Gherkin file; no feature with a scenario was found"
-            return _refusal(source, said, "Write a Feature with at least one Scenario.")
+    if source.looks_like in ("json", "yaml"):
+        return _no_records(source)
     if source.options.units is not None:
         return _no_such_list(source)
     if sibling := _sibling(source):

@@ -113,7 +113,11 @@ class Source:
 
     @cached_property
     def _title_at(self) -> int | None:
-        return _title_in(self.outline.blocks)
+        """The heading that all others stand under: it names the document, so an app for notes may be called `Notes`."""
+        heads = [(block.level, index) for index, block in enumerate(self.outline.blocks) if block.kind is Kind.HEADING]
+        if not heads or [level for level, _ in heads].count(heads[0][0]) > 1 or heads[0] != min(heads):
+            return None
+        return heads[0][1]
 
     @cached_property
     def under_criteria(self) -> list[bool]:
@@ -181,14 +185,6 @@ def _begins_unit(first: str, line: str) -> bool:
         found = ids.lead(line)
         return found is not None and found.kind not in ("number", "dotted", "step") and bool(found.rest)
     return words.is_story(line) and words.is_story(first)
-
-
-def _title_in(blocks: list[Block]) -> int | None:
-    """Return the heading that all others stand under: it names the document, so an app for notes may be called `Notes`."""
-    heads = [(block.level, index) for index, block in enumerate(blocks) if block.kind is Kind.HEADING]
-    if not heads or [level for level, _ in heads].count(heads[0][0]) > 1 or heads[0] != min(heads):
-        return None
-    return heads[0][1]
 
 
 def _zone_of(text: str, lead: ids.Found | None) -> int:

@@ -48,16 +48,11 @@ def is_group(heading: str) -> bool:
     return bool(_GROUP.match(heading.replace("*", "")))
 
 
-def is_numbered_group(heading: str) -> bool:
-    """Tell whether a heading is `1. Group`, the group of a task list."""
-    return bool(_NUMBERED_GROUP.match(heading))
-
-
 def chunk_of(source: Source, index: int, *, numbered: bool = False) -> str | None:
     """Return the label of the nearest enclosing phase, epic or milestone (or `## 1. Group`), as written."""
     for heading in reversed(source.outline.path(index)):
         text = source.outline.blocks[heading].text
-        if is_group(text) or (numbered and is_numbered_group(text)):
+        if is_group(text) or (numbered and _NUMBERED_GROUP.match(text)):
             return label(text)
     return None
 

@@ -109,13 +109,11 @@ class _Reading:
             self.scenario.has_then = self.scenario.has_then or bool(THEN.match(line)) or line.startswith("*")
 
 
-def read(source: Source) -> Document | None:
+def read(source: Source) -> Document:
     reading = _Reading()
     for number, raw in enumerate(source.text.split("\n"), 1):
         reading.take(raw, number)
     units = [unit for unit in reading.units if unit.scenarios or not unit.has_rules]
-    if not units:
-        return None
     every = [scenario for unit in units for scenario in unit.scenarios]
     document = Document(
         format="gherkin",

@@ -160,13 +160,13 @@ def _carrier(source: Source) -> Carrier:
     first = _first_heading(source)
     at = first if first >= 0 and blocks[first].level == 1 else -1
     own_id, title = _of_title(source, at) if at >= 0 else (None, "")
-    entries = [found for keys in (_ID_KEYS, _TITLE_KEYS) if (found := _first(source, keys))]
+    lines = [entry.line for key, entry in source.front_matter.items() if key in (*_ID_KEYS, *_TITLE_KEYS)]
     return Carrier(
         at=at,
         end=len(blocks),
         title=clean(_said(source, _TITLE_KEYS) or title),
         id=_said(source, _ID_KEYS) or own_id,
-        line=blocks[at].line if at >= 0 else min((entry.line for entry in entries), default=1),
+        line=blocks[at].line if at >= 0 else min(lines, default=1),
         chunk=_said(source, _CHUNK_KEYS),
         priority=_said(source, ("priority",)),
     )
@@ -179,10 +179,6 @@ def _of_title(source: Source, at: int) -> tuple[str | None, str]:
         return lead.id, lead.rest or text
     own = _TITLE.match(text)
     return None, own["title"] if own else text
-
-
-def _first(source: Source, keys: tuple[str, ...]) -> Entry | None:
-    return next((source.front_matter[key] for key in keys if key in source.front_matter), None)
 
 
 def _said(source: Source, keys: tuple[str, ...]) -> str | None:

@@ -20,7 +20,7 @@ from santiago.planner.findings import left_out, note
 from santiago.planner.markdown.harvest import Carrier, Harvester
 from santiago.planner.source import Source
 from santiago.planner.structured.records.fields import status_of_word
-from santiago.planner.structured.tree import Array, Node, Object, as_text, objects
+from santiago.planner.structured.tree import Node, Object, as_text, items, objects
 
 _BLOCKED = pattern(
     r"(?im)^[\W_]{0,8}(?:is )?(?:blocked by|depends on|depends|dependent on|requires|after)[\s:*_]{1,6}(\S.{0,300})$"
@@ -120,15 +120,11 @@ def _of_json(record: Object) -> Ticket:
         "status": record.text("stateReason", "state_reason") or record.text("state", "status"),
         "chunk": milestone.text("title") if isinstance(milestone, Object) else "",
         "labels": ", ".join(
-            each.text("name") if isinstance(each, Object) else as_text(each) for each in _list(record.get("labels"))
+            each.text("name") if isinstance(each, Object) else as_text(each) for each in items(record.get("labels"))
         ),
     }
     entry = record.field("number")
     return Ticket(entry.line if entry else record.line, said)
-
-
-def _list(node: Node | None) -> list[Node]:
-    return node.items if isinstance(node, Array) else []
 
 
 def _document(source: Source, format_: str, evidence: str, tickets: Iterable[Ticket]) -> Document:

@@ -65,11 +65,9 @@ class View:
             flags[index] = 1
         return [0, *accumulate(flags)]
 
-    def owns_criteria(self, carrier: Carrier) -> bool:
-        return self.criteria_before[carrier.end] > self.criteria_before[carrier.at]
-
     def explicit(self, carriers: Iterable[Carrier]) -> bool:
-        owners = [self.owns_criteria(carrier) for carrier in carriers]
+        before = self.criteria_before
+        owners = [before[carrier.end] > before[carrier.at] for carrier in carriers]
         return sum(owners) * 2 >= len(owners) > 0
 
     @cached_property

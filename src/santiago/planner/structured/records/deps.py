@@ -38,17 +38,13 @@ def mentions_of(record: Object) -> list[Mention]:
     for entry in record.fields.values():
         if fold_key(entry.key) not in vocabulary.DEPENDS:
             continue
-        if isinstance(entry.value, Object) and not _names_target(entry.value):
+        if isinstance(entry.value, Object) and not any(map(entry.value.text, _TARGET)):
             for inner in entry.value.fields.values():
                 if fold_key(inner.key) in vocabulary.DEPENDS_INSIDE:
                     found += _from(inner.value)
         else:
             found += _from(entry.value)
     return found
-
-
-def _names_target(node: Object) -> bool:
-    return any(as_text(node.get(key)) for key in _TARGET)
 
 
 def _from(node: Node) -> list[Mention]:

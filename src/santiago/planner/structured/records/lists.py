@@ -120,9 +120,6 @@ def _lists(root: Node) -> list[Candidate]:
     for depth in range(MAX_WRAPPERS + 1):
         inner: list[Object] = []
         for node in level:
-            if depth == 0 and _keyed(node):
-                found.append(_gather("", node, node.line, 0))
-                continue
             for entry in node.fields.values():
                 key = fold_key(entry.key)
                 if key in _UNIT_RANK or key in _GROUPS:
@@ -256,16 +253,6 @@ def _single(node: Object) -> Field | None:
 def _is_id(key: str) -> bool:
     found = ids.lead(key)
     return found is not None and found.kind in ("prefix", "story", "requirement", "task", "feature") and not found.rest
-
-
-def _keyed(node: Object) -> bool:
-    """Tell whether an object is a list of units by id: `{US-001: {…}, US-002: {…}}`."""
-    named = sum(
-        1
-        for entry in node.fields.values()
-        if _is_id(entry.key) and (isinstance(entry.value, Object) or _is_sentence(as_text(entry.value)))
-    )
-    return named > 1 and 2 * named > len(node.fields)
 
 
 def _is_excluded(key: str) -> bool:
