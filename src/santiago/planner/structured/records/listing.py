@@ -11,6 +11,7 @@ from santiago.contract.plan import Finding
 from santiago.planner import ids
 from santiago.planner.draft import Dep, Document, GroupEdge, Unit
 from santiago.planner.findings import left_out, note, warning
+from santiago.planner.order import looks_ahead
 from santiago.planner.structured.records.criteria import stated_criteria
 from santiago.planner.structured.records.deps import Resolver, mentions_of
 from santiago.planner.structured.records.lists import Candidate, Group
@@ -103,7 +104,7 @@ def _are_stages(units: Sequence[Unit], labels: Sequence[str | None]) -> bool:
     distinct = set(labels)
     runs = 1 + sum(before != label for before, label in pairwise(labels))
     whole = all(labels) and runs == len(distinct) and 1 < len(distinct) <= len(labels) / 2
-    return whole and not _looks_ahead(units, labels) and not any(unit.rank for unit in units)
+    return whole and not looks_ahead(units, labels) and not any(unit.rank for unit in units)
 
 
 def group_by_reference(found: Document, references: Sequence[tuple[str, Sequence[str]]]) -> None:
@@ -114,21 +115,8 @@ def group_by_reference(found: Document, references: Sequence[tuple[str, Sequence
             chunk.setdefault(ids.fold(name), label)
     labels = [chunk.get(ids.fold(unit.id or "")) for unit in found.units]
     grouped = any(unit.chunk for unit in found.units)
-    if all(labels) and not grouped and not _looks_ahead(found.units, labels):
+    if all(labels) and not grouped and not looks_ahead(found.units, labels):
         found.units = [replace(unit, chunk=label) for unit, label in zip(found.units, labels, strict=True)]
-
-
-def _looks_ahead(units: Sequence[Unit], labels: Sequence[str | None]) -> bool:
-    """Tell whether a unit depends on one of a later chunk."""
-    first: dict[str | None, int] = {}
-    for label in labels:
-        first.setdefault(label, len(first))
-    chunk = {ids.fold(unit.id): first[label] for unit, label in zip(units, labels, strict=True) if unit.id}
-    return any(
-        chunk.get(ids.fold(dep.target), -1) > first[label]
-        for unit, label in zip(units, labels, strict=True)
-        for dep in unit.deps
-    )
 
 
 def _untitled(units: Sequence[Unit]) -> Iterator[Finding]:
