@@ -13,13 +13,12 @@ from santiago.planner import commands, ids, plan_spec, words
 from santiago.planner.draft import Dep, Document, Hint, Unit, unique
 from santiago.planner.findings import left_out, note
 from santiago.planner.markdown.accounts import account
-from santiago.planner.markdown.carriers import is_group
+from santiago.planner.markdown.carriers import group_names, is_group
 from santiago.planner.markdown.harvest import Carrier, Harvester
 from santiago.planner.markdown.labels import read_label, split_label
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source
 
-_SHORT_GROUP = pattern(r"^[\W_]*(\w+\s*\d+(?:\.\d+)*[A-Za-z]?)\b")
 _OF_EACH = pattern(
     r"\b(?:every|each|all)\s+(?:of the\s+|user\s+)?(?:stor(?:y|ies)|tasks?|requirements?|features?|steps?|units?|tickets?)\b"
     r"|\bjede[rns]?\s+(?:story|aufgabe)\b|\bchaque\s+(?:story|tâche)\b|\bcada\s+(?:historia|história|tarea|tarefa)\b"
@@ -90,8 +89,8 @@ def with_units(document: Document, units: list[Unit]) -> Document:
 
 def _grouped(unit: Unit) -> Unit:
     """Let a dependency call the unit's phase by its number: `Phase 2` for `Phase 2: Core`."""
-    short = _SHORT_GROUP.match(unit.chunk) if unit.chunk and is_group(unit.chunk) else None
-    return replace(unit, tags=(*unit.tags, short[1])) if short and short[1] not in unit.tags else unit
+    names = group_names(unit.chunk) if unit.chunk and is_group(unit.chunk) else ()
+    return replace(unit, tags=tuple(dict.fromkeys((*unit.tags, *names)))) if names else unit
 
 
 def _settled(units: list[Unit]) -> list[Unit]:

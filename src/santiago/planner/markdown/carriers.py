@@ -22,6 +22,7 @@ _GROUP = pattern(
     re.IGNORECASE,
 )
 _NUMBERED_GROUP = pattern(r"^\d+[.)]?\s+\S")
+_GROUP_NAME = pattern(r"^[\W_]*([^\W\d_]+)\s*([A-Za-z]{0,3}\d+(?:\.\d+)*[A-Za-z]?)(?!\w)")
 _TRAILING = pattern(r"\s*[:：]$")
 _PRIORITY = pattern(
     r"[(\[]\s*(?:priority|prio)?\s*[:：]?\s*(P\d|must(?: have)?|should(?: have)?|could(?: have)?|high|medium|low|critical)\s*[)\]]",
@@ -55,6 +56,12 @@ def chunk_of(source: Source, index: int, *, numbered: bool = False) -> str | Non
         if is_group(text) or (numbered and _NUMBERED_GROUP.match(text)):
             return label(text)
     return None
+
+
+def group_names(chunk: str) -> tuple[str, ...]:
+    """Return the short name by which a dependency may address a group: `Epic 1` of `Epic 1: Accounts`."""
+    named = _GROUP_NAME.match(chunk)
+    return (f"{named[1]} {named[2]}",) if named else ()
 
 
 def section_chunks(source: Source, starts: list[int], *, numbered: bool = False) -> list[str | None]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from santiago.contract.patterns import pattern
 from santiago.planner import words
 from santiago.planner.markdown.carriers import chunk_of, is_group, label
 from santiago.planner.markdown.harvest import Carrier
@@ -13,8 +12,6 @@ from santiago.planner.markdown.labels import split_label
 from santiago.planner.markdown.lists.definitions import is_form
 from santiago.planner.markdown.lists.model import View
 from santiago.planner.markdown.outline import Block, Kind
-
-_GROUP_NAME = pattern(r"^[\W_]*([^\W\d_]+)\s*([A-Za-z]{0,3}\d+(?:\.\d+)*)(?!\w)")
 
 
 def extents(view: View, starts: list[int]) -> list[tuple[int, int]]:
@@ -68,17 +65,10 @@ def grouped(view: View, carriers: list[Carrier]) -> list[Carrier]:
     near = _near_labels(view, carriers)
     sizes = Counter(near)
     several = len({name for name in near if name is not None}) > 1 and max(sizes.values(), default=0) > 1
-    found = []
-    for carrier, chunk, name in zip(carriers, explicit, near, strict=True):
-        tags = (*carrier.tags, *group_names(chunk)) if chunk else carrier.tags
-        found.append(replace(carrier, chunk=chunk or (name if several else None), tags=tags))
-    return found
-
-
-def group_names(chunk: str) -> tuple[str, ...]:
-    """Return the short name by which a dependency may address a group: `Epic 1` of `Epic 1: Accounts`."""
-    named = _GROUP_NAME.match(chunk)
-    return (f"{named[1]} {named[2]}",) if named else ()
+    return [
+        replace(carrier, chunk=chunk or (name if several else None))
+        for carrier, chunk, name in zip(carriers, explicit, near, strict=True)
+    ]
 
 
 def _near_labels(view: View, carriers: list[Carrier]) -> list[str | None]:
