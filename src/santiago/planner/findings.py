@@ -97,6 +97,12 @@ def error(code: str, line: int, message: str, hint: str) -> Finding:
     return Finding(level="error", code=code, line=line, message=message, hint=hint)
 
 
+def criteria_shared(label: str, line: int) -> Finding:
+    """Return the note about the criteria of a group that went to the story which closes it."""
+    message = f'the criteria of "{label}" were attached to its last story, which closes it'
+    return note("criteria_shared", line, message, "Give each story criteria of its own.")
+
+
 _SAID = {
     Status.DROPPED: ("dropped", "marked as dropped, cancelled or removed; not planned", "Remove the mark to plan it."),
     Status.FUTURE: ("out_of_scope", "out of scope or put off; not planned", "Remove the mark, or move it, to plan it."),

@@ -63,7 +63,13 @@ class Declared:
 
 def ordered(source: Source, document: Document) -> Document:
     """Add to a document what its dependency sections declare, and what contradicts it."""
-    found = declared(source, document.units)
+    names, found = _Names(document.units), Declared()
+    inside = [False] * len(source.outline.blocks)
+    for index, block in enumerate(source.outline.blocks):
+        outer = inside[block.section] if block.section >= 0 else False
+        inside[index] = outer or _is_order_section(source, index)
+        if inside[index] and block.kind in (Kind.ITEM, Kind.PARA) and block.box is None:
+            _statement(block, names, found)
     document.edges += found.edges
     document.units = [
         replace(unit, deps=(*unit.deps, *found.deps[unit.id])) if unit.id in found.deps else unit
@@ -71,19 +77,6 @@ def ordered(source: Source, document: Document) -> Document:
     ]
     document.findings += [*found.findings, *contradictions(source, document.units)]
     return document
-
-
-def declared(source: Source, units: list[Unit]) -> Declared:
-    """Return the order that the dependency sections of a document declare."""
-    names = _Names(units)
-    found = Declared()
-    inside = [False] * len(source.outline.blocks)
-    for index, block in enumerate(source.outline.blocks):
-        outer = inside[block.section] if block.section >= 0 else False
-        inside[index] = outer or _is_order_section(source, index)
-        if inside[index] and block.kind in (Kind.ITEM, Kind.PARA) and block.box is None:
-            _statement(block, names, found)
-    return found
 
 
 def _is_order_section(source: Source, index: int) -> bool:

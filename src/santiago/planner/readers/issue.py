@@ -11,7 +11,7 @@ from dataclasses import replace
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids, words
-from santiago.planner.draft import Dep, Document, Hint, Status, Unit
+from santiago.planner.draft import Dep, Document, Hint, Status, Unit, unique
 from santiago.planner.findings import note, warning
 from santiago.planner.front_matter import Entry
 from santiago.planner.markdown import assemble, boxes, carriers
@@ -190,6 +190,7 @@ def _said(source: Source, keys: tuple[str, ...]) -> str | None:
 def _with_front_matter(source: Source, unit: Unit) -> Unit:
     """Add what the front matter says; its status decides over the boxes, its dependencies over a section of prose."""
     said = _said(source, _STATUS_KEYS)
+    files = [Hint(value=name, line=line, carrier="front-matter") for name, line in _listed(source, _FILE_KEYS)]
     scientist = (_said(source, ("role",)) or "").lower() == "scientist"
     return replace(
         unit,
@@ -198,7 +199,7 @@ def _with_front_matter(source: Source, unit: Unit) -> Unit:
         role="scientist" if scientist else unit.role,
         profile=_said(source, ("profile",)) or unit.profile,
         deps=_deps(source, unit),
-        files=_files(source, unit),
+        files=unique((*files, *unit.files)),
     )
 
 
@@ -206,12 +207,6 @@ def _deps(source: Source, unit: Unit) -> tuple[Dep, ...]:
     deps = [Dep(target=name, line=line, carrier="front-matter") for name, line in _listed(source, _DEP_KEYS)]
     known = {ids.fold(dep.target) for dep in deps}
     return (*deps, *(dep for dep in unit.deps if ids.fold(dep.target) not in known))
-
-
-def _files(source: Source, unit: Unit) -> tuple[Hint, ...]:
-    files = [Hint(value=name, line=line, carrier="front-matter") for name, line in _listed(source, _FILE_KEYS)]
-    known = {hint.value for hint in files}
-    return (*files, *(hint for hint in unit.files if hint.value not in known))
 
 
 def _listed(source: Source, keys: tuple[str, ...]) -> list[tuple[str, int]]:
