@@ -33,9 +33,6 @@ _REVERSE = pattern(
 _GSD = pattern(r"\s*`(?:est|risk|depends):[^`]*`")
 _STARRED = pattern(r"\S*\d\.?\*(?:\s|$)")
 _PARALLEL = pattern(r"^\((?:P|parallel)\)\s*")
-_PARTIAL = pattern(
-    r"\bpartial(?:ly)?\b|\(\s*\d{1,2}\s*%|部分的?完了|部分完成|부분 완료|частично|parcial", re.IGNORECASE
-)
 
 
 def gsd(source: Source) -> Document | None:
@@ -206,14 +203,12 @@ def _parent(source: Source, box: Box, found: Boxes, section: str | None) -> str 
 
 
 def _marked(source: Source, box: Box, carrier: Carrier) -> Carrier:
-    """Read the marks `(P)`, `*` for optional, and `(50 %)` for what is ticked too early."""
+    """Read the marks `(P)`, and `*` for optional."""
     blocks, status = source.outline.blocks, carrier.status
     text = blocks[box.at].text
     starred = bool(_STARRED.match(text)) or (box.group >= 0 and blocks[box.group].starred)
     if status is Status.OPEN and starred:
         status = Status.OPTIONAL
-    elif status is Status.DONE and _PARTIAL.search(text):
-        status = Status.OPEN
     tags = (*carrier.tags, "[P]") if _PARALLEL.match(box.found.rest if box.found else text) else carrier.tags
     return replace(carrier, title=_PARALLEL.sub("", carrier.title), status=status, tags=tags)
 
