@@ -101,7 +101,10 @@ def _settled(units: list[Unit]) -> list[Unit]:
     def settled(dep: Dep) -> Dep:
         return dep if _is_id(dep, names, prefixes) else replace(dep, carrier="prose")
 
-    return [replace(unit, deps=tuple(map(settled, unit.deps))) if unit.deps else unit for unit in units]
+    def is_doubtful(unit: Unit) -> bool:
+        return any(dep.carrier == "inline" for dep in unit.deps)
+
+    return [replace(unit, deps=tuple(map(settled, unit.deps))) if is_doubtful(unit) else unit for unit in units]
 
 
 def _is_id(dep: Dep, names: set[str], prefixes: set[str]) -> bool:
