@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from santiago.planner.markdown.outline import MAX_DEPTH, Kind, TooDeepError, scan
+from santiago.planner.errors import DocumentError
+from santiago.planner.markdown.outline import MAX_DEPTH, Kind, scan
 from santiago.planner.source import Source
 from tests.corpus.score import CORPUS
 
@@ -184,6 +185,6 @@ def test_a_backslash_at_the_end_of_a_line_breaks_it() -> None:
 
 def test_lists_may_not_nest_without_end() -> None:
     text = "\n".join("  " * depth + "- a" for depth in range(MAX_DEPTH + 1))
-    with pytest.raises(TooDeepError) as refused:
+    with pytest.raises(DocumentError) as refused:
         scan(text)
     assert refused.value.line == MAX_DEPTH + 1

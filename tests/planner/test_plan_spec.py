@@ -11,7 +11,6 @@ from santiago.contract.plan import Finding, Plan
 from santiago.planner.compile import Compilation, compile_plan
 from santiago.planner.plan_spec import plan_id
 from santiago.planner.source import Source
-from santiago.planner.staffing import known_profile
 
 SPEC = """
 # Rates
@@ -155,8 +154,6 @@ def test_a_profile_that_is_not_known_is_kept_with_a_warning() -> None:
     assert made.plan.stories[0].profile == "wizard"
     (warning,) = found(made, "unknown_profile")
     assert (warning.level, warning.line) == ("warning", 1)
-    assert known_profile("wizard") == "generalist"
-    assert known_profile("UI") == "frontend-ui"
 
 
 def test_a_page_about_profiles_names_nobody() -> None:

@@ -30,6 +30,10 @@ from tests.planner.structured import by_id, codes, look, read, targets
         ),
         ([{"id": "A-1", "title": "One thing", "priority": 1, "passes": False}], [("A-1", "One thing", 0)]),
         (
+            {"US-1": {"title": "Log in", "acceptanceCriteria": ["works"]}, "US-2": {"title": "Log out"}},
+            [("US-1", "Log in", 1), ("US-2", "Log out", 0)],
+        ),
+        (
             [{"category": "ui", "description": "The page opens", "steps": ["go", "see"], "complete": False}],
             [(None, "The page opens", 2)],
         ),

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from santiago.contract.counting import count
-from santiago.contract.plan import Finding
+from santiago.contract.plan import Finding, Level, Story
+from santiago.planner.draft import Hint, Unit
 from santiago.planner.findings import error, few, note, warning
 from santiago.planner.known_tools import NO_CHECK
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from santiago.contract.plan import Level, Story
-    from santiago.planner.draft import Hint, Unit
 
 SHOWN = 120
 """Characters of a text that a finding repeats."""

@@ -5,8 +5,8 @@ text → reader → units → requirements → graph → order → stories → c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from santiago.contract import ticks
 from santiago.contract.counting import count
@@ -19,11 +19,7 @@ from santiago.planner.graph import Graph, link
 from santiago.planner.order import chunk_labels, order, out_of_order
 from santiago.planner.reading import read_document, read_plan
 from santiago.planner.requirements import Planned, planned_units
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from santiago.planner.source import Source as Text
+from santiago.planner.source import Source as Text
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
+from santiago.contract.plan import Finding, Role
 from santiago.contract.record import record
-
-if TYPE_CHECKING:
-    from santiago.contract.plan import Finding, Role
 
 
 class Status(StrEnum):
@@ -61,6 +59,15 @@ class Hint:
     value: str
     line: int
     carrier: str
+
+
+def unique(found: Iterable[Hint]) -> tuple[Hint, ...]:
+    """Return hints without repetition, the first mention of each kept, and that of a field before that of a sentence."""
+    first: dict[str, Hint] = {}
+    for hint in found:
+        if first.setdefault(hint.value, hint).carrier == "text" != hint.carrier:
+            first[hint.value] = hint
+    return tuple(first.values())
 
 
 @record

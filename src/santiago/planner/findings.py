@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
 from santiago.contract.plan import Finding
-from santiago.planner.draft import Status
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from santiago.planner.draft import Unit
+from santiago.planner.draft import Status, Unit
 
 CATALOGUE: dict[str, str] = {
     # Refusals
@@ -81,10 +76,6 @@ CATALOGUE: dict[str, str] = {
 }
 
 
-def explain(code: str) -> str | None:
-    return CATALOGUE.get(code)
-
-
 def few(names: Sequence[object], most: int = 8) -> str:
     """Return names with commas between them, a long list cut with its count."""
     shown = ", ".join(map(str, names[:most]))
@@ -104,6 +95,12 @@ def warning(code: str, line: int, message: str, hint: str) -> Finding:
 def error(code: str, line: int, message: str, hint: str) -> Finding:
     """Return a finding that refuses the plan."""
     return Finding(level="error", code=code, line=line, message=message, hint=hint)
+
+
+def criteria_shared(label: str, line: int) -> Finding:
+    """Return the note about the criteria of a group that went to the story which closes it."""
+    message = f'the criteria of "{label}" were attached to its last story, which closes it'
+    return note("criteria_shared", line, message, "Give each story criteria of its own.")
 
 
 _SAID = {

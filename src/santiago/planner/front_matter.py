@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from santiago.contract.patterns import pattern
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _KEY = pattern(r"^([\w][\w .-]*?)[ \t]*[:=][ \t]*(.*)$")
 

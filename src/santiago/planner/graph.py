@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
 from santiago.contract.plan import Finding, Provenance
 from santiago.planner import ids
 from santiago.planner.draft import EXTERNAL, PLANNED, Dep, Document
 from santiago.planner.findings import error, note, warning
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from santiago.planner.requirements import Planned
+from santiago.planner.requirements import Planned
 
 MAX_CYCLES = 20
 """Cycles that one refusal prints."""

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.planner import ids, words
 from santiago.planner.draft import Dep
 from santiago.planner.known_tools import EXTENSIONS
-
-if TYPE_CHECKING:
-    from santiago.planner.markdown.outline import Block
+from santiago.planner.markdown.outline import Block
 
 _RANGE = pattern(
     r"(?P<a>(?<![\w-])[A-Za-z][\w-]{0,20}?\d{1,9}|\d+(?:\.\d+)?)\s*(?:\.\.+|…|–|—|\bto\b|\bthrough\b|-)\s*(?P<b>[A-Za-z][\w-]{0,20}?\d{1,9}|\d+(?:\.\d+)?)(?![\w.])"

@@ -12,21 +12,18 @@ from typing import NamedTuple
 from santiago.contract.patterns import pattern
 from santiago.planner import words
 
-
-def _set(names: str) -> frozenset[str]:
-    return frozenset(names.split())
-
-
-DENIED = _set("GPT SHA UTF AES RFC ISO CVE ERC EIP BIP PEP JEP XLS HTTP WCAG RSA MD ES IPV X BASE H W L I V WEEK DAY Q")
+DENIED = words.spaced(
+    "GPT SHA UTF AES RFC ISO CVE ERC EIP BIP PEP JEP XLS HTTP WCAG RSA MD ES IPV X BASE H W L I V WEEK DAY Q"
+)
 """Prefixes that look like ids and are not: algorithms, standards, models, quarters."""
 
-SIDE = _set(
+SIDE = words.spaced(
     "ADR DEC D KPI SC SM MET METRIC SLO SLI G NG GOAL NONGOAL O OBJ OKR KR UC CU Q OQ RISK RK RSK MIT A AS ASM ASSUMPTION C CON LIM"
     " DEP PRE RES SUP CONST RST LIMIT M MS EC BR RN TC TEST UJ J PERSONA STK OOS FIG TAB SECTION APPENDIX OPTION OPT"
 )
 """Prefixes of side lists (decisions, metrics, goals, use cases, rules, questions): never the units of a plan."""
 
-LOOKALIKES = _set("E2E P2P B2B B2C C2C I18N L10N A11Y K8S OAUTH1 OAUTH2 HTML5 CSS3 WEB3 MP3 MP4 X509")
+LOOKALIKES = words.spaced("E2E P2P B2B B2C C2C I18N L10N A11Y K8S OAUTH1 OAUTH2 HTML5 CSS3 WEB3 MP3 MP4 X509")
 """Words with a number in them that are no ids."""
 
 _UPPER = "A-ZÀ-ÖØ-ÞА-ЯЁІЇЄ"

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from santiago.contract.patterns import pattern
+from santiago.planner.words import spaced
 
-
-def _names(table: str) -> frozenset[str]:
-    return frozenset(table.split())
-
-
-EXTENSIONS = _names("""
+EXTENSIONS = spaced("""
 py pyi ts tsx js jsx mjs cjs vue svelte go rs java kt kts swift c h cc cpp hpp cs rb php ex exs erl hs scala clj dart
 lua r jl sql sh bash zsh ps1 md mdx rst txt json jsonc json5 yaml yml toml ini cfg env xml html htm css scss sass less
 proto graphql gql tf hcl prisma feature ipynb lock gradle cmake mk svg csv tsv zig nix sol astro hbs ejs
 """)
 
-TOOLS = _names("""
+TOOLS = spaced("""
 pytest python python3 tox nox uv uvx poetry pipenv hatch ruff mypy pyright black flake8 pylint coverage npm npx pnpm
 yarn bun bunx deno node tsc vitest jest mocha eslint prettier biome playwright cypress turbo nx go gofmt golangci-lint
 cargo rustc make just task cmake ctest ninja bazel gradle ./gradlew mvn ./mvnw dotnet rake bundle rspec rubocop mix
@@ -24,7 +20,7 @@ kubectl bats shellcheck sh bash grep test curl git openspec buf protoc sbt lein 
 alembic prisma
 """)
 
-ALONE = _names("pytest tox nox vitest jest mypy rspec phpunit ctest eslint tsc")
+ALONE = spaced("pytest tox nox vitest jest mypy rspec phpunit ctest eslint tsc")
 """Tools that are a command without any argument."""
 
 SERVES = pattern(
@@ -57,14 +53,14 @@ JUDGES = pattern(
 )
 """Words of a command line that can be nothing but a check."""
 
-NO_CHECK = _names("true :")
+NO_CHECK = spaced("true :")
 """Commands that pass whatever was done."""
 
-CHECKS_OF_GIT = _names("diff grep ls-files fsck check-ignore rev-parse")
+CHECKS_OF_GIT = spaced("diff grep ls-files fsck check-ignore rev-parse")
 """What git can check; its other commands change something, and verify nothing."""
 
-PROSE = _names("a all an and are each every for if in is it must on returns should sure that the this to with")
+PROSE = spaced("a all an and are each every for if in is it must on returns should sure that the this to with")
 """What stands second in a sentence that begins like a command: `make sure`."""
 
-OPERATORS = _names("= == === != -> => >= <= :")
+OPERATORS = spaced("= == === != -> => >= <= :")
 """What stands second in a formula that begins like a command: `status == 200`."""

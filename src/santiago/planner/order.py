@@ -11,18 +11,15 @@ from __future__ import annotations
 
 import heapq
 import re
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from santiago.contract.plan import Finding
 from santiago.planner import ids
+from santiago.planner.draft import Unit
 from santiago.planner.findings import error, warning
 from santiago.planner.graph import Graph, cycles
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from santiago.planner.requirements import Planned
+from santiago.planner.requirements import Planned
 
 ONLY_CHUNK = "C01"
 """Label of the one chunk of a document without phases, epics or milestones."""
@@ -37,6 +34,19 @@ def chunk_labels(planned: Sequence[Planned]) -> list[str]:
     if not any(item.unit.chunk for item in planned):
         return [ONLY_CHUNK] * len(planned)
     return [item.unit.chunk or REST for item in planned]
+
+
+def looks_ahead(units: Sequence[Unit], labels: Sequence[str | None]) -> bool:
+    """Tell whether a unit depends on one of a later chunk."""
+    first: dict[str | None, int] = {}
+    for label in labels:
+        first.setdefault(label, len(first))
+    chunk = {ids.fold(unit.id): first[label] for unit, label in zip(units, labels, strict=True) if unit.id}
+    return any(
+        chunk.get(ids.fold(dep.target), -1) > first[label]
+        for unit, label in zip(units, labels, strict=True)
+        for dep in unit.deps
+    )
 
 
 def order(planned: Sequence[Planned], labels: Sequence[str], graph: Graph) -> tuple[list[int], list[Finding]]:

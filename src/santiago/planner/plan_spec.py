@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import words
@@ -11,9 +9,7 @@ from santiago.planner.draft import Hint
 from santiago.planner.findings import note
 from santiago.planner.front_matter import entries_of
 from santiago.planner.markdown.outline import Block, Kind
-
-if TYPE_CHECKING:
-    from santiago.planner.source import Source
+from santiago.planner.source import Source
 
 _ID = pattern(r"(?m)^[ \t]{0,3}(?:[-*] )?id:[ \t]*[\"'`]?([^\s\"'`#][^\n\"'`#]{0,200})")
 _HEADINGS = frozenset({"planspec", "planspec v2", "plan spec", "plan spec v2"})
@@ -24,11 +20,6 @@ def plan_id(text: str, name: str) -> str:
     """Return the id of a plan: what its `id:` line says, else the name of its file without the ending."""
     found = _ID.search(text)
     return found[1].strip() if found else name.replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0]
-
-
-def is_plan_spec(source: Source) -> bool:
-    """Tell whether a document calls itself one in a heading."""
-    return any(block.kind is Kind.HEADING and _is_head(block) for block in source.outline.blocks[:20])
 
 
 def declared_checks(source: Source) -> list[Hint]:
@@ -48,7 +39,7 @@ def declared_checks(source: Source) -> list[Hint]:
 
 def told_id(source: Source) -> list[Finding]:
     """Return the note that names the id of a PlanSpec, which no field of a plan has a place for."""
-    if not is_plan_spec(source):
+    if not any(block.kind is Kind.HEADING and _is_head(block) for block in source.outline.blocks[:20]):
         return []
     message = f"the id of this plan is {plan_id(source.text, source.name)}"
     return [note("plan_id", 0, message, "Nothing to do; the board knows the plan by it.")]

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from santiago.contract.plan import Finding
-from santiago.planner import readers, refusals
+from santiago.planner import findings, readers, refusals
 from santiago.planner.draft import Document
 from santiago.planner.errors import DocumentError
-from santiago.planner.findings import error
-from santiago.planner.markdown.outline import TooDeepError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from santiago.planner.source import Source
+from santiago.planner.source import Source
 
 
 def read_document(source: Source) -> Document:
@@ -40,15 +34,10 @@ def _guarded(source: Source, read: Callable[[Source], Document]) -> Document:
     try:
         return read(source)
     except DocumentError as error:
-        return Document(format=source.looks_like, findings=[_unreadable(error.line, error.message, error.hint)])
-    except TooDeepError as error:
-        return Document(format="markdown", findings=[_unreadable(error.line, str(error), "Flatten the list.")])
+        unreadable = findings.error("unreadable", error.line, error.message, error.hint)
+        return Document(format=source.looks_like, findings=[unreadable])
 
 
 def _refused(source: Source, finding: Finding) -> Document:
     title = source.title if source.looks_like == "markdown" else ""
     return Document(format=source.looks_like, title=title, findings=[finding])
-
-
-def _unreadable(line: int, message: str, hint: str) -> Finding:
-    return error("unreadable", line, message, hint)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from itertools import count
+from typing import NamedTuple
 
+from santiago.contract.plan import Plan, Requirement, Story
 from santiago.planner import ids
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from santiago.contract.plan import Plan, Requirement, Story
-    from santiago.planner.requirements import Planned
+from santiago.planner.requirements import Planned
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,64 +38,50 @@ def kept_ids(ordered: Sequence[Planned], old: Plan, *, again: bool = False) -> l
     its own ids which is which.
     """
     texts = {requirement.id: requirement for requirement in old.requirements}
+    marks = [_unit_marks(item, again=again) for item in ordered]
+    known = {story.id: _story_marks(story, texts) for story in old.stories}
     found: list[str | None] = [None] * len(ordered)
-    taken: set[str] = set()
-    ways: tuple[tuple[Callable[[Planned], str], Callable[[Story], str]], ...] = (
-        *([(lambda item: item.unit.id or "", lambda story: story.id)] if again else []),
-        (_origin_key, _story_origin),
-        (_content_key, lambda story: _story_content(story, texts)),
-        (_title_key, lambda story: _normal(story.title)),
-    )
-    for key_of_new, key_of_old in ways:
+    for way in range(len(_Marks._fields)):
         waiting: dict[str, list[str]] = defaultdict(list)
-        for story in old.stories:
-            key = key_of_old(story)
-            if key and story.id not in taken:
-                waiting[key].append(story.id)
-        for position, item in enumerate(ordered):
-            key = key_of_new(item)
-            if found[position] is None and key and waiting[key]:
-                found[position] = waiting[key].pop(0)
-                taken.add(found[position] or "")
+        for name, own in known.items():
+            waiting[own[way]].append(name)
+        for position, own in enumerate(marks):
+            if found[position] is None and own[way] and waiting[own[way]]:
+                found[position] = name = waiting[own[way]].pop(0)
+                del known[name]
     return _filled(found, old)
 
 
 def _filled(found: list[str | None], old: Plan) -> list[str]:
     numbers = [int(match[1]) for story in old.stories if (match := re.match(r"S(\d+)", story.id))]
-    free = max(numbers, default=0)
-    result = []
-    for name in found:
-        if name is None:
-            free += 1
-            name = f"S{free}"
-        result.append(name)
-    return result
+    free = count(max(numbers, default=0) + 1)
+    return [name or f"S{next(free)}" for name in found]
 
 
-def _origin_key(item: Planned) -> str:
-    return ids.fold(item.key) if item.unit.id else ""
+class _Marks(NamedTuple):
+    """What makes a story the same one, the surest first; empty where it says nothing."""
+
+    own: str
+    origin: str
+    content: str
+    title: str
 
 
-def _story_origin(story: Story) -> str:
-    return ids.fold(story.requirements[0]) if story.origin.id and story.requirements else ""
+def _unit_marks(item: Planned, *, again: bool) -> _Marks:
+    name = item.unit.id or ""
+    origin = ids.fold(item.key) if name else ""
+    return _Marks(name if again else "", origin, _content(item.requirement), _normal(item.unit.title))
 
 
-def _content_key(item: Planned) -> str:
-    return _content(item.requirement)
-
-
-def _story_content(story: Story, texts: dict[str, Requirement]) -> str:
-    requirement = texts.get(story.requirements[0]) if story.requirements else None
-    return _content(requirement) if requirement else ""
+def _story_marks(story: Story, texts: dict[str, Requirement]) -> _Marks:
+    first = story.requirements[0] if story.requirements else ""
+    origin = ids.fold(first) if story.origin.id else ""
+    return _Marks(story.id, origin, _content(texts[first]) if first in texts else "", _normal(story.title))
 
 
 def _content(requirement: Requirement) -> str:
     parts = [requirement.title, requirement.text, *(criterion.text for criterion in requirement.criteria)]
     return sha256("\0".join(map(_normal, parts)).encode()).hexdigest()
-
-
-def _title_key(item: Planned) -> str:
-    return _normal(item.unit.title)
 
 
 def _normal(text: str) -> str:
@@ -108,18 +92,13 @@ def difference(old: Plan, new: Plan) -> Diff:
     """Return what became of each story of the old plan."""
     before = {story.id: story for story in old.stories}
     after = {story.id: story for story in new.stories}
-    kept, changed = [], []
     old_criteria, new_criteria = _criteria(old), _criteria(new)
-    for name in (story.id for story in new.stories if story.id in before):
-        says = _changes(before[name], after[name])
-        says += ["criteria"] if old_criteria[name] != new_criteria[name] else []
-        if says:
-            changed.append((name, ", ".join(says)))
-        else:
-            kept.append(name)
+    says = {name: _changes(before[name], after[name]) for name in after if name in before}
+    for name, fields in says.items():
+        fields += ["criteria"] if old_criteria[name] != new_criteria[name] else []
     return Diff(
-        kept=tuple(kept),
-        changed=tuple(changed),
+        kept=tuple(name for name, fields in says.items() if not fields),
+        changed=tuple((name, ", ".join(fields)) for name, fields in says.items() if fields),
         new=tuple(name for name in after if name not in before),
         removed=tuple(name for name in before if name not in after),
     )

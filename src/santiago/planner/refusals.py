@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
@@ -11,12 +10,10 @@ from santiago.contract.plan import Finding
 from santiago.planner import sightings, words
 from santiago.planner.findings import error, few
 from santiago.planner.markdown.outline import Kind
+from santiago.planner.source import Source
 from santiago.planner.structured.records import vocabulary
 from santiago.planner.structured.tree import fold_key
 from santiago.planner.templates import survey
-
-if TYPE_CHECKING:
-    from santiago.planner.source import Source
 
 LOOKED_FOR = (
     'JSON/YAML story arrays; Gherkin features; "### Requirement:" blocks; T001-style or 1.1-style checkboxes; '
@@ -52,6 +49,8 @@ _SIBLINGS = {
     ),
 }
 """Documents that go with a plan: what they are and where the units stand, how many headings tell, and their headings."""
+_JSON_KEY = pattern(r'(?m)^[ \t]{0,4}"([\w.-]+)"[ \t]*:')
+_YAML_KEY = pattern(r"(?m)^([A-Za-z][\w.-]*)[ \t]*:")
 _HTML = pattern(r"\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 
 
@@ -104,12 +103,8 @@ def nothing_found(source: Source) -> Finding:
         message = "no requirement units found: the document is empty"
         hint = 'Write what is wanted, e.g. "### FR-1: User registration" with "**Acceptance Criteria:**" bullets.'
         return error("no_units", 0, message, hint)
-    match source.looks_like:
-        case "json" | "yaml":
-            return _no_records(source)
-        case "gherkin":
-            said = "a Gherkin file; no feature with a scenario was found"
-            return _refusal(source, said, "Write a Feature with at least one Scenario.")
+    if source.looks_like in ("json", "yaml"):
+        return _no_records(source)
     if source.options.units is not None:
         return _no_such_list(source)
     if sibling := _sibling(source):
@@ -138,12 +133,7 @@ def _no_such_list(source: Source) -> Finding:
 
 def _no_records(source: Source) -> Finding:
     """Tell configuration from records that have another shape."""
-    keys = [
-        match[1].lower()
-        for match in re.finditer(r'^(?:[ \t]{0,4}"([\w.-]+)"|([A-Za-z][\w.-]*))[ \t]*:', source.text, re.MULTILINE)
-        if match[1]
-    ]
-    keys += [match[1].lower() for match in re.finditer(r"^([A-Za-z][\w.-]*)[ \t]*:", source.text, re.MULTILINE)]
+    keys = [key.lower() for pattern in (_JSON_KEY, _YAML_KEY) for key in pattern.findall(source.text)]
     known = [key for key in dict.fromkeys(keys) if fold_key(key) in _CONFIGURATION]
     top = ", ".join(list(dict.fromkeys(keys))[:8])
     lines = count(_lines(source), "line")

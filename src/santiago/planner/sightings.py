@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
@@ -15,14 +15,8 @@ from santiago.planner.markdown.carriers import is_group, label
 from santiago.planner.markdown.lists.choice import offers
 from santiago.planner.markdown.lists.definitions import side_lists, span_of
 from santiago.planner.markdown.lists.model import View
-from santiago.planner.markdown.outline import Kind
-from santiago.planner.source import Zone
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from santiago.planner.markdown.outline import Block
-    from santiago.planner.source import Source
+from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.source import Source, Zone
 
 _QUESTION = pattern(r"[\W_]*(?:Q|Question)\s*\d", re.IGNORECASE)
 _MUST = pattern(r"\b(?:MUST|SHALL|SHOULD)\b")

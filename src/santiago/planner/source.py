@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.contract.record import record
 from santiago.planner import front_matter, ids, sniff, words
+from santiago.planner.front_matter import Entry
 from santiago.planner.markdown import table_heads
 from santiago.planner.markdown.outline import Block, Kind, Outline, scan
 from santiago.planner.structured import json_tree
-
-if TYPE_CHECKING:
-    from santiago.planner.front_matter import Entry
-    from santiago.planner.structured.tree import Node
+from santiago.planner.structured.tree import Node
 
 
 @record
@@ -44,8 +41,6 @@ class Source:
     def __init__(self, text: str, *, path: str = "", options: Options | None = None) -> None:
         self.path = path
         self.options = options or Options()
-        self.memo: dict[str, object] = {}
-        """What one reader worked out and another one may ask for again, by name."""
         self.text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
     @property
@@ -118,7 +113,11 @@ class Source:
 
     @cached_property
     def _title_at(self) -> int | None:
-        return _title_in(self.outline.blocks)
+        """The heading that all others stand under: it names the document, so an app for notes may be called `Notes`."""
+        heads = [(block.level, index) for index, block in enumerate(self.outline.blocks) if block.kind is Kind.HEADING]
+        if not heads or [level for level, _ in heads].count(heads[0][0]) > 1 or heads[0] != min(heads):
+            return None
+        return heads[0][1]
 
     @cached_property
     def under_criteria(self) -> list[bool]:
@@ -186,14 +185,6 @@ def _begins_unit(first: str, line: str) -> bool:
         found = ids.lead(line)
         return found is not None and found.kind not in ("number", "dotted", "step") and bool(found.rest)
     return words.is_story(line) and words.is_story(first)
-
-
-def _title_in(blocks: list[Block]) -> int | None:
-    """Return the heading that all others stand under: it names the document, so an app for notes may be called `Notes`."""
-    heads = [(block.level, index) for index, block in enumerate(blocks) if block.kind is Kind.HEADING]
-    if not heads or [level for level, _ in heads].count(heads[0][0]) > 1 or heads[0] != min(heads):
-        return None
-    return heads[0][1]
 
 
 def _zone_of(text: str, lead: ids.Found | None) -> int:

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
+from santiago.planner.draft import Document, Unit
 from santiago.planner.findings import warning
-
-if TYPE_CHECKING:
-    from santiago.planner.draft import Document, Unit
 
 DEFAULT = "generalist"
 _KNOWN = {
@@ -35,11 +32,6 @@ _LINE = pattern(
 _DOUBT = r"(?:uncertain(?:ty)?|hypothesis|research|spike|experiment|scientist|scientific|needs-science|simulation)"
 _TAG = pattern(rf"[\[#]{_DOUBT}(?![\w-])|^(?:tags|labels):.{{0,200}}?\b{_DOUBT}\b(?!-)", re.IGNORECASE | re.MULTILINE)
 _ALONE = pattern(rf"#?{_DOUBT}", re.IGNORECASE)
-
-
-def known_profile(slug: str) -> str:
-    """Return the profile that a word means; `generalist` where it means none that is known."""
-    return _SLUGS.get(slug.strip().lower().replace("_", "-"), DEFAULT)
 
 
 def staff(document: Document) -> list[Finding]:

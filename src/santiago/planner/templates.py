@@ -5,16 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.planner.markdown.lists.definitions import kind_of
-from santiago.planner.markdown.outline import Kind
-from santiago.planner.source import labelled_id
-
-if TYPE_CHECKING:
-    from santiago.planner.markdown.outline import Block
-    from santiago.planner.source import Source
+from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.source import Source, labelled_id
 
 _CODE = pattern(r"`[^`\n]*`")
 _BRACKET = pattern(r"(?<![\[\]!\w)])\[([^\[\]\n]{2,160})\](?![\[(:\w])")
@@ -145,9 +140,6 @@ def _gaps(raw: str) -> list[str]:
     if "[" not in raw and "<" not in raw and "{{" not in raw:
         return []
     text = _CODE.sub(" ", raw)
-    marks = [match[0] for match in _BRACKET.finditer(text) if _is_gap(match[1].strip())]
+    brackets = [match for match in _BRACKET.finditer(text) if any(map(str.isalpha, match[1]))]
+    marks = [match[0] for match in brackets if not _NO_PLACEHOLDER.search(match[1].strip())]
     return [*marks, *(match[0] for kind in (_ANGLE, _BRACES) for match in kind.finditer(text))]
-
-
-def _is_gap(inside: str) -> bool:
-    return not _NO_PLACEHOLDER.search(inside) and any(map(str.isalpha, inside))

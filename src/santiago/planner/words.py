@@ -22,6 +22,11 @@ def table(words: str) -> frozenset[str]:
     return frozenset(split(words))
 
 
+def spaced(names: str) -> frozenset[str]:
+    """Return the names of a table in which none holds a blank, so that blanks stand between them."""
+    return frozenset(names.split())
+
+
 CRITERIA = """
 acceptance criteria | acceptance criterion | acceptance | acceptance scenarios | acceptance tests | criteria | ac | acs
 criteria of acceptance | acceptance conditions | conditions of satisfaction | conditions of acceptance | satisfaction criteria

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
@@ -12,16 +12,9 @@ from santiago.contract.plan import Finding
 from santiago.planner import ids, words
 from santiago.planner.findings import note, warning
 from santiago.planner.markdown.carriers import is_group
+from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source, Zone
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from santiago.contract.plan import Finding
-    from santiago.planner.markdown.harvest import Carrier
-    from santiago.planner.source import Source
-
 
 _FENCED_UNIT = pattern(r"^\s*(?:- \[[ xX]\] |#{1,6} |(?:- )?\**[A-Z]{1,6}-?\d+[:. ])")
 

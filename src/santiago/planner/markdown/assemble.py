@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import commands, ids, plan_spec, words
-from santiago.planner.draft import Dep, Document, Hint, Unit
+from santiago.planner.draft import Dep, Document, Hint, Unit, unique
 from santiago.planner.findings import left_out, note
 from santiago.planner.markdown.accounts import account
-from santiago.planner.markdown.carriers import is_group
+from santiago.planner.markdown.carriers import group_names, is_group
 from santiago.planner.markdown.harvest import Carrier, Harvester
 from santiago.planner.markdown.labels import read_label, split_label
 from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.source import Source
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from santiago.planner.source import Source
-
-_SHORT_GROUP = pattern(r"^[\W_]*(\w+\s*\d+(?:\.\d+)*[A-Za-z]?)\b")
 _OF_EACH = pattern(
     r"\b(?:every|each|all)\s+(?:of the\s+|user\s+)?(?:stor(?:y|ies)|tasks?|requirements?|features?|steps?|units?|tickets?)\b"
     r"|\bjede[rns]?\s+(?:story|aufgabe)\b|\bchaque\s+(?:story|tâche)\b|\bcada\s+(?:historia|história|tarea|tarefa)\b"
@@ -58,8 +53,9 @@ def document(
     taken = source.outline.cover((carrier.at, carrier.end) for carrier in carriers)
     checks, each = _run_checks(source, taken)
     if each:
-        found.units = [replace(unit, verify=tuple(_unique([*unit.verify, *each]))) for unit in units]
-    found.run_verify, found.unread = _unique([*plan_spec.declared_checks(source), *checks.taken]), _unique(checks.left)
+        found.units = [replace(unit, verify=unique([*unit.verify, *each])) for unit in units]
+    found.run_verify = list(unique([*plan_spec.declared_checks(source), *checks.taken]))
+    found.unread = list(unique(checks.left))
     found.findings += [
         *plan_spec.told_id(source),
         *left_out(units),
@@ -79,7 +75,7 @@ def _judged_by_all(
         return [unit], [carrier]
     whole = replace(carrier, end=source.outline.ends[at])
     read = harvester.unit(replace(carrier, at=at, end=whole.end))
-    taken = replace(unit, criteria=read.criteria, verify=tuple(_unique([*unit.verify, *read.verify])))
+    taken = replace(unit, criteria=read.criteria, verify=unique([*unit.verify, *read.verify]))
     return [taken], [carrier, replace(carrier, at=at, end=whole.end)]
 
 
@@ -93,8 +89,8 @@ def with_units(document: Document, units: list[Unit]) -> Document:
 
 def _grouped(unit: Unit) -> Unit:
     """Let a dependency call the unit's phase by its number: `Phase 2` for `Phase 2: Core`."""
-    short = _SHORT_GROUP.match(unit.chunk) if unit.chunk and is_group(unit.chunk) else None
-    return replace(unit, tags=(*unit.tags, short[1])) if short and short[1] not in unit.tags else unit
+    names = group_names(unit.chunk) if unit.chunk and is_group(unit.chunk) else ()
+    return replace(unit, tags=tuple(dict.fromkeys((*unit.tags, *names)))) if names else unit
 
 
 def _settled(units: list[Unit]) -> list[Unit]:
@@ -150,10 +146,6 @@ def _checks_of(block: Block, *, active: bool) -> commands.Found:
     label = read_label(block.text)
     told = label.rest if label.concept in ("verify", "gates") else ""
     return commands.behind_label(told, block.line, "field") if told else commands.Found([], [])
-
-
-def _unique(found: list[Hint]) -> list[Hint]:
-    return list({hint.value: hint for hint in reversed(found)}.values())[::-1]
 
 
 def _unknown_labels(harvester: Harvester) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from santiago.contract.patterns import pattern
@@ -49,12 +50,10 @@ def number_of(block: Block, lead: ids.Found | None) -> ids.Found | None:
     return lead
 
 
+@lru_cache(maxsize=1)
 def survey(source: Source) -> Boxes:
     """Return the boxes of a document that stand for units, and those that group them; several readers ask for them."""
-    found = source.memo.get("boxes")
-    if not isinstance(found, Boxes):
-        source.memo["boxes"] = found = _Survey(source).run()
-    return found
+    return _Survey(source).run()
 
 
 class _Survey:
@@ -107,12 +106,7 @@ class _Survey:
         self.candidates.append(index)
 
     def group_for(self, index: int, number: ids.Found) -> int:
-        outer = self.owner[index]
-        while outer >= 0 and outer not in self.numbers:
-            if self.owner[outer] < 0 and number.kind == "dotted":
-                return outer
-            outer = self.owner[outer]
-        if outer >= 0:
+        if (outer := self.owner[index]) in self.numbers:
             return outer if extends(number.id, self.numbers[outer].id) else -1
         head = stem(number.id).rpartition(".")[0]
         return self.latest.get(head, -1) if head else -1

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.planner import ids, words
@@ -15,9 +15,6 @@ from santiago.planner.markdown.labels import clean, read_label
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source, Zone
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 _GROUP = pattern(
     r"^[\W\d_]*(?:final\s+|initial\s+)?(?:"
     + "|".join(sorted(map(re.escape, words.GROUP_WORDS), key=len, reverse=True))
@@ -25,6 +22,7 @@ _GROUP = pattern(
     re.IGNORECASE,
 )
 _NUMBERED_GROUP = pattern(r"^\d+[.)]?\s+\S")
+_GROUP_NAME = pattern(r"^[\W_]*([^\W\d_]+)\s*([A-Za-z]{0,3}\d+(?:\.\d+)*[A-Za-z]?)(?!\w)")
 _TRAILING = pattern(r"\s*[:：]$")
 _PRIORITY = pattern(
     r"[(\[]\s*(?:priority|prio)?\s*[:：]?\s*(P\d|must(?: have)?|should(?: have)?|could(?: have)?|high|medium|low|critical)\s*[)\]]",
@@ -51,18 +49,19 @@ def is_group(heading: str) -> bool:
     return bool(_GROUP.match(heading.replace("*", "")))
 
 
-def is_numbered_group(heading: str) -> bool:
-    """Tell whether a heading is `1. Group`, the group of a task list."""
-    return bool(_NUMBERED_GROUP.match(heading))
-
-
 def chunk_of(source: Source, index: int, *, numbered: bool = False) -> str | None:
     """Return the label of the nearest enclosing phase, epic or milestone (or `## 1. Group`), as written."""
     for heading in reversed(source.outline.path(index)):
         text = source.outline.blocks[heading].text
-        if is_group(text) or (numbered and is_numbered_group(text)):
+        if is_group(text) or (numbered and _NUMBERED_GROUP.match(text)):
             return label(text)
     return None
+
+
+def group_names(chunk: str) -> tuple[str, ...]:
+    """Return the short name by which a dependency may address a group: `Epic 1` of `Epic 1: Accounts`."""
+    named = _GROUP_NAME.match(chunk)
+    return (f"{named[1]} {named[2]}",) if named else ()
 
 
 def section_chunks(source: Source, starts: list[int], *, numbered: bool = False) -> list[str | None]:
@@ -206,10 +205,5 @@ def headed(source: Source, starts: list[int]) -> list[Carrier]:
 
 def bounded(source: Source, starts: list[int]) -> list[tuple[int, int]]:
     """Return (start, end) for carriers whose extent also ends where the next carrier begins."""
-    pairs = []
-    for position, index in enumerate(starts):
-        end = source.outline.ends[index]
-        if position + 1 < len(starts):
-            end = min(end, starts[position + 1])
-        pairs.append((index, end))
-    return pairs
+    ends, behind = source.outline.ends, [*starts[1:], len(source.outline.blocks)]
+    return [(start, min(ends[start], after)) for start, after in zip(starts, behind, strict=False)]

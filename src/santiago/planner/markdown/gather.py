@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.planner import commands, hints, words
 from santiago.planner.draft import Hint
 from santiago.planner.file_lists import behind_files, listed_files
-from santiago.planner.markdown.gathered import Gathered
+from santiago.planner.markdown.gathered import Criteria, Gathered
 from santiago.planner.markdown.labels import Label, read_label, step_label
 from santiago.planner.markdown.outline import Block, Kind, Outline
-
-if TYPE_CHECKING:
-    from santiago.planner.markdown.gathered import Criteria
 
 _SCENARIO = pattern(
     r"^[\W\d_]*(?:scenario|scénario|escenario|cenário|szenario|szenariusz|scenariusz|сценарий|сценарій|シナリオ|场景|場景|시나리오)"

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.planner import words
-from santiago.planner.draft import DraftCriterion
+from santiago.planner.commands import Found
+from santiago.planner.draft import Dep, DraftCriterion, Hint
 from santiago.planner.markdown.labels import clean
-
-if TYPE_CHECKING:
-    from santiago.planner.commands import Found
-    from santiago.planner.draft import Dep, DraftCriterion, Hint
-
 
 _OWN_ID = pattern(
     r"^[*_`\[]*((?:AC|CA|KA|CS|AK)[-_ ]?\d+(?:[.\-]\d+)*|#\d+|(?:AC|CA)-[A-Z]+-?\d+)[*_`\]]*\s*[:：.)\-–—]*\s*[*_]*\s*",

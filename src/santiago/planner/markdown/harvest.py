@@ -8,18 +8,15 @@ scenarios, items under a success label, check boxes, and the plain bullets right
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.contract.record import record
 from santiago.planner import ids
-from santiago.planner.draft import Dep, Hint, Status, Unit
+from santiago.planner.draft import Dep, Status, Unit, unique
 from santiago.planner.markdown.gather import Walk
+from santiago.planner.markdown.gathered import Gathered
 from santiago.planner.markdown.labels import clean
-
-if TYPE_CHECKING:
-    from santiago.planner.markdown.gathered import Gathered
-    from santiago.planner.markdown.outline import Outline
+from santiago.planner.markdown.outline import Outline
 
 
 @record
@@ -96,10 +93,10 @@ class Harvester:
             profile=found.fields.get("profile"),
             criteria=tuple(criteria),
             deps=_unique_deps(found.deps),
-            covers=_unique(found.covers),
-            files=_unique(found.files),
-            verify=_unique(found.verify),
-            unread=_unique(found.unread),
+            covers=unique(found.covers),
+            files=unique(found.files),
+            verify=unique(found.verify),
+            unread=unique(found.unread),
         )
 
     def rest_of_head(self, carrier: Carrier) -> list[str]:
@@ -120,14 +117,6 @@ def _status(claimed: Status, found: Gathered) -> Status:
     if said is not None or _UNDERWAY.match(word.strip()):
         return said or claimed
     return Status.DONE if ticked and all(ticked) else claimed
-
-
-def _unique(found: list[Hint]) -> tuple[Hint, ...]:
-    first: dict[str, Hint] = {}
-    for hint in found:
-        if first.setdefault(hint.value, hint).carrier == "text" != hint.carrier:
-            first[hint.value] = hint  # what a field says counts for more than a sentence
-    return tuple(first.values())
 
 
 def _unique_deps(found: list[Dep]) -> tuple[Dep, ...]:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.planner import ids, words
 from santiago.planner.markdown import boxes, carriers
 from santiago.planner.markdown.labels import read_label
 from santiago.planner.markdown.outline import Block, Kind
-from santiago.planner.source import Zone
-
-if TYPE_CHECKING:
-    from santiago.planner.source import Source
+from santiago.planner.source import Source, Zone
 
 STEP_SIGNS = frozenset({"criteria", "success", "files", "touched"})
 NUMBERED_SIGNS = frozenset({"criteria", "success", "depends"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -95,8 +94,4 @@ def clean(text: str) -> str:
     """Return a text without emphasis marks at its edges and around its words."""
     if "*" not in text and "_" not in text and "~" not in text:
         return text.strip()
-    return _EMPHASIS.sub(_code_alone, _STRIKE.sub("", text)).strip().strip("*_").strip()
-
-
-def _code_alone(mark: re.Match[str]) -> str:
-    return mark["code"] or ""
+    return _EMPHASIS.sub(lambda mark: mark["code"] or "", _STRIKE.sub("", text)).strip().strip("*_").strip()

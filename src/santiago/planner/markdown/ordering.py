@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
@@ -17,9 +16,7 @@ from santiago.planner.draft import Dep, Document, GroupEdge, Unit
 from santiago.planner.findings import note, warning
 from santiago.planner.hints import targets
 from santiago.planner.markdown.outline import Block, Kind
-
-if TYPE_CHECKING:
-    from santiago.planner.source import Source
+from santiago.planner.source import Source
 
 _PARALLEL = pattern(
     r"\bparallel|concurrent|parallèle|paralelo|samtidigt|параллельно|паралельно|並列|并行|並行|병렬", re.IGNORECASE
@@ -66,7 +63,13 @@ class Declared:
 
 def ordered(source: Source, document: Document) -> Document:
     """Add to a document what its dependency sections declare, and what contradicts it."""
-    found = declared(source, document.units)
+    names, found = _Names(document.units), Declared()
+    inside = [False] * len(source.outline.blocks)
+    for index, block in enumerate(source.outline.blocks):
+        outer = inside[block.section] if block.section >= 0 else False
+        inside[index] = outer or _is_order_section(source, index)
+        if inside[index] and block.kind in (Kind.ITEM, Kind.PARA) and block.box is None:
+            _statement(block, names, found)
     document.edges += found.edges
     document.units = [
         replace(unit, deps=(*unit.deps, *found.deps[unit.id])) if unit.id in found.deps else unit
@@ -74,19 +77,6 @@ def ordered(source: Source, document: Document) -> Document:
     ]
     document.findings += [*found.findings, *contradictions(source, document.units)]
     return document
-
-
-def declared(source: Source, units: list[Unit]) -> Declared:
-    """Return the order that the dependency sections of a document declare."""
-    names = _Names(units)
-    found = Declared()
-    inside = [False] * len(source.outline.blocks)
-    for index, block in enumerate(source.outline.blocks):
-        outer = inside[block.section] if block.section >= 0 else False
-        inside[index] = outer or _is_order_section(source, index)
-        if inside[index] and block.kind in (Kind.ITEM, Kind.PARA) and block.box is None:
-            _statement(block, names, found)
-    return found
 
 
 def _is_order_section(source: Source, index: int) -> bool:

@@ -9,14 +9,12 @@ time. tests/planner/test_outline.py holds it against a CommonMark parser on real
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+from santiago.planner.errors import DocumentError
 
 MAX_DEPTH = 100
 """List levels a document may nest; no person writes more, and deeper text is an attack or a mistake."""
@@ -103,14 +101,6 @@ class Outline:
             found.append(at)
             at = self.blocks[at].section
         return found[::-1]
-
-
-class TooDeepError(ValueError):
-    """A list nests deeper than MAX_DEPTH."""
-
-    def __init__(self, line: int) -> None:
-        super().__init__(f"list nested deeper than {MAX_DEPTH} levels")
-        self.line = line
 
 
 _HEADING = pattern(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
@@ -284,7 +274,7 @@ class _Scanner:
             return False
         self.close_items(indent - 1)
         if len(self.stack) >= MAX_DEPTH:
-            raise TooDeepError(self.first + at)
+            raise DocumentError(self.first + at, f"list nested deeper than {MAX_DEPTH} levels", "Flatten the list.")
         body = found[2] or ""
         inner = bool(_NESTED.match(body))
         block = Block(Kind.ITEM, self.first + at, ["" if inner else _plain(body)], len(self.stack), found[1])

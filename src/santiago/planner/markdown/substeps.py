@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids
-from santiago.planner.draft import PLANNED, Status
+from santiago.planner.draft import PLANNED, Dep, Status, Unit, unique
 from santiago.planner.findings import error
 from santiago.planner.markdown import carriers
-from santiago.planner.markdown.labels import step_label
-from santiago.planner.structured.records.units import unique
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from santiago.planner.draft import Dep, Unit
-    from santiago.planner.markdown.harvest import Carrier
-    from santiago.planner.markdown.labels import Label
-    from santiago.planner.source import Source
-
+from santiago.planner.markdown.harvest import Carrier
+from santiago.planner.markdown.labels import Label, step_label
+from santiago.planner.source import Source
 
 _SUBSTEP = pattern(r"(\d+)(?:\.\d+)+")
 

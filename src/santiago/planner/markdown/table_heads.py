@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from santiago.planner import words
-from santiago.planner.markdown.outline import Kind
-
-if TYPE_CHECKING:
-    from santiago.planner.markdown.outline import Outline
+from santiago.planner.markdown.outline import Block, Kind, Outline
 
 _ENOUGH = 2
 """Known column names that make a row a header, where the written header has fewer than that."""
@@ -31,12 +27,28 @@ def mended(outline: Outline) -> Outline:
 
 def known_columns(cells: tuple[str, ...]) -> int:
     """Return how many different things the columns of a header are known to say."""
-    return len({meaning for cell in cells if (meaning := column(cell)) is not None})
+    return len(columns_of(cells))
+
+
+@lru_cache(maxsize=256)
+def columns_of(header: tuple[str, ...]) -> dict[str, int]:
+    """Return the first column of each meaning that a header has."""
+    found: dict[str, int] = {}
+    for at, cell in enumerate(header):
+        if (meaning := column(cell)) is not None:
+            found.setdefault(meaning, at)
+    return found
+
+
+def cell_of(row: Block, meaning: str) -> str:
+    """Return what a row says in the column of this meaning; nothing where there is none."""
+    at = columns_of(row.header).get(meaning, len(row.cells))
+    return row.cells[at] if at < len(row.cells) else ""
 
 
 def id_column(header: tuple[str, ...]) -> int:
     """Return which column holds the ids: the one that is called so, else the first."""
-    return next((at for at, cell in enumerate(header) if column(cell) == "id"), 0)
+    return columns_of(header).get("id", 0)
 
 
 @lru_cache(maxsize=1024)

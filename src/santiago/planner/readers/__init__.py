@@ -6,17 +6,13 @@ the file name alone) and returns None where there is none. The first that answer
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from santiago.planner.draft import PLANNED
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from santiago.planner.draft import Document
-    from santiago.planner.source import Source
+from santiago.planner.draft import PLANNED, Document
+from santiago.planner.source import Source
 
 
 class Format(NamedTuple):

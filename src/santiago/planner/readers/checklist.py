@@ -6,20 +6,16 @@ is the list; a task that stands under Completed as well is one unit, done.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.planner import words
 from santiago.planner.draft import Document, Status
 from santiago.planner.markdown import assemble, boxes, carriers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from santiago.planner.markdown.boxes import Box
-    from santiago.planner.markdown.harvest import Carrier
-    from santiago.planner.source import Source
+from santiago.planner.markdown.boxes import Box
+from santiago.planner.markdown.harvest import Carrier
+from santiago.planner.source import Source
 
 _PUNCTUATION = pattern(r"[\W_]+")
 _OPENING = 3

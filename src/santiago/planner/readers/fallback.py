@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner import sightings
-from santiago.planner.findings import note, warning
+from santiago.planner.draft import Document
+from santiago.planner.findings import criteria_shared, warning
 from santiago.planner.markdown import assemble
 from santiago.planner.markdown.carriers import carrier, label, section_chunks
+from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.lists.extent import extents
 from santiago.planner.markdown.lists.model import View
 from santiago.planner.markdown.outline import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from santiago.planner.draft import Document
-    from santiago.planner.markdown.harvest import Carrier
-    from santiago.planner.source import Source
+from santiago.planner.source import Source
 
 
 def read(source: Source) -> Document | None:
@@ -83,6 +79,4 @@ def _shared_criteria(source: Source, carriers: list[Carrier]) -> Iterator[Findin
     """Say where the criteria of a phase went to its last step, which is the one that closes it."""
     for made in carriers:
         if made.chunk and made.end > source.outline.ends[made.at]:
-            message = f'the criteria of "{made.chunk}" were attached to its last story, which closes it'
-            hint = "Give each story criteria of its own."
-            yield note("criteria_shared", source.outline.blocks[made.at].line, message, hint)
+            yield criteria_shared(made.chunk, source.outline.blocks[made.at].line)

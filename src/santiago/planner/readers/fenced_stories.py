@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids
+from santiago.planner.draft import Document, Unit
 from santiago.planner.errors import DocumentError
 from santiago.planner.findings import note, warning
 from santiago.planner.markdown import carriers
@@ -27,11 +28,6 @@ from santiago.planner.structured.records import listing
 from santiago.planner.structured.records.criteria import has_criteria
 from santiago.planner.structured.records.lists import Candidate, Group, Member
 from santiago.planner.structured.tree import Node, Object, Scalar, as_text, objects
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from santiago.planner.draft import Document, Unit
 
 _RECORD = pattern(r"^\s*(?:[-\[{,]\s*)*[\"']?id[\"']?\s*:", re.MULTILINE)
 _LANGUAGES = frozenset({"", "yaml", "yml", "json", "json5", "jsonc"})

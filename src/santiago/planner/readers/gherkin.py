@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import hints, ids
-from santiago.planner.draft import Document, DraftCriterion, Hint, Unit
+from santiago.planner.draft import Document, DraftCriterion, Hint, Unit, unique
 from santiago.planner.findings import warning
 from santiago.planner.gherkin_words import HEADER, HEADERS, STEP, THEN
-from santiago.planner.structured.records.units import unique
-
-if TYPE_CHECKING:
-    from santiago.planner.source import Source
+from santiago.planner.source import Source
 
 _TAG = pattern(r"@([^\s@#]+)")
 _CRITERION_ID = pattern(r"[\[(]?((?:AC|CA|TC|SC)[-_ ]?\w*?\d+(?:[.\-]\d+)*)[\])]?(?![\w])", re.IGNORECASE)
@@ -113,13 +109,11 @@ class _Reading:
             self.scenario.has_then = self.scenario.has_then or bool(THEN.match(line)) or line.startswith("*")
 
 
-def read(source: Source) -> Document | None:
+def read(source: Source) -> Document:
     reading = _Reading()
     for number, raw in enumerate(source.text.split("\n"), 1):
         reading.take(raw, number)
     units = [unit for unit in reading.units if unit.scenarios or not unit.has_rules]
-    if not units:
-        return None
     every = [scenario for unit in units for scenario in unit.scenarios]
     document = Document(
         format="gherkin",

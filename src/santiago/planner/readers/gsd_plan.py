@@ -5,8 +5,9 @@ The tasks are the units. A checkpoint is where a person looks or acts, which no 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
@@ -16,11 +17,7 @@ from santiago.planner.draft import Dep, Document, DraftCriterion, Hint, Unit
 from santiago.planner.file_lists import behind_files
 from santiago.planner.findings import warning
 from santiago.planner.readers import issue
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from santiago.planner.source import Source
+from santiago.planner.source import Source
 
 _OPEN = pattern(r"^\s*<task\b([^>]*)>")
 _CLOSE = pattern(r"^\s*</task>")

@@ -7,22 +7,18 @@ yet is one unit. What a phase must reach closes it, so these criteria go to its 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
-from santiago.contract.plan import Finding
 from santiago.planner import ids
 from santiago.planner.draft import Document, GroupEdge, Status, Unit
-from santiago.planner.findings import note
+from santiago.planner.findings import criteria_shared
 from santiago.planner.markdown import assemble, carriers
 from santiago.planner.markdown.harvest import Carrier, Harvester
 from santiago.planner.markdown.labels import read_label
 from santiago.planner.markdown.outline import Kind
-from santiago.planner.source import Zone
-
-if TYPE_CHECKING:
-    from santiago.planner.source import Source
+from santiago.planner.source import Source, Zone
 
 _PHASE = pattern(r"^[\W_]*Phase\s+(\d{1,4}[A-Za-z]?(?:\.\d{1,4})?)\s*[:：—–-]+\s*(\S.*)$")
 _PLAN = pattern(
@@ -59,7 +55,9 @@ def read(source: Source) -> Document | None:
     document.units = _closed(document.units, {phase.label: head for phase, head in pairs})
     for phase, head in pairs:
         document.edges += _edges(phase, head, phases)
-        document.findings += [_shared(phase, head)] if phase.plans and head.criteria else []
+        document.findings += (
+            [criteria_shared(phase.label, head.criteria[0].line)] if phase.plans and head.criteria else []
+        )
     return document
 
 
@@ -155,8 +153,3 @@ def _edges(phase: _Phase, head: Unit, phases: list[_Phase]) -> list[GroupEdge]:
         for number, line in wanted.items()
         if number in numbers and number != phase.number
     ]
-
-
-def _shared(phase: _Phase, head: Unit) -> Finding:
-    message = f'the criteria of "{phase.label}" were attached to its last story, which closes it'
-    return note("criteria_shared", head.criteria[0].line, message, "Give each story criteria of its own.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
 from santiago.contract.plan import Finding
@@ -15,10 +14,6 @@ from santiago.planner.markdown import assemble, carriers
 from santiago.planner.markdown.labels import read_label
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source
-
-if TYPE_CHECKING:
-    from santiago.planner.draft import Document
-    from santiago.planner.source import Source
 
 
 def tasks(source: Source) -> Document | None:

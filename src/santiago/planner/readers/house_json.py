@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner import hints
-from santiago.planner.draft import Document, DraftCriterion, Hint, Unit
+from santiago.planner.draft import Document, DraftCriterion, Hint, Unit, unique
 from santiago.planner.file_lists import behind_files
 from santiago.planner.findings import error, note
-from santiago.planner.structured.records.units import unique
+from santiago.planner.source import Source
 from santiago.planner.structured.tree import Array, Node, Object, Scalar, as_text, flat, items, objects
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from santiago.planner.source import Source
 
 _REQUIRED = ("id", "title", "description", "requirements", "acceptance_criteria")
 _OPTIONAL = ("goals", "non_goals", "verification_command", "technical_notes", "files_to_modify")

@@ -7,21 +7,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids, words
-from santiago.planner.draft import Dep, Document, Hint, Status, Unit
+from santiago.planner.draft import Dep, Document, Hint, Status, Unit, unique
 from santiago.planner.findings import note, warning
+from santiago.planner.front_matter import Entry
 from santiago.planner.markdown import assemble, boxes, carriers
 from santiago.planner.markdown.harvest import Carrier, status_of
 from santiago.planner.markdown.labels import clean, read_label
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source, Zone
-
-if TYPE_CHECKING:
-    from santiago.planner.front_matter import Entry
 
 _CHILD = pattern(
     r"^#?(?P<id>[\w./-]+?)(?:\.md)?\s+-\s*(?P<title>.*?)\s*\(parallel:\s*(?P<parallel>[^)]*)\)", re.IGNORECASE
@@ -163,13 +160,13 @@ def _carrier(source: Source) -> Carrier:
     first = _first_heading(source)
     at = first if first >= 0 and blocks[first].level == 1 else -1
     own_id, title = _of_title(source, at) if at >= 0 else (None, "")
-    entries = [found for keys in (_ID_KEYS, _TITLE_KEYS) if (found := _first(source, keys))]
+    lines = [entry.line for key, entry in source.front_matter.items() if key in (*_ID_KEYS, *_TITLE_KEYS)]
     return Carrier(
         at=at,
         end=len(blocks),
         title=clean(_said(source, _TITLE_KEYS) or title),
         id=_said(source, _ID_KEYS) or own_id,
-        line=blocks[at].line if at >= 0 else min((entry.line for entry in entries), default=1),
+        line=blocks[at].line if at >= 0 else min(lines, default=1),
         chunk=_said(source, _CHUNK_KEYS),
         priority=_said(source, ("priority",)),
     )
@@ -184,10 +181,6 @@ def _of_title(source: Source, at: int) -> tuple[str | None, str]:
     return None, own["title"] if own else text
 
 
-def _first(source: Source, keys: tuple[str, ...]) -> Entry | None:
-    return next((source.front_matter[key] for key in keys if key in source.front_matter), None)
-
-
 def _said(source: Source, keys: tuple[str, ...]) -> str | None:
     """Return the first value that the front matter gives under one of these keys."""
     entries = (source.front_matter.get(key) for key in keys)
@@ -197,6 +190,7 @@ def _said(source: Source, keys: tuple[str, ...]) -> str | None:
 def _with_front_matter(source: Source, unit: Unit) -> Unit:
     """Add what the front matter says; its status decides over the boxes, its dependencies over a section of prose."""
     said = _said(source, _STATUS_KEYS)
+    files = [Hint(value=name, line=line, carrier="front-matter") for name, line in _listed(source, _FILE_KEYS)]
     scientist = (_said(source, ("role",)) or "").lower() == "scientist"
     return replace(
         unit,
@@ -205,7 +199,7 @@ def _with_front_matter(source: Source, unit: Unit) -> Unit:
         role="scientist" if scientist else unit.role,
         profile=_said(source, ("profile",)) or unit.profile,
         deps=_deps(source, unit),
-        files=_files(source, unit),
+        files=unique((*files, *unit.files)),
     )
 
 
@@ -213,12 +207,6 @@ def _deps(source: Source, unit: Unit) -> tuple[Dep, ...]:
     deps = [Dep(target=name, line=line, carrier="front-matter") for name, line in _listed(source, _DEP_KEYS)]
     known = {ids.fold(dep.target) for dep in deps}
     return (*deps, *(dep for dep in unit.deps if ids.fold(dep.target) not in known))
-
-
-def _files(source: Source, unit: Unit) -> tuple[Hint, ...]:
-    files = [Hint(value=name, line=line, carrier="front-matter") for name, line in _listed(source, _FILE_KEYS)]
-    known = {hint.value for hint in files}
-    return (*files, *(hint for hint in unit.files if hint.value not in known))
 
 
 def _listed(source: Source, keys: tuple[str, ...]) -> list[tuple[str, int]]:

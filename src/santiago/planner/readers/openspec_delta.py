@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
@@ -15,11 +15,7 @@ from santiago.planner.markdown import assemble, carriers
 from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.labels import clean
 from santiago.planner.markdown.outline import Block, Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from santiago.planner.source import Source
+from santiago.planner.source import Source
 
 _REQUIREMENT = pattern(r"^[`#\s]*Requirement\s*[:：]\s*(?P<name>\S.*?)[`\s]*$", re.IGNORECASE)
 _DELTA = pattern(r"^(?P<what>ADDED|MODIFIED|REMOVED|RENAMED)\s+Requirements?\b", re.IGNORECASE)

@@ -11,13 +11,14 @@ from dataclasses import replace
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
-from santiago.planner import hints, ids, words
+from santiago.planner import hints, ids
 from santiago.planner.draft import Document, Status, Unit
 from santiago.planner.findings import note
 from santiago.planner.markdown import assemble, boxes, carriers, heads, ordering, substeps
 from santiago.planner.markdown.harvest import Carrier, status_of
 from santiago.planner.markdown.labels import clean
 from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.markdown.table_heads import cell_of, columns_of
 from santiago.planner.source import Source, Zone
 
 _ISSUE = pattern(r"^[*_`\[]*#(\d+)[\]*_`]*(?:\([^)]*\))?$")
@@ -40,32 +41,25 @@ def _issue_table(source: Source) -> Document | None:
     document = assemble.document(source, "issue-table", evidence, made, repeated=again)
     # Issue numbers say when somebody wrote it down, not what comes first.
     document.units = [
-        replace(unit, deps=tuple(hints.field_deps(_cell(row, "depends"), row.line, "table")), rank=place)
+        replace(unit, deps=tuple(hints.field_deps(cell_of(row, "depends"), row.line, "table")), rank=place)
         for place, (unit, row) in enumerate(zip(document.units, (blocks[at] for at in kept), strict=True))
     ]
     return document
 
 
 def _is_issue(block: Block) -> bool:
-    return block.kind is Kind.ROW and bool(_ISSUE.match(block.cells[0])) and _column(block, "status") > 0
+    return (
+        block.kind is Kind.ROW and bool(_ISSUE.match(block.cells[0])) and columns_of(block.header).get("status", 0) > 0
+    )
 
 
 def _row(source: Source, index: int, chunk: str | None) -> Carrier:
     row = source.outline.blocks[index]
     number = _ISSUE.match(row.cells[0])
     title = next(filter(None, row.cells[1:]), "")
-    status = status_of(_cell(row, "status")) or Status.OPEN
+    status = status_of(cell_of(row, "status")) or Status.OPEN
     found = carriers.carrier(source, index, title=title, chunk=chunk, status=status)
-    return replace(found, id=number[1] if number else None, priority=clean(_cell(row, "priority")) or found.priority)
-
-
-def _column(row: Block, concept: str) -> int:
-    return next((at for at, name in enumerate(row.header) if words.concept(name) == concept), -1)
-
-
-def _cell(row: Block, concept: str) -> str:
-    at = _column(row, concept)
-    return row.cells[at] if 0 <= at < len(row.cells) else ""
+    return replace(found, id=number[1] if number else None, priority=clean(cell_of(row, "priority")) or found.priority)
 
 
 def _named(source: Source) -> Document | None:

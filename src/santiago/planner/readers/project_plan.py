@@ -5,23 +5,19 @@ Chunks run one after the other, so a task without one cannot be placed: such tas
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner import commands
-from santiago.planner.draft import Dep, Document, Unit
+from santiago.planner.draft import Dep, Document, Unit, unique
 from santiago.planner.findings import error, few, left_out
+from santiago.planner.source import Source
 from santiago.planner.structured.records import units
 from santiago.planner.structured.records.deps import mentions_of
 from santiago.planner.structured.records.lists import Member
 from santiago.planner.structured.tree import Array, Object, as_text, objects
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from santiago.planner.source import Source
 
 _OWN = ("chunk", "task_type", "verification_method", "verification_group")
 
@@ -54,13 +50,13 @@ def _unit(task: Object) -> Unit:
     unit = units.gather(Member(task, task.line), "json").unit
     deps = {mention.text: Dep(target=mention.text, line=mention.line, carrier="json") for mention in mentions_of(task)}
     checks = [*_checks(task)]
-    verify = units.unique((*unit.verify, *(hint for found in checks for hint in found.taken)))
+    verify = unique((*unit.verify, *(hint for found in checks for hint in found.taken)))
     return replace(
         unit,
         chunk=task.text("chunk") or None,
         deps=tuple(deps.values()),
         verify=verify,
-        unread=units.unique((*unit.unread, *(hint for found in checks for hint in found.left))),
+        unread=unique((*unit.unread, *(hint for found in checks for hint in found.left))),
         rank=0,
     )
 

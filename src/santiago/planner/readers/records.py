@@ -6,21 +6,17 @@ their parent.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner.draft import Document, GroupEdge, Unit
 from santiago.planner.findings import few, note, warning
+from santiago.planner.source import Source
 from santiago.planner.structured.records.document import read_tree
-from santiago.planner.structured.records.groups import of_no_story
+from santiago.planner.structured.records.listing import of_no_story
 from santiago.planner.structured.tree import Array, Object, fold_key, objects
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from santiago.planner.source import Source
 
 _NO_WORK = frozenset({"message", "molecule", "gate", "decision", "event", "agent", "role", "convoy"})
 

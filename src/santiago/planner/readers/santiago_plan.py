@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from santiago.contract.counting import count
 from santiago.contract.plan import CONTRACT_VERSION, Finding
 from santiago.planner import ids
 from santiago.planner.draft import EXTERNAL, Dep, Document, DraftCriterion, Hint, Status, Unit
 from santiago.planner.findings import error, few, warning
+from santiago.planner.source import Source
 from santiago.planner.structured.tree import Array, Object, Scalar, as_bool, as_text, items, objects
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from santiago.planner.source import Source
 
 _AGREE = "Make the two agree, or let `santiago plan` plan it again."
 

@@ -7,8 +7,8 @@ the marks in front of a title.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
@@ -17,15 +17,11 @@ from santiago.planner import hints, ids
 from santiago.planner.draft import Dep, Document, GroupEdge, Status, Unit
 from santiago.planner.findings import warning
 from santiago.planner.markdown import assemble, boxes, carriers, ordering
+from santiago.planner.markdown.boxes import Box, Boxes
 from santiago.planner.markdown.harvest import Carrier, Harvester
 from santiago.planner.markdown.labels import read_label
 from santiago.planner.markdown.outline import Kind
 from santiago.planner.source import Source, Zone
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from santiago.planner.markdown.boxes import Box, Boxes
 
 _TASK = pattern(r"T-?\d{2,6}[A-Za-z]?(?:\.\d+)?$")
 _MARK = pattern(r"^[\s*_`]*[\[(](?P<mark>P|US-?\d+(?:\s*,\s*US-?\d+)*|Story\s*\d+|[A-Z]{2,6}\d*)[\])][\s*_`]*")
@@ -37,9 +33,6 @@ _REVERSE = pattern(
 _GSD = pattern(r"\s*`(?:est|risk|depends):[^`]*`")
 _STARRED = pattern(r"\S*\d\.?\*(?:\s|$)")
 _PARALLEL = pattern(r"^\((?:P|parallel)\)\s*")
-_PARTIAL = pattern(
-    r"\bpartial(?:ly)?\b|\(\s*\d{1,2}\s*%|部分的?完了|部分完成|부분 완료|частично|parcial", re.IGNORECASE
-)
 
 
 def gsd(source: Source) -> Document | None:
@@ -210,14 +203,12 @@ def _parent(source: Source, box: Box, found: Boxes, section: str | None) -> str 
 
 
 def _marked(source: Source, box: Box, carrier: Carrier) -> Carrier:
-    """Read the marks `(P)`, `*` for optional, and `(50 %)` for what is ticked too early."""
+    """Read the marks `(P)`, and `*` for optional."""
     blocks, status = source.outline.blocks, carrier.status
     text = blocks[box.at].text
     starred = bool(_STARRED.match(text)) or (box.group >= 0 and blocks[box.group].starred)
     if status is Status.OPEN and starred:
         status = Status.OPTIONAL
-    elif status is Status.DONE and _PARTIAL.search(text):
-        status = Status.OPEN
     tags = (*carrier.tags, "[P]") if _PARALLEL.match(box.found.rest if box.found else text) else carrier.tags
     return replace(carrier, title=_PARALLEL.sub("", carrier.title), status=status, tags=tags)
 

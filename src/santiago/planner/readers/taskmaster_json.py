@@ -5,23 +5,18 @@ A task with subtasks is the tag of its subtasks, so that what it depends on, and
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner.draft import Dep, Document, GroupEdge, Status, Unit
 from santiago.planner.findings import error, left_out, note
+from santiago.planner.source import Source
 from santiago.planner.structured.records import fields, units
-from santiago.planner.structured.records.deps import mentions_of
+from santiago.planner.structured.records.deps import Mention, mentions_of
 from santiago.planner.structured.records.lists import Member
 from santiago.planner.structured.tree import Array, Node, Object, fold_key, items, objects
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from santiago.planner.source import Source
-    from santiago.planner.structured.records.deps import Mention
 
 _TYPICAL = ("testStrategy", "subtasks", "details")
 MAIN = "master"

@@ -7,8 +7,9 @@ their names. The order is that of the file: a number says when a ticket was writ
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
@@ -17,14 +18,10 @@ from santiago.planner.draft import Dep, Document, Status, Unit
 from santiago.planner.errors import DocumentError
 from santiago.planner.findings import left_out, note
 from santiago.planner.markdown.harvest import Carrier, Harvester
+from santiago.planner.order import looks_ahead
+from santiago.planner.source import Source
 from santiago.planner.structured.records.fields import status_of_word
-from santiago.planner.structured.tree import Array, Object, as_text, objects
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from santiago.planner.source import Source
-    from santiago.planner.structured.tree import Node
+from santiago.planner.structured.tree import Node, Object, as_text, items, objects
 
 _BLOCKED = pattern(
     r"(?im)^[\W_]{0,8}(?:is )?(?:blocked by|depends on|depends|dependent on|requires|after)[\s:*_]{1,6}(\S.{0,300})$"
@@ -124,15 +121,11 @@ def _of_json(record: Object) -> Ticket:
         "status": record.text("stateReason", "state_reason") or record.text("state", "status"),
         "chunk": milestone.text("title") if isinstance(milestone, Object) else "",
         "labels": ", ".join(
-            each.text("name") if isinstance(each, Object) else as_text(each) for each in _list(record.get("labels"))
+            each.text("name") if isinstance(each, Object) else as_text(each) for each in items(record.get("labels"))
         ),
     }
     entry = record.field("number")
     return Ticket(entry.line if entry else record.line, said)
-
-
-def _list(node: Node | None) -> list[Node]:
-    return node.items if isinstance(node, Array) else []
 
 
 def _document(source: Source, format_: str, evidence: str, tickets: Iterable[Ticket]) -> Document:
@@ -150,13 +143,7 @@ def _arranged(units: list[Unit]) -> list[Unit]:
     """Put milestones that are numbered in that order; let them be none where a ticket waits for one of a later milestone."""
     if all(_DIGITS.search(unit.chunk or "") for unit in units):
         units = sorted(units, key=lambda unit: ids.natural(unit.chunk or ""))
-    return [replace(unit, chunk=None) for unit in units] if _looks_ahead(units) else units
-
-
-def _looks_ahead(units: list[Unit]) -> bool:
-    place = {chunk: number for number, chunk in enumerate(dict.fromkeys(unit.chunk for unit in units))}
-    home = {ids.fold(unit.id): place[unit.chunk] for unit in units if unit.id}
-    return any(home.get(ids.fold(dep.target), 0) > place[unit.chunk] for unit in units for dep in unit.deps)
+    return [replace(unit, chunk=None) for unit in units] if looks_ahead(units, [u.chunk for u in units]) else units
 
 
 def _is_group(ticket: Ticket, held: set[str]) -> bool:
@@ -196,16 +183,11 @@ def _harvested(ticket: Ticket, body: str) -> Unit:
     outline = Source(body).outline
     title = ticket.get("title") or ticket.get("id")
     read = Harvester(outline).unit(Carrier(at=-1, end=len(outline.blocks), title=title, line=ticket.line))
-    at = ticket.line
-    return replace(
-        read,
-        criteria=tuple(replace(one, line=at) for one in read.criteria),
-        files=tuple(replace(one, line=at) for one in read.files),
-        verify=tuple(replace(one, line=at) for one in read.verify),
-        unread=tuple(replace(one, line=at) for one in read.unread),
-        covers=(),
-        deps=tuple(replace(one, line=at) for one in read.deps),
-    )
+    placed: dict[str, Any] = {
+        name: tuple(replace(one, line=ticket.line) for one in getattr(read, name))
+        for name in ("criteria", "files", "verify", "unread", "deps")
+    }
+    return replace(read, covers=(), **placed)
 
 
 def _declared(ticket: Ticket) -> Iterator[Dep]:

@@ -7,28 +7,22 @@ EARS lines as evidence, the tag `US1`, the epic as the chunk.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import hints, ids, words
-from santiago.planner.draft import GroupEdge
+from santiago.planner.draft import Document, GroupEdge, Unit
 from santiago.planner.findings import note
 from santiago.planner.markdown import assemble
-from santiago.planner.markdown.carriers import carrier, indexes, label
+from santiago.planner.markdown.carriers import carrier, group_names, indexes, label
+from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.labels import read_label, split_label
 from santiago.planner.markdown.lists.choice import Choice, choose
-from santiago.planner.markdown.lists.extent import group_names
 from santiago.planner.markdown.outline import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from santiago.planner.draft import Document, Unit
-    from santiago.planner.markdown.harvest import Carrier
-    from santiago.planner.source import Source
+from santiago.planner.source import Source
 
 RULES: dict[str, frozenset[int]] = {
     "prd": frozenset({8, 9, 10, 12}),
@@ -200,7 +194,7 @@ def _listed(source: Source, index: int, epics: dict[str, str]) -> Carrier:
     block = source.outline.blocks[index]
     slug = _SLUG.match(block.lines[0])
     epic = epics[_epic_of(source, index)]
-    made = carrier(source, index, chunk=epic, tags=group_names(epic))
+    made = carrier(source, index, chunk=epic)
     if slug is None:
         return made
     title = _ESTIMATE.sub("", block.text[slug.end() :].strip(" -–—:*"))

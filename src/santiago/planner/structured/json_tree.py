@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from santiago.contract.patterns import pattern
 from santiago.planner.errors import DocumentError
-from santiago.planner.structured.tree import Array, Field, Node, Object, Scalar, ScalarKind
+from santiago.planner.structured.tree import Array, Builder, Node, Object, Scalar, ScalarKind, shortened
 
 MAX_DEPTH = 200
 MAX_NODES = 2_000_000
@@ -64,26 +64,23 @@ def is_lines(text: str) -> bool:
     return first[:1] == "{" and first.rstrip()[-1:] == "}" and rest.lstrip()[:1] == "{"
 
 
-class _Parser:
-    """`state` is what may come next, `stack` holds the open lists and objects, `key` waits for its value."""
+class _Parser(Builder):
+    """`state` is what may come next."""
 
     def __init__(self, text: str, first_line: int) -> None:
+        super().__init__(MAX_DEPTH, MAX_NODES)
         self.source = text
         self.at = 0
         self.line = first_line
         self.state = _VALUE
-        self.stack: list[Array | Object] = []
-        self.key = ("", 0)
-        self.root: Node | None = None
-        self.count = 0
 
     def run(self) -> Node:
         while self.state is not _END:
             self.step()
         self.skip()
-        if self.at < len(self.source) or self.root is None:
+        if self.at < len(self.source):
             raise self.unexpected()
-        return self.root
+        return self.roots[0]
 
     def step(self) -> None:
         """Take one token, where it may stand here."""
@@ -99,10 +96,9 @@ class _Parser:
         if kind == _MARK:
             self.mark(text)
         elif kind == _NUMBER:
-            self.add(Scalar(self.line, self.number(text), "number"))
+            self.value(self.number(text), "number")
         elif kind == _WORD:
-            word: ScalarKind = "null" if text == "null" else "bool"
-            self.add(Scalar(self.line, text, word))
+            self.value(text, "null" if text == "null" else "bool")
         else:
             self.string(self.checked(text if kind == _PLAIN else self.escaped()))
 
@@ -112,30 +108,30 @@ class _Parser:
     def mark(self, mark: str) -> None:
         if mark in "[{":
             self.open(Array(self.line) if mark == "[" else Object(self.line))
+            self.state = _FIRST_ITEM if mark == "[" else _FIRST_KEY
         elif mark in "]}":
-            self.stack.pop()
+            self.close()
             self.go_on()
         elif mark == ":":
             self.state = _VALUE
         else:
             self.state = _VALUE if isinstance(self.stack[-1], Array) else _KEY
 
-    def open(self, node: Array | Object) -> None:
-        if len(self.stack) >= MAX_DEPTH:
-            raise DocumentError(self.line, f"nested deeper than {MAX_DEPTH} levels", "Flatten the document.")
-        self.add(node)
-        self.stack.append(node)
-        self.state = _FIRST_ITEM if isinstance(node, Array) else _FIRST_KEY
-
     def go_on(self) -> None:
         """Expect what follows a value."""
         self.state = _END if not self.stack else _IN_LIST if isinstance(self.stack[-1], Array) else _IN_OBJECT
 
+    def value(self, text: str, kind: ScalarKind = "string") -> None:
+        self.add(Scalar(self.line, text, kind))
+        self.go_on()
+
     def string(self, text: str) -> None:
-        if self.state.value:
-            self.add(Scalar(self.line, text))
+        parent = self.stack[-1] if self.stack else None
+        if isinstance(parent, Object) and not self.state.value:
+            self.key(parent, text, self.line)
+            self.state = _COLON
         else:
-            self.key, self.state = (text, self.line), _COLON
+            self.value(text)
 
     def escaped(self) -> str:
         """A string with escapes, or a broken one: `at` stands behind its opening quote."""
@@ -158,23 +154,6 @@ class _Parser:
             raise DocumentError(self.line, f"{text} is larger than any number", "Put it in quotes.")
         return text
 
-    def add(self, node: Node) -> None:
-        self.count += 1
-        if self.count > MAX_NODES:
-            raise DocumentError(self.line, f"more than {MAX_NODES} values", "Split the document.")
-        parent = self.stack[-1] if self.stack else None
-        if parent is None:
-            self.root = node
-        elif isinstance(parent, Array):
-            parent.items.append(node)
-        else:
-            key, line = self.key
-            if before := parent.fields.get(key):
-                message = f'the key "{_short(key)}" is there twice (also on line {before.line})'
-                raise DocumentError(line, message, "Remove one of the two.")
-            parent.fields[key] = Field(key, line, node)
-        self.go_on()
-
     def skip(self) -> None:
         space = _SPACE.match(self.source, self.at)
         end = space.end() if space else self.at
@@ -189,9 +168,4 @@ class _Parser:
             return DocumentError(self.line, f"the JSON ends where {self.state.expected} should follow", _HINT)
         if word := re.match(r"-?(?:NaN|Infinity)\b", found):
             return DocumentError(self.line, f"{word[0]} is not a JSON number", "Use null or a text in quotes.")
-        return DocumentError(self.line, f"expected {self.state.expected}, found {_short(found)}", _HINT)
-
-
-def _short(text: str) -> str:
-    line = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text[:40])
-    return line + ("…" if len(text) > 40 else "")
+        return DocumentError(self.line, f"expected {self.state.expected}, found {shortened(found)}", _HINT)

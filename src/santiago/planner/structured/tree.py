@@ -6,14 +6,13 @@ worked out only where someone asks.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from santiago.contract.patterns import pattern
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from santiago.planner.errors import DocumentError
 
 ScalarKind = Literal["string", "number", "bool", "null"]
 
@@ -96,6 +95,57 @@ class Object:
 
 
 Node: TypeAlias = "Scalar | Array | Object"
+
+
+class Builder:
+    """A tree that grows value by value: bounded in depth and size, and no key is there twice in an object."""
+
+    def __init__(self, max_depth: int, max_nodes: int) -> None:
+        self.max_depth = max_depth
+        self.max_nodes = max_nodes
+        self.count = 0
+        self.stack: list[Array | Object] = []
+        """The open lists and objects."""
+        self.keys: list[tuple[str, int] | None] = []
+        """For each of them, the key that waits for its value, with its line."""
+        self.roots: list[Node] = []
+
+    def open(self, node: Array | Object) -> None:
+        if len(self.stack) >= self.max_depth:
+            raise DocumentError(node.line, f"nested deeper than {self.max_depth} levels", "Flatten the document.")
+        self.add(node)
+        self.stack.append(node)
+        self.keys.append(None)
+
+    def close(self) -> None:
+        self.stack.pop()
+        self.keys.pop()
+
+    def key(self, parent: Object, name: str, line: int) -> None:
+        if before := parent.fields.get(name):
+            message = f'the key "{shortened(name)}" is there twice (also on line {before.line})'
+            raise DocumentError(line, message, "Remove one of the two.")
+        self.keys[-1] = (name, line)
+
+    def add(self, node: Node) -> None:
+        self.count += 1
+        if self.count > self.max_nodes:
+            raise DocumentError(node.line, f"more than {self.max_nodes} values", "Split the document.")
+        parent = self.stack[-1] if self.stack else None
+        if parent is None:
+            self.roots.append(node)
+        elif isinstance(parent, Array):
+            parent.items.append(node)
+        elif waiting := self.keys[-1]:
+            parent.fields[waiting[0]] = Field(*waiting, node)
+            self.keys[-1] = None
+
+
+def shortened(text: str) -> str:
+    """Return the first characters of a text in a form that can be shown."""
+    line = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text[:40])
+    return line + ("…" if len(text) > 40 else "")
+
 
 _INTEGER = pattern(r"[+-]?[0-9]+$")
 _JOINTS = pattern(r"[\s_.\-]+")

@@ -6,14 +6,12 @@ asked again, a bounded number of times. Every line treated so is reported by the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from santiago.contract.patterns import pattern
 from santiago.planner.structured import yaml_tree
+from santiago.planner.structured.tree import Node
 from santiago.planner.structured.yaml_tree import YamlSyntaxError
-
-if TYPE_CHECKING:
-    from santiago.planner.structured.tree import Node
 
 MAX_REPAIRS = 50
 MAX_WORK = 32 * 2**20

@@ -6,15 +6,13 @@ objects, keys that stand twice.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import isinf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from santiago.contract.patterns import pattern
 from santiago.planner.errors import DocumentError
-from santiago.planner.structured.tree import Array, Field, Node, Object, Scalar, ScalarKind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from santiago.planner.structured.tree import Array, Builder, Node, Object, Scalar, ScalarKind
 
 MAX_DEPTH = 100
 MAX_NODES = 1_000_000
@@ -40,7 +38,7 @@ def parse(text: str, first_line: int = 1) -> Node:
     builder = _Builder(first_line)
     for event in _events(text, first_line):
         builder.take(event)
-    documents = builder.documents
+    documents = builder.roots
     if len(documents) > 1:
         return Array(documents[0].line, documents)
     return documents[0] if documents else Scalar(first_line, "", "null")
@@ -66,44 +64,44 @@ def _events(text: str, first_line: int) -> Iterator[Any]:
         raise DocumentError(line, f"not valid YAML: {reason}", "Remove control characters.") from None
 
 
-class _Builder:
-    """Events in, tree out; `stack` holds the open collections, `keys` the key that each open object waits with."""
+class _Builder(Builder):
+    """Events in, tree out."""
 
     def __init__(self, first_line: int) -> None:
+        super().__init__(MAX_DEPTH, MAX_NODES)
         self.first = first_line
-        self.stack: list[Array | Object] = []
-        self.keys: list[tuple[str, int] | None] = []
         self.anchors: dict[str, Node] = {}
-        self.documents: list[Node] = []
-        self.count = 0
 
     def take(self, event: Any) -> None:
         line = event.start_mark.line + self.first
         match type(event).__name__:
             case "ScalarEvent":
                 self.check_tag(event.tag, line)
-                self.anchored(event.anchor, self.add(_scalar(event, line)))
+                scalar = _scalar(event, line)
+                self.scalar(scalar)
+                self.anchored(event.anchor, scalar)
             case "SequenceStartEvent":
-                self.open(Array(line), event)
+                self.begin(Array(line), event)
             case "MappingStartEvent":
-                self.open(Object(line), event)
+                self.begin(Object(line), event)
             case "SequenceEndEvent" | "MappingEndEvent":
-                self.stack.pop()
-                self.keys.pop()
+                self.close()
             case "AliasEvent":
                 self.alias(event.anchor, line)
             case "DocumentStartEvent":
                 self.anchors.clear()
 
-    def open(self, node: Array | Object, event: Any) -> None:
+    def begin(self, node: Array | Object, event: Any) -> None:
         self.check_tag(event.tag, node.line)
-        if len(self.stack) >= MAX_DEPTH:
-            raise DocumentError(node.line, f"nested deeper than {MAX_DEPTH} levels", "Flatten the document.")
-        if self.stack and isinstance(self.stack[-1], Object) and self.keys[-1] is None:
+        if self.awaits_key():
             raise YamlSyntaxError(node.line, "not valid YAML: a list or object as a key", node.line)
-        self.anchored(event.anchor, self.add(node))
-        self.stack.append(node)
-        self.keys.append(None)
+        self.open(node)
+        self.anchored(event.anchor, node)
+
+    def awaits_key(self) -> Object | None:
+        """Return the open object whose next key comes here, if there is one."""
+        parent = self.stack[-1] if self.stack else None
+        return parent if isinstance(parent, Object) and self.keys[-1] is None else None
 
     def anchored(self, anchor: str | None, node: Node) -> None:
         if anchor is not None:
@@ -116,42 +114,18 @@ class _Builder:
         if not isinstance(node, Scalar):
             message = f"*{_one_line(anchor)} repeats a list or object"
             raise DocumentError(line, message, "Write it out; santiago does not expand YAML aliases.")
-        self.add(Scalar(line, node.text, node.kind))
+        self.scalar(Scalar(line, node.text, node.kind))
 
     def check_tag(self, tag: str | None, line: int) -> None:
         if tag not in _TAGS:
             shown = _one_line((tag or "").replace(_CORE, "!!"))
             raise DocumentError(line, f"the tag {shown} is not read", "Remove the tag, or put the text in quotes.")
 
-    def add(self, node: Node) -> Node:
-        self.count += 1
-        if self.count > MAX_NODES:
-            raise DocumentError(node.line, f"more than {MAX_NODES} values", "Split the document.")
-        if not self.stack:
-            self.documents.append(node)
-            return node
-        parent = self.stack[-1]
-        if isinstance(parent, Array):
-            parent.items.append(node)
-            return node
-        waiting = self.keys[-1]
-        if waiting is None:
-            assert isinstance(node, Scalar)
-            self.new_key(parent, node)
+    def scalar(self, node: Scalar) -> None:
+        if (parent := self.awaits_key()) is not None:
+            self.key(parent, node.text, node.line)
         else:
-            parent.fields[waiting[0]] = Field(waiting[0], waiting[1], node)
-            self.keys[-1] = None
-        return node
-
-    def new_key(self, parent: Object, node: Scalar) -> None:
-        if node.text in parent.fields:
-            before = parent.fields[node.text].line
-            raise DocumentError(
-                node.line,
-                f'the key "{_one_line(node.text)}" is there twice (also on line {before})',
-                "Remove one of the two.",
-            )
-        self.keys[-1] = (node.text, node.line)
+            self.add(node)
 
 
 def _scalar(event: Any, line: int) -> Scalar:

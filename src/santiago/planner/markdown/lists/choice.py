@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import lru_cache
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding, Level
 from santiago.contract.record import record
 from santiago.planner import ids
-from santiago.planner.draft import PLANNED
+from santiago.planner.draft import PLANNED, Document, Unit
 from santiago.planner.findings import note
 from santiago.planner.markdown import assemble
 from santiago.planner.markdown.carriers import is_group
+from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.labels import clean
 from santiago.planner.markdown.lists.definitions import side_lists, span_of
 from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.lists.named import named_lists
 from santiago.planner.markdown.lists.tables import table_lists, with_columns
 from santiago.planner.markdown.lists.unnamed import as_a_lists, chain_lists, numbered_lists, requirement_lists
-
-if TYPE_CHECKING:
-    from santiago.planner.draft import Document, Unit
-    from santiago.planner.markdown.harvest import Carrier
-    from santiago.planner.source import Source
+from santiago.planner.source import Source
 
 MAX_TITLE = 120
 """Characters of a sentence that serves as a title."""
@@ -111,15 +108,9 @@ def offers(view: View) -> list[UnitList]:
     return _joined(view, found)
 
 
+@lru_cache(maxsize=1)
 def choose(source: Source) -> Choice | None:
     """Return the list to plan from: the one that the user asked for, else the strongest by the written rules."""
-    if "choice" not in source.memo:
-        source.memo["choice"] = _choose(source)
-    held = source.memo["choice"]
-    return held if isinstance(held, Choice) else None
-
-
-def _choose(source: Source) -> Choice | None:
     view = View(source)
     lists = offers(view)
     named = source.options.units

@@ -4,35 +4,27 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from santiago.contract.patterns import pattern
 from santiago.planner import hints, ids, words
 from santiago.planner.markdown.carriers import CRITERION_PREFIXES
 from santiago.planner.markdown.labels import read_label
-from santiago.planner.markdown.outline import Kind
+from santiago.planner.markdown.lists.model import View
+from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Zone, labelled_id
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from santiago.planner.markdown.lists.model import View
-    from santiago.planner.markdown.outline import Block
-
-
-def _set(names: str) -> frozenset[str]:
-    return frozenset(names.split())
-
+from santiago.planner.words import spaced
 
 _KNOWN: dict[str, frozenset[str]] = {
-    "story": _set("US HU STORY USERSTORY USER-STORY UST HDU JS JTBD"),
-    "nfr": _set("NFR NF RNF NFA ENF KNF NR QR НФТ"),
-    "requirement": _set("FR REQ R RQ RF REQUIREMENT SRS SR UR FA EF KF FN FUNC FRQ PRD ФТ"),
-    "feature": _set("F FEAT FEATURE FT"),
-    "task": _set("T TASK TSK TK TODO ISSUE TICKET BUG WP WI"),
+    "story": spaced("US HU STORY USERSTORY USER-STORY UST HDU JS JTBD"),
+    "nfr": spaced("NFR NF RNF NFA ENF KNF NR QR НФТ"),
+    "requirement": spaced("FR REQ R RQ RF REQUIREMENT SRS SR UR FA EF KF FN FUNC FRQ PRD ФТ"),
+    "feature": spaced("F FEAT FEATURE FT"),
+    "task": spaced("T TASK TSK TK TODO ISSUE TICKET BUG WP WI"),
 }
-_GROUPS = _set("E EP EPIC PHASE SPRINT MILESTONE WAVE STAGE STEP")
+_GROUPS = spaced("E EP EPIC PHASE SPRINT MILESTONE WAVE STAGE STEP")
 _WORDS = {"story": "story", "requirement": "requirement", "feature": "feature", "task": "task", "slug": "task"}
 _TWO_PART = pattern(r"\D+\d+[-.]\d")
 

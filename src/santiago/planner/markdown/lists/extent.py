@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from santiago.contract.patterns import pattern
 from santiago.planner import words
 from santiago.planner.markdown.carriers import chunk_of, is_group, label
+from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.labels import split_label
 from santiago.planner.markdown.lists.definitions import is_form
-from santiago.planner.markdown.outline import Kind
-
-if TYPE_CHECKING:
-    from santiago.planner.markdown.harvest import Carrier
-    from santiago.planner.markdown.lists.model import View
-    from santiago.planner.markdown.outline import Block
-
-
-_GROUP_NAME = pattern(r"^[\W_]*([^\W\d_]+)\s*([A-Za-z]{0,3}\d+(?:\.\d+)*)(?!\w)")
+from santiago.planner.markdown.lists.model import View
+from santiago.planner.markdown.outline import Block, Kind
 
 
 def extents(view: View, starts: list[int]) -> list[tuple[int, int]]:
@@ -29,11 +21,11 @@ def extents(view: View, starts: list[int]) -> list[tuple[int, int]]:
     has what follows where that is a criteria label, which many authors do not indent.
     """
     pairs = []
-    for position, at in enumerate(starts):
-        limit = min(starts[position + 1] if position + 1 < len(starts) else len(view.blocks), view.section_end(at))
+    for at, after in zip(starts, [*starts[1:], len(view.blocks)], strict=False):
+        limit = min(after, view.section_end(at))
         match view.blocks[at].kind:
             case Kind.HEADING:
-                end = min(view.ends[at], starts[position + 1] if position + 1 < len(starts) else view.ends[at])
+                end = min(view.ends[at], after)
             case Kind.PARA:
                 end = _to_group(view, at, limit)
             case Kind.ITEM if _label_follows(view, view.ends[at], limit) or _is_open_form(view, at):
@@ -73,17 +65,10 @@ def grouped(view: View, carriers: list[Carrier]) -> list[Carrier]:
     near = _near_labels(view, carriers)
     sizes = Counter(near)
     several = len({name for name in near if name is not None}) > 1 and max(sizes.values(), default=0) > 1
-    found = []
-    for carrier, chunk, name in zip(carriers, explicit, near, strict=True):
-        tags = (*carrier.tags, *group_names(chunk)) if chunk else carrier.tags
-        found.append(replace(carrier, chunk=chunk or (name if several else None), tags=tags))
-    return found
-
-
-def group_names(chunk: str) -> tuple[str, ...]:
-    """Return the short name by which a dependency may address a group: `Epic 1` of `Epic 1: Accounts`."""
-    named = _GROUP_NAME.match(chunk)
-    return (f"{named[1]} {named[2]}",) if named else ()
+    return [
+        replace(carrier, chunk=chunk or (name if several else None))
+        for carrier, chunk, name in zip(carriers, explicit, near, strict=True)
+    ]
 
 
 def _near_labels(view: View, carriers: list[Carrier]) -> list[str | None]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.contract.record import record
@@ -15,9 +15,6 @@ from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.labels import read_label
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 
 @record
@@ -60,16 +57,17 @@ class View:
     @cached_property
     def criteria_before(self) -> list[int]:
         """For each block, how many criteria marks stand before it: counting in a range is one subtraction."""
-        flags = [0] * len(self.blocks)
-        for index in self.criteria_marks:
+        return self._before(self.criteria_marks)
+
+    def _before(self, places: list[int]) -> list[int]:
+        flags = bytearray(len(self.blocks))
+        for index in places:
             flags[index] = 1
         return [0, *accumulate(flags)]
 
-    def owns_criteria(self, carrier: Carrier) -> bool:
-        return self.criteria_before[carrier.end] > self.criteria_before[carrier.at]
-
     def explicit(self, carriers: Iterable[Carrier]) -> bool:
-        owners = [self.owns_criteria(carrier) for carrier in carriers]
+        before = self.criteria_before
+        owners = [before[carrier.end] > before[carrier.at] for carrier in carriers]
         return sum(owners) * 2 >= len(owners) > 0
 
     @cached_property
@@ -119,10 +117,7 @@ class View:
 
     @cached_property
     def _stories_before(self) -> list[int]:
-        flags = [0] * len(self.blocks)
-        for index in self.stories:
-            flags[index] = 1
-        return [0, *accumulate(flags)]
+        return self._before(self.stories)
 
     def tells_stories(self, carriers: Sequence[Carrier]) -> bool:
         """Tell whether at least half of these units are or hold an As-a sentence."""

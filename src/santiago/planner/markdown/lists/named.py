@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.planner import ids
-from santiago.planner.markdown.carriers import BOX_STATUS, carrier
+from santiago.planner.markdown.carriers import carrier
+from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.lists.definitions import (
     Definition,
     definitions,
@@ -21,9 +20,6 @@ from santiago.planner.markdown.lists.definitions import (
 from santiago.planner.markdown.lists.extent import extents, grouped
 from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.outline import Kind
-
-if TYPE_CHECKING:
-    from santiago.planner.markdown.harvest import Carrier
 
 SHORT_FILE = 150
 """Lines up to which an id that occurs once may be the document's only unit."""
@@ -83,10 +79,10 @@ def _as_list(view: View, kind: str, found: list[Definition]) -> UnitList:
     everywhere, chosen = chosen, _once(view, chosen)
     rest = {d.at: d for d in chosen}
     carriers = [
-        carrier(view.source, at, end=end, found=_without_box(rest[at].found), tags=former_ids(rest[at].found.rest))
+        carrier(view.source, at, end=end, found=rest[at].found, tags=former_ids(rest[at].found.rest))
         for at, end in extents(view, list(rest))
     ]
-    carriers = grouped(view, [_with_status(view, c, rest[c.at].found) for c in carriers])
+    carriers = grouped(view, carriers)
     kind = "story" if kind == "other" and view.tells_stories(carriers) else kind
     return UnitList(
         rule=8 if headings else 9,
@@ -206,17 +202,6 @@ def _once(view: View, found: list[Definition]) -> list[Definition]:
 
 def _size(view: View, definition: Definition) -> int:
     return view.ends[definition.at] - definition.at
-
-
-def _without_box(found: ids.Found) -> ids.Found:
-    return found._replace(rest=re.sub(r"^\[[ xX~-]\]\s*", "", found.rest))
-
-
-def _with_status(view: View, made: Carrier, found: ids.Found) -> Carrier:
-    box = re.match(r"\[([ xX~-])\]", found.rest)
-    if box is None or view.blocks[made.at].box is not None:
-        return made
-    return replace(made, status=BOX_STATUS[box[1]])
 
 
 def _keys(kind: str, found: list[Definition]) -> frozenset[str]:

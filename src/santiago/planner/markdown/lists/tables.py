@@ -4,41 +4,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from santiago.contract.patterns import pattern
 from santiago.planner import hints, ids, words
-from santiago.planner.draft import DraftCriterion, Status
+from santiago.planner.draft import DraftCriterion, Status, Unit
 from santiago.planner.markdown import table_heads
 from santiago.planner.markdown.carriers import carrier
-from santiago.planner.markdown.harvest import status_of
+from santiago.planner.markdown.harvest import Carrier, status_of
 from santiago.planner.markdown.labels import clean
 from santiago.planner.markdown.lists.definitions import is_listlike, kind_of
 from santiago.planner.markdown.lists.extent import grouped
 from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.markdown.table_heads import cell_of, columns_of
 from santiago.planner.source import Zone
-
-if TYPE_CHECKING:
-    from santiago.planner.draft import Unit
-    from santiago.planner.markdown.harvest import Carrier
 
 _BRACKETED = pattern(r"[(\[][^()\[\]]*[)\]]")
 _BREAKS = pattern(r"<br\s*/?>|;|；|•|\n")
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """What the columns of one table mean; -1 where there is none."""
-
-    id: int = -1
-    title: int = -1
-    role: int = -1
-    priority: int = -1
-    criteria: int = -1
-    depends: int = -1
-    status: int = -1
 
 
 def table_lists(view: View) -> list[UnitList]:
@@ -57,7 +40,7 @@ def table_lists(view: View) -> list[UnitList]:
         made = [one for one in made if one.at not in again]
         repeated[kind] += again
         found[kind] += made
-        explicit[kind] += len(made) if columns.criteria >= 0 else 0
+        explicit[kind] += len(made) if "criteria" in columns else 0
     return [
         _as_list(view, kind, carriers, explicit=explicit[kind] * 2 >= len(carriers), repeated=repeated[kind])
         for kind, carriers in found.items()
@@ -99,32 +82,25 @@ def _tables(view: View) -> list[list[int]]:
     return [rows for rows in tables if view.source.zones[rows[0]] != Zone.NEVER]
 
 
-def columns_of(header: tuple[str, ...]) -> Columns:
-    """Read the meaning of each column off the header."""
-    where: dict[str, int] = {}
-    for index, cell in enumerate(header):
-        if (meaning := table_heads.column(cell)) is not None:
-            where.setdefault(meaning, index)
-    return Columns(**where)
-
-
-def _kind(view: View, rows: list[int], columns: Columns) -> str | None:
+def _kind(view: View, rows: list[int], columns: dict[str, int]) -> str | None:
     """Return the kind of list that a table is, or None where its rows are no units."""
     names = {words.normal(cell) for cell in view.blocks[rows[0]].header}
     if names & words.OTHER_COLUMNS:
         return None
-    weighed = max(columns.priority, columns.criteria) >= 0
+    weighed = not columns.keys().isdisjoint(("priority", "criteria"))
     says_what = bool(names & (words.NAME_COLUMNS - words.VAGUE_COLUMNS))
     leads = [lead for index in rows if (lead := view.source.named.get(index)) and lead.kind == "prefix"]
     if leads:
         return _kind_by_ids(view, rows, columns, leads, sure=says_what and weighed)
-    if columns.role >= 0 and columns.title >= 0:
+    if {"role", "title"} <= columns.keys():
         return "table"
     kept = "table" if weighed else "status" if names & words.STATE_COLUMNS else None
-    return kept if columns.title >= 0 and says_what and len(rows) > 1 else None
+    return kept if "title" in columns and says_what and len(rows) > 1 else None
 
 
-def _kind_by_ids(view: View, rows: list[int], columns: Columns, leads: list[ids.Found], *, sure: bool) -> str | None:
+def _kind_by_ids(
+    view: View, rows: list[int], columns: dict[str, int], leads: list[ids.Found], *, sure: bool
+) -> str | None:
     """Return the kind that most ids say; where the header says what the rows are, `SC` is one whatever it means elsewhere."""
     same = {None: None, "nfr": "requirement", "side": "other" if sure else None}
     kinds = [same.get(kind, kind) for kind in map(kind_of, leads)]
@@ -132,7 +108,9 @@ def _kind_by_ids(view: View, rows: list[int], columns: Columns, leads: list[ids.
     if len(named) * 2 < len(rows) or _only_refers(view, rows):
         return None
     kind = max(sorted(set(named)), key=named.count)
-    counted = max(columns.id, columns.title) >= 0 and len(rows) > 1 and is_listlike([lead.id for lead in leads])
+    counted = (
+        not columns.keys().isdisjoint(("id", "title")) and len(rows) > 1 and is_listlike([lead.id for lead in leads])
+    )
     return kind if kind != "other" or counted else None
 
 
@@ -145,7 +123,7 @@ def _only_refers(view: View, rows: list[int]) -> bool:
     return bare * 2 > len(rows)
 
 
-def _carrier(view: View, index: int, columns: Columns) -> Carrier | None:
+def _carrier(view: View, index: int, columns: dict[str, int]) -> Carrier | None:
     block = view.blocks[index]
     lead = view.source.leads[index]
     named = lead if lead is not None and lead.kind == "prefix" and kind_of(lead) is not None else None
@@ -153,17 +131,17 @@ def _carrier(view: View, index: int, columns: Columns) -> Carrier | None:
     if not title:
         return None
     made = carrier(view.source, index, end=index + 1, found=named, title=title)
-    if named is None and columns.id >= 0 and (number := clean(_cell(block, columns.id))):
+    if named is None and (number := clean(cell_of(block, "id"))):
         made = replace(made, id=number if re.fullmatch(r"[\d.]+[A-Za-z]?", number) else None)
     return made
 
 
-def _title(block: Block, columns: Columns, lead: ids.Found | None) -> str:
-    if columns.role >= 0 and columns.title >= 0:
-        who, what = (f"{block.header[i].strip(' .…')} {_cell(block, i)}" for i in (columns.role, columns.title))
+def _title(block: Block, columns: dict[str, int], lead: ids.Found | None) -> str:
+    if {"role", "title"} <= columns.keys():
+        who, what = (f"{block.header[columns[m]].strip(' .…')} {cell_of(block, m)}" for m in ("role", "title"))
         return f"{who}, {what}"
-    first = 0 if lead is None and columns.id < 0 else 1
-    named = _cell(block, columns.title) if columns.title >= first else ""
+    first = 0 if lead is None and "id" not in columns else 1
+    named = cell_of(block, "title") if columns.get("title", -1) >= first else ""
     rest = lead.rest if lead and _BRACKETED.sub("", lead.rest).strip() else ""
     return next(filter(None, (named, rest, *_other_cells(block, first), *block.cells[first:])), "")
 
@@ -173,10 +151,6 @@ def _other_cells(block: Block, first: int) -> list[str]:
     at = table_heads.id_column(block.header)
     cells = list(enumerate(zip(block.cells, block.header, strict=False)))[first:]
     return [cell for place, (cell, name) in cells if place != at and table_heads.column(name) in (None, "title")]
-
-
-def _cell(block: Block, column: int) -> str:
-    return block.cells[column] if 0 <= column < len(block.cells) else ""
 
 
 def with_columns(view: View, units: list[Unit], carriers: tuple[Carrier, ...]) -> list[Unit]:
@@ -191,9 +165,9 @@ def _criteria(cell: str, line: int) -> list[DraftCriterion]:
 
 
 def _filled(unit: Unit, row: Block) -> Unit:
-    columns = columns_of(row.header)
-    deps = hints.field_deps(_cell(row, columns.depends), row.line, "table") if columns.depends >= 0 else unit.deps
-    said = status_of(_cell(row, columns.status).lstrip("-* "))
+    declares = "depends" in columns_of(row.header)
+    deps = hints.field_deps(cell_of(row, "depends"), row.line, "table") if declares else unit.deps
+    said = status_of(cell_of(row, "status").lstrip("-* "))
     others = [
         f"{name}: {cell}"
         for name, cell in zip(row.header, row.cells, strict=False)
@@ -201,9 +175,9 @@ def _filled(unit: Unit, row: Block) -> Unit:
     ]
     return replace(
         unit,
-        criteria=tuple(_criteria(_cell(row, columns.criteria), row.line)),
+        criteria=tuple(_criteria(cell_of(row, "criteria"), row.line)),
         deps=tuple(deps),
         status=said if said is not None and unit.status is Status.OPEN else unit.status,
-        priority=clean(_cell(row, columns.priority)) or unit.priority,
+        priority=clean(cell_of(row, "priority")) or unit.priority,
         text="\n".join(others),
     )

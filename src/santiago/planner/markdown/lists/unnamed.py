@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.planner import hints, ids, words
 from santiago.planner.markdown.carriers import carrier, indexes, is_group
+from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.lists.extent import extents, grouped
 from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Zone
-
-if TYPE_CHECKING:
-    from santiago.planner.markdown.harvest import Carrier
-    from santiago.planner.markdown.lists.model import View
-
 
 _GROUP_NUMBER = pattern(r"^[\W_]*[^\W\d_]+\s*(\d+[\w.]*?)[*_]*\s*[:：.)\-–—]+\s*(.*)$")
 

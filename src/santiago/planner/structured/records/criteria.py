@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.planner import words
-from santiago.planner.commands import is_plain_command
 from santiago.planner.draft import DraftCriterion, Hint
 from santiago.planner.structured.records import vocabulary
 from santiago.planner.structured.tree import (
@@ -23,9 +22,6 @@ from santiago.planner.structured.tree import (
     items,
     text_lines,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _MARKS = pattern(r"^\s*(?:[-*•+]\s+)?(?:\\?\[[ xX~\-]?\\?\]\s*)?(?:\d{1,3}[.)]\s+)?")
 _BULLET = pattern(r"^\s*(?:[-*•+]\s+|\\?\[[ xX~\-]\\?\]\s|\d{1,3}[.)]\s+)")
@@ -106,12 +102,7 @@ def _field(entry: Field, carrier: str, into: Criteria) -> None:
     if isinstance(value, Scalar):
         into.found += _from_block(value)
     elif isinstance(value, Array):
-        for node in value.items:
-            # Some forks keep commands here and nothing else.
-            if fold_key(entry.key) == "completioncriteria" and is_plain_command(as_text(node)):
-                into.verify.append(Hint(value=as_text(node), line=node.line, carrier=carrier))
-            else:
-                _element(node, carrier, into)
+        _element(value, carrier, into)
         into.found[start:] = _joined(into.found[start:])
     elif (own := _given_when_then(value)) is not None:
         into.found.append(own)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from santiago.contract.patterns import pattern
 from santiago.planner import hints, ids
 from santiago.planner.draft import Dep
 from santiago.planner.structured.records import vocabulary
 from santiago.planner.structured.tree import Array, Node, Object, as_text, fold_key, items
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _TARGET = ("dependsOnId", "depends_on_id", "id", "task", "taskId", "story", "storyId", "target", "ref", "name", "title")
 _NOT_BLOCKING = frozenset(
@@ -40,17 +38,13 @@ def mentions_of(record: Object) -> list[Mention]:
     for entry in record.fields.values():
         if fold_key(entry.key) not in vocabulary.DEPENDS:
             continue
-        if isinstance(entry.value, Object) and not _names_target(entry.value):
+        if isinstance(entry.value, Object) and not any(map(entry.value.text, _TARGET)):
             for inner in entry.value.fields.values():
                 if fold_key(inner.key) in vocabulary.DEPENDS_INSIDE:
                     found += _from(inner.value)
         else:
             found += _from(entry.value)
     return found
-
-
-def _names_target(node: Object) -> bool:
-    return any(as_text(node.get(key)) for key in _TARGET)
 
 
 def _from(node: Node) -> list[Mention]:

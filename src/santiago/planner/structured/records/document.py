@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner import ids
-from santiago.planner.draft import Document
+from santiago.planner.draft import Document, unique
 from santiago.planner.findings import error, note, warning
-from santiago.planner.structured.records import fields, groups, listing, units, vocabulary
+from santiago.planner.source import Options
+from santiago.planner.structured.records import fields, listing, vocabulary
 from santiago.planner.structured.records.criteria import criteria_in, has_criteria
 from santiago.planner.structured.records.lists import Candidate, Member, candidates, fallback
 from santiago.planner.structured.tree import Node, Object, as_text, fold_key, items
-
-if TYPE_CHECKING:
-    from santiago.planner.source import Options
 
 _TITLES = ("title", "project", "projectName", "name", "productName", "product", "projectTitle", "feature")
 _WHOLE = frozenset((*vocabulary.CRITERIA[0], *vocabulary.CRITERIA[1], "finalacceptance", "definitionofdone"))
@@ -47,7 +43,7 @@ def _take_whole(document: Document, root: Object, carrier: str) -> None:
     listing.group_by_reference(document, _references(root))
     if carrier:
         checks = fields.commands_of(root, carrier, set())
-        document.run_verify, document.unread = list(units.unique(checks.taken)), checks.left
+        document.run_verify, document.unread = list(unique(checks.taken)), checks.left
         document.findings += _whole_criteria(root, carrier)
 
 
@@ -131,7 +127,7 @@ def _references(root: Object) -> list[tuple[str, list[str]]]:
 
 def _whole_criteria(root: Object, carrier: str) -> list[Finding]:
     return [
-        groups.of_no_story(len(criteria), entry.key, entry.line)
+        listing.of_no_story(len(criteria), entry.key, entry.line)
         for entry in root.fields.values()
         if fold_key(entry.key) in _WHOLE and (criteria := criteria_in(entry.value, entry.line, carrier).found)
     ]

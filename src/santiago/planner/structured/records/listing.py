@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
+from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner import ids
-from santiago.planner.draft import Dep, Document, Unit
+from santiago.planner.draft import Dep, Document, GroupEdge, Unit
 from santiago.planner.findings import left_out, note, warning
-from santiago.planner.structured.records import groups
-from santiago.planner.structured.records.deps import Resolver
+from santiago.planner.order import looks_ahead
+from santiago.planner.structured.records.criteria import stated_criteria
+from santiago.planner.structured.records.deps import Resolver, mentions_of
+from santiago.planner.structured.records.lists import Candidate, Group
 from santiago.planner.structured.records.units import Gathered, gather
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from santiago.planner.structured.records.lists import Candidate
 
 
 def document(format_: str, evidence: Sequence[str], candidate: Candidate, carrier: str) -> Document:
     """Return the document that a list of records makes."""
     gathered = [gather(member, carrier) for member in candidate.members]
-    labels = groups.labels_of(candidate.groups)
+    labels = _labels_of(candidate.groups)
     for each in gathered:
-        each.unit = groups.placed(each.unit, each.group, labels)
+        each.unit = _placed(each.unit, each.group, labels)
     resolver = Resolver(_names(gathered))
     found = Document(format=format_, evidence=tuple(evidence))
     deps = [_resolve(each, resolver, carrier, found.findings) for each in gathered]
@@ -35,9 +33,9 @@ def document(format_: str, evidence: Sequence[str], candidate: Candidate, carrie
     ]
     found.units = _addressed(found.units)
     _soft_chunks(found, gathered)
-    found.edges = groups.edges(candidate.groups, labels)
+    found.edges = _group_edges(candidate.groups, labels)
     found.findings += [*left_out(found.units), *_untitled(found.units)]
-    found.findings += groups.findings(candidate.groups, candidate.empty)
+    found.findings += _group_findings(candidate.groups, candidate.empty)
     return found
 
 
@@ -106,7 +104,7 @@ def _are_stages(units: Sequence[Unit], labels: Sequence[str | None]) -> bool:
     distinct = set(labels)
     runs = 1 + sum(before != label for before, label in pairwise(labels))
     whole = all(labels) and runs == len(distinct) and 1 < len(distinct) <= len(labels) / 2
-    return whole and not _looks_ahead(units, labels) and not any(unit.rank for unit in units)
+    return whole and not looks_ahead(units, labels) and not any(unit.rank for unit in units)
 
 
 def group_by_reference(found: Document, references: Sequence[tuple[str, Sequence[str]]]) -> None:
@@ -117,21 +115,8 @@ def group_by_reference(found: Document, references: Sequence[tuple[str, Sequence
             chunk.setdefault(ids.fold(name), label)
     labels = [chunk.get(ids.fold(unit.id or "")) for unit in found.units]
     grouped = any(unit.chunk for unit in found.units)
-    if all(labels) and not grouped and not _looks_ahead(found.units, labels):
+    if all(labels) and not grouped and not looks_ahead(found.units, labels):
         found.units = [replace(unit, chunk=label) for unit, label in zip(found.units, labels, strict=True)]
-
-
-def _looks_ahead(units: Sequence[Unit], labels: Sequence[str | None]) -> bool:
-    """Tell whether a unit depends on one of a later chunk."""
-    first: dict[str | None, int] = {}
-    for label in labels:
-        first.setdefault(label, len(first))
-    chunk = {ids.fold(unit.id): first[label] for unit, label in zip(units, labels, strict=True) if unit.id}
-    return any(
-        chunk.get(ids.fold(dep.target), -1) > first[label]
-        for unit, label in zip(units, labels, strict=True)
-        for dep in unit.deps
-    )
 
 
 def _untitled(units: Sequence[Unit]) -> Iterator[Finding]:
@@ -139,3 +124,75 @@ def _untitled(units: Sequence[Unit]) -> Iterator[Finding]:
         if not unit.title or unit.title == unit.id:
             message = f"{unit.id or 'a unit'} has no title"
             yield warning("no_title", unit.line, message, "Say in a title or description what is to be done.")
+
+
+# Groups: phases, epics and parents, as chunks, tags and the dependencies between them
+
+_Labels = dict[int, str]
+"""Label of each group, by its identity."""
+
+
+def _labels_of(groups: Sequence[Group]) -> _Labels:
+    """Return a label for each group; where two groups share a title, their number tells them apart."""
+    labels: _Labels = {}
+    used: set[str] = set()
+    for number, group in enumerate(groups, 1):
+        label = group.label or f"Group {number}"
+        label = label if label not in used else f"{label} ({number})"
+        used.add(label)
+        labels[id(group)] = label
+    return labels
+
+
+def _placed(unit: Unit, group: Group | None, labels: _Labels) -> Unit:
+    """Return a unit with the chunk of its nearest stage, and the ids of the parents that it is a part of as tags."""
+    tags, chunk = list(unit.tags), unit.chunk
+    while group is not None:
+        if group.is_chunk:
+            chunk = chunk or labels[id(group)]
+        elif group.names:
+            tags.append(group.names[0])
+        group = group.parent
+    return replace(unit, chunk=chunk or None, tags=tuple(dict.fromkeys(tags)))
+
+
+def _group_edges(groups: Sequence[Group], labels: _Labels) -> list[GroupEdge]:
+    """Return the dependencies that groups declare on each other, by id, number or title."""
+    names: dict[str, str] = {}
+    for group in groups:
+        for name in (*group.names, group.label):
+            names.setdefault(ids.fold(name), _group_name(group, labels))
+    return [
+        GroupEdge(group=_group_name(group, labels), target=names.get(ids.fold(each.text), each.text), line=each.line)
+        for group in groups
+        if group.node is not None
+        for each in mentions_of(group.node)
+    ]
+
+
+def _group_name(group: Group, labels: _Labels) -> str:
+    return labels[id(group)] if group.is_chunk or not group.names else group.names[0]
+
+
+def _group_findings(groups: Sequence[Group], empty: Sequence[Group]) -> list[Finding]:
+    """Report groups without a unit, and criteria of a whole group, which belong to none of its units."""
+    found = [
+        note(
+            "side_list",
+            group.line,
+            f'"{group.label}" holds no tasks or stories; nothing was planned from it',
+            "Give it a list of tasks, or remove it.",
+        )
+        for group in empty
+    ]
+    for group in groups:
+        criteria = stated_criteria(group.node) if group.node is not None else []
+        if criteria:
+            found.append(of_no_story(len(criteria), group.label, criteria[0].line))
+    return found
+
+
+def of_no_story(number: int, label: str, line: int) -> Finding:
+    message = f'{count(number, "criterion", "criteria")} of "{label}" belong{"s" if number == 1 else ""} to no story; not covered by any check'
+    hint = "Move each to the story that it judges, or give the run a command that checks them."
+    return warning("criteria_of_no_story", line, message, hint)

@@ -7,15 +7,6 @@ from dataclasses import dataclass, field
 from santiago.planner import ids, words
 from santiago.planner.structured.records import vocabulary
 from santiago.planner.structured.records.criteria import has_criteria
-from santiago.planner.structured.records.strength import (
-    NAMED,
-    STRINGS,
-    WORK,
-    are_prefixed,
-    is_record,
-    is_sentence,
-    strength_of,
-)
 from santiago.planner.structured.tree import (
     Array,
     Field,
@@ -34,6 +25,13 @@ MAX_GROUPS = 6
 MAX_WRAPPERS = 3
 """Objects around a list: `{prd: {scope: {features: …}}}`."""
 
+NONE, STRINGS, RECORDS, NAMED, WORK = range(-1, 4)
+"""How strongly a list is one of units; NONE is not at all."""
+
+_SAYING = (*vocabulary.TITLE, *vocabulary.WEAK_TITLE)
+_WORKING = frozenset(("steps", "assertions", "test")).union(
+    vocabulary.DEPENDS, vocabulary.DONE_FLAGS, vocabulary.STATUS, vocabulary.PRIORITY
+)
 _UNIT_RANK = {key: rank for rank, key in reversed(list(enumerate(vocabulary.UNIT_LISTS)))}
 _GROUPS = frozenset(vocabulary.GROUP_LISTS)
 _INNER = frozenset(vocabulary.INNER_LISTS)
@@ -107,7 +105,7 @@ def fallback(root: Node) -> Candidate | None:
         members = [
             Member(node, node.line)
             for node in items(entry.value)
-            if (isinstance(node, Object) and is_record(node)) or (isinstance(node, Scalar) and as_text(node))
+            if (isinstance(node, Object) and _is_record(node)) or (isinstance(node, Scalar) and as_text(node))
         ]
         if members:
             return Candidate(entry.key, entry.line, 0, members)
@@ -195,7 +193,7 @@ def _collect_entry(
         candidate.members.append(Member(value, entry.line, entry.key, group, future))
     elif isinstance(value, Scalar):
         return
-    elif isinstance(value, Object) and is_record(value) and not _inner_lists(value, stage=True):
+    elif isinstance(value, Object) and _is_record(value) and not _inner_lists(value, stage=True):
         name = entry.key if value.field(*vocabulary.ID) is None else None
         candidate.members.append(Member(value, entry.line, name, group, future))
     elif fold_key(entry.key) in _INNER:
@@ -241,7 +239,7 @@ def _holds_units(entry: Field, *, stage: bool, judged: bool) -> bool:
     key, value = fold_key(entry.key), entry.value
     if key not in _INNER or not isinstance(value, Array) or not (stage or (key in _UNIT_RANK and not judged)):
         return False
-    units = sum(map(is_record, objects(value)))
+    units = sum(map(_is_record, objects(value)))
     if stage and not judged:
         units += sum(isinstance(item, Scalar) for item in value.items)
     return 2 * units > len(value.items)
@@ -265,7 +263,7 @@ def _keyed(node: Object) -> bool:
     named = sum(
         1
         for entry in node.fields.values()
-        if _is_id(entry.key) and (isinstance(entry.value, Object) or is_sentence(as_text(entry.value)))
+        if _is_id(entry.key) and (isinstance(entry.value, Object) or _is_sentence(as_text(entry.value)))
     )
     return named > 1 and 2 * named > len(node.fields)
 
@@ -278,10 +276,65 @@ def _accepted(candidate: Candidate) -> bool:
     """Set the strength of a list; False where its elements are no units."""
     nodes = [member.node for member in candidate.members]
     keyed = sum(1 for member in candidate.members if member.key is not None)
-    candidate.strength = strength_of(nodes, keyed)
+    candidate.strength = _strength_of(nodes, keyed)
     if candidate.strength <= STRINGS:
         grouped = any(member.group for member in candidate.members)
         return candidate.strength == STRINGS and (candidate.depth <= 1 or grouped)
     if fold_key(candidate.key.split(".")[-1]) not in vocabulary.WEAK_LISTS or candidate.strength == WORK:
         return True
-    return candidate.strength == NAMED and (keyed > 0 or are_prefixed(nodes))
+    return candidate.strength == NAMED and (keyed > 0 or _are_prefixed(nodes))
+
+
+def _strength_of(nodes: list[Node], keyed: int) -> int:
+    """Return the strength of a list whose elements these are, `keyed` of them under an id as their key."""
+    records = [node for node in nodes if isinstance(node, Object)]
+    half = len(nodes) / 2
+    if not nodes or keyed + sum(map(_says, nodes)) < half or sum(map(_is_machine, records)) > half:
+        return NONE
+    if (working := sum(map(_is_work, records))) and working >= half:
+        return WORK
+    if keyed + sum(map(_has_id, records)) >= half:
+        return NAMED
+    return RECORDS if len(records) >= half else STRINGS
+
+
+def _are_prefixed(nodes: list[Node]) -> bool:
+    """Tell whether half of the records have ids with a prefix, which only people and their tools give."""
+    leads = [ids.lead(node.text(*vocabulary.ID)) for node in nodes if isinstance(node, Object)]
+    return 2 * sum(1 for found in leads if found and found.kind == "prefix") >= len(nodes)
+
+
+def _is_record(node: Object) -> bool:
+    """Tell whether an object says what it is about."""
+    return any(items(entry.value) for entry in node.pick(_SAYING))
+
+
+def _is_sentence(text: str) -> bool:
+    """Tell whether a text says something, or begins with an id."""
+    found = ids.lead(text)
+    named = found is not None and found.kind == "prefix" and bool(found.rest)
+    return named or len(text.split()) > 2 or (not text.isascii() and len(text) > 6)
+
+
+def _says(node: Node) -> bool:
+    """Tell whether a record or a text says something in words."""
+    if not isinstance(node, Object):
+        return _is_sentence(as_text(node))
+    said = [as_text(entry.value) for entry in node.pick(_SAYING)]
+    wordy = any(len(text.split()) > 1 or (not text.isascii() and len(text) > 3) for text in said)
+    return wordy or (_has_id(node) and any(said))
+
+
+def _has_id(node: Object) -> bool:
+    return any(as_text(entry.value) for entry in node.pick(vocabulary.ID))
+
+
+def _is_work(node: Object) -> bool:
+    return has_criteria(node) or any(fold_key(key) in _WORKING for key in node.fields)
+
+
+def _is_machine(node: Object) -> bool:
+    keys = {fold_key(key) for key in node.fields}
+    return bool(keys & vocabulary.MACHINE) and not (
+        has_criteria(node) or _has_id(node) or keys & {"description", "passes", "acceptance"}
+    )

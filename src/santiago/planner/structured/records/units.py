@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from santiago.planner import hints, ids
-from santiago.planner.draft import Hint, Status, Unit
+from santiago.planner.draft import Hint, Status, Unit, unique
 from santiago.planner.structured.records import fields, vocabulary
 from santiago.planner.structured.records.criteria import Criteria, criteria_in, criteria_of
 from santiago.planner.structured.records.deps import Mention, mentions_of
-from santiago.planner.structured.records.lists import Group
+from santiago.planner.structured.records.lists import Group, Member
 from santiago.planner.structured.tree import Object, Scalar, as_text, flat, items, objects
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from santiago.planner.structured.records.lists import Member
 
 
 @dataclass(slots=True)
@@ -116,12 +110,3 @@ def _covers(record: Object, carrier: str) -> list[Hint]:
             if isinstance(each, Scalar) and text and len(text.split()) == 1 and any(char.isdigit() for char in text):
                 found.append(Hint(value=text, line=each.line, carrier=carrier))
     return found
-
-
-def unique(found: Iterable[Hint]) -> tuple[Hint, ...]:
-    """Return hints without repetition, the first mention of each kept, and that of a field before that of a sentence."""
-    first: dict[str, Hint] = {}
-    for hint in found:
-        if first.setdefault(hint.value, hint).carrier == "text" != hint.carrier:
-            first[hint.value] = hint
-    return tuple(first.values())

@@ -7,10 +7,7 @@ from __future__ import annotations
 
 from santiago.planner.draft import Status
 from santiago.planner.structured.tree import fold_key
-
-
-def _words(table: str) -> frozenset[str]:
-    return frozenset(table.split())
+from santiago.planner.words import spaced
 
 
 def keys(table: str) -> tuple[str, ...]:
@@ -117,20 +114,20 @@ HOUSEKEEPING = frozenset(
 # Values
 
 STATUS_WORDS = {
-    Status.DROPPED: _words(
+    Status.DROPPED: spaced(
         "cancelled canceled dropped rejected removed obsolete wontdo wontfix superseded deprecated duplicate notplanned"
         " tombstone abandoned skipped annulé abgebrochen cancelado отменено 取消 已取消 취소"
     ),
-    Status.FUTURE: _words(
+    Status.FUTURE: spaced(
         "deferred future later postponed icebox someday parked onhold wishlist futur zurückgestellt aplazado отложено"
     ),
-    Status.DONE: _words(
+    Status.DONE: spaced(
         "done completed complete closed finished implemented shipped merged passed passing verified validated"
         " resolved delivered terminé fertig erledigt hecho completado concluído feito готово выполнено 完成 已完成"
         " 完了 완료"
     ),
 }
-NEVER_WORDS = _words("wont wonthave willnothave nothave")
+NEVER_WORDS = spaced("wont wonthave willnothave nothave")
 """Priorities that put a unit off."""
 
 # What is no plan
