@@ -112,7 +112,7 @@ def _criterion(data: Data) -> None:
     ("change", "code", "says"),
     [
         (_unknown_dependency, "unknown_dependency", "S1 depends on S9, which the plan does not define"),
-        (_chunk_as_dependency, "unknown_dependency", "S3 depends on P1, which is the id of no story"),
+        (_chunk_as_dependency, "unknown_dependency", "S3 depends on P1, which is not the id of a story"),
         (_same_id, "duplicate_id", "the id S1 is defined twice"),
         (_unlisted_story, "invalid_field", 'the chunk "Phase 1: Words" does not list S2'),
         (_unlisted_chunk, "invalid_field", "the chunks are listed as Phase 1: Words, and the stories are in"),

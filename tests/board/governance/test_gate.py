@@ -227,9 +227,9 @@ def test_the_gate_looks_at_the_commit_and_not_at_what_stands_beside_it(project: 
     base = commit(project)
     write(project, f"{TRUTH}/vision.yaml", "visions: []\n")
     broken = commit(project)
-    assert any("revision is no whole" in line for line in told(project, _of(base, broken)))
+    assert any("revision is not a whole" in line for line in told(project, _of(base, broken)))
     git(project, "checkout", "-q", base, "--", TRUTH)
-    assert any("revision is no whole" in line for line in told(project, _of(base, broken)))
+    assert any("revision is not a whole" in line for line in told(project, _of(base, broken)))
     mended = commit(project)
     write(project, f"{TRUTH}/vision.yaml", "visions: []\n")
     assert told(project, _of(base, mended)) == []
