@@ -17,11 +17,6 @@ DETAILS = "details"
 LISTING = "files.json"
 
 
-def listing_of(story: str, number: int) -> str:
-    """Return the path of the list of a proposal's files with their digests."""
-    return f"{DETAILS}/{story}/{number}.{LISTING}"
-
-
 class FileDetails:
     """Detailed plans in one run's out-dir."""
 

@@ -311,11 +311,3 @@ def archived(now: str, actor: str, why: str) -> tuple[Change, Change]:
         about={},
     )  # fmt: skip
     return verified, done
-
-
-def of_word(kind: Any, word: str, what: str) -> Any:
-    """Return a word that must be one of a closed list; raise with all of them."""
-    words = get_args(kind)
-    if word not in words:
-        raise misused(f"{word[:60]!r} is not a valid {what}", f"Use one of {', '.join(words)}.")
-    return word
