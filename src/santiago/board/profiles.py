@@ -19,7 +19,6 @@ _ALIASES = {
     "infra-automation": ("infra", "devops", "platform"),
     "refactoring-specialist": ("refactor", "refactoring", "cleanup", "cleanup-specialist"),
 }
-PROFILES = tuple(_ALIASES)
 _KNOWN = {alias: slug for slug, aliases in _ALIASES.items() for alias in (slug, *aliases)}
 _HINT = re.compile(r"(?<![\w-])profile\s{0,8}[:=]\s{0,8}([A-Za-z0-9_-]{1,60})", re.IGNORECASE)
 

@@ -41,7 +41,7 @@ MOST_ENDS = 3
 """How often the input may end (ctrl-d) before it counts as closed."""
 _OVER = frozenset({EventKind.STOP_REQUESTED, EventKind.RUN_ENDED, EventKind.RUN_PAUSED})
 """Events after which nothing is asked any more. Open questions stay open."""
-ENTER, ESCAPE = (b"\n", b"\r"), b"\x1b"
+ENTER = (b"\n", b"\r")
 
 
 class TerminalDesk:
