@@ -39,7 +39,7 @@ def test_a_field_names_its_ids(text: str, expected: list[str]) -> None:
 
 @pytest.mark.parametrize("text", ["none", "None.", "-", "N/A", "なし", "aucune", "[]", "None. T005 may run beside it", "None required"])  # fmt: skip
 def test_a_field_may_say_that_there_are_none(text: str) -> None:
-    assert hints.named(text) == []
+    assert hints.named(text) == ()
     assert hints.field_deps(text, 1, "field") == []
 
 
@@ -63,8 +63,8 @@ def test_what_is_no_range_is_left_alone(text: str) -> None:
 
 
 def test_words_beside_an_id_make_it_a_mention_only_in_their_part_of_the_list() -> None:
-    assert hints.named("T004 complete, database configured") == [("T004", True)]
-    assert hints.named("T001, the schema that T002 needs") == [("T001", True), ("T002", False)]
+    assert hints.named("T004 complete, database configured") == (("T004", True),)
+    assert hints.named("T001, the schema that T002 needs") == (("T001", True), ("T002", False))
 
 
 def test_a_bracket_of_ids_explains_the_words_before_it() -> None:
@@ -72,7 +72,7 @@ def test_a_bracket_of_ids_explains_the_words_before_it() -> None:
 
 
 def test_algorithms_and_standards_are_no_ids() -> None:
-    assert hints.named("SHA-256, UTF-8, Q1") == []
+    assert hints.named("SHA-256, UTF-8, Q1") == ()
 
 
 def test_a_version_is_a_mention_at_most() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from santiago.contract.patterns import pattern
+from santiago.planner.words import any_of
 
 _COLUMNS = ("feature", "rule", "background", "scenario", "outline", "examples", "given", "when", "then", "and")
 
@@ -43,21 +44,17 @@ def _column(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word.strip() for row in rows for word in row[at].split("|")))
 
 
-def _alternatives(found: tuple[str, ...]) -> str:
-    return "|".join(re.escape(word) for word in sorted(found, key=len, reverse=True))
-
-
 def _steps(name: str) -> str:
     """Keywords of a step: a blank ends them, save in scripts that write none."""
     found = _column(name)
     spaced = tuple(word for word in found if word[0] < "\u2e80" and not word.endswith("'"))
     joined = tuple(word for word in found if word not in spaced)
-    return rf"(?:{_alternatives(spaced)})(?=\s|$)" + (rf"|(?:{_alternatives(joined)})" if joined else "")
+    return rf"(?:{any_of(spaced)})(?=\s|$)" + (rf"|(?:{any_of(joined)})" if joined else "")
 
 
 HEADERS = {name: frozenset(_column(name)) for name in _COLUMNS[:6]}
 HEADER = pattern(
-    r"(" + _alternatives(tuple(word for name in _COLUMNS[:6] for word in _column(name))) + r")[ \t]*[:：][ \t]*(.*)$"
+    r"(" + any_of(tuple(word for name in _COLUMNS[:6] for word in _column(name))) + r")[ \t]*[:：][ \t]*(.*)$"
 )
 """A line that opens a feature, rule, background, scenario, outline or table of examples."""
 
@@ -66,7 +63,7 @@ THEN = pattern(_steps("then"))
 
 _INSIDE = pattern(
     r"^[ \t]*(?:(?:"
-    + _alternatives(_column("background") + _column("scenario") + _column("outline"))
+    + any_of(_column("background") + _column("scenario") + _column("outline"))
     + r")[ \t]*[:：]|(?:"
     + "|".join(_steps(name) for name in ("given", "when", "then"))
     + r"))",

@@ -18,20 +18,15 @@ _LIST_GLUE = pattern(
     r"\b(?:and|or|und|et|y|e|och|en|и|tasks?|stor(?:y|ies)|requirements?|issues?|steps?|phases?|epics?|all|of|plus|units?|completed?|completion|done|finished|merged|closed|is|are|be|being|must|has|have|to|should|the|first|only|tickets?)\b|以及|和|と|및|[\s,;&+/、，()\[\]{}\"'`*_.#→]+",
     re.IGNORECASE,
 )
-_UNIT_WORDS = pattern("|".join(sorted(map(re.escape, words.UNIT_WORDS), key=len, reverse=True)), re.IGNORECASE)
-_DEPENDS_WORDS = "|".join(
-    sorted(
-        (re.escape(w) for w, c in words.LABELS.items() if c == "depends" and w not in {"after", "needs", "requires"}),
-        key=len,
-        reverse=True,
-    )
+_UNIT_WORDS = pattern(words.any_of(words.UNIT_WORDS), re.IGNORECASE)
+_DEPENDS_WORDS = words.any_of(
+    word for word, said in words.LABELS.items() if said == "depends" and word not in {"after", "needs", "requires"}
 )
 _INLINE = pattern(
-    r"[(\[{（]\s*(?:(?P<plainly>" + _DEPENDS_WORDS + r")|(?:after|needs|requires|dep)\b)"
+    rf"[(\[{{（]\s*(?:(?P<plainly>{_DEPENDS_WORDS})|(?:after|needs|requires|dep)\b)"
     r"\s*[:：]?\s*(?P<bracket>[^)\]}）(\[{（]+)[)\]}）]"
-    r"|(?<![\w*])[*_]*+(?:"
-    + _DEPENDS_WORDS
-    + r")[*_]*\s*[:：][*_]*\s*(?:\[(?P<flow>[^\]]*)\]|(?P<colon>[^.;。；|]*(?:\.\d[^.;|]*)*))",
+    rf"|(?<![\w*])[*_]*+(?:{_DEPENDS_WORDS})"
+    r"[*_]*\s*[:：][*_]*\s*(?:\[(?P<flow>[^\]]*)\]|(?P<colon>[^.;。；|]*(?:\.\d[^.;|]*)*))",
     re.IGNORECASE,
 )
 _OPENS = pattern(r"[(:：\[（]")
@@ -52,16 +47,12 @@ def targets(text: str) -> tuple[list[str], bool]:
     return names, says_nothing(text) or (all(sure for _, sure in found) and not _unread(_expanded(text), names))
 
 
-def named(text: str) -> list[tuple[str, bool]]:
+@lru_cache(maxsize=1024)
+def named(text: str) -> tuple[tuple[str, bool], ...]:
     """Return the ids that a dependency field names, each with whether its part of the list says nothing else.
 
     `T004 complete, database configured` surely names T004; `the schema that T004 needs` only mentions it.
     """
-    return list(_named(text))
-
-
-@lru_cache(maxsize=1024)
-def _named(text: str) -> tuple[tuple[str, bool], ...]:
     if _PLAIN.fullmatch(text) and ids.DENIED.isdisjoint(map(ids.prefix_of, text.split(", "))):
         return tuple((name, True) for name in dict.fromkeys(text.split(", ")))
     found: dict[str, bool] = {}

@@ -37,7 +37,7 @@ _SPACED_FIRST = pattern(_LEAD + r"[*_`\[]*((?:US|HU|FR|NFR|RF|RNF|REQ|Req) \d+(?
 _DOTTED_FIRST = pattern(_LEAD + r"[*_`\[]*(" + _DOTTED + r")(?![\w])")
 _NUMBER_FIRST = pattern(_LEAD + r"[*_`\[]*(\d{1,4}[A-Za-z]?)[.):\]]*(?:[*_]+|(?=[\s`])|$)")
 _WORD_FIRST = pattern(
-    _LEAD + r"[*_`\[]*(" + "|".join(sorted(map(re.escape, words.UNIT_WORDS), key=len, reverse=True)) + r")"
+    _LEAD + r"[*_`\[]*(" + words.any_of(words.UNIT_WORDS) + r")"
     r"(?!(?<=[A-Za-z])[A-Za-z])\s*[#№]?\s*((?:[A-Z]{1,3}-)?[A-Za-z]{0,3}\d+[A-Za-z]?(?:[.\-]\d+[A-Za-z]?)*)(?![\w])",
     re.IGNORECASE,
 )

@@ -201,12 +201,7 @@ def _zone_of(text: str, lead: ids.Found | None) -> int:
     return Zone.NEVER if files or words.matches(text, words.NEVER_UNIT_SECTIONS) else Zone.PLAIN
 
 
-_NUMBERED_GROUP = pattern(
-    r"^[\W_]*(?:"
-    + "|".join(sorted(map(re.escape, words.GROUP_WORDS), key=len, reverse=True))
-    + r")\s*\d+[\w.]*\s*[:：\-–—.]",
-    re.IGNORECASE,
-)
+_NUMBERED_GROUP = pattern(rf"^[\W_]*(?:{words.any_of(words.GROUP_WORDS)})\s*\d+[\w.]*\s*[:：\-–—.]", re.IGNORECASE)
 _JUDGES = pattern(
     r"(?:success (?:criteria|metrics)|definition of done|sign-?off|key metrics)\b"
     r"|.*\b(?:qa|quality|acceptance|accessibility|a11y|testing|test|security|review|verification|validation|pre-?launch|launch|pre-?deploy(?:ment)?|deployment|release|compliance|pre-?merge|go-live)\b.*\bchecklists?\b"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 
 from santiago.contract.patterns import pattern
@@ -22,12 +23,18 @@ def table(words: str) -> frozenset[str]:
     return frozenset(split(words))
 
 
+def any_of(words: Iterable[str]) -> str:
+    """Return a pattern for any of these words, the longest first, so that none hides another that begins with it."""
+    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+
+
 def spaced(names: str) -> frozenset[str]:
     """Return the names of a table in which none holds a blank, so that blanks stand between them."""
     return frozenset(names.split())
 
 
-CRITERIA = """
+_TABLES = {
+    "criteria": """
 acceptance criteria | acceptance criterion | acceptance | acceptance scenarios | acceptance tests | criteria | ac | acs
 criteria of acceptance | acceptance conditions | conditions of satisfaction | conditions of acceptance | satisfaction criteria
 done when | done criteria | completion criteria | definition of success | expected behavior | expected behaviour | requirements and acceptance
@@ -47,9 +54,18 @@ acceptance scenario | scénarios d'acceptation | escenarios de aceptación | cen
 сценарии приемки | 受け入れシナリオ | 受入シナリオ | 验收场景 | 驗收情境 | 驗收場景 | 수용 시나리오 | 인수 시나리오
 수용 기준 | 수락 기준 | 인수 기준 | 인수 조건 | 완료 조건 | 승인 기준 | 합격 기준
 معايير القبول | स्वीकृति मानदंड | קריטריוני קבלה
-"""
-
-DEPENDS = """
+""",
+    # The criteria of one unit where nothing is called acceptance criteria; metrics of the product elsewhere.
+    "success": """
+success criteria | success criterion | critères de succès | critères de réussite | criterios de éxito | critérios de sucesso | erfolgskriterien | criteri di successo
+succescriteria | framgångskriterier | критерии успеха | kryteria sukcesu | başarı kriterleri | kriteria keberhasilan | 成功基準 | 成功标准 | 成功標準 | 성공 기준
+""",
+    "gates": "quality gates | quality gate | release gates | go-live gates",
+    "never": """
+definition of done | dod | definition of ready | success metrics | metrics | kpis | key metrics | measurable outcomes | sign-off | sign off | signoff | approval | approvals
+checklist for review | review checklist | out of scope | non-goals | definition von fertig | critères de finition | definición de hecho | definición de terminado | 完了の定義 | 完成的定义 | 완료의 정의
+""",
+    "depends": """
 depends on | depends | depend on | dependencies | dependency | dependent on | blocked by | blocked on | prerequisites | prerequisite | requires
 preconditions | precondition | needs | after | predecessors | deps | must follow | runs after | waits for | blocked-by | depends-on | depends_on | dependson | blockedby
 dépend de | dépendances | dépendance | prérequis | depende de | dependencias | dependencia | dependências | dependência | pré-requisitos | requisitos previos
@@ -57,82 +73,56 @@ abhängig von | abhängigkeiten | abhängigkeit | hängt ab von | voraussetzunge
 afhankelijk van | afhankelijkheden | afhankelijkheid | dipende da | dipendenze | dipendenza | zależy od | zależności | závisí na | závislosti
 зависит от | зависимости | зависимость | залежить від | залежності | bağımlılıklar | bağımlılık | bergantung pada | dependensi | ketergantungan | phụ thuộc
 依存 | 依存関係 | 依存先 | 前提 | 依赖 | 依赖关系 | 依赖于 | 前置依赖 | 前置条件 | 依賴 | 依賴關係 | 의존성 | 의존 | 의존 관계 | 선행 | 선행 작업 | 선행 조건
-"""
-
-FILES = """
+""",
+    "files": """
 files | file | file list | files to modify | files to change | files to create | files to create/modify | files to modify/create | key files | affected files | relevant files
 modified files | files affected | files touched | files changed | target files | key files expected to be modified | files likely touched | file path | file paths | targets
 fichiers | archivos | arquivos | ficheiros | dateien | betroffene dateien | filer | bestanden | file coinvolti | pliki | файлы | файли | dosyalar | berkas
 ファイル | 対象ファイル | 変更ファイル | 文件 | 相关文件 | 涉及文件 | 檔案 | 파일 | 대상 파일
 new files
-"""
-
-TOUCHED = """
+""",
+    # Labels that announce files in a list of files, and anything at all elsewhere.
+    "touched": """
 create | modify | update | edit | test | tests | location
-"""
-"""Labels that announce files in a list of files, and anything at all elsewhere."""
-
-VERIFY = """
+""",
+    "verify": """
 verify | verification | verification command | verification commands | verify command | verify with | test command | test commands | validation command | validation commands | validation
 lint command | build command | typecheck command | type check command | check command | checks | lint | build | typecheck | how to verify | verify by | test plan | final verification | verify_commands
 vérification | verificación | verificação | überprüfung | prüfung | verifiering | verificatie | verifica | weryfikacja | проверка | перевірка | doğrulama | verifikasi | 検証 | 验证 | 驗證 | 검증
-"""
-
-PRIORITY = """
+""",
+    "priority": """
 priority | prio | moscow | priorité | prioridad | prioridade | priorität | prioritet | prioriteit | priorità | priorytet | приоритет | пріоритет | öncelik | prioritas | 優先度 | 优先级 | 優先級 | 우선순위
-"""
-
-PROFILE = "profile | agent profile"
-
-EXECUTE = "execute | execute command | execute commands"
-"""Commands that are the work itself, and never a check."""
-
-ROLE = "role | owner role | worker | assigned role | rôle | rol | rolle | roll | ruolo | роль | 役割 | 角色 | 역할"
-
-ID = "id | task id | story id | ticket | identifier | key"
-
-TITLE = "title | titre | título | titel | titolo | tytuł | název | название | заголовок | назва | başlık | judul | tiêu đề | タイトル | 标题 | 標題 | 제목"
-
-DESCRIPTION = """
+""",
+    "role": "role | owner role | worker | assigned role | rôle | rol | rolle | roll | ruolo | роль | 役割 | 角色 | 역할",
+    "profile": "profile | agent profile",
+    # Commands that are the work itself, and never a check.
+    "execute": "execute | execute command | execute commands",
+    "id": "id | task id | story id | ticket | identifier | key",
+    "title": "title | titre | título | titel | titolo | tytuł | název | название | заголовок | назва | başlık | judul | tiêu đề | タイトル | 标题 | 標題 | 제목",
+    "status": "status | state | statut | estado | stato | статус | durum | 状態 | 状态 | 狀態 | 상태",
+    "covers": """
+requirements | requirement | requirements covered | covers | validates | implements | satisfies | traceability | traces to | fr coverage | frs covered | maps to | 要件 | 需求 | 요구사항 | exigences | requisitos | anforderungen | требования | требование | вимоги | krav | vereisten | requisiti | wymagania | požadavky | gereksinimler | kebutuhan | persyaratan | yêu cầu
+""",
+    "chunk": "chunk | milestone | epic | phase | sprint | wave | iteration | release",
+    "description": """
 description | user story | story | context | details | détails | detalles | detalhes | einzelheiten | dettagli | detaljer | детали | деталі | szczegóły | 詳細 | 细节 | 詳情 | 상세 | summary | goal | why | do | objective | as a user | statement | what | scope | background | notes | note | rationale | purpose
 beschreibung | mô tả | descripción | descrição | descrizione | beskrivning | omschrijving | opis | описание | опис | açıklama | deskripsi | 説明 | 概要 | 目的 | 描述 | 说明 | 功能描述 | 需求描述 | 機能説明 | 用户故事 | 使用者故事 | 用戶故事 | 설명 | 목표 | 사용자 스토리 | ユーザーストーリー
-"""
-
-COVERS = """
-requirements | requirement | requirements covered | covers | validates | implements | satisfies | traceability | traces to | fr coverage | frs covered | maps to | 要件 | 需求 | 요구사항 | exigences | requisitos | anforderungen | требования | требование | вимоги | krav | vereisten | requisiti | wymagania | požadavky | gereksinimler | kebutuhan | persyaratan | yêu cầu
-"""
-
-STATUS = "status | state | statut | estado | stato | статус | durum | 状態 | 状态 | 狀態 | 상태"
-
-CHUNK = "chunk | milestone | epic | phase | sprint | wave | iteration | release"
-
-SUCCESS = """
-success criteria | success criterion | critères de succès | critères de réussite | criterios de éxito | critérios de sucesso | erfolgskriterien | criteri di successo
-succescriteria | framgångskriterier | критерии успеха | kryteria sukcesu | başarı kriterleri | kriteria keberhasilan | 成功基準 | 成功标准 | 成功標準 | 성공 기준
-"""
-"""The criteria of one unit where nothing is called acceptance criteria; metrics of the product elsewhere."""
-
-GATES = "quality gates | quality gate | release gates | go-live gates"
-
-NEVER_CRITERIA = """
-definition of done | dod | definition of ready | success metrics | metrics | kpis | key metrics | measurable outcomes | sign-off | sign off | signoff | approval | approvals
-checklist for review | review checklist | out of scope | non-goals | definition von fertig | critères de finition | definición de hecho | definición de terminado | 完了の定義 | 完成的定义 | 완료의 정의
-"""
-
-WORK = """
+""",
+    # What is to be done: its bullets are the criteria where the unit has no better ones.
+    "work": """
 implementation | implementation steps | implementation plan | implementation guide | implementation guidance | implementation details | technical requirements | technical approach | approach
 steps | tasks | subtasks | sub-tasks | tasks / subtasks | deliverables | changes | required changes | what to do | action items | action | actions | scope of work
 étapes | tâches | livrables | pasos | tareas | entregables | passos | tarefas | entregáveis | schritte | aufgaben | umsetzung | stappen | taken | steg | uppgifter | шаги | задачи | kroki | zadania
 business rules | business rule | rules | règles métier | règles de gestion | reglas de negocio | regras de negócio | geschäftsregeln | regole di business | reguły biznesowe | бизнес-правила | quy tắc nghiệp vụ | aturan bisnis | 业务规则 | 業務規則 | 業務ルール | ビジネスルール | 비즈니스 규칙
 手順 | タスク | 成果物 | 実装 | 实现 | 实施 | 步骤 | 任务 | 交付物 | 步驟 | 任務 | 작업 | 구현 | 단계별 작업
-"""
-"""What is to be done: its bullets are the criteria where the unit has no better ones."""
-
-NOT_CRITERIA = """
+""",
+    "other": """
 independent test | read first | edge cases | assumptions | risks | open questions | technical notes | implementation notes | dev notes | testing | references | notes | leverage | prompt
 technical details | technical considerations | constraints | examples | example | rollback | estimate | estimated effort | effort | complexity
 change log | dev agent record | tests | outputs | inputs | output | input | trigger | triggers | actor | actors | data | filter | filters | non-functional requirements | nfr
-"""
+""",
+}
+"""The words for each concept; a word in two of them belongs to the first."""
 
 EXCLUDED_SECTIONS = table("""
 out of scope | out-of-scope | not in scope | non-goals | non goals | nongoals | non-goals / out of scope | non-requirements | explicitly out of scope | scope boundaries | won't have | won't do | wont have | will not have | excluded | exclusions
@@ -252,30 +242,6 @@ def is_story(text: str) -> bool:
 
 def _bare(text: str) -> str:
     return text[:300].replace("*", "").replace("_", " ").strip(" >\"“'„«")
-
-
-_TABLES = {
-    "criteria": CRITERIA,
-    "success": SUCCESS,
-    "gates": GATES,
-    "never": NEVER_CRITERIA,
-    "depends": DEPENDS,
-    "files": FILES,
-    "touched": TOUCHED,
-    "verify": VERIFY,
-    "priority": PRIORITY,
-    "role": ROLE,
-    "profile": PROFILE,
-    "execute": EXECUTE,
-    "id": ID,
-    "title": TITLE,
-    "status": STATUS,
-    "covers": COVERS,
-    "chunk": CHUNK,
-    "description": DESCRIPTION,
-    "work": WORK,
-    "other": NOT_CRITERIA,
-}
 
 
 def _concepts() -> dict[str, str]:

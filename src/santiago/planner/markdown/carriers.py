@@ -16,9 +16,8 @@ from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source, Zone
 
 _GROUP = pattern(
-    r"^[\W\d_]*(?:final\s+|initial\s+)?(?:"
-    + "|".join(sorted(map(re.escape, words.GROUP_WORDS), key=len, reverse=True))
-    + r")(?:\s*[A-Z]{0,3}\d+[\w.]*|\s+[IVXN]+\b|\s*[:：\-–—]|$)",
+    rf"^[\W\d_]*(?:final\s+|initial\s+)?(?:{words.any_of(words.GROUP_WORDS)})"
+    r"(?:\s*[A-Z]{0,3}\d+[\w.]*|\s+[IVXN]+\b|\s*[:：\-–—]|$)",
     re.IGNORECASE,
 )
 _NUMBERED_GROUP = pattern(r"^\d+[.)]?\s+\S")
