@@ -138,8 +138,8 @@ class _Scanner:
         self.blocks = self.outline.blocks
         self.stack: list[tuple[int, int]] = []
         self.open: Block | None = None
-        self.section = -1
-        self.headings: list[int] = []
+        self.headings = [-1]
+        """The open headings, and below them none."""
         self.after_blank = True
         self.takes: dict[str, tuple[Callable[[int, str, int], bool], ...]] = {
             "#": (self.heading,),
@@ -199,12 +199,11 @@ class _Scanner:
 
     def add(self, block: Block) -> Block:
         if block.kind is Kind.HEADING:
-            while self.headings and self.blocks[self.headings[-1]].level >= block.level:
+            while self.headings[-1] >= 0 and self.blocks[self.headings[-1]].level >= block.level:
                 self.headings.pop()
-            block.section = self.headings[-1] if self.headings else -1
+        block.section = self.headings[-1]
+        if block.kind is Kind.HEADING:
             self.headings.append(len(self.blocks))
-        else:
-            block.section = self.headings[-1] if self.headings else -1
         self.blocks.append(block)
         return block
 
@@ -360,21 +359,12 @@ def _read_box(block: Block, text: str) -> None:
 
 
 def _ends(blocks: list[Block]) -> list[int]:
-    ends = [0] * len(blocks)
-    open_headings: list[int] = []
-    for index, block in enumerate(blocks):
-        if block.kind is Kind.HEADING:
-            while open_headings and blocks[open_headings[-1]].level >= block.level:
-                ends[open_headings.pop()] = index
-            open_headings.append(index)
-    for index in open_headings:
-        ends[index] = len(blocks)
+    """Return where each block ends: an item with its last child, a heading with the last block of its section."""
+    ends = list(range(1, len(blocks) + 1))
     for index in range(len(blocks) - 1, -1, -1):
-        if blocks[index].kind is not Kind.HEADING:
-            ends[index] = max(ends[index], index + 1)
-            parent = blocks[index].parent
-            if parent >= 0:
-                ends[parent] = max(ends[parent], ends[index])
+        around = blocks[index].parent if blocks[index].parent >= 0 else blocks[index].section
+        if around >= 0:
+            ends[around] = max(ends[around], ends[index])
     return ends
 
 

@@ -82,10 +82,8 @@ class View:
 
     def _is_half(self, index: int) -> bool:
         block = self.blocks[index]
-        return block.kind is not Kind.HEADING and words.tells_story(block.text) and self._is_due(index)
-
-    def _is_due(self, index: int) -> bool:
-        """Tell whether a heading above a block announces stories."""
+        if block.kind is Kind.HEADING or not words.tells_story(block.text):
+            return False
         path = self.source.outline.path(index)
         return any(words.matches(self.blocks[heading].text, words.STORY_SECTIONS) for heading in path)
 

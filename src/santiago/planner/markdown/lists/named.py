@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from itertools import pairwise, takewhile
 
 from santiago.contract.patterns import pattern
 from santiago.planner import ids
@@ -108,29 +109,22 @@ def _repeats(
 
 def _split_up(view: View, found: list[Definition]) -> list[Definition]:
     """Leave out a heading that was split up inside itself: 4 around 4A, 4B and 4C."""
-    dropped = set()
-    for position, definition in enumerate(found):
-        if view.blocks[definition.at].kind is not Kind.HEADING or not definition.found.id[-1].isdigit():
-            continue
-        parts = 0
-        for other in found[position + 1 : position + 30]:
-            if other.at >= view.ends[definition.at]:
-                break
-            parts += other.found.id[:-1] == definition.found.id and other.found.id[-1].isalpha()
-        if parts > 1:
-            dropped.add(definition.at)
-    return [d for d in found if d.at not in dropped]
+    return [d for position, d in enumerate(found) if _parts(view, d, found[position + 1 : position + 30]) < 2]
+
+
+def _parts(view: View, definition: Definition, after: list[Definition]) -> int:
+    name, end = definition.found.id, view.ends[definition.at]
+    if view.blocks[definition.at].kind is not Kind.HEADING or not name[-1].isdigit():
+        return 0
+    inside = [other.found.id for other in takewhile(lambda other: other.at < end, after)]
+    return sum(other[:-1] == name and other[-1].isalpha() for other in inside)
 
 
 def _leaves(view: View, headings: list[Definition]) -> list[Definition]:
     """Leave out a heading whose id is continued by ids inside it: F1 around F1.1 is a group."""
-    kept = []
-    for position, definition in enumerate(headings):
-        after = headings[position + 1] if position + 1 < len(headings) else None
-        inside = after is not None and after.at < view.ends[definition.at]
-        if not (inside and after and _continues(definition.found.id, after.found.id)):
-            kept.append(definition)
-    return kept
+    pairs = [(outer, inner) for outer, inner in pairwise(headings) if inner.at < view.ends[outer.at]]
+    groups = {outer.at for outer, inner in pairs if _continues(outer.found.id, inner.found.id)}
+    return [definition for definition in headings if definition.at not in groups]
 
 
 def _without_groups(view: View, found: list[Definition]) -> list[Definition]:

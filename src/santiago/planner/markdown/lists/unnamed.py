@@ -18,16 +18,8 @@ _GROUP_NUMBER = pattern(r"^[\W_]*[^\W\d_]+\s*(\d+[\w.]*?)[*_]*\s*[:：.)\-–—
 
 def numbered_lists(view: View) -> list[UnitList]:
     """Return the headings, and the items, at least half of whose siblings own a criteria label."""
-    if not view.criteria_marks:
-        return []
-    lists = []
-    headings = _headings(view)
-    if headings:
-        lists.append(_as_list(view, 10, headings))
-    items = _items(view)
-    if items:
-        lists.append(_as_list(view, 12, items))
-    return lists
+    found = ((10, _headings(view)), (12, _items(view))) if view.criteria_marks else ()
+    return [_as_list(view, rule, starts) for rule, starts in found if starts]
 
 
 def requirement_lists(view: View) -> list[UnitList]:
@@ -93,12 +85,8 @@ def _units_of(view: View, members: list[int], owners: set[int]) -> list[int]:
 
 def _owning_headings(view: View) -> set[int]:
     """Return the headings right above a criteria label; the document's own criteria section has none of its own."""
-    owners = set()
-    for index in view.criteria_marks:
-        section = view.blocks[index].section
-        if section >= 0 and view.blocks[index].parent < 0 and _may_be_unit(view, section, view.blocks[section]):
-            owners.add(section)
-    return owners
+    sections = {view.blocks[index].section for index in view.criteria_marks if view.blocks[index].parent < 0}
+    return {section for section in sections if section >= 0 and _may_be_unit(view, section, view.blocks[section])}
 
 
 def _may_be_unit(view: View, index: int, block: Block) -> bool:
@@ -123,7 +111,7 @@ def _of_one_level(view: View, kept: list[int], owners: set[int]) -> list[int]:
     if not levels:
         return []
     level = max(levels, key=lambda level: (levels[level], -level))
-    found = [index for index in kept if view.blocks[index].level == level]
+    found = _at_level(view, kept, level)
     return found if levels[level] > 1 or (len(found) == 1 and _number(view, found[0])) else []
 
 
@@ -187,7 +175,7 @@ def _heading_number(view: View, index: int) -> ids.Found | None:
     lead = view.source.leads[index]
     if lead is not None and lead.kind == "dotted":
         return lead
-    number = block.marker.rstrip(".):")
+    number = _list_number(view, index)
     return ids.Found(number, "number", block.lines[0]) if number.isdigit() else None
 
 
@@ -201,35 +189,23 @@ def chain_lists(view: View) -> list[UnitList]:
     if not chains:
         return []
     _, members = max(chains, key=lambda chain: chain[0])
-    carriers = tuple(
-        carrier(view.source, index, found=ids.Found(_chain_number(view, index), "number", view.blocks[index].text))
-        for index in members
-    )
-    return [
-        UnitList(
-            rule=12,
-            kind="chain",
-            name="items of a dependency chain",
-            carriers=carriers,
-            explicit=False,
-            keys=frozenset({"chain", "item", "numbered"}),
-        )
-    ]
+    numbers = [ids.Found(_list_number(view, index), "number", view.blocks[index].text) for index in members]
+    places = zip(members, numbers, strict=True)
+    carriers = tuple(carrier(view.source, index, found=number) for index, number in places)
+    name, keys = "items of a dependency chain", frozenset({"chain", "item", "numbered"})
+    return [UnitList(rule=12, kind="chain", name=name, carriers=carriers, explicit=False, keys=keys)]
 
 
 def _linked(view: View, members: list[int]) -> int:
     """Return how many items depend on other items of the same list, by number."""
-    numbers = {_chain_number(view, index) for index in members}
+    numbers = {_list_number(view, index) for index in members}
     if len(numbers) < len(members):
         return 0
-    found = 0
-    for index in members:
-        targets = {dep.target for dep in hints.inline_deps(view.blocks[index]) if dep.carrier == "inline"}
-        found += bool(targets) and targets <= numbers
-    return found
+    found = [{dep.target for dep in hints.inline_deps(view.blocks[at]) if dep.carrier == "inline"} for at in members]
+    return sum(bool(targets) and targets <= numbers for targets in found)
 
 
-def _chain_number(view: View, index: int) -> str:
+def _list_number(view: View, index: int) -> str:
     return view.blocks[index].marker.rstrip(".):")
 
 
@@ -239,17 +215,9 @@ def as_a_lists(view: View) -> list[UnitList]:
         return []
     per_section = Counter(view.blocks[index].section for index in view.stories)
     starts = sorted({_story_place(view, index, per_section) for index in view.stories})
-    carriers = grouped(view, [_story_carrier(view, at, end) for at, end in extents(view, starts)])
-    return [
-        UnitList(
-            rule=13,
-            kind="as-a",
-            name="As-a sentences",
-            carriers=tuple(carriers),
-            explicit=view.explicit(carriers),
-            keys=frozenset({"as-a", "story", "stories"}),
-        )
-    ]
+    carriers = tuple(grouped(view, [_story_carrier(view, at, end) for at, end in extents(view, starts)]))
+    explicit, keys = view.explicit(carriers), frozenset({"as-a", "story", "stories"})
+    return [UnitList(rule=13, kind="as-a", name="As-a sentences", carriers=carriers, explicit=explicit, keys=keys)]
 
 
 def _story_place(view: View, index: int, per_section: Counter[int]) -> int:
