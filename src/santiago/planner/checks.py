@@ -51,17 +51,20 @@ def check(stories: Sequence[Story], run_verify: Sequence[str]) -> list[Finding]:
 def unread(units: Sequence[Unit], others: Sequence[Hint]) -> list[Finding]:
     """Return a finding for everything under a label for checks or files that looks like one and was not taken."""
     hints = [*(hint for unit in units for hint in unit.unread), *others]
-    return [
-        _no_file(hint)
-        if hint.carrier == "files"
-        else warning(
-            "check_not_read",
-            hint.line,
-            f"this looks like a command but is not run as a check: {hint.value[:SHOWN]}",
-            "Write the command alone in back-ticks behind `Verify:`; if it is not a command, nothing needs doing.",
+    return [_not_read(hint) for hint in hints]
+
+
+def _not_read(hint: Hint) -> Finding:
+    shown = hint.value[:SHOWN]
+    if hint.carrier == "files":
+        message = f"this is in a list of files but is not read as a file: {shown}"
+        way = (
+            "Write each file as its path in the repository (`./name` where it could be any word), with commas between."
         )
-        for hint in hints
-    ]
+        return warning("file_not_read", hint.line, message, way)
+    message = f"this looks like a command but is not run as a check: {shown}"
+    way = "Write the command alone in back-ticks behind `Verify:`; if it is not a command, nothing needs doing."
+    return warning("check_not_read", hint.line, message, way)
 
 
 def empty(units: Sequence[Unit], of_the_run: Sequence[Hint]) -> Iterator[Finding]:
@@ -72,12 +75,6 @@ def empty(units: Sequence[Unit], of_the_run: Sequence[Hint]) -> Iterator[Finding
             message = f"the check `{hint.value}` proves nothing: it passes whatever was done"
             way = "Write a command that fails until the work is done, or leave the check out."
             yield error("empty_check", hint.line, message, way)
-
-
-def _no_file(hint: Hint) -> Finding:
-    message = f"this is in a list of files but is not read as a file: {hint.value[:SHOWN]}"
-    way = "Write each file as its path in the repository (`./name` where it could be any word), with commas between."
-    return warning("file_not_read", hint.line, message, way)
 
 
 def _about(

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
+from itertools import product
 
 from santiago.contract.counting import count
 from santiago.contract.plan import Finding, Provenance
@@ -42,13 +43,11 @@ class _Linker:
         for position, item in enumerate(planned):
             if item.unit.id:
                 self.by_id[ids.fold(item.unit.id)].append(position)
-            for tag in item.unit.tags:
+            for tag in filter(None, (*item.unit.tags, item.unit.chunk)):
                 self.by_tag[ids.fold(tag)].append(position)
-            if item.unit.chunk:
-                self.by_tag[ids.fold(item.unit.chunk)].append(position)
         self.left_out = {ids.fold(unit.id) for unit in document.units if unit.id and unit.status not in PLANNED}
-        self.mentions = 0
-        self.mention_line = 0
+        self.mentions: list[int] = []
+        """The lines of the ids that are only mentioned."""
 
     def run(self) -> Graph:
         for position, item in enumerate(self.planned):
@@ -57,17 +56,16 @@ class _Linker:
         for edge in self.document.edges:
             self.lift(edge.group, edge.target, edge.line)
         if self.mentions:
-            says = f"{count(self.mentions, 'id is', 'ids are')} mentioned in prose beside a dependency label; no edge was made"
+            says = f"{count(len(self.mentions), 'id is', 'ids are')} mentioned in prose beside a dependency label; no edge was made"
             hint = "Write the ids alone behind the label to declare a dependency."
-            self.say(note("mentioned_id", self.mention_line, says, hint))
+            self.say(note("mentioned_id", self.mentions[0], says, hint))
         return self.graph
 
     def one(self, position: int, dep: Dep) -> None:
         """Resolve one declared dependency of one unit."""
         name = ids.fold(dep.target)
         if dep.carrier == "prose":
-            self.mentions += 1
-            self.mention_line = self.mention_line or dep.line
+            self.mentions.append(dep.line)
         elif dep.carrier == "unclear":
             self.unclear(position, dep)
         elif dep.carrier == EXTERNAL:
@@ -83,9 +81,8 @@ class _Linker:
     def unclear(self, position: int, dep: Dep) -> None:
         shown = dep.target if len(dep.target) <= 60 else f"{dep.target[:59]}…"
         says = f'{self.planned[position].key} is said to depend on "{shown}", which is not an id of this document; no edge was made'
-        self.say(
-            warning("dependency_unclear", dep.line, says, "Name the id of a story to make it wait for that story.")
-        )
+        hint = "Name the id of a story to make it wait for that story."
+        self.say(warning("dependency_unclear", dep.line, says, hint))
 
     def by_name(self, position: int, dep: Dep, found: list[int]) -> None:
         key = self.planned[position].key
@@ -115,8 +112,7 @@ class _Linker:
 
     def lift(self, group: str, target: str, line: int) -> None:
         """Everything in a group waits for everything in another."""
-        members = self.members(group)
-        needed = self.members(target)
+        members, needed = self.members(group), self.members(target)
         if not members or not needed:
             missing = target if members else group
             says = f"{group} is said to depend on {target}, but {missing} is nothing that is planned"
@@ -124,10 +120,8 @@ class _Linker:
             return
         dep = Dep(target=target, line=line, carrier="section")
         inside = set(members)
-        outside = [other for other in needed if other not in inside]
-        for position in members:
-            for other in outside:
-                self.edge(position, other, dep)
+        for position, other in product(members, [other for other in needed if other not in inside]):
+            self.edge(position, other, dep)
 
     def members(self, name: str) -> list[int]:
         folded = ids.fold(name)

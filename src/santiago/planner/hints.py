@@ -99,19 +99,14 @@ def _opened(bracket: re.Match[str]) -> str:
 
 
 def _listed(found: re.Match[str]) -> str:
-    expanded = _expand(found["a"], found["b"])
-    return found[0] if expanded is None else ", ".join(expanded)
-
-
-def _expand(first: str, last: str) -> list[str] | None:
-    """Return the ids from `T006` to `T011` (or `T6` to `11`), or None where this is no range."""
-    a, b = re.fullmatch(r"(.*?)(\d+)", first), re.fullmatch(r"(.*?)(\d+)", last)
+    """Return the ids from `T006` to `T011` (or `T6` to `11`) with commas, or the text itself where this is no range."""
+    a, b = re.fullmatch(r"(.*?)(\d+)", found["a"]), re.fullmatch(r"(.*?)(\d+)", found["b"])
     if a is None or b is None or (b[1] and a[1].upper() != b[1].upper()):
-        return None
+        return found[0]
     low, high = int(a[2]), int(b[2])
     if not low < high <= low + MAX_RANGE or (not a[1] and a[2].startswith("0") != b[2].startswith("0")):
-        return None
-    return [f"{a[1]}{number:0{len(a[2])}d}" for number in range(low, high + 1)]
+        return found[0]
+    return ", ".join(f"{a[1]}{number:0{len(a[2])}d}" for number in range(low, high + 1))
 
 
 def covered(text: str) -> list[str]:

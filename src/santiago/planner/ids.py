@@ -65,6 +65,11 @@ class Found(NamedTuple):
     def prefix(self) -> str:
         return prefix_of(self.id) if self.kind == "prefix" else self.kind
 
+    @property
+    def only_counts(self) -> bool:
+        """A number alone, as chapters and steps have it too."""
+        return self.kind in ("number", "dotted")
+
 
 def name(found: Found | None) -> str:
     """Return the id itself, or nothing where there is none."""
@@ -110,10 +115,10 @@ def _is_word(name: str) -> bool:
 def heading_lead(text: str) -> Found | None:
     """Return the id that stands first in a heading, behind its section number where it has one: `3.1 FR-1: Login`."""
     found = lead(text)
-    if found is None or found.kind not in ("number", "dotted"):
+    if found is None or not found.only_counts:
         return found
     inner = lead(found.rest)
-    if inner is None or inner.kind in ("number", "dotted"):
+    if inner is None or inner.only_counts:
         return found
     joint = found.rest[found.rest.find(inner.id) + len(inner.id) :].lstrip("*_` ")
     return inner if joint[:1] in tuple(":：-–—.)") else found

@@ -108,7 +108,8 @@ def nothing_found(source: Source) -> Finding:
     if source.options.units is not None:
         return _no_such_list(source)
     if sibling := _sibling(source):
-        return _refusal(source, sibling, "Give that file instead.")
+        message = f"no requirement units found ({_shape(source)}): this is {sibling}"
+        return error("no_units", 0, message, "Give that file instead.")
     return _no_list(source)
 
 
@@ -152,10 +153,6 @@ def _no_records(source: Source) -> Finding:
 def _sibling(source: Source) -> str:
     names = {words.normal(block.text) for block in source.outline.blocks if block.kind is Kind.HEADING}
     return next((what for what, (enough, said) in _SIBLINGS.items() if len(names & words.table(said)) >= enough), "")
-
-
-def _refusal(source: Source, what: str, hint: str) -> Finding:
-    return error("no_units", 0, f"no requirement units found ({_shape(source)}): this is {what}", hint)
 
 
 def _shape(source: Source) -> str:

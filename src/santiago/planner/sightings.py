@@ -93,7 +93,9 @@ def _plain_items(source: Source, places: range) -> list[int]:
 
 def seen(source: Source) -> list[Sighting]:
     """Return what stands in the document and was not taken, the most useful first."""
-    found = [*_phases(source), *_numbered(source), *islice(_bullets(source), 4)] or [*_loose(source)]
+    numbered = _counted(source, "its numbered headings", numbered_heads(source), "numbered heading")
+    found = [*_phases(source), *numbered, *islice(_bullets(source), 4)]
+    found = found or [*_counted(source, "its bullets", loose_items(source), "bullet")]
     return [*found, *_boxes(source), *islice(_side(source), 4), *_questions(source), *_musts(source)]
 
 
@@ -116,16 +118,9 @@ def _phases(source: Source) -> Iterator[Sighting]:
         yield Sighting("its phases", many, _line(source, found), fallback=True)
 
 
-def _numbered(source: Source) -> Iterator[Sighting]:
-    if found := numbered_heads(source):
-        yield Sighting(
-            "its numbered headings", count(len(found), "numbered heading"), _line(source, found), fallback=True
-        )
-
-
-def _loose(source: Source) -> Iterator[Sighting]:
-    if found := loose_items(source):
-        yield Sighting("its bullets", count(len(found), "bullet"), _line(source, found), fallback=True)
+def _counted(source: Source, what: str, found: list[int], one: str) -> Iterator[Sighting]:
+    if found:
+        yield Sighting(what, count(len(found), one), _line(source, found), fallback=True)
 
 
 def _bullets(source: Source) -> Iterator[Sighting]:
@@ -156,9 +151,8 @@ def _side(source: Source) -> Iterator[Sighting]:
 def _questions(source: Source) -> Iterator[Sighting]:
     headings = [block for block in source.outline.blocks if block.kind is Kind.HEADING]
     if asked := [block.line for block in headings if _QUESTION.match(block.text)]:
-        yield Sighting(
-            "its questions", count(len(asked), "heading that is a question", "headings that are questions"), asked[0]
-        )
+        many = count(len(asked), "heading that is a question", "headings that are questions")
+        yield Sighting("its questions", many, asked[0])
 
 
 def _musts(source: Source) -> Iterator[Sighting]:

@@ -31,6 +31,7 @@ _SET_OFF = pattern(
     r"\[(?![^\]]*\b(?:your|name|title|insert|placeholder|feature|brief|description|example|todo|tbd)\b)[^\[\]]{3,40}\]",
     re.IGNORECASE,
 )
+"""A heading in brackets as a whole: `## [Overview]` names its section, and is no gap."""
 _OFTEN = 4
 """How often a bracketed word must stand in a document to be a mark."""
 
@@ -92,9 +93,8 @@ def survey(source: Source) -> Survey:
                 and source.outline.ends[index] == index + 1
                 and not block.cells
             )
-    found = _without_tags(found)
     alone = _alone(source)
-    found = sorted([*found, *alone], key=lambda placeholder: placeholder.line)
+    found = sorted([*_without_tags(found), *alone], key=lambda placeholder: placeholder.line)
     return Survey(tuple(found), lines + len(alone), headings, empty, defined, bool(titled))
 
 
@@ -102,11 +102,6 @@ def _without_tags(found: list[Placeholder]) -> list[Placeholder]:
     """Leave out words that mark line after line (`[REQUIRED] …`): they sort what is written, and nobody fills them in."""
     times = Counter(placeholder.text for placeholder in found)
     return [p for p in found if times[p.text] < _OFTEN or " " in p.text or p.in_heading]
-
-
-def _is_set_off(block: Block) -> bool:
-    """Tell whether a heading is in brackets as a whole: `## [Overview]` names its section, and is no gap."""
-    return bool(_SET_OFF.fullmatch(block.text.strip()))
 
 
 def _alone(source: Source) -> list[Placeholder]:
@@ -128,7 +123,7 @@ def _alone(source: Source) -> list[Placeholder]:
 
 def _in_block(block: Block) -> list[Placeholder]:
     heading = block.kind is Kind.HEADING
-    if heading and _is_set_off(block):
+    if heading and _SET_OFF.fullmatch(block.text.strip()):
         return []
     return [
         Placeholder(text, block.line + offset, heading) for offset, raw in enumerate(block.lines) for text in _gaps(raw)

@@ -28,21 +28,30 @@ def account(
     known: Sequence[int] = (),
 ) -> list[Finding]:
     """Return what these carriers leave out of the document."""
+    spoken_of = {*repeated, *known}
+    defined = {ids.fold(made.id) for made in carriers if made.id}
+    free = [
+        (index, block)
+        for index, block in enumerate(source.outline.blocks)
+        if not taken[index] and index not in spoken_of and source.zones[index] != Zone.EXCLUDED
+    ]
     return [
-        *repetitions(source, repeated),
+        *_repetitions(source, repeated),
         *_odd_boxes(source, carriers),
         *_plain_heads(source, carriers),
         *_free_criteria(source, taken),
-        *_free_boxes(source, taken, {*repeated, *known}),
+        *_free_boxes(source, taken, spoken_of),
         *_empty_groups(source, taken),
         *_excluded_sections(source, taken),
-        *unclaimed(source, carriers, taken, {*repeated, *known}),
+        *_explained_ids(carriers, free),
+        *_untold_stories(free),
+        *_task_tables(source, free, defined),
         *_unread_fences(source),
         *_open_markers(source),
     ]
 
 
-def repetitions(source: Source, places: Sequence[int]) -> list[Finding]:
+def _repetitions(source: Source, places: Sequence[int]) -> list[Finding]:
     """Report places that only repeat a unit which is defined elsewhere, such as a summary list."""
     if not places:
         return []
@@ -89,10 +98,11 @@ def _free_criteria(source: Source, taken: bytearray) -> Iterator[Finding]:
             yield warning("criteria_of_no_story", block.line, message, hint)
 
 
-def _outer_items(source: Source, heading: int, taken: bytearray) -> int:
+def _outer_items(source: Source, heading: int, taken: bytearray, *, boxes: bool = True) -> int:
     """Return how many items of a section stand outside every other item and every unit."""
     inside = [source.outline.blocks[i] for i in source.outline.inside(heading) if not taken[i]]
-    return sum(block.kind is Kind.ITEM and block.parent < 0 for block in inside)
+    items = [block for block in inside if block.kind is Kind.ITEM and block.parent < 0]
+    return sum(boxes or block.box is None for block in items)
 
 
 def _free_boxes(source: Source, taken: bytearray, known: set[int]) -> Iterator[Finding]:
@@ -118,17 +128,11 @@ def _empty_groups(source: Source, taken: bytearray) -> Iterator[Finding]:
     groups = [index for index, block in enumerate(blocks) if block.kind is Kind.HEADING and is_group(block.text)]
     groups = [index for index in groups if source.zones[index] == Zone.PLAIN and not taken[index]]
     empty = [index for index in groups if units[ends[index]] == units[index]]
-    held = {index: _plain_items(source, index) for index in empty} if len(empty) < len(groups) else {}
-    for index, items in held.items():
-        if items:
+    for index in empty if len(empty) < len(groups) else ():
+        if items := _outer_items(source, index, taken, boxes=False):
             message = f'"{blocks[index].text}" holds {count(items, "list item")}, none of them a story; not planned'
             hint = "Write them the way the other groups are written."
             yield warning("group_without_units", blocks[index].line, message, hint)
-
-
-def _plain_items(source: Source, heading: int) -> int:
-    inside = [source.outline.blocks[index] for index in source.outline.inside(heading)]
-    return sum(block.kind is Kind.ITEM and block.parent < 0 and block.box is None for block in inside)
 
 
 def _excluded_sections(source: Source, taken: bytearray) -> Iterator[Finding]:
@@ -173,17 +177,6 @@ _SENTENCE = pattern(r"(?<=[.:;!?])\s+")
 _MOST = 2_000
 """Characters of a block that are looked through."""
 _WORK = words.table("task|tasks|feature|features|requirement|user story|story|deliverable|work item|action|action item")
-
-
-def unclaimed(source: Source, carriers: Sequence[Carrier], taken: bytearray, known: set[int]) -> list[Finding]:
-    """Return a finding for every place of this kind that no unit took and nothing else speaks of."""
-    free = [
-        (index, block)
-        for index, block in enumerate(source.outline.blocks)
-        if not taken[index] and index not in known and source.zones[index] != Zone.EXCLUDED
-    ]
-    defined = {ids.fold(made.id) for made in carriers if made.id}
-    return [*_explained_ids(carriers, free), *_untold_stories(free), *_task_tables(source, free, defined)]
 
 
 def _explained_ids(carriers: Sequence[Carrier], free: list[tuple[int, Block]]) -> Iterator[Finding]:

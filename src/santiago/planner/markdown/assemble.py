@@ -73,10 +73,10 @@ def _judged_by_all(
     at = next((i for i, b in enumerate(blocks) if b.kind is Kind.HEADING and words.concept(b.text) == "criteria"), -1)
     if at < carrier.end:
         return [unit], [carrier]
-    whole = replace(carrier, end=source.outline.ends[at])
-    read = harvester.unit(replace(carrier, at=at, end=whole.end))
+    section = replace(carrier, at=at, end=source.outline.ends[at])
+    read = harvester.unit(section)
     taken = replace(unit, criteria=read.criteria, verify=unique([*unit.verify, *read.verify]))
-    return [taken], [carrier, replace(carrier, at=at, end=whole.end)]
+    return [taken], [carrier, section]
 
 
 def with_units(document: Document, units: list[Unit]) -> Document:
@@ -138,11 +138,9 @@ def _checks_of(block: Block, *, active: bool) -> commands.Found:
         return commands.Found([], [])
     if active:
         named = split_label(block.text)
-        return (
-            commands.behind_label(named[1], block.line, "field")
-            if named
-            else commands.under_label(block.text, block.line, "section")
-        )
+        if named is None:
+            return commands.under_label(block.text, block.line, "section")
+        return commands.behind_label(named[1], block.line, "field")
     label = read_label(block.text)
     told = label.rest if label.concept in ("verify", "gates") else ""
     return commands.behind_label(told, block.line, "field") if told else commands.Found([], [])

@@ -21,7 +21,8 @@ def is_kind(source: Source, index: int, kind: str) -> bool:
 
 
 def is_numbered(source: Source, index: int) -> bool:
-    return is_kind(source, index, "number") or is_kind(source, index, "dotted")
+    lead = source.leads[index]
+    return lead is not None and lead.only_counts
 
 
 _REFERS = pattern(r"(?i)\W*(?:issue|ticket|bug)s?\s*#")
@@ -32,54 +33,34 @@ def of_kind(source: Source, kind: str) -> list[int]:
     """Return the headings of one kind, where they can be the units of the document."""
     blocks = source.outline.blocks
     found = [i for i, b in enumerate(blocks) if b.kind is Kind.HEADING and is_kind(source, i, kind)]
-    if len(found) == 1 and (blocks[found[0]].level == 1 or _REFERS.match(blocks[found[0]].text)):
-        return []
-    if not found or has_stories(source, len(found)):
-        return []
-    return found
+    is_title = len(found) == 1 and (blocks[found[0]].level == 1 or _REFERS.match(blocks[found[0]].text))
+    return [] if not found or is_title or has_stories(source, len(found)) else found
 
 
 def leaves(source: Source, kind: str) -> list[int]:
     """Return the headings of one kind that are leaves: `Task 1` with `Task 1.1` below it is a group."""
     found = of_kind(source, kind)
-    groups = set()
-    for index in found:
-        inner = source.leads[index]
-        for outer in source.outline.path(index):
-            above = source.leads[outer]
-            if inner and above and above.kind == kind and boxes.extends(inner.id, above.id):
-                groups.add(outer)
+    names = {index: lead.id for index, lead in source.named.items() if lead.kind == kind}
+    above = [(inner, outer) for inner in found for outer in source.outline.path(inner) if outer in names]
+    groups = {outer for inner, outer in above if boxes.extends(names[inner], names[outer])}
     return [index for index in found if index not in groups]
 
 
 def are_chapters(source: Source, level: int) -> bool:
     """Tell whether the numbered headings of a level are the chapters of a text: Overview, Goals, Risks, …"""
-    titles = [
-        (index, lead.rest)
-        for index, block in enumerate(source.outline.blocks)
-        if block.kind is Kind.HEADING
-        and block.level == level
-        and is_numbered(source, index)
-        and (lead := source.leads[index])
-    ]
-    usual = sum(
-        1 for index, title in titles if source.zones[index] != Zone.PLAIN or words.matches(title, words.CHAPTERS)
-    )
-    return usual * 4 >= len(titles)
+    blocks = source.outline.blocks
+    titles = {i: lead.rest for i, lead in source.named.items() if blocks[i].kind is Kind.HEADING and lead.only_counts}
+    titles = {index: title for index, title in titles.items() if blocks[index].level == level}
+    usual = [at for at in titles if source.zones[at] != Zone.PLAIN or words.matches(titles[at], words.CHAPTERS)]
+    return len(usual) * 4 >= len(titles)
 
 
 def has_stories(source: Source, count: int, *, kinds: tuple[Kind, ...] = (Kind.HEADING,)) -> bool:
     """Tell whether blocks with story or requirement ids are at least as many: then those are the units."""
-    others = sum(
-        1
-        for index, block in enumerate(source.outline.blocks)
-        if block.kind in kinds
-        and block.box is None
-        and (lead := source.leads[index])
-        and (lead.kind in ("story", "requirement") or carriers.is_unit_prefix(lead))
-        and not source.under_criteria[index]
-    )
-    return others >= count
+    blocks = source.outline.blocks
+    leads = {i: lead for i, lead in source.named.items() if blocks[i].kind in kinds and blocks[i].box is None}
+    units = [i for i, lead in leads.items() if lead.kind in ("story", "requirement") or carriers.is_unit_prefix(lead)]
+    return sum(not source.under_criteria[index] for index in units) >= count
 
 
 def many_own(source: Source, heads: list[int], signs: frozenset[str]) -> bool:

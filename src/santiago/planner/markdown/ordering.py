@@ -7,7 +7,7 @@ Only statements that can be read in one way become edges: `US2 depends on US7`, 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
@@ -47,42 +47,37 @@ _FILLER = pattern(
     r"|finished|sequential|in sequence|phase tasks|tasks?|the|all of|of|only|first|both)\b|[*_`✅⚠️]",
     re.IGNORECASE,
 )
+_NONE = pattern(r"\bno dependenc|\bindependent\b|\bcan start (?:immediately|after)|\bparallel\b", re.IGNORECASE)
 _CLAUSE = pattern(r"\s+[—–-]\s+|[;。；]|\.(?=\s|$)")
 _LIST = pattern(r"\s*(?:,|;|&|\+|、|，|\band\b|\bund\b|\bet\b|\by\b|\be\b|\boch\b)\s*", re.IGNORECASE)
 _GROUP_IN_BRACKETS = pattern(r"[(（]\s*((?:phase|us|user story)\s*-?\s*\w+)\s*[)）]", re.IGNORECASE)
 _BRACKETS = pattern(r"[(（][^()（）]*[)）]")
 
 
-@dataclass(slots=True)
-class Declared:
-    edges: list[GroupEdge] = field(default_factory=list)
-    deps: dict[str, list[Dep]] = field(default_factory=dict)
-    """For the id of a unit, what the section says that it waits for."""
-    findings: list[Finding] = field(default_factory=list)
+_Deps = dict[str, list[Dep]]
+"""For the id of a unit, what the section says that it waits for."""
 
 
 def ordered(source: Source, document: Document) -> Document:
     """Add to a document what its dependency sections declare, and what contradicts it."""
-    names, found = _Names(document.units), Declared()
+    names, deps = _Names(document.units), _Deps()
     inside = [False] * len(source.outline.blocks)
     for index, block in enumerate(source.outline.blocks):
         outer = inside[block.section] if block.section >= 0 else False
         inside[index] = outer or _is_order_section(source, index)
         if inside[index] and block.kind in (Kind.ITEM, Kind.PARA) and block.box is None:
-            _statement(block, names, found)
-    document.edges += found.edges
+            _statement(block, names, document, deps)
     document.units = [
-        replace(unit, deps=(*unit.deps, *found.deps[unit.id])) if unit.id in found.deps else unit
-        for unit in document.units
+        replace(unit, deps=(*unit.deps, *deps[unit.id])) if unit.id in deps else unit for unit in document.units
     ]
-    document.findings += [*found.findings, *contradictions(source, document.units)]
+    document.findings += contradictions(source, document.units)
     return document
 
 
 def _is_order_section(source: Source, index: int) -> bool:
     """Tell whether a heading announces dependencies; `Task 2: Install dependencies` is a unit that does not."""
     block, lead = source.outline.blocks[index], source.leads[index]
-    is_unit = lead is not None and lead.kind not in ("number", "dotted")
+    is_unit = lead is not None and not lead.only_counts
     return block.kind is Kind.HEADING and not is_unit and bool(_SECTION.search(block.text))
 
 
@@ -150,7 +145,9 @@ def contradictions(source: Source, units: list[Unit]) -> list[Finding]:
     for block in filter(_calls_parallel, source.outline.blocks):
         names = [name for name in targets(_LABELS.sub(" ", block.text))[0] if name in needs][:_MOST]
         pairs = [(name, other) for name in names for other in names if other in needs[name]]
-        found += [_contradiction(block, *pair) for pair in pairs]
+        for name, other in pairs:
+            says = f"{name} and {other} are called parallel here, but {name} depends on {other}; the dependency is kept"
+            found.append(warning("parallel_contradiction", block.line, says, "Remove the dependency, or the claim."))
     return found
 
 
@@ -158,35 +155,26 @@ def _calls_parallel(block: Block) -> bool:
     return block.kind in (Kind.ITEM, Kind.PARA) and block.box is None and bool(_PARALLEL.search(block.text))
 
 
-def _contradiction(block: Block, name: str, other: str) -> Finding:
-    message = f"{name} and {other} are called parallel here, but {name} depends on {other}; the dependency is kept"
-    return warning("parallel_contradiction", block.line, message, "Remove the dependency, or the claim.")
-
-
-def _statement(block: Block, names: _Names, found: Declared) -> None:
+def _statement(block: Block, names: _Names, document: Document, deps: _Deps) -> None:
     """Read one line of a dependency section."""
-    if block.text.rstrip().endswith((":", "：")):
-        return
     sentence = block.text.replace("**", "").replace("__", "")
-    if _says_none(sentence):
+    if block.text.rstrip().endswith((":", "：")) or (_NONE.search(sentence) and not _VERB.search(sentence)):
         return
-    read = _waits(sentence, names) or _comes_before(sentence, names)
-    if read is None:
-        if len(set(ids.mentioned(sentence)) & set(names.units.values())) > 1:
-            found.findings.append(_unread(block))
-        return
-    _take(block, read, names, found)
+    if read := _waits(sentence, names) or _comes_before(sentence, names):
+        _take(block, read, names, document, deps)
+    elif len(set(ids.mentioned(sentence)) & set(names.units.values())) > 1:
+        document.findings.append(_unread(block))
 
 
-def _take(block: Block, read: _Parts, names: _Names, found: Declared) -> None:
+def _take(block: Block, read: _Parts, names: _Names, document: Document, deps: _Deps) -> None:
     (groups, units), (on_groups, on_units) = read
     for group in groups:
         on_groups = [target for target in on_groups if not names.is_kept(group, target)]
         edges = [GroupEdge(group=group, target=target, line=block.line) for target in (*on_groups, *on_units)]
-        found.edges += [edge for edge in edges if edge.target != group]
-    deps = [Dep(target=target, line=block.line, carrier="section") for target in (*on_groups, *on_units)]
+        document.edges += [edge for edge in edges if edge.target != group]
+    waits = [Dep(target=target, line=block.line, carrier="section") for target in (*on_groups, *on_units)]
     for unit in units:
-        found.deps.setdefault(unit, []).extend(dep for dep in deps if dep.target != unit)
+        deps.setdefault(unit, []).extend(dep for dep in waits if dep.target != unit)
 
 
 _Parts = tuple[tuple[list[str], list[str]], tuple[list[str], list[str]]]
@@ -209,16 +197,6 @@ def _comes_before(sentence: str, names: _Names) -> _Parts | None:
         return None
     first, then = names.resolve(parts[0]), names.resolve(parts[1])
     return (then, first) if first and then else None
-
-
-def _says_none(sentence: str) -> bool:
-    return bool(
-        re.search(
-            r"\bno dependenc|\bindependent\b|\bcan start (?:immediately|after)|\bin parallel\b|\bparallel\b",
-            sentence,
-            re.IGNORECASE,
-        )
-    ) and not _VERB.search(sentence)
 
 
 def _unread(block: Block) -> Finding:

@@ -76,11 +76,10 @@ def _labels(source: Source, start: int, end: int) -> list[Label]:
 
 def merged(units: Mapping[int, Unit], owners: Mapping[int, int | None]) -> list[Unit]:
     """Return the steps with their substeps in them; a substep that its author left out stays by itself, to be reported."""
+    inside = {at: owner for at, owner in owners.items() if owner is not None and units[at].status in PLANNED}
     parts: dict[int, list[Unit]] = {}
-    for index, owner in owners.items():
-        if owner is not None and units[index].status in PLANNED:
-            parts.setdefault(owner, []).append(units[index])
-    inside = {index for index, owner in owners.items() if owner is not None and units[index].status in PLANNED}
+    for index, owner in inside.items():
+        parts.setdefault(owner, []).append(units[index])
     return [_whole(unit, parts.get(index, [])) for index, unit in units.items() if index not in inside]
 
 

@@ -17,7 +17,7 @@ from santiago.planner.markdown import assemble
 from santiago.planner.markdown.carriers import is_group
 from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.labels import clean
-from santiago.planner.markdown.lists.definitions import side_lists, span_of
+from santiago.planner.markdown.lists.definitions import Definition, side_lists, span_of
 from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.lists.named import named_lists
 from santiago.planner.markdown.lists.tables import table_lists, with_columns
@@ -61,7 +61,7 @@ class Choice:
         for prefix, members in side_lists(self.view).items():
             outside = [member for member in members if not inside[member.at]]
             if outside:
-                found.append(_never_units(self.view, prefix, span_of(outside), outside[0].at, len(outside)))
+                found.append(_never_units(self.view, prefix, outside))
         return found
 
 
@@ -228,7 +228,7 @@ def _not_taken(view: View, other: UnitList, taken: UnitList) -> Finding:
     return Finding(level=level, code="side_list", line=line, message=message, hint=hint)
 
 
-def _never_units(view: View, prefix: str, span: str, index: int, count: int) -> Finding:
-    line = view.blocks[index].line
-    message = f"{span} ({count} from line {line} on) are goals, metrics, decisions, rules or the like; not planned"
+def _never_units(view: View, prefix: str, found: list[Definition]) -> Finding:
+    line = view.blocks[found[0].at].line
+    message = f"{span_of(found)} ({len(found)} from line {line} on) are goals, metrics, decisions, rules or the like; not planned"
     return note("side_list", line, message, f"Give them another prefix than {prefix} if they are requirements.")

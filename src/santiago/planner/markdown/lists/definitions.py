@@ -155,7 +155,7 @@ def _raised(view: View, field: Definition, raised: set[int]) -> Definition:
 
 def _title_of(view: View, heading: int) -> str:
     lead = view.source.leads[heading]
-    return lead.rest if lead is not None and lead.kind in ("number", "dotted") else view.blocks[heading].text
+    return lead.rest if lead is not None and lead.only_counts else view.blocks[heading].text
 
 
 def _lettered(view: View) -> dict[int, ids.Found]:

@@ -105,4 +105,4 @@ def _names_group(view: View, index: int, block: Block) -> bool:
     lead = view.source.leads[index]
     if parts is None or parts[1] or words.concept(parts[0]) is not None:
         return False
-    return lead is None or lead.kind in ("number", "dotted")
+    return lead is None or lead.only_counts

@@ -116,11 +116,8 @@ def _kind_by_ids(
 
 def _only_refers(view: View, rows: list[int]) -> bool:
     """Tell a traceability table, whose other cells hold only ids and ticks, from one that defines."""
-    bare = 0
-    for index in rows:
-        texts = [cell for cell in view.blocks[index].cells[1:] if cell.strip(" -–—✓✔✅❌xX")]
-        bare += all(hints.targets(cell)[1] for cell in texts)
-    return bare * 2 > len(rows)
+    texts = [[cell for cell in view.blocks[i].cells[1:] if cell.strip(" -–—✓✔✅❌xX")] for i in rows]
+    return sum(all(hints.targets(cell)[1] for cell in cells) for cells in texts) * 2 > len(rows)
 
 
 def _carrier(view: View, index: int, columns: dict[str, int]) -> Carrier | None:

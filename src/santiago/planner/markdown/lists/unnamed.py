@@ -99,7 +99,7 @@ def _may_be_unit(view: View, index: int, block: Block) -> bool:
 
 def _number(view: View, index: int) -> ids.Found | None:
     lead = view.source.leads[index]
-    if lead is not None and lead.kind in ("number", "dotted"):
+    if lead is not None and lead.only_counts:
         return lead
     found = _GROUP_NUMBER.match(view.blocks[index].text) if is_group(view.blocks[index].text) else None
     return ids.Found(found[1], "number", found[2]) if found and found[2] else None
@@ -235,5 +235,4 @@ def _story_place(view: View, index: int, per_section: Counter[int]) -> int:
 
 def _story_carrier(view: View, at: int, end: int) -> Carrier:
     lead = view.source.leads[at] if view.blocks[at].kind is Kind.HEADING else None
-    numbered = lead is not None and lead.kind in ("number", "dotted")
-    return carrier(view.source, at, end=end, title=lead.rest if lead and numbered and lead.rest else None)
+    return carrier(view.source, at, end=end, title=lead.rest or None if lead and lead.only_counts else None)
