@@ -62,11 +62,8 @@ STEP = pattern(r"(?:" + "|".join(_steps(name) for name in _COLUMNS[6:]) + r"|\*(
 THEN = pattern(_steps("then"))
 
 _INSIDE = pattern(
-    r"^[ \t]*(?:(?:"
-    + any_of(_column("background") + _column("scenario") + _column("outline"))
-    + r")[ \t]*[:：]|(?:"
-    + "|".join(_steps(name) for name in ("given", "when", "then"))
-    + r"))",
+    rf"^[ \t]*(?:(?:{any_of(_column('background') + _column('scenario') + _column('outline'))})[ \t]*[:：]"
+    rf"|(?:{'|'.join(map(_steps, ('given', 'when', 'then')))}))",
     re.MULTILINE,
 )
 

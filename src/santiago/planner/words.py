@@ -328,6 +328,7 @@ STEP_SECTIONS = table(
 """Headings under which every numbered line is a step of the work."""
 
 _NUMBERED = pattern(r"[\W\d_]+(?=\w)")
+_NOTE = pattern(r"[*_]*(?:notes?|nb|n\.b\.|hinweis|nota|remarque|注意?|備考|备注|참고)[*_]*\s*[:：]", re.IGNORECASE)
 _ENUMERATED = pattern(r"^\(?[a-zA-Z]\)\s+")
 _SEPARATORS = pattern(r"\s*[:：(\[—–]\s*|\s+-\s+|\s*/\s*|\s+&\s+|\s+and\s+")
 
@@ -360,11 +361,7 @@ def section_name(heading: str, known: frozenset[str]) -> str:
 
 def is_note(text: str) -> bool:
     """Tell whether a line is a mere remark: `Note: …`."""
-    return bool(
-        re.match(
-            r"[*_]*(?:notes?|nb|n\.b\.|hinweis|nota|remarque|注意?|備考|备注|참고)[*_]*\s*[:：]", text, re.IGNORECASE
-        )
-    )
+    return bool(_NOTE.match(text))
 
 
 @lru_cache(maxsize=4096)

@@ -24,6 +24,8 @@ _KEYED = pattern(r"^[*_`]*\w[\w-]*(?: [\w-]+){0,3}[*_`]*(?:[:：][*_`]*\s|：)")
 
 _SPOKEN = frozenset({"description", "work", "other", "never", "success"})
 """Concepts whose names begin ordinary sentences as well: `Note: …`."""
+_LASTING = frozenset({"criteria", "success", "judged", "execute", "work", "other", "never", "actions"})
+"""Concepts that go on in the lines below what stands behind their label."""
 FIELDS = frozenset({"priority", "role", "id", "title", "status", "chunk", "profile"})
 """Concepts whose value is one short text."""
 
@@ -266,12 +268,11 @@ class Walk:
             self.found.take(commands.under_label(text, block.line, "field"))
         if self.concept == "actions":
             self.found.text.append(text)
-            self.found.ticked.append((block.box or "") in "xX")
-            return
-        if not outermost and self.found.boxes:
+        elif outermost or not self.found.boxes:
+            self.found.boxes.add(text, block.line)
+        else:
             self.found.boxes.go_on(text)
             return
-        self.found.boxes.add(text, block.line)
         self.found.ticked.append((block.box or "") in "xX")
 
     def check(self, block: Block, text: str, *, outermost: bool) -> None:
@@ -285,11 +286,9 @@ class Walk:
         self.found.text.append(text)
         if not outermost:
             into.go_on(text)
-            return
-        if into.given_when_then(text, block.line):
-            return
-        into.add(text, block.line)
-        self.found.keyed += self.concept != "description" and bool(_KEYED.match(text))
+        elif not into.given_when_then(text, block.line):
+            into.add(text, block.line)
+            self.found.keyed += self.concept != "description" and bool(_KEYED.match(text))
 
     def row(self, block: Block) -> None:
         joined = " | ".join(cell for cell in block.cells if cell)
@@ -356,7 +355,7 @@ class Walk:
             concept = "files"
         self.set_concept(concept)
         if rest:
-            self.concept = None
+            self.concept = concept if concept in _LASTING else None
             self.said(concept, rest, line)
 
     def said(self, concept: str, rest: str, line: int) -> None:
@@ -364,7 +363,6 @@ class Walk:
         found = self.found
         match concept:
             case "criteria" | "success":
-                self.concept = concept
                 self.inline = self.criteria()
                 self.one_line(self.inline, rest, line)
             case "depends":
@@ -376,18 +374,13 @@ class Walk:
                 found.take(commands.behind_label(rest, line, "field"))
                 found.text.append(rest)
                 if concept == "judged":
-                    self.concept = concept
                     self.judge(rest, line)
             case "covers":
                 found.covers += [_hint(name, line, "field") for name in hints.covered(rest)]
             case "execute":
                 found.text.append(f"Execute: {rest}")
-                self.concept = concept
-            case "description":
+            case "description" | "work" | "other" | "never" | "actions":
                 found.text.append(rest)
-            case "work" | "other" | "never" | "actions":
-                found.text.append(rest)
-                self.concept = concept
             case _:
                 found.field(concept, rest)
 

@@ -16,18 +16,13 @@ def mended(outline: Outline) -> Outline:
     blocks = outline.blocks
     for index, block in enumerate(blocks):
         first = block.kind is Kind.ROW and (index == 0 or blocks[index - 1].header is not block.header)
-        if first and known_columns(block.header) < _ENOUGH <= known_columns(block.cells):
+        if first and len(columns_of(block.header)) < _ENOUGH <= len(columns_of(block.cells)):
             written, real = block.header, block.cells
             at = index
             while at < len(blocks) and blocks[at].header is written:
                 blocks[at].header = real
                 at += 1
     return outline
-
-
-def known_columns(cells: tuple[str, ...]) -> int:
-    """Return how many different things the columns of a header are known to say."""
-    return len(columns_of(cells))
 
 
 @lru_cache(maxsize=256)
