@@ -7,7 +7,6 @@ units; a box without a number inside a unit's box is one of its criteria.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -31,12 +30,11 @@ class Box(NamedTuple):
     """Index of the outermost box that groups it, or -1."""
 
 
-@dataclass(slots=True)
-class Boxes:
+class Boxes(NamedTuple):
     """The boxes of one document, sorted into units and groups."""
 
-    units: list[Box] = field(default_factory=list)
-    groups: dict[int, ids.Found | None] = field(default_factory=dict)
+    units: list[Box]
+    groups: dict[int, ids.Found | None]
 
     def counted(self, kind: str) -> int:
         """Return how many units carry an id of this kind."""
@@ -83,12 +81,11 @@ class _Survey:
                 )
             if block.box is not None and block.kind is Kind.ITEM:
                 self.take(index, block)
-        found = Boxes(groups={index: self.numbers.get(index) for index in sorted(self.groups)})
-        for index in self.candidates:
-            if index in self.groups or not self.stands(index):
-                continue
-            found.units.append(Box(index, self.numbers.get(index), self.outermost(index)))
-        return found
+        units = [index for index in self.candidates if index not in self.groups and self.stands(index)]
+        return Boxes(
+            units=[Box(index, self.numbers.get(index), self.outermost(index)) for index in units],
+            groups={index: self.numbers.get(index) for index in sorted(self.groups)},
+        )
 
     def take(self, index: int, block: Block) -> None:
         number = number_of(block, self.source.leads[index])

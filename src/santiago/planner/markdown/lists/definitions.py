@@ -136,7 +136,7 @@ def _under_headings(view: View, found: list[Definition]) -> list[Definition]:
         return found  # the headings hold stories; that one of them holds a single one says nothing
     taken = {d.at for d in found}
     kept = [d for d in found if d.at not in raised or d.at - 1 not in taken]
-    return sorted(_raised(view, d, raised) for d in kept)
+    return sorted(_raised(view, d) if d.at in raised else d for d in kept)
 
 
 def _first_lines(view: View, fields: list[int]) -> set[int]:
@@ -146,16 +146,11 @@ def _first_lines(view: View, fields: list[int]) -> set[int]:
     return {at for at in first if view.blocks[at - 1].level > 1}
 
 
-def _raised(view: View, field: Definition, raised: set[int]) -> Definition:
-    if field.at not in raised:
-        return field
+def _raised(view: View, field: Definition) -> Definition:
     heading = field.at - 1
-    return Definition(heading, field.found._replace(rest=_title_of(view, heading)), field.kind)
-
-
-def _title_of(view: View, heading: int) -> str:
     lead = view.source.leads[heading]
-    return lead.rest if lead is not None and lead.only_counts else view.blocks[heading].text
+    title = lead.rest if lead is not None and lead.only_counts else view.blocks[heading].text
+    return Definition(heading, field.found._replace(rest=title), field.kind)
 
 
 def _lettered(view: View) -> dict[int, ids.Found]:

@@ -6,18 +6,18 @@ from collections import Counter
 from dataclasses import replace
 
 from santiago.planner import words
-from santiago.planner.markdown.carriers import chunk_of, is_group, label
+from santiago.planner.markdown.carriers import chunk_of, label
 from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.labels import split_label
 from santiago.planner.markdown.lists.definitions import is_form
-from santiago.planner.markdown.lists.model import View
+from santiago.planner.markdown.lists.model import View, opens_group
 from santiago.planner.markdown.outline import Block, Kind
 
 
 def extents(view: View, starts: list[int]) -> list[tuple[int, int]]:
     """Return (start, end) of each unit: no unit reaches into the next one.
 
-    A heading has its section, a paragraph what follows it in its section, an item what is nested in it; an item also
+    A heading has its section, a paragraph what follows it there up to the next group, an item what is nested in it; an item also
     has what follows where that is a criteria label, which many authors do not indent.
     """
     pairs = []
@@ -27,24 +27,13 @@ def extents(view: View, starts: list[int]) -> list[tuple[int, int]]:
             case Kind.HEADING:
                 end = min(view.ends[at], after)
             case Kind.PARA:
-                end = _to_group(view, at, limit)
+                end = next((i for i in range(at + 1, limit) if opens_group(view.blocks[i])), limit)
             case Kind.ITEM if _label_follows(view, view.ends[at], limit) or _is_open_form(view, at):
                 end = limit
             case _:
                 end = min(view.ends[at], limit)
         pairs.append((at, max(end, at + 1)))
     return pairs
-
-
-def _to_group(view: View, at: int, limit: int) -> int:
-    """Return where a bold paragraph that names a phase or epic begins, or the limit."""
-    for index in range(at + 1, limit):
-        block = view.blocks[index]
-        if block.kind is Kind.HEADING and is_group(block.text):
-            return index
-        if block.kind is Kind.PARA and block.parent < 0 and block.lines[0].startswith("**") and is_group(block.text):
-            return index
-    return limit
 
 
 def _is_open_form(view: View, at: int) -> bool:

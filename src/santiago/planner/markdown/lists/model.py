@@ -95,7 +95,7 @@ class View:
         for block in self.blocks:
             if block.kind is Kind.HEADING:
                 last = None
-            elif block.kind is Kind.PARA and block.parent < 0 and block.text.startswith("**") and is_group(block.text):
+            elif opens_group(block):
                 last = label(block.lines[0])
             around = None
             if block.parent >= 0:
@@ -133,6 +133,12 @@ _OUTCOME = pattern(
     r"\b(?:then|alors|entonces|então|allora|dann|så|dan|wtedy|тогда|тоді)\b|那么|那麼|则|則|ならば|그러면",
     re.IGNORECASE,
 )
+
+
+def opens_group(block: Block) -> bool:
+    """Tell whether a heading or a bold paragraph names a phase or epic."""
+    bold = block.kind is Kind.PARA and block.parent < 0 and block.text.startswith("**")
+    return (bold or block.kind is Kind.HEADING) and is_group(block.text)
 
 
 def marks_criteria(block: Block) -> bool:

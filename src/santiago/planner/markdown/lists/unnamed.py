@@ -192,7 +192,8 @@ def chain_lists(view: View) -> list[UnitList]:
     numbers = [ids.Found(_list_number(view, index), "number", view.blocks[index].text) for index in members]
     places = zip(members, numbers, strict=True)
     carriers = tuple(carrier(view.source, index, found=number) for index, number in places)
-    name, keys = "items of a dependency chain", frozenset({"chain", "item", "numbered"})
+    name = "items of a dependency chain"
+    keys = frozenset({"chain", "item", "numbered"})
     return [UnitList(rule=12, kind="chain", name=name, carriers=carriers, explicit=False, keys=keys)]
 
 
@@ -216,7 +217,8 @@ def as_a_lists(view: View) -> list[UnitList]:
     per_section = Counter(view.blocks[index].section for index in view.stories)
     starts = sorted({_story_place(view, index, per_section) for index in view.stories})
     carriers = tuple(grouped(view, [_story_carrier(view, at, end) for at, end in extents(view, starts)]))
-    explicit, keys = view.explicit(carriers), frozenset({"as-a", "story", "stories"})
+    explicit = view.explicit(carriers)
+    keys = frozenset({"as-a", "story", "stories"})
     return [UnitList(rule=13, kind="as-a", name="As-a sentences", carriers=carriers, explicit=explicit, keys=keys)]
 
 
