@@ -267,8 +267,8 @@ class Simulation:
     answers: Callable[[Question], str | None] = lambda question: None
     """What a person says to an open question; nothing yet."""
     attended: bool = False
-    recovered: frozenset[str] = frozenset()
-    """What an earlier start left half done."""
+    landed: str | None = None
+    """The story whose work an earlier start put on the branch without recording it."""
     beat: Callable[[Sign], None] = lambda sign: None
     polls: bool = False
     """Whether each look of an idle coordinator is carried out; otherwise the clock jumps to the end of a wait."""
@@ -286,7 +286,7 @@ class Simulation:
         loop = Coordinator(
             run_id="run-1", plan=self.plan, run_input=run_input, fold=fold, store=self.store, engine=self.engine,
             clock=self.clock, scope=self.scope, attended=self.attended, outside=Outside(self), beat=self.beat,
-            recovered=self.recovered,
+            landed=self.landed,
         )  # fmt: skip
         if not self.store.log:
             loop.record([Fact(event=EventKind.RUN_CREATED, phase=RunPhase.CREATED, context={"head": "head0"})])

@@ -166,8 +166,7 @@ def _integrations(at: Situation) -> list[Act]:
     if any(isinstance(step, Integrate) for step in at.flying.values()):
         return []
     # Work that a crash left on the branch comes first, even if answers have changed the order since.
-    landed = next((state.stories[name] for name in state.verified if name in at.recovered), None)
-    story = landed or next_to_retire(state)
+    story = state.stories[at.landed] if at.landed in state.verified else next_to_retire(state)
     if story is None or story.commit is None or gates.awaits_word(at, story):
         return []
     return [Integrate(story=story.id, attempt=max(story.attempts, 1), commit=story.commit)]

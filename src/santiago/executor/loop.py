@@ -57,6 +57,7 @@ class Coordinator:
     clock: Clock
     scope: Scope = field(default_factory=Scope)
     recovered: frozenset[str] = frozenset()
+    landed: str | None = None
     actor: str = "santiago"
     """Who started the run. Signals are recorded as theirs."""
     attended: bool = False
@@ -116,6 +117,7 @@ class Coordinator:
             attended=self.attended,
             waited_ms=self.waited_ms,
             recovered=self.recovered,
+            landed=self.landed,
         )
 
     def _obey(self, acts: Sequence[Act]) -> None:

@@ -69,4 +69,6 @@ class Situation:
     waited_ms: int = 0
     """Time of the current wait in which nothing was under way."""
     recovered: frozenset[str] = frozenset()
-    """What an earlier start left unfinished: running stories whose agent had ended, and a verified story that is on the branch."""
+    """Running stories of an earlier start whose agent had ended: their work waits for a verdict."""
+    landed: str | None = None
+    """The story whose work an earlier start put on the branch without recording it."""

@@ -155,6 +155,7 @@ class _Start:
         coordinator.recovered, ends = start_events.recovered(
             request.plan, log.state, self.attempts, hold.workspace, hold.sign, self.run_input.limits.attempt_ms
         )
+        coordinator.landed = hold.workspace.landed(log.state.head)
         coordinator.record(ends)
         if hold.begun_before:
             hold.workspace.tidy()

@@ -95,7 +95,7 @@ def refuse_cut(state: RunState, attempts: FileAttempts, workspace: GitWorkspace)
 def recovered(
     plan: Plan, state: RunState, attempts: FileAttempts, workspace: GitWorkspace, sign: Sign | None, most_ms: int
 ) -> tuple[frozenset[str], list[Fact]]:
-    """Return the stories that a crash left unfinished (the agent had ended, or the work is on the branch), and facts on others.
+    """Return the running stories that a crash left with an ended agent, to be judged; and how the attempts of others ended.
 
     `sign` is the last start's last sign of life. An attempt takes at most `most_ms`.
     """
@@ -104,11 +104,9 @@ def recovered(
         if story.id in state.running:
             lasted_ms = recover.lasted(state, state.stories[story.id], sign, most_ms)
             left[story.id] = _take_up(plan, story, state, attempts, workspace)._replace(lasted_ms=lasted_ms)
-    half_done = {name for name, one in left.items() if one.judge}
-    if landed := workspace.landed(state.head):
-        half_done.add(landed)
+    judged = frozenset(name for name, one in left.items() if one.judge)
     unwritten = recover.unwritten(state, FileDetails(attempts.store).begun, sign)
-    return frozenset(half_done), [*recover.unseen(state, sign), *recover.interruptions(state, left), *unwritten]
+    return judged, [*recover.unseen(state, sign), *recover.interruptions(state, left), *unwritten]
 
 
 def _take_up(
