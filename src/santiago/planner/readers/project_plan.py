@@ -11,11 +11,10 @@ from dataclasses import replace
 from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner import commands
-from santiago.planner.draft import Dep, Document, Unit, unique
+from santiago.planner.draft import Document, Unit, unique
 from santiago.planner.findings import error, few, left_out
 from santiago.planner.source import Source
 from santiago.planner.structured.records import units
-from santiago.planner.structured.records.deps import mentions_of
 from santiago.planner.structured.records.lists import Member
 from santiago.planner.structured.tree import Array, Object, as_text, objects
 
@@ -47,17 +46,13 @@ def _get(task: Object, key: str) -> str:
 
 
 def _unit(task: Object) -> Unit:
-    unit = units.gather(Member(task, task.line), "json").unit
-    deps = {mention.text: Dep(target=mention.text, line=mention.line, carrier="json") for mention in mentions_of(task)}
-    checks = [*_checks(task)]
-    verify = unique((*unit.verify, *(hint for found in checks for hint in found.taken)))
+    unit = units.gather(Member(task, task.line), "json")
+    checks = list(_checks(task))
     return replace(
         unit,
         chunk=task.text("chunk") or None,
-        deps=tuple(deps.values()),
-        verify=verify,
+        verify=unique((*unit.verify, *(hint for found in checks for hint in found.taken))),
         unread=unique((*unit.unread, *(hint for found in checks for hint in found.left))),
-        rank=0,
     )
 
 

@@ -5,7 +5,6 @@ A task with subtasks is the tag of its subtasks, so that what it depends on, and
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from santiago.contract.counting import count
@@ -14,7 +13,7 @@ from santiago.planner.draft import Dep, Document, GroupEdge, Status, Unit
 from santiago.planner.findings import error, left_out, note
 from santiago.planner.source import Source
 from santiago.planner.structured.records import fields, units
-from santiago.planner.structured.records.deps import Mention, mentions_of
+from santiago.planner.structured.records.deps import mentions_of
 from santiago.planner.structured.records.lists import Member
 from santiago.planner.structured.tree import Array, Node, Object, fold_key, items, objects
 
@@ -115,9 +114,7 @@ class _Reading:
         return self.document
 
     def leaf(self, task: Object) -> None:
-        unit = units.gather(Member(task, task.line), "json").unit
-        deps = _unique(Dep(target=m.text, line=m.line, carrier="json") for m in mentions_of(task))
-        self.document.units.append(replace(unit, chunk=self.chunk, deps=deps))
+        self.document.units.append(replace(units.gather(Member(task, task.line), "json"), chunk=self.chunk))
 
     def parent(self, task: Object, subtasks: list[Object]) -> None:
         name = task.text("id")
@@ -125,8 +122,8 @@ class _Reading:
         status = fields.status_of(task)
         about = _about(task)
         for each in subtasks:
-            unit = units.gather(Member(each, each.line), "json").unit
-            targets = [(self.target(m, name, siblings, each), m.line) for m in mentions_of(each)]
+            unit = units.gather(Member(each, each.line), "json")
+            targets = {target: dep for dep in unit.deps if (target := self.target(dep, name, siblings, each))}
             self.document.units.append(
                 replace(
                     unit,
@@ -136,30 +133,23 @@ class _Reading:
                     chunk=self.chunk,
                     tags=(name, *unit.tags),
                     priority=unit.priority or task.text("priority") or None,
-                    deps=_unique(Dep(target=target, line=line, carrier="json") for target, line in targets if target),
+                    deps=tuple(replace(dep, target=target) for target, dep in targets.items()),
                 )
             )
-        for mention in mentions_of(task):
-            self.document.edges.append(GroupEdge(group=name, target=mention.text, line=mention.line))
+        for dep in mentions_of(task, "json"):
+            self.document.edges.append(GroupEdge(group=name, target=dep.target, line=dep.line))
 
-    def target(self, mention: Mention, parent: str, siblings: frozenset[str], subtask: Object) -> str | None:
+    def target(self, dep: Dep, parent: str, siblings: frozenset[str], subtask: Object) -> str | None:
         """Return what a subtask's dependency means: a sibling, a task of the file, or an address in full."""
-        text, own = mention.text, subtask.text("id")
+        text, own = dep.target, subtask.text("id")
         if text in siblings and text != own:
             return f"{parent}.{text}"
         if text == parent:
             message = f"subtask {parent}.{own} depends on its own task; no edge was made"
             hint = "Name the subtask that must come first."
-            self.document.findings.append(note("dependency_unclear", mention.line, message, hint))
+            self.document.findings.append(note("dependency_unclear", dep.line, message, hint))
             return None
         return text if "." in text or text in self.top else f"{parent}.{text}"
-
-
-def _unique(deps: Iterable[Dep]) -> tuple[Dep, ...]:
-    first: dict[str, Dep] = {}
-    for dep in deps:
-        first.setdefault(dep.target, dep)
-    return tuple(first.values())
 
 
 def _inherited(unit: Unit, parent: Status) -> Status:
