@@ -12,7 +12,8 @@ from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner import commands
 from santiago.planner.draft import Document, Unit, unique
-from santiago.planner.findings import error, few, left_out
+from santiago.planner.findings import error, left_out
+from santiago.planner.readers.santiago_plan import without_chunk
 from santiago.planner.source import Source
 from santiago.planner.structured.records import units
 from santiago.planner.structured.records.lists import Member
@@ -35,7 +36,7 @@ def read(source: Source) -> Document | None:
         units=[_unit(task) for task in found],
         by_program=True,
     )
-    document.findings += [*_invalid(tasks), *_without_chunk(document.units), *left_out(document.units)]
+    document.findings += [*_invalid(tasks), *without_chunk("tasks", document.units), *left_out(document.units)]
     return document
 
 
@@ -72,13 +73,3 @@ def _invalid(tasks: Array) -> Iterator[Finding]:
             yield error("invalid_field", item.line, "an element of tasks is not an object", hint)
         elif not item.text("id"):
             yield error("invalid_field", item.line, "a task has no id", 'Give each task a unique "id".')
-
-
-def _without_chunk(units: list[Unit]) -> list[Finding]:
-    missing = [unit for unit in units if not unit.chunk]
-    if not missing:
-        return []
-    names = few([unit.id or f"line {unit.line}" for unit in missing])
-    says = f"{len(missing)} of {len(units)} tasks have no chunk: {names}"
-    hint = 'Add "chunk": "C01_name" to each task; chunks run one after the other, as they first appear.'
-    return [error("missing_chunk", missing[0].line, says, hint)]

@@ -224,12 +224,7 @@ def _joined(found: list[DraftCriterion]) -> list[DraftCriterion]:
     open_ = False
     for criterion in found:
         text = criterion.text
-        continues = (
-            bool(words.THEN.match(text)) or (words.WHEN.match(text) and not _SAYS_THEN.search(joined[-1].text))
-            if open_
-            else False
-        )
-        if continues and joined:
+        if open_ and (words.THEN.match(text) or (words.WHEN.match(text) and not _SAYS_THEN.search(joined[-1].text))):
             joined[-1] = replace(joined[-1], text=f"{joined[-1].text} {text}")
         else:
             joined.append(criterion)

@@ -22,15 +22,15 @@ from santiago.planner.structured.tree import Object
 
 def document(format_: str, evidence: Sequence[str], candidate: Candidate, carrier: str) -> Document:
     """Return the document that a list of records makes."""
-    labels = _labels_of(candidate.groups)
-    units = [_placed(gather(member, carrier), member.group, labels) for member in candidate.members]
+    _tell_apart(candidate.groups)
+    units = [_placed(gather(member, carrier), member.group) for member in candidate.members]
     found = Document(format=format_, evidence=tuple(evidence))
     resolver = Resolver(_names(units))
     units = [_resolved(unit, resolver, found.findings) for unit in units]
     records = [each.node if isinstance(each.node, Object) else Object(each.line) for each in candidate.members]
     found.units = _addressed(units if any(unit.deps for unit in units) else _ranked(units, records))
     _soft_chunks(found, [fields.chunk_of(record, vocabulary.SOFT_CHUNK) for record in records])
-    found.edges = _group_edges(candidate.groups, labels)
+    found.edges = _group_edges(candidate.groups)
     found.findings += [*left_out(found.units), *_untitled(found.units)]
     found.findings += _group_findings(candidate.groups, candidate.empty)
     return found
@@ -120,52 +120,44 @@ def _untitled(units: Sequence[Unit]) -> Iterator[Finding]:
 
 # Groups: phases, epics and parents, as chunks, tags and the dependencies between them
 
-_Labels = dict[int, str]
-"""Label of each group, by its identity."""
 
-
-def _labels_of(groups: Sequence[Group]) -> _Labels:
-    """Return a label for each group; where two groups share a title, their number tells them apart."""
-    labels: _Labels = {}
+def _tell_apart(groups: Sequence[Group]) -> None:
+    """Give each group a label of its own; where two groups share a title, their number tells them apart."""
     used: set[str] = set()
     for number, group in enumerate(groups, 1):
-        label = group.label or f"Group {number}"
-        label = label if label not in used else f"{label} ({number})"
-        used.add(label)
-        labels[id(group)] = label
-    return labels
+        group.label = group.label or f"Group {number}"
+        group.label += f" ({number})" if group.label in used else ""
+        used.add(group.label)
 
 
-def _placed(unit: Unit, group: Group | None, labels: _Labels) -> Unit:
+def _placed(unit: Unit, group: Group | None) -> Unit:
     """Return a unit with the chunk of its nearest stage, and the ids of the parents that it is a part of as tags."""
     tags, chunk = list(unit.tags), unit.chunk
     while group is not None:
         if group.is_chunk:
-            chunk = chunk or labels[id(group)]
+            chunk = chunk or group.label
         elif group.names:
             tags.append(group.names[0])
         group = group.parent
     return replace(unit, chunk=chunk or None, tags=tuple(dict.fromkeys(tags)))
 
 
-def _group_edges(groups: Sequence[Group], labels: _Labels) -> list[GroupEdge]:
+def _group_edges(groups: Sequence[Group]) -> list[GroupEdge]:
     """Return the dependencies that groups declare on each other, by id, number or title."""
     names: dict[str, str] = {}
     for group in groups:
         for name in (*group.names, group.label):
-            names.setdefault(ids.fold(name), _group_name(group, labels))
+            names.setdefault(ids.fold(name), _group_name(group))
     return [
-        GroupEdge(
-            group=_group_name(group, labels), target=names.get(ids.fold(each.target), each.target), line=each.line
-        )
+        GroupEdge(group=_group_name(group), target=names.get(ids.fold(each.target), each.target), line=each.line)
         for group in groups
         if group.node is not None
         for each in mentions_of(group.node, "")
     ]
 
 
-def _group_name(group: Group, labels: _Labels) -> str:
-    return labels[id(group)] if group.is_chunk or not group.names else group.names[0]
+def _group_name(group: Group) -> str:
+    return group.label if group.is_chunk or not group.names else group.names[0]
 
 
 def _group_findings(groups: Sequence[Group], empty: Sequence[Group]) -> list[Finding]:
