@@ -27,7 +27,7 @@ def read(source: Source) -> Document | None:
     if not isinstance(root, Object) or not isinstance(tasks := root.get("tasks"), Array):
         return None
     found = objects(tasks)
-    if not any(_get(task, key) for task in found for key in _OWN):
+    if not any(each.text(key) for task in found for each in _layers(task) for key in _OWN):
         return None
     document = Document(
         format="project-plan",
@@ -40,10 +40,9 @@ def read(source: Source) -> Document | None:
     return document
 
 
-def _get(task: Object, key: str) -> str:
-    """Return a field of a task or of its metadata, where the planner keeps the same names."""
-    inner = task.get("metadata")
-    return task.text(key) or (inner.text(key) if isinstance(inner, Object) else "")
+def _layers(task: Object) -> tuple[Object, ...]:
+    """Return a task and its metadata, where the planner keeps the same names."""
+    return (task, *objects(task.get("metadata")))
 
 
 def _unit(task: Object) -> Unit:
@@ -59,7 +58,7 @@ def _unit(task: Object) -> Unit:
 
 def _checks(task: Object) -> Iterator[commands.Found]:
     """Yield the commands of the sentences that say how a task is verified."""
-    for node in (task, *objects(task.get("metadata"))):
+    for node in _layers(task):
         for entry in (node.field("verification_method"), node.field("verification")):
             if entry is not None:
                 yield commands.behind_label(as_text(entry.value), entry.line, "json")

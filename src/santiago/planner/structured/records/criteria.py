@@ -83,11 +83,8 @@ def has_criteria(record: Object) -> bool:
 
 def stated_criteria(record: Object) -> list[DraftCriterion]:
     """Return the criteria of the first two tiers: what a group says must hold, and not what it consists of."""
-    found = Criteria()
-    for entry in record.fields.values():
-        if fold_key(entry.key) in _STATED:
-            _field(entry, "", found)
-    return found.found
+    stated = [entry for entry in record.fields.values() if fold_key(entry.key) in _STATED]
+    return [each for entry in stated for each in criteria_in(entry.value, entry.line, "").found]
 
 
 def criteria_in(node: Node, line: int, carrier: str) -> Criteria:

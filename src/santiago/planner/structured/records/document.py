@@ -11,7 +11,7 @@ from santiago.planner.source import Options
 from santiago.planner.structured.records import fields, listing, vocabulary
 from santiago.planner.structured.records.criteria import criteria_in, has_criteria
 from santiago.planner.structured.records.lists import Candidate, Member, candidates, fallback
-from santiago.planner.structured.tree import Node, Object, as_text, fold_key, items
+from santiago.planner.structured.tree import Node, Object, as_text, fold_key, items, objects
 
 _TITLES = vocabulary.keys("title project projectName name productName product projectTitle feature")
 _ABOUT = frozenset({"meta", "metadata", "project", "prd", "product"})
@@ -109,9 +109,7 @@ def _references(root: Object) -> list[tuple[str, list[str]]]:
     """Return the groups that list their units by id: `epics: [{title, stories: [US-001, US-002]}]`."""
     found = []
     for key in vocabulary.GROUP_LISTS:
-        for group in items(root.get(key)):
-            if not isinstance(group, Object):
-                continue
+        for group in objects(root.get(key)):
             label = group.text("title", "name", "id", "phase")
             for inner in (*vocabulary.INNER_LISTS, "storyids", "taskids"):
                 names = [as_text(each) for each in items(group.get(inner))]

@@ -10,7 +10,7 @@ from santiago.planner.structured.records import fields, vocabulary
 from santiago.planner.structured.records.criteria import Criteria, criteria_in, criteria_of
 from santiago.planner.structured.records.deps import mentions_of
 from santiago.planner.structured.records.lists import Member
-from santiago.planner.structured.tree import Object, Scalar, as_text, flat, items, objects
+from santiago.planner.structured.tree import Object, as_text, flat, items, objects
 
 
 def gather(member: Member, carrier: str) -> Unit:
@@ -90,10 +90,6 @@ def _children(record: Object) -> list[Object]:
 
 def _covers(record: Object, carrier: str) -> list[Hint]:
     """Return the requirements that a record says it serves: ids, not sentences."""
-    found = []
-    for entry in record.pick(vocabulary.COVERS):
-        for each in items(entry.value):
-            text = as_text(each)
-            if isinstance(each, Scalar) and text and len(text.split()) == 1 and any(char.isdigit() for char in text):
-                found.append(Hint(value=text, line=each.line, carrier=carrier))
-    return found
+    named = [(as_text(each), each.line) for entry in record.pick(vocabulary.COVERS) for each in items(entry.value)]
+    found = [(text, line) for text, line in named if len(text.split()) == 1 and any(map(str.isdigit, text))]
+    return [Hint(value=text, line=line, carrier=carrier) for text, line in found]
