@@ -233,8 +233,8 @@ def test_yaml_alias_to_a_scalar_is_its_text() -> None:
         ("? [a, b]\n: c", 1, "as a key"),
         ("a: 1\n\tb: 2\nc: 3\n\td", 2, "not valid YAML"),
         ("a: b\x07c", 1, "control characters"),
-        ("- " * 5_000 + "x", 1, "deeper than 100"),
-        ("[" * 5_000, 1, "deeper than 100"),
+        ("- " * 5_000 + "x", 1, "deeper than 200"),
+        ("[" * 5_000, 1, "deeper than 200"),
         ("a: [1, 2\nb: 3", 2, "not valid YAML"),
     ],
 )

@@ -30,6 +30,7 @@ from santiago.planner.structured.records.lists import Candidate, Group, Member
 from santiago.planner.structured.tree import Node, Object, Scalar, as_text, objects
 
 _RECORD = pattern(r"^\s*(?:[-\[{,]\s*)*[\"']?id[\"']?\s*:", re.MULTILINE)
+_COUNTS = ("number", "dotted", "step")
 _LANGUAGES = frozenset({"", "yaml", "yml", "json", "json5", "jsonc"})
 _PLACEHOLDER_ID = pattern(r"(?:[A-Za-z]+[-_]?)?(?:[xX]{2,}|[nN#]{2,}|…|\.\.\.|<.*>|\{.*\}|\[.*\])$")
 _ELLIPSIS = pattern(r"…|\.\.\.$|^\.\.\.")
@@ -58,12 +59,11 @@ class _Reading:
         """Read every fence that holds records, in one pass that remembers the last block with an id."""
         last = -1
         for index, block in enumerate(self.source.outline.blocks):
-            if block.kind in (Kind.HEADING, Kind.ITEM, Kind.PARA) and _names_unit(self.source.leads[index]):
+            lead = self.source.leads[index]
+            if block.kind in (Kind.HEADING, Kind.ITEM, Kind.PARA) and lead and lead.kind not in _COUNTS:
                 last = index
-            elif block.kind is Kind.CODE and block.info.split(" ")[0].lower() in _LANGUAGES:
-                body = block.lines[1:]
-                if any(_RECORD.match(line) for line in body):
-                    self.fence(index, block, last)
+            elif block.kind is Kind.CODE and _holds_records(block):
+                self.fence(index, block, last)
 
     def fence(self, index: int, block: Block, last: int) -> None:
         try:
@@ -80,8 +80,8 @@ class _Reading:
         self.repaired += repaired if found else []
 
 
-def _names_unit(lead: ids.Found | None) -> bool:
-    return lead is not None and lead.kind not in ("number", "dotted", "step")
+def _holds_records(block: Block) -> bool:
+    return block.info.split(" ")[0].lower() in _LANGUAGES and any(map(_RECORD.match, block.lines[1:]))
 
 
 def _parse(block: Block) -> tuple[Node, list[int]]:

@@ -83,11 +83,8 @@ def _is_described(source: Source, phase: _Phase) -> bool:
         if source.outline.blocks[index].kind is Kind.PARA
         for line in source.outline.blocks[index].lines
     }
-    return {"depends", "success"} <= said and (bool(phase.plans) or not _holds_boxes(source, phase))
-
-
-def _holds_boxes(source: Source, phase: _Phase) -> bool:
-    return any(source.outline.blocks[index].box is not None for index in source.outline.inside(phase.at))
+    has_boxes = any(source.outline.blocks[index].box is not None for index in source.outline.inside(phase.at))
+    return {"depends", "success"} <= said and (bool(phase.plans) or not has_boxes)
 
 
 def _head(source: Source, phase: _Phase) -> Carrier:

@@ -88,20 +88,13 @@ def _has_units(source: Source) -> bool:
     """Tell whether the document defines anything else that a reader would take for a unit."""
     places = carriers.indexes(source, *_KINDS)
     blocks = source.outline.blocks
-    if any(_tells_story(blocks[index]) for index in places):
+    if any(blocks[index].kind is not Kind.ROW and words.is_story(blocks[index].text) for index in places):
         return True
     leads = [(blocks[index].kind, source.named[index]) for index in places if index in source.named]
-    if any(kind is Kind.HEADING and _is_unit(lead) for kind, lead in leads):
+    heads = [lead for kind, lead in leads if kind is Kind.HEADING]
+    if any(lead.kind in _UNITS or carriers.is_unit_prefix(lead) for lead in heads):
         return True
     return max(Counter(lead.prefix for _, lead in leads if carriers.is_unit_prefix(lead)).values(), default=0) > 1
-
-
-def _tells_story(block: Block) -> bool:
-    return block.kind is not Kind.ROW and words.is_story(block.text)
-
-
-def _is_unit(lead: ids.Found) -> bool:
-    return lead.kind in _UNITS or carriers.is_unit_prefix(lead)
 
 
 def _phases(source: Source, known: set[str]) -> dict[str, str]:

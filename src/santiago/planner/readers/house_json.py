@@ -12,16 +12,19 @@ from santiago.planner.draft import Document, DraftCriterion, Hint, Unit, unique
 from santiago.planner.file_lists import behind_files
 from santiago.planner.findings import error, note
 from santiago.planner.source import Source
-from santiago.planner.structured.tree import Array, Node, Object, Scalar, as_text, flat, items, objects
+from santiago.planner.structured.records.criteria import given_when_then
+from santiago.planner.structured.tree import Array, Object, Scalar, as_text, flat, items, objects
 
-_REQUIRED = ("id", "title", "description", "requirements", "acceptance_criteria")
+_Rule = tuple[re.Pattern[str], str]
+_SAID = (re.compile(r"(?s)\s*\S"), "a text")
+_REQUIREMENT = {"id": (re.compile(r"R[0-9]+$"), "an id such as R1"), "text": _SAID}
+_CRITERION = {"id": (re.compile(r"AC-[0-9]+$"), "an id such as AC-1"), "given": _SAID, "when": _SAID, "then": _SAID}
+_LISTS = {"requirements": _REQUIREMENT, "acceptance_criteria": _CRITERION}
 _OPTIONAL = ("goals", "non_goals", "verification_command", "technical_notes", "files_to_modify")
-_REQUIREMENT = {"id": re.compile(r"R[0-9]+$"), "text": re.compile(r"(?s)\s*\S")}
-_CRITERION = {"id": re.compile(r"AC-[0-9]+$"), **{key: re.compile(r"(?s)\s*\S") for key in ("given", "when", "then")}}
 _TEXTS = {
     "id": (re.compile(r"[a-z0-9]+(-[a-z0-9]+)*$"), "lower-case words joined by hyphens"),
-    "title": (re.compile(r"(?s).{5,120}$"), "5 to 120 characters"),
-    "description": (re.compile(r"(?s).{20,}$"), "20 characters or more"),
+    "title": (re.compile(r"(?s).{5,120}$"), "a text of 5 to 120 characters"),
+    "description": (re.compile(r"(?s).{20,}$"), "a text of 20 characters or more"),
 }
 
 
@@ -38,7 +41,7 @@ def read(source: Source) -> Document | None:
         title=root.text("title"),
         findings=list(_mistakes(root)),
     )
-    shared = _shares(requirements, [_criterion(each) for each in criteria], document.findings)
+    shared = _shares(requirements, [made for each in criteria if (made := given_when_then(each))], document.findings)
     document.units = [_unit(root, each, own) for each, own in zip(requirements, shared, strict=True)]
     document.run_verify = list(_command(root))
     return document
@@ -50,12 +53,12 @@ def _is_house(root: Object) -> bool:
         return False
     numbered = [each for each in objects(root.get("requirements")) if {"id", "text"} <= set(each.fields)]
     judged = [each for each in objects(root.get("acceptance_criteria")) if set(_CRITERION) - {"id"} <= set(each.fields)]
-    return any(_REQUIREMENT["id"].match(each.text("id")) for each in numbered) and bool(judged)
+    return any(_REQUIREMENT["id"][0].match(each.text("id")) for each in numbered) and bool(judged)
 
 
 def _unit(root: Object, requirement: Object, criteria: list[DraftCriterion]) -> Unit:
     entry = requirement.field("id") or requirement.field("text")
-    text = requirement.text("text")
+    text, notes = requirement.text("text"), flat(root.get("technical_notes"))
     named = [
         Hint(value=path, line=node.line, carrier="json")
         for node in items(root.get("files_to_modify"))
@@ -66,28 +69,17 @@ def _unit(root: Object, requirement: Object, criteria: list[DraftCriterion]) -> 
         id=requirement.text("id") or None,
         title=" ".join(text.split()),
         line=entry.line if entry else requirement.line,
-        text="\n".join(filter(None, (root.text("description"), _notes(root)))),
+        text=root.text("description") + (f"\nTechnical notes: {notes}" if notes else ""),
         criteria=tuple(criteria),
         files=unique((*said, *named)),
         verify=tuple(_command(root)),
     )
 
 
-def _notes(root: Object) -> str:
-    notes = flat(root.get("technical_notes"))
-    return f"Technical notes: {notes}" if notes else ""
-
-
 def _command(root: Object) -> Iterator[Hint]:
     entry = root.field("verification_command")
     if entry is not None and (text := as_text(entry.value)):
         yield Hint(value=text, line=entry.line, carrier="json")
-
-
-def _criterion(node: Object) -> DraftCriterion:
-    entry = node.field("id") or node.field("given")
-    text = " ".join(f"{key.capitalize()} {' '.join(flat(node.get(key)).split())}" for key in ("given", "when", "then"))
-    return DraftCriterion(text=text, line=entry.line if entry else node.line, id=node.text("id") or None)
 
 
 def _shares(
@@ -110,51 +102,27 @@ def _shares(
 
 def _mistakes(root: Object) -> Iterator[Finding]:
     """Yield every departure from the format, all at once."""
-    yield from _unknown(root, (*_REQUIRED, *_OPTIONAL), "the document")
-    for key in _REQUIRED:
-        if key not in root.fields:
-            yield _invalid(root.line, f'the document has no "{key}"', f'Add "{key}".')
-    for key, (pattern, rule) in _TEXTS.items():
-        if key in root.fields and not (_is_text(root.get(key)) and pattern.match(root.text(key))):
-            yield _invalid(root.fields[key].line, f'"{key}" must be a text: {rule}', "Correct it.")
-    yield from _list(root, "requirements", _REQUIREMENT)
-    yield from _list(root, "acceptance_criteria", _CRITERION)
+    yield from _wrong(root, _TEXTS, "the document", (*_LISTS, *_OPTIONAL))
+    for key, texts in _LISTS.items():
+        if not isinstance(root.get(key), Array):
+            yield error("invalid_field", root.fields[key].line, f'"{key}" must be a list', "Put it in [ ].")
+        for each in items(root.get(key)):
+            if isinstance(each, Object):
+                yield from _wrong(each, texts, f"{each.text('id') or 'an element'} of {key}")
+            else:
+                message, hint = f'an element of "{key}" is not an object', f"Write it with {', '.join(texts)}."
+                yield error("invalid_field", each.line, message, hint)
 
 
-def _list(root: Object, key: str, fields: dict[str, re.Pattern[str]]) -> Iterator[Finding]:
-    value = root.get(key)
-    if value is not None and not isinstance(value, Array):
-        yield _invalid(value.line, f'"{key}" must be a list', "Put it in [ ].")
-    for each in items(value):
-        if not isinstance(each, Object):
-            yield _invalid(
-                each.line, f'an element of "{key}" is not an object', f"Write it as an object with {', '.join(fields)}."
-            )
-            continue
-        yield from _unknown(each, tuple(fields), f"{each.text('id') or 'an element'} of {key}")
-        for name, pattern in fields.items():
-            if not _is_text(each.get(name)) or not pattern.match(each.text(name)):
-                yield _invalid(
-                    each.line,
-                    f'{each.text("id") or "an element"} of {key}: "{name}" is missing or invalid',
-                    "Write ids as R1 and AC-1, and give every field a text.",
-                )
-
-
-def _unknown(node: Object, known: tuple[str, ...], where: str) -> Iterator[Finding]:
+def _wrong(node: Object, texts: dict[str, _Rule], where: str, others: tuple[str, ...] = ()) -> Iterator[Finding]:
+    """Yield the fields of an object that its format does not know, and the texts that are not as it asks."""
+    known = (*texts, *others)
     for key, entry in node.fields.items():
         if key not in known:
-            yield error(
-                "unknown_field",
-                entry.line,
-                f'{where} has an unknown field "{key}"',
-                f"Known fields: {', '.join(known)}.",
-            )
-
-
-def _is_text(node: Node | None) -> bool:
-    return isinstance(node, Scalar) and node.kind == "string"
-
-
-def _invalid(line: int, message: str, hint: str) -> Finding:
-    return error("invalid_field", line, message, hint)
+            message, hint = f'{where} has an unknown field "{key}"', f"Known fields: {', '.join(known)}."
+            yield error("unknown_field", entry.line, message, hint)
+    for key, (form, rule) in texts.items():
+        value = node.get(key)
+        if not isinstance(value, Scalar) or value.kind != "string" or not form.match(as_text(value)):
+            line = value.line if value else node.line
+            yield error("invalid_field", line, f'{where}: "{key}" must be {rule}', "Correct it, or add it.")

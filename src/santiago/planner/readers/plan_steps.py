@@ -88,7 +88,8 @@ def _named(source: Source) -> Document | None:
 
 def _worded(source: Source) -> Document | None:
     """Read headings `Task N` or `Step N`."""
-    found, steps = heads.leaves(source, "task"), _step_heads(source)
+    found = heads.leaves(source, "task")
+    steps = [index for index in heads.of_kind(source, "step") if source.zones[index] != Zone.NEVER]
     kind = "Task" if found else "Step"
     if not found:
         leaves = set(heads.leaves(source, "step"))
@@ -100,10 +101,6 @@ def _worded(source: Source) -> Document | None:
         evidence = [headings, f"{count(len(listed), 'numbered box', 'numbered boxes')}, some of them the same tasks"]
         return _boxes_with_details(source, found, listed, evidence)
     return _steps(source, steps) if kind == "Step" else _with_ticks(source, found, [headings])
-
-
-def _step_heads(source: Source) -> list[int]:
-    return [index for index in heads.of_kind(source, "step") if source.zones[index] != Zone.NEVER]
 
 
 def _are_a_plan(source: Source, steps: list[int], leaves: list[int]) -> bool:

@@ -11,11 +11,11 @@ from dataclasses import replace
 from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner import commands
-from santiago.planner.draft import Dep, Document, Unit, unique
-from santiago.planner.findings import error, few, left_out
+from santiago.planner.draft import Document, Unit, unique
+from santiago.planner.findings import error, left_out
+from santiago.planner.readers.santiago_plan import without_chunk
 from santiago.planner.source import Source
 from santiago.planner.structured.records import units
-from santiago.planner.structured.records.deps import mentions_of
 from santiago.planner.structured.records.lists import Member
 from santiago.planner.structured.tree import Array, Object, as_text, objects
 
@@ -27,7 +27,7 @@ def read(source: Source) -> Document | None:
     if not isinstance(root, Object) or not isinstance(tasks := root.get("tasks"), Array):
         return None
     found = objects(tasks)
-    if not any(_get(task, key) for task in found for key in _OWN):
+    if not any(each.text(key) for task in found for each in _layers(task) for key in _OWN):
         return None
     document = Document(
         format="project-plan",
@@ -36,34 +36,29 @@ def read(source: Source) -> Document | None:
         units=[_unit(task) for task in found],
         by_program=True,
     )
-    document.findings += [*_invalid(tasks), *_without_chunk(document.units), *left_out(document.units)]
+    document.findings += [*_invalid(tasks), *without_chunk("tasks", document.units), *left_out(document.units)]
     return document
 
 
-def _get(task: Object, key: str) -> str:
-    """Return a field of a task or of its metadata, where the planner keeps the same names."""
-    inner = task.get("metadata")
-    return task.text(key) or (inner.text(key) if isinstance(inner, Object) else "")
+def _layers(task: Object) -> tuple[Object, ...]:
+    """Return a task and its metadata, where the planner keeps the same names."""
+    return (task, *objects(task.get("metadata")))
 
 
 def _unit(task: Object) -> Unit:
-    unit = units.gather(Member(task, task.line), "json").unit
-    deps = {mention.text: Dep(target=mention.text, line=mention.line, carrier="json") for mention in mentions_of(task)}
-    checks = [*_checks(task)]
-    verify = unique((*unit.verify, *(hint for found in checks for hint in found.taken)))
+    unit = units.gather(Member(task, task.line), "json")
+    checks = list(_checks(task))
     return replace(
         unit,
         chunk=task.text("chunk") or None,
-        deps=tuple(deps.values()),
-        verify=verify,
+        verify=unique((*unit.verify, *(hint for found in checks for hint in found.taken))),
         unread=unique((*unit.unread, *(hint for found in checks for hint in found.left))),
-        rank=0,
     )
 
 
 def _checks(task: Object) -> Iterator[commands.Found]:
     """Yield the commands of the sentences that say how a task is verified."""
-    for node in (task, *objects(task.get("metadata"))):
+    for node in _layers(task):
         for entry in (node.field("verification_method"), node.field("verification")):
             if entry is not None:
                 yield commands.behind_label(as_text(entry.value), entry.line, "json")
@@ -77,13 +72,3 @@ def _invalid(tasks: Array) -> Iterator[Finding]:
             yield error("invalid_field", item.line, "an element of tasks is not an object", hint)
         elif not item.text("id"):
             yield error("invalid_field", item.line, "a task has no id", 'Give each task a unique "id".')
-
-
-def _without_chunk(units: list[Unit]) -> list[Finding]:
-    missing = [unit for unit in units if not unit.chunk]
-    if not missing:
-        return []
-    names = few([unit.id or f"line {unit.line}" for unit in missing])
-    says = f"{len(missing)} of {len(units)} tasks have no chunk: {names}"
-    hint = 'Add "chunk": "C01_name" to each task; chunks run one after the other, as they first appear.'
-    return [error("missing_chunk", missing[0].line, says, hint)]

@@ -33,6 +33,7 @@ def read(source: Source) -> Document | None:
     document.findings += [
         *_version(root),
         *_missing(stories),
+        *without_chunk("stories", document.units),
         *_unknown_criteria(stories, criteria),
         *_unused(stories, criteria),
     ]
@@ -95,11 +96,16 @@ def _missing(stories: list[Object]) -> Iterator[Finding]:
         for key in ("id", "title"):
             if not story.text(key):
                 yield error("invalid_field", story.line, f"a story has no {key}", f'Give it a "{key}".')
-    without = [story for story in stories if not story.text("chunk")]
-    if without:
-        names = few([story.text("id") or f"line {story.line}" for story in without])
-        says = f"{count(len(without), 'story has', 'stories have')} no chunk: {names}"
-        yield error("missing_chunk", without[0].line, says, 'Add "chunk": "C01" to each of them.')
+
+
+def without_chunk(what: str, units: list[Unit]) -> Iterator[Finding]:
+    """Yield the units that a program placed in no chunk."""
+    missing = [unit for unit in units if not unit.chunk]
+    if missing:
+        names = few([unit.id or f"line {unit.line}" for unit in missing])
+        says = f"{len(missing)} of {len(units)} {what} have no chunk: {names}"
+        hint = 'Add "chunk": "C01_name" to each of them; chunks run one after the other, as they first appear.'
+        yield error("missing_chunk", missing[0].line, says, hint)
 
 
 def _unknown_criteria(stories: list[Object], criteria: dict[str, DraftCriterion]) -> Iterator[Finding]:

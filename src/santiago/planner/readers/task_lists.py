@@ -139,10 +139,8 @@ def _speckit_carrier(source: Source, index: int, end: int, chunk: str | None) ->
     title, tags = _marks(named.rest if named else source.outline.blocks[index].text)
     if chunk and (story := _STORY.search(chunk)) and f"US{story['number']}" not in tags:
         tags.append(f"US{story['number']}")
-    if named is None:
-        found = carriers.carrier(source, index, end=end, title=title, chunk=chunk, tags=tags)
-    else:
-        found = carriers.carrier(source, index, end=end, found=named._replace(rest=title), chunk=chunk, tags=tags)
+    given = {"found": named._replace(rest=title)} if named else {"title": title}
+    found = carriers.carrier(source, index, end=end, chunk=chunk, tags=tags, **given)
     return replace(found, priority=found.priority or carriers.priority_in(chunk or ""))
 
 

@@ -5,16 +5,17 @@ A task with subtasks is the tag of its subtasks, so that what it depends on, and
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner.draft import Dep, Document, GroupEdge, Status, Unit
-from santiago.planner.findings import error, left_out, note
+from santiago.planner.findings import left_out, note
 from santiago.planner.source import Source
 from santiago.planner.structured.records import fields, units
-from santiago.planner.structured.records.deps import Mention, mentions_of
+from santiago.planner.structured.records.deps import mentions_of
+from santiago.planner.structured.records.document import title_of, unknown_units
 from santiago.planner.structured.records.lists import Member
 from santiago.planner.structured.tree import Array, Node, Object, fold_key, items, objects
 
@@ -22,8 +23,7 @@ _TYPICAL = ("testStrategy", "subtasks", "details")
 MAIN = "master"
 
 
-@dataclass(slots=True)
-class _Tag:
+class _Tag(NamedTuple):
     name: str
     """Empty for the older shape without tags."""
     line: int
@@ -38,29 +38,23 @@ def read(source: Source) -> Document | None:
     wanted = source.options.units
     chosen = _choose(tags, wanted)
     if chosen is None:
-        names = ", ".join(tag.name for tag in tags)
-        finding = error(
-            "unknown_units", 0, f'there is no tag "{wanted}"; the file has: {names}', "Name one of these with --units."
-        )
-        return Document(format="taskmaster-json", findings=[finding])
-    reading = _Reading(chosen.tasks, chosen.name if chosen.name not in ("", MAIN) else None)
-    document = reading.run()
+        return unknown_units("taskmaster-json", str(wanted), [tag.name for tag in tags])
+    document = Document(format="taskmaster-json")
+    _read(chosen.tasks, document, chosen.name if chosen.name not in ("", MAIN) else None)
     subtasks = sum("." in (unit.id or "") for unit in document.units)
     document.evidence = (
         count(len(chosen.tasks), "task") + (f' under the tag "{chosen.name}"' if chosen.name else ""),
         count(subtasks, "subtask"),
     )
-    document.title = root.text("title", "projectName", "project") or _meta_title(root) or chosen.description
+    document.title = title_of(root) or chosen.description
     document.findings += [_other(tag, chosen) for tag in tags if tag is not chosen]
     document.findings += left_out(document.units)
     return document
 
 
 def _tags(root: Object) -> list[_Tag]:
-    tasks = _tasks(root.get("tasks"))
-    if tasks:
-        entry = root.field("tasks")
-        return [_Tag("", entry.line if entry else root.line, tasks)]
+    if tasks := _tasks(root.get("tasks")):
+        return [_Tag("", root.line, tasks)]
     found = []
     for entry in root.fields.values():
         if isinstance(entry.value, Object) and (tasks := _tasks(entry.value.get("tasks"))):
@@ -79,17 +73,9 @@ def _tasks(node: Node | None) -> list[Object]:
 
 
 def _choose(tags: list[_Tag], wanted: str | None) -> _Tag | None:
-    if wanted:
-        for tag in tags:
-            if fold_key(tag.name) == fold_key(wanted):
-                return tag
-        return None if len(tags) > 1 else tags[0]
+    if wanted and len(tags) > 1:
+        return next((tag for tag in tags if fold_key(tag.name) == fold_key(wanted)), None)
     return next((tag for tag in tags if tag.name == MAIN), tags[0])
-
-
-def _meta_title(root: Object) -> str:
-    meta = root.get("meta", "metadata")
-    return meta.text("projectName", "title", "name") if isinstance(meta, Object) else ""
 
 
 def _other(tag: _Tag, chosen: _Tag) -> Finding:
@@ -97,69 +83,39 @@ def _other(tag: _Tag, chosen: _Tag) -> Finding:
     return note("other_tags", tag.line, message, f"Use --units {tag.name} to plan these instead.")
 
 
-@dataclass(slots=True)
-class _Reading:
-    tasks: list[Object]
-    chunk: str | None
-    document: Document = field(default_factory=lambda: Document(format="taskmaster-json"))
-    top: frozenset[str] = frozenset()
-
-    def run(self) -> Document:
-        self.top = frozenset(task.text("id") for task in self.tasks)
-        for task in self.tasks:
-            subtasks = [each for each in items(task.get("subtasks")) if isinstance(each, Object)]
-            if subtasks:
-                self.parent(task, subtasks)
-            else:
-                self.leaf(task)
-        return self.document
-
-    def leaf(self, task: Object) -> None:
-        unit = units.gather(Member(task, task.line), "json").unit
-        deps = _unique(Dep(target=m.text, line=m.line, carrier="json") for m in mentions_of(task))
-        self.document.units.append(replace(unit, chunk=self.chunk, deps=deps))
-
-    def parent(self, task: Object, subtasks: list[Object]) -> None:
-        name = task.text("id")
-        siblings = frozenset(each.text("id") for each in subtasks)
-        status = fields.status_of(task)
-        about = _about(task)
-        for each in subtasks:
-            unit = units.gather(Member(each, each.line), "json").unit
-            targets = [(self.target(m, name, siblings, each), m.line) for m in mentions_of(each)]
-            self.document.units.append(
-                replace(
-                    unit,
-                    id=f"{name}.{unit.id}" if unit.id else None,
-                    text="\n".join(filter(None, (unit.text, about))),
-                    status=_inherited(unit, status),
-                    chunk=self.chunk,
-                    tags=(name, *unit.tags),
-                    priority=unit.priority or task.text("priority") or None,
-                    deps=_unique(Dep(target=target, line=line, carrier="json") for target, line in targets if target),
-                )
-            )
-        for mention in mentions_of(task):
-            self.document.edges.append(GroupEdge(group=name, target=mention.text, line=mention.line))
-
-    def target(self, mention: Mention, parent: str, siblings: frozenset[str], subtask: Object) -> str | None:
-        """Return what a subtask's dependency means: a sibling, a task of the file, or an address in full."""
-        text, own = mention.text, subtask.text("id")
-        if text in siblings and text != own:
-            return f"{parent}.{text}"
-        if text == parent:
-            message = f"subtask {parent}.{own} depends on its own task; no edge was made"
-            hint = "Name the subtask that must come first."
-            self.document.findings.append(note("dependency_unclear", mention.line, message, hint))
-            return None
-        return text if "." in text or text in self.top else f"{parent}.{text}"
+def _read(tasks: list[Object], document: Document, chunk: str | None) -> None:
+    """Add the units of these tasks: the subtasks of a task that has some, else the task itself."""
+    top = {task.text("id") for task in tasks}
+    for task in tasks:
+        parts = objects(task.get("subtasks"))
+        siblings = {part.text("id") for part in parts}
+        for each in parts or [task]:
+            unit = replace(units.gather(Member(each, each.line), "json"), chunk=chunk)
+            document.units.append(_part(unit, task, siblings, top, document.findings) if parts else unit)
+        for dep in mentions_of(task, "json") if parts else ():
+            document.edges.append(GroupEdge(group=task.text("id"), target=dep.target, line=dep.line))
 
 
-def _unique(deps: Iterable[Dep]) -> tuple[Dep, ...]:
-    first: dict[str, Dep] = {}
-    for dep in deps:
-        first.setdefault(dep.target, dep)
-    return tuple(first.values())
+def _part(unit: Unit, task: Object, siblings: set[str], top: set[str], findings: list[Finding]) -> Unit:
+    """Return a subtask with what it has of its task; a dependency of it is a sibling, a task, or an address in full."""
+    name, own = task.text("id"), unit.id or ""
+    deps: dict[str, Dep] = {}
+    for dep in unit.deps:
+        text = dep.target
+        is_full = ("." in text or text in top) and (text not in siblings or text == own)
+        deps.setdefault(text if is_full else f"{name}.{text}", dep)
+    if (outer := deps.pop(name, None)) is not None:
+        message = f"subtask {name}.{own} depends on its own task; no edge was made"
+        findings.append(note("dependency_unclear", outer.line, message, "Name the subtask that must come first."))
+    return replace(
+        unit,
+        id=f"{name}.{own}" if own else None,
+        text="\n".join(filter(None, (unit.text, _about(task)))),
+        status=_inherited(unit, fields.status_of(task)),
+        tags=(name, *unit.tags),
+        priority=unit.priority or task.text("priority") or None,
+        deps=tuple(replace(dep, target=target) for target, dep in deps.items()),
+    )
 
 
 def _inherited(unit: Unit, parent: Status) -> Status:

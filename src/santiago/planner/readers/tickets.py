@@ -178,8 +178,6 @@ def _chunk(ticket: Ticket, groups: dict[str, Ticket]) -> str:
 
 def _harvested(ticket: Ticket, body: str) -> Unit:
     """Return what the body of a ticket says, at the line of the ticket."""
-    from santiago.planner.source import Source
-
     outline = Source(body).outline
     title = ticket.get("title") or ticket.get("id")
     read = Harvester(outline).unit(Carrier(at=-1, end=len(outline.blocks), title=title, line=ticket.line))

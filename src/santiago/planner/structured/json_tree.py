@@ -13,12 +13,7 @@ from typing import NamedTuple
 
 from santiago.contract.patterns import pattern
 from santiago.planner.errors import DocumentError
-from santiago.planner.structured.tree import Array, Builder, Node, Object, Scalar, ScalarKind, shortened
-
-MAX_DEPTH = 200
-MAX_NODES = 2_000_000
-MAX_DIGITS = 1_000
-"""Characters of one number; a longer one is no priority and no id, and int() of it takes quadratic time."""
+from santiago.planner.structured.tree import MAX_DIGITS, Array, Builder, Node, Object, Scalar, ScalarKind, shortened
 
 _TOKEN = pattern(
     r"[ \t\n\r]*+(?:\"([^\"\\\x00-\x1f]*+)\"|(\")|(-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?)(?![\w.+-])"
@@ -68,7 +63,7 @@ class _Parser(Builder):
     """`state` is what may come next."""
 
     def __init__(self, text: str, first_line: int) -> None:
-        super().__init__(MAX_DEPTH, MAX_NODES)
+        super().__init__()
         self.source = text
         self.at = 0
         self.line = first_line

@@ -14,6 +14,11 @@ from typing import Literal, NamedTuple, TypeAlias
 from santiago.contract.patterns import pattern
 from santiago.planner.errors import DocumentError
 
+MAX_DEPTH = 200
+MAX_NODES = 2_000_000
+MAX_DIGITS = 1_000
+"""Characters of one number; a longer one is no priority and no id, and int() of it takes quadratic time."""
+
 ScalarKind = Literal["string", "number", "bool", "null"]
 
 
@@ -100,9 +105,7 @@ Node: TypeAlias = "Scalar | Array | Object"
 class Builder:
     """A tree that grows value by value: bounded in depth and size, and no key is there twice in an object."""
 
-    def __init__(self, max_depth: int, max_nodes: int) -> None:
-        self.max_depth = max_depth
-        self.max_nodes = max_nodes
+    def __init__(self) -> None:
         self.count = 0
         self.stack: list[Array | Object] = []
         """The open lists and objects."""
@@ -111,8 +114,8 @@ class Builder:
         self.roots: list[Node] = []
 
     def open(self, node: Array | Object) -> None:
-        if len(self.stack) >= self.max_depth:
-            raise DocumentError(node.line, f"nested deeper than {self.max_depth} levels", "Flatten the document.")
+        if len(self.stack) >= MAX_DEPTH:
+            raise DocumentError(node.line, f"nested deeper than {MAX_DEPTH} levels", "Flatten the document.")
         self.add(node)
         self.stack.append(node)
         self.keys.append(None)
@@ -129,8 +132,8 @@ class Builder:
 
     def add(self, node: Node) -> None:
         self.count += 1
-        if self.count > self.max_nodes:
-            raise DocumentError(node.line, f"more than {self.max_nodes} values", "Split the document.")
+        if self.count > MAX_NODES:
+            raise DocumentError(node.line, f"more than {MAX_NODES} values", "Split the document.")
         parent = self.stack[-1] if self.stack else None
         if parent is None:
             self.roots.append(node)

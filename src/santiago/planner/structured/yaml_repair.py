@@ -114,9 +114,8 @@ def _entry(lines: list[str], at: int) -> int:
         return at
     for above in range(at - 1, -1, -1):
         line = _read(lines[above])
-        if not line.text.strip() or line.text.lstrip().startswith("#") or (line.indent >= here.indent):
-            continue
-        if line.content > here.indent:
+        is_silent = not line.text.strip() or line.text.lstrip().startswith("#")
+        if is_silent or line.indent >= here.indent or line.content > here.indent:
             continue
         if line.content == here.indent and line.has_key:
             return at

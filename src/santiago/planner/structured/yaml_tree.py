@@ -12,11 +12,7 @@ from typing import Any
 
 from santiago.contract.patterns import pattern
 from santiago.planner.errors import DocumentError
-from santiago.planner.structured.tree import Array, Builder, Node, Object, Scalar, ScalarKind
-
-MAX_DEPTH = 100
-MAX_NODES = 1_000_000
-MAX_DIGITS = 1_000
+from santiago.planner.structured.tree import MAX_DIGITS, Array, Builder, Node, Object, Scalar, ScalarKind
 
 _CORE = "tag:yaml.org,2002:"
 _TAGS = frozenset({None, "!", *(_CORE + name for name in ("str", "int", "float", "bool", "null", "map", "seq"))})
@@ -68,7 +64,7 @@ class _Builder(Builder):
     """Events in, tree out."""
 
     def __init__(self, first_line: int) -> None:
-        super().__init__(MAX_DEPTH, MAX_NODES)
+        super().__init__()
         self.first = first_line
         self.anchors: dict[str, Node] = {}
 

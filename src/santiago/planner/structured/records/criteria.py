@@ -62,7 +62,7 @@ def criteria_of(record: Object, carrier: str) -> Criteria:
         if gathered.found:
             return gathered
     # The id and title are the unit's, not the criterion's.
-    if (own := _given_when_then(record, titled=False)) is not None:
+    if (own := given_when_then(record, titled=False)) is not None:
         gathered.found.append(own)
         gathered.taken.update(vocabulary.GIVEN_WHEN_THEN)
     return gathered
@@ -83,11 +83,8 @@ def has_criteria(record: Object) -> bool:
 
 def stated_criteria(record: Object) -> list[DraftCriterion]:
     """Return the criteria of the first two tiers: what a group says must hold, and not what it consists of."""
-    found = Criteria()
-    for entry in record.fields.values():
-        if fold_key(entry.key) in _STATED:
-            _field(entry, "", found)
-    return found.found
+    stated = [entry for entry in record.fields.values() if fold_key(entry.key) in _STATED]
+    return [each for entry in stated for each in criteria_in(entry.value, entry.line, "").found]
 
 
 def criteria_in(node: Node, line: int, carrier: str) -> Criteria:
@@ -104,7 +101,7 @@ def _field(entry: Field, carrier: str, into: Criteria) -> None:
     elif isinstance(value, Array):
         _element(value, carrier, into)
         into.found[start:] = _joined(into.found[start:])
-    elif (own := _given_when_then(value)) is not None:
+    elif (own := given_when_then(value)) is not None:
         into.found.append(own)
     else:
         for inner in value.fields.values():
@@ -144,7 +141,7 @@ def _object(node: Object, carrier: str, into: Criteria) -> None:
     """One criterion as an object: `{id, text, testCommand}`, `{given, when, then}`, `{AC-1: text}`."""
     commands = _commands(node, carrier)
     into.verify += commands
-    if (own := _given_when_then(node)) is not None:
+    if (own := given_when_then(node)) is not None:
         into.found.append(own)
         return
     said, name = node.said(_TEXT), node.said(_IDS)
@@ -180,7 +177,7 @@ def _object_text(node: Object, said: Field | None) -> str:
     return as_text(said.value) + (f" ({'; '.join(more)})" if more else "")
 
 
-def _given_when_then(node: Object, *, titled: bool = True) -> DraftCriterion | None:
+def given_when_then(node: Object, *, titled: bool = True) -> DraftCriterion | None:
     """Return the criterion of an object with at least two of given, when and then."""
     parts = [(key, entry) for key in vocabulary.GIVEN_WHEN_THEN if (entry := node.field(key)) and items(entry.value)]
     if len(parts) < 2:
@@ -224,12 +221,7 @@ def _joined(found: list[DraftCriterion]) -> list[DraftCriterion]:
     open_ = False
     for criterion in found:
         text = criterion.text
-        continues = (
-            bool(words.THEN.match(text)) or (words.WHEN.match(text) and not _SAYS_THEN.search(joined[-1].text))
-            if open_
-            else False
-        )
-        if continues and joined:
+        if open_ and (words.THEN.match(text) or (words.WHEN.match(text) and not _SAYS_THEN.search(joined[-1].text))):
             joined[-1] = replace(joined[-1], text=f"{joined[-1].text} {text}")
         else:
             joined.append(criterion)

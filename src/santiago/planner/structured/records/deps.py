@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from santiago.contract.patterns import pattern
 from santiago.planner import hints, ids
 from santiago.planner.draft import Dep
 from santiago.planner.structured.records import vocabulary
-from santiago.planner.structured.tree import Array, Node, Object, as_text, fold_key, items
+from santiago.planner.structured.tree import Node, Object, as_text, fold_key, items
 
 _TARGET = ("dependsOnId", "depends_on_id", "id", "task", "taskId", "story", "storyId", "target", "ref", "name", "title")
 _NOT_BLOCKING = frozenset(
@@ -25,39 +25,30 @@ _JOINED = pattern(r"[A-Za-z]+[-_.]\d|^#?\d|[A-Z]+\d")
 _PLACEHOLDER = pattern(r"[A-Z]{1,6}-?[xX]{2,}$")
 
 
-class Mention(NamedTuple):
-    """One thing that a dependency field names, as written."""
+def mentions_of(record: Object, carrier: str) -> tuple[Dep, ...]:
+    """Return what the dependency fields of a record name, as written; what it means, the whole list settles."""
+    found: dict[str, Dep] = {}
+    for each in _named(record):
+        text = each.text(*_TARGET) if isinstance(each, Object) else as_text(each)
+        if text and not _is_loose(each):
+            found.setdefault(text, Dep(target=text, line=each.line, carrier=carrier))
+    return tuple(found.values())
 
-    text: str
-    line: int
 
-
-def mentions_of(record: Object) -> list[Mention]:
-    """Return what the dependency fields of a record name."""
-    found: list[Mention] = []
+def _named(record: Object) -> Iterator[Node]:
     for entry in record.fields.values():
         if fold_key(entry.key) not in vocabulary.DEPENDS:
             continue
         if isinstance(entry.value, Object) and not any(map(entry.value.text, _TARGET)):
             for inner in entry.value.fields.values():
                 if fold_key(inner.key) in vocabulary.DEPENDS_INSIDE:
-                    found += _from(inner.value)
+                    yield from items(inner.value)
         else:
-            found += _from(entry.value)
-    return found
+            yield from items(entry.value)
 
 
-def _from(node: Node) -> list[Mention]:
-    found = []
-    for each in items(node):
-        if isinstance(each, Object):
-            kind = fold_key(each.text("type", "kind", "relation"))
-            text = each.text(*_TARGET)
-            if text and kind not in _NOT_BLOCKING:
-                found.append(Mention(text, each.line))
-        elif not isinstance(each, Array) and (text := as_text(each)):
-            found.append(Mention(text, each.line))
-    return found
+def _is_loose(node: Node) -> bool:
+    return isinstance(node, Object) and fold_key(node.text("type", "kind", "relation")) in _NOT_BLOCKING
 
 
 class Resolver:
@@ -70,21 +61,21 @@ class Resolver:
             self.names.setdefault(ids.fold(spelling), target)
             self.prefixes.add(_letters(target))
 
-    def deps(self, mention: Mention, carrier: str) -> tuple[list[Dep], bool]:
+    def deps(self, mention: Dep) -> tuple[list[Dep], bool]:
         """Return the dependencies that a mention declares, and whether it was understood in full."""
-        text = mention.text.strip()
+        text = mention.target
         if hints.says_nothing(text):
             return [], True
         if (known := self.names.get(ids.fold(text))) is not None:
-            return [Dep(target=known, line=mention.line, carrier=carrier)], True
+            return [replace(mention, target=known)], True
         if _TOKEN.match(text):
             is_id = self.is_id(text)
-            return [Dep(target=text, line=mention.line, carrier=carrier)] if is_id else [], is_id
+            return [mention] if is_id else [], is_id
         names, sure = hints.targets(text)
         sure = sure or self.names.keys() >= set(map(ids.fold, names))
         found = [self.names.get(ids.fold(name), name) for name in names]
-        carrier = carrier if sure else "prose"
-        return [Dep(target=name, line=mention.line, carrier=carrier) for name in found], sure and bool(found)
+        mention = mention if sure else replace(mention, carrier="prose")
+        return [replace(mention, target=name) for name in found], sure and bool(found)
 
     def is_id(self, token: str) -> bool:
         if _PLACEHOLDER.match(token):

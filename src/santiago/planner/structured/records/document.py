@@ -11,9 +11,10 @@ from santiago.planner.source import Options
 from santiago.planner.structured.records import fields, listing, vocabulary
 from santiago.planner.structured.records.criteria import criteria_in, has_criteria
 from santiago.planner.structured.records.lists import Candidate, Member, candidates, fallback
-from santiago.planner.structured.tree import Node, Object, as_text, fold_key, items
+from santiago.planner.structured.tree import Node, Object, as_text, fold_key, items, objects
 
-_TITLES = ("title", "project", "projectName", "name", "productName", "product", "projectTitle", "feature")
+_TITLES = vocabulary.keys("title project projectName name productName product projectTitle feature")
+_ABOUT = frozenset({"meta", "metadata", "project", "prd", "product"})
 _WHOLE = frozenset((*vocabulary.CRITERIA[0], *vocabulary.CRITERIA[1], "finalacceptance", "definitionofdone"))
 
 
@@ -22,14 +23,14 @@ def read_tree(root: Node, format_: str, carrier: str, options: Options) -> Docum
     found = candidates(root)
     chosen = _chosen(found, options.units)
     if chosen is None and options.units and found:
-        return _unknown_units(format_, found, options.units)
+        return unknown_units(format_, options.units, [candidate.key or "the top-level list" for candidate in found])
     lone = None if options.units else _lone(root, found)
     forced = fallback(root) if options.allow_fallback and not (lone or chosen) else None
     chosen = lone or chosen or forced
     if chosen is None:
         return None
     document = listing.document(format_, _evidence(chosen), chosen, carrier)
-    document.title = _title(root)
+    document.title = title_of(root)
     document.findings += [_forced(forced)] if forced else []
     if chosen is not lone:
         document.findings += [_not_chosen(other, chosen) for other in found if other is not chosen]
@@ -95,28 +96,20 @@ def _evidence(chosen: Candidate) -> list[str]:
     return said
 
 
-def _title(root: Node) -> str:
+def title_of(root: Node) -> str:
+    """Return what a document calls itself, at its top or in what it says about itself."""
     if not isinstance(root, Object):
         return ""
-    inner = [
-        entry.value
-        for entry in root.fields.values()
-        if fold_key(entry.key) in ("meta", "metadata", "project", "prd", "product")
-    ]
-    for node in (root, *(each for each in inner if isinstance(each, Object))):
-        for key in _TITLES:
-            if text := node.text(key):
-                return " ".join(text.split())
-    return ""
+    about = [entry.value for entry in root.fields.values() if fold_key(entry.key) in _ABOUT]
+    said = (node.said(_TITLES) for node in (root, *about) if isinstance(node, Object))
+    return next((" ".join(as_text(entry.value).split()) for entry in said if entry), "")
 
 
 def _references(root: Object) -> list[tuple[str, list[str]]]:
     """Return the groups that list their units by id: `epics: [{title, stories: [US-001, US-002]}]`."""
     found = []
     for key in vocabulary.GROUP_LISTS:
-        for group in items(root.get(key)):
-            if not isinstance(group, Object):
-                continue
+        for group in objects(root.get(key)):
             label = group.text("title", "name", "id", "phase")
             for inner in (*vocabulary.INNER_LISTS, "storyids", "taskids"):
                 names = [as_text(each) for each in items(group.get(inner))]
@@ -145,9 +138,7 @@ def _not_chosen(other: Candidate, chosen: Candidate) -> Finding:
     return note("side_list", other.line, message, f"Use --units {name.split('.')[-1]} to plan these instead.")
 
 
-def _unknown_units(format_: str, found: list[Candidate], wanted: str) -> Document:
-    lists = ", ".join(candidate.key or "the top-level list" for candidate in found)
-    finding = error(
-        "unknown_units", 0, f'the document has no list "{wanted}"; it has: {lists}', "Name one of these with --units."
-    )
-    return Document(format=format_, findings=[finding])
+def unknown_units(format_: str, wanted: str, lists: list[str]) -> Document:
+    """Return a document that says which lists it has in place of the one that was asked for."""
+    message = f'the document has no list "{wanted}"; it has: {", ".join(lists)}'
+    return Document(format=format_, findings=[error("unknown_units", 0, message, "Name one of these with --units.")])

@@ -41,8 +41,6 @@ _SHAPED = frozenset((*vocabulary.COMMANDS_IF_SHAPED, "command", "commands", "run
 _COMMANDS = frozenset(vocabulary.COMMANDS) - _SHAPED
 _FILES = frozenset(vocabulary.FILES)
 _INSIDE = frozenset(vocabulary.CRITERIA_INSIDE)
-
-
 _ORDERING = (*vocabulary.ORDER, *vocabulary.PRIORITY)
 _NO_SENTENCES = _NO_TEXT | _COMMANDS | _INSIDE
 

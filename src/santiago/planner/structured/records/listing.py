@@ -12,61 +12,55 @@ from santiago.planner import ids
 from santiago.planner.draft import Dep, Document, GroupEdge, Unit
 from santiago.planner.findings import left_out, note, warning
 from santiago.planner.order import looks_ahead
+from santiago.planner.structured.records import fields, vocabulary
 from santiago.planner.structured.records.criteria import stated_criteria
 from santiago.planner.structured.records.deps import Resolver, mentions_of
 from santiago.planner.structured.records.lists import Candidate, Group
-from santiago.planner.structured.records.units import Gathered, gather
+from santiago.planner.structured.records.units import gather
+from santiago.planner.structured.tree import Object
 
 
 def document(format_: str, evidence: Sequence[str], candidate: Candidate, carrier: str) -> Document:
     """Return the document that a list of records makes."""
-    gathered = [gather(member, carrier) for member in candidate.members]
-    labels = _labels_of(candidate.groups)
-    for each in gathered:
-        each.unit = _placed(each.unit, each.group, labels)
-    resolver = Resolver(_names(gathered))
+    _tell_apart(candidate.groups)
+    units = [_placed(gather(member, carrier), member.group) for member in candidate.members]
     found = Document(format=format_, evidence=tuple(evidence))
-    deps = [_resolve(each, resolver, carrier, found.findings) for each in gathered]
-    ranks = _ranks(gathered) if not any(deps) else [0] * len(gathered)
-    found.units = [
-        replace(each.unit, deps=tuple(own), rank=rank) for each, own, rank in zip(gathered, deps, ranks, strict=True)
-    ]
-    found.units = _addressed(found.units)
-    _soft_chunks(found, gathered)
-    found.edges = _group_edges(candidate.groups, labels)
+    resolver = Resolver(_names(units))
+    units = [_resolved(unit, resolver, found.findings) for unit in units]
+    records = [each.node if isinstance(each.node, Object) else Object(each.line) for each in candidate.members]
+    found.units = _addressed(units if any(unit.deps for unit in units) else _ranked(units, records))
+    _soft_chunks(found, [fields.chunk_of(record, vocabulary.SOFT_CHUNK) for record in records])
+    found.edges = _group_edges(candidate.groups)
     found.findings += [*left_out(found.units), *_untitled(found.units)]
     found.findings += _group_findings(candidate.groups, candidate.empty)
     return found
 
 
-def _names(gathered: Sequence[Gathered]) -> Iterable[tuple[str, str]]:
+def _names(units: Sequence[Unit]) -> Iterable[tuple[str, str]]:
     """Yield every spelling by which a dependency may name a unit or a group, with the target that it stands for."""
-    for each in gathered:
-        if each.unit.id:
-            yield each.unit.id, each.unit.id
-    for each in gathered:
-        for tag in each.unit.tags:
-            yield tag, tag
-        if each.unit.chunk:
-            yield each.unit.chunk, each.unit.chunk
-        yield each.unit.title, each.unit.id or each.unit.title
+    for unit in units:
+        if unit.id:
+            yield unit.id, unit.id
+    for unit in units:
+        for name in filter(None, (*unit.tags, unit.chunk)):
+            yield name, name
+        yield unit.title, unit.id or unit.title
 
 
-def _resolve(each: Gathered, resolver: Resolver, carrier: str, findings: list[Finding]) -> list[Dep]:
+def _resolved(unit: Unit, resolver: Resolver, findings: list[Finding]) -> Unit:
     found: dict[str, Dep] = {}
-    for mention in each.mentions:
-        deps, understood = resolver.deps(mention, carrier)
+    text = [unit.text] if unit.text else []
+    for mention in unit.deps:
+        deps, understood = resolver.deps(mention)
         for dep in deps:
             found.setdefault(ids.fold(dep.target), dep)
         if not understood:
-            shown = mention.text if len(mention.text) <= 60 else mention.text[:59] + "…"
-            each.unit = replace(
-                each.unit, text="\n".join(filter(None, (each.unit.text, f"Depends on: {mention.text}")))
-            )
+            text.append(f"Depends on: {mention.target}")
+            shown = mention.target if len(mention.target) <= 60 else mention.target[:59] + "…"
             message = f'"{" ".join(shown.split())}" is neither a unit of this document nor an id; it was kept as text'
             hint = "Name the id of a story to make it wait for that story."
             findings.append(note("dependency_unclear", mention.line, message, hint))
-    return list(found.values())
+    return replace(unit, deps=tuple(found.values()), text="\n".join(text))
 
 
 def _addressed(units: list[Unit]) -> list[Unit]:
@@ -78,18 +72,16 @@ def _addressed(units: list[Unit]) -> list[Unit]:
     ]
 
 
-def _ranks(gathered: Sequence[Gathered]) -> list[int]:
-    """Return each unit's place in the order that the document's numbers declare; units without a number come last."""
-    values = sorted({each.order for each in gathered if each.order is not None})
-    if not values:
-        return [0] * len(gathered)
-    place = {value: number for number, value in enumerate(values, 1)}
-    return [place[each.order] if each.order is not None else len(values) + 1 for each in gathered]
+def _ranked(units: list[Unit], records: Sequence[Object]) -> list[Unit]:
+    """Give each unit its place in the order that the document's numbers declare; units without a number come last."""
+    orders = [fields.order_of(record) for record in records]
+    values = sorted({order for order in orders if order is not None})
+    place: dict[float | None, int] = {value: number for number, value in enumerate((*values, None), 1)}
+    return [replace(unit, rank=place[order]) for unit, order in zip(units, orders, strict=True)] if values else units
 
 
-def _soft_chunks(found: Document, gathered: Sequence[Gathered]) -> None:
+def _soft_chunks(found: Document, labels: Sequence[str | None]) -> None:
     """Take owners, categories and the like as chunks where this keeps the document's order; else they are tags."""
-    labels = [each.soft for each in gathered]
     if not any(labels) or any(unit.chunk for unit in found.units):
         return
     pairs = list(zip(found.units, labels, strict=True))
@@ -128,50 +120,44 @@ def _untitled(units: Sequence[Unit]) -> Iterator[Finding]:
 
 # Groups: phases, epics and parents, as chunks, tags and the dependencies between them
 
-_Labels = dict[int, str]
-"""Label of each group, by its identity."""
 
-
-def _labels_of(groups: Sequence[Group]) -> _Labels:
-    """Return a label for each group; where two groups share a title, their number tells them apart."""
-    labels: _Labels = {}
+def _tell_apart(groups: Sequence[Group]) -> None:
+    """Give each group a label of its own; where two groups share a title, their number tells them apart."""
     used: set[str] = set()
     for number, group in enumerate(groups, 1):
-        label = group.label or f"Group {number}"
-        label = label if label not in used else f"{label} ({number})"
-        used.add(label)
-        labels[id(group)] = label
-    return labels
+        group.label = group.label or f"Group {number}"
+        group.label += f" ({number})" if group.label in used else ""
+        used.add(group.label)
 
 
-def _placed(unit: Unit, group: Group | None, labels: _Labels) -> Unit:
+def _placed(unit: Unit, group: Group | None) -> Unit:
     """Return a unit with the chunk of its nearest stage, and the ids of the parents that it is a part of as tags."""
     tags, chunk = list(unit.tags), unit.chunk
     while group is not None:
         if group.is_chunk:
-            chunk = chunk or labels[id(group)]
+            chunk = chunk or group.label
         elif group.names:
             tags.append(group.names[0])
         group = group.parent
     return replace(unit, chunk=chunk or None, tags=tuple(dict.fromkeys(tags)))
 
 
-def _group_edges(groups: Sequence[Group], labels: _Labels) -> list[GroupEdge]:
+def _group_edges(groups: Sequence[Group]) -> list[GroupEdge]:
     """Return the dependencies that groups declare on each other, by id, number or title."""
     names: dict[str, str] = {}
     for group in groups:
         for name in (*group.names, group.label):
-            names.setdefault(ids.fold(name), _group_name(group, labels))
+            names.setdefault(ids.fold(name), _group_name(group))
     return [
-        GroupEdge(group=_group_name(group, labels), target=names.get(ids.fold(each.text), each.text), line=each.line)
+        GroupEdge(group=_group_name(group), target=names.get(ids.fold(each.target), each.target), line=each.line)
         for group in groups
         if group.node is not None
-        for each in mentions_of(group.node)
+        for each in mentions_of(group.node, "")
     ]
 
 
-def _group_name(group: Group, labels: _Labels) -> str:
-    return labels[id(group)] if group.is_chunk or not group.names else group.names[0]
+def _group_name(group: Group) -> str:
+    return group.label if group.is_chunk or not group.names else group.names[0]
 
 
 def _group_findings(groups: Sequence[Group], empty: Sequence[Group]) -> list[Finding]:

@@ -247,10 +247,8 @@ def _holds_units(entry: Field, *, stage: bool, judged: bool) -> bool:
 
 def _single(node: Object) -> Field | None:
     """Return the entry of `- F1: text`, a unit whose id is the one key of an object."""
-    if len(node.fields) != 1:
-        return None
-    entry = next(iter(node.fields.values()))
-    return entry if _is_id(entry.key) else None
+    entries = list(node.fields.values())
+    return entries[0] if len(entries) == 1 and _is_id(entries[0].key) else None
 
 
 def _is_id(key: str) -> bool:
@@ -260,12 +258,9 @@ def _is_id(key: str) -> bool:
 
 def _keyed(node: Object) -> bool:
     """Tell whether an object is a list of units by id: `{US-001: {…}, US-002: {…}}`."""
-    named = sum(
-        1
-        for entry in node.fields.values()
-        if _is_id(entry.key) and (isinstance(entry.value, Object) or _is_sentence(as_text(entry.value)))
-    )
-    return named > 1 and 2 * named > len(node.fields)
+    named = [entry.value for entry in node.fields.values() if _is_id(entry.key)]
+    units = sum(isinstance(value, Object) or _is_sentence(as_text(value)) for value in named)
+    return units > 1 and 2 * units > len(node.fields)
 
 
 def _is_excluded(key: str) -> bool:

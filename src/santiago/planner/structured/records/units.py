@@ -2,51 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from santiago.planner import hints, ids
 from santiago.planner.draft import Hint, Status, Unit, unique
 from santiago.planner.structured.records import fields, vocabulary
 from santiago.planner.structured.records.criteria import Criteria, criteria_in, criteria_of
-from santiago.planner.structured.records.deps import Mention, mentions_of
-from santiago.planner.structured.records.lists import Group, Member
-from santiago.planner.structured.tree import Object, Scalar, as_text, flat, items, objects
+from santiago.planner.structured.records.deps import mentions_of
+from santiago.planner.structured.records.lists import Member
+from santiago.planner.structured.tree import Object, as_text, flat, items, objects
 
 
-@dataclass(slots=True)
-class Gathered:
-    """A unit with what only the whole list can settle: its dependencies, its place in the order, a soft group."""
-
-    unit: Unit
-    mentions: list[Mention] = field(default_factory=list)
-    order: float | None = None
-    soft: str | None = None
-    group: Group | None = None
-
-
-def gather(member: Member, carrier: str) -> Gathered:
-    """Return the unit that one element of a list defines."""
+def gather(member: Member, carrier: str) -> Unit:
+    """Return the unit that one element of a list defines; its dependencies are what it names, as written."""
     if isinstance(member.node, Object):
         return _record(member, member.node, carrier)
     text = flat(member.node)
     lead = ids.lead(text) if member.key is None else None
     name, title = (lead.id, lead.rest) if lead and lead.kind == "prefix" and lead.rest else (member.key, text)
     files = tuple(Hint(value=path, line=member.line, carrier="text") for path in hints.files_in(text))
-    unit = Unit(
+    return Unit(
         id=name,
         title=" ".join(title.split()) or name or "",
         line=member.line,
         status=Status.FUTURE if member.future else Status.OPEN,
         files=files,
     )
-    return Gathered(unit, group=member.group)
 
 
-def _record(member: Member, record: Object, carrier: str) -> Gathered:
+def _record(member: Member, record: Object, carrier: str) -> Unit:
     name, title = fields.id_of(record), fields.title_of(record)
     criteria = _criteria(record, carrier)
-    mentions = mentions_of(record)
-    taken = criteria.taken.union(vocabulary.DEPENDS if mentions else ())
+    deps = mentions_of(record, carrier)
+    taken = criteria.taken.union(vocabulary.DEPENDS if deps else ())
     files = fields.files_of(record, carrier, taken)
     verify = fields.commands_of(record, carrier, taken)
     for child in _children(record):
@@ -54,7 +42,7 @@ def _record(member: Member, record: Object, carrier: str) -> Gathered:
         verify.add(fields.commands_of(child, carrier, set()))
     said_files, said_commands = fields.text_hints(record)
     place = name.field or title.field
-    unit = Unit(
+    return Unit(
         id=member.key or name.text or None,
         title=title.text or name.text or member.key or "",
         line=member.line if member.key is not None or place is None else place.line,
@@ -65,13 +53,12 @@ def _record(member: Member, record: Object, carrier: str) -> Gathered:
         priority=record.text(*vocabulary.PRIORITY) or None,
         role="scientist" if record.text(*vocabulary.ROLE).lower() == "scientist" else "developer",
         criteria=tuple(criteria.found),
+        deps=deps,
         covers=tuple(_covers(record, carrier)) if criteria.taken.isdisjoint(vocabulary.COVERS) else (),
         files=unique((*files, *said_files)),
         verify=unique((*criteria.verify, *verify.taken, *said_commands)),
         unread=unique(verify.left),
     )
-    soft = fields.chunk_of(record, vocabulary.SOFT_CHUNK)
-    return Gathered(unit, mentions, fields.order_of(record), soft, member.group)
 
 
 def _status(member: Member, record: Object) -> Status:
@@ -103,10 +90,6 @@ def _children(record: Object) -> list[Object]:
 
 def _covers(record: Object, carrier: str) -> list[Hint]:
     """Return the requirements that a record says it serves: ids, not sentences."""
-    found = []
-    for entry in record.pick(vocabulary.COVERS):
-        for each in items(entry.value):
-            text = as_text(each)
-            if isinstance(each, Scalar) and text and len(text.split()) == 1 and any(char.isdigit() for char in text):
-                found.append(Hint(value=text, line=each.line, carrier=carrier))
-    return found
+    named = [(as_text(each), each.line) for entry in record.pick(vocabulary.COVERS) for each in items(entry.value)]
+    found = [(text, line) for text, line in named if len(text.split()) == 1 and any(map(str.isdigit, text))]
+    return [Hint(value=text, line=line, carrier=carrier) for text, line in found]
