@@ -75,7 +75,7 @@ def test_a_plan_says_which_stories_nothing_checks_and_how_to_give_a_check(repo: 
         PRD.replace("- [ ] there is one\n", "- [ ] there is one\n\nVerify: `test -f one.txt`\n")
     )
     done = inside("plan", "prd.md", cwd=repo)
-    assert "nothing checks S2, and without one a story is never done" in done.stdout
+    assert "nothing checks S2, and a story without a check is never done" in done.stdout
     assert last(done.stdout) == ["run", "prd.md", "--verify", "CMD"]
     assert json.loads(inside("plan", "prd.md", "--json", cwd=repo).stdout)["unchecked"] == ["S2"]
 

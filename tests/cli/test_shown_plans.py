@@ -50,7 +50,7 @@ def test_the_prompt_names_the_chunk_and_the_whole_plan_also_for_a_chunk_of_one_s
 def test_a_plan_that_an_agent_changed_is_noted_and_written_anew_before_the_next_attempt(repo: Path) -> None:
     out_dir = greeter.out_dir(repo)
     (note,) = json.loads((out_dir / "attempts/S1/1/outcome.json").read_bytes())["notes"]
-    assert note.startswith("somebody changed tasks/plan.json and tasks/planning_docs/full_plan.json while")
+    assert note.startswith("tasks/plan.json and tasks/planning_docs/full_plan.json changed while the agent worked")
     assert json.loads((out_dir / "attempts/S1/2/outcome.json").read_bytes())["notes"] == []
     ended = [line for line in (out_dir / "progress.ndjson").read_text().splitlines() if '"attempt_ended"' in line]
     assert [note in line for line in ended] == [True, False]

@@ -295,7 +295,7 @@ def test_line_32_a_plan_that_was_changed_after_it_was_approved_is_not_carried_ou
     plan = run / "details" / "S1" / "1.json"
     plan.write_bytes(plan.read_bytes().replace(b"write it", b"delete it"))
     told = santiago("step", cwd=repo, env=place(repo))
-    assert (told.returncode, "not the detailed plan that was approved" in told.stderr) == (10, True), told.stderr
+    assert (told.returncode, "was changed after it was approved" in told.stderr) == (10, True), told.stderr
 
 
 def test_line_27_a_plan_that_cannot_be_read_leaves_nothing_behind(repo: Path) -> None:

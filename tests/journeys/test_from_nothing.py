@@ -109,7 +109,7 @@ def test_a_document_without_checks_whose_tests_are_written_first(tmp_path: Path)
     ann.installs("worker", {"Count words": {"words.py": COUNTS}, "Capitalise titles": {"words.py": TITLES}})
 
     planned = ann.types("santiago plan docs/prd.md")
-    assert "no story has a check, and without one a story is never done" in planned
+    assert "no story has a check, and a story without a check is never done" in planned
     assert planned.endswith("next: santiago run docs/prd.md --verify 'python3 -m unittest discover'\n")
     assert "--tests-first has them written before the work" in ann.types("santiago init")
     ann.types("git add santiago.toml && git commit -q -m 'Set santiago up'")

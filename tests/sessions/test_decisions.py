@@ -170,7 +170,7 @@ def test_line_80_a_base_that_moved_is_said_at_finalize_with_the_choice(place: Pl
     greeter.git(place.repo, "commit", "-qm", "More")
     said = place.says("review", "--finalize", "--revision", "1", "--no-start")
     assert said.returncode == 30
-    assert "moved on" in said.stderr
+    assert "has new commits" in said.stderr
     assert "--moved-base" in said.stderr
     assert place.shown()["status"] == "ready"
     assert place.says("review", "--finalize", "--revision", "1", "--no-start", "--moved-base").returncode == 0

@@ -35,7 +35,12 @@ class OwnObjects:
 
     @property
     def is_there(self) -> bool:
-        return self.folder.is_dir()
+        """Tell whether git can use the store. A folder of which only a part could be removed is none: it borrows nothing."""
+        return self._alternates.is_file()
+
+    @property
+    def _alternates(self) -> Path:
+        return self.folder / "info" / "alternates"
 
     def make(self) -> None:
         if self.is_there:
@@ -43,16 +48,20 @@ class OwnObjects:
         with guarding(self.folder):
             (self.folder / "info").mkdir(parents=True, exist_ok=True)
             (self.folder / "pack").mkdir(exist_ok=True)
-            (self.folder / "info" / "alternates").write_bytes(os.fsencode(self._objects) + b"\n")
+            written = self._alternates.with_suffix(".new")
+            written.write_bytes(os.fsencode(self._objects) + b"\n")
+            written.replace(self._alternates)  # last and at once, since it makes the store
 
     def clear(self) -> None:
         """Remove the store and any `.keep` files that a crash left. All that refs name is in the repository by now."""
-        if not self.is_there:
+        if not self.folder.is_dir():
             return
         for guard in (self._objects / "pack").glob("*.keep"):
             with suppress(OSError):
                 if guard.read_bytes() == self._mark:
                     guard.unlink()
+        with suppress(OSError):
+            self._alternates.unlink(missing_ok=True)  # first, so that the rest is no store
         shutil.rmtree(self.folder, ignore_errors=True)
         with suppress(OSError):
             self.folder.parent.rmdir()
