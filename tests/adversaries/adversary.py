@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -31,6 +32,8 @@ class Adversary:
     """Reason of the last attempt, the reason of the error that stopped the run, or `done` where the work is right."""
     ends_off: str = ""
     """The same without a sandbox, where that differs."""
+    empties_tests: bool = False
+    """In a sandbox the test file is left without a test."""
     unseen: str = ""
     """Why nobody can see what it does, so that it ends in a false `done`."""
     program: str
@@ -52,6 +55,11 @@ class Adversary:
 
     def ends_in(self, fence: Fence) -> str:
         return self.ends_off or self.ends if fence == "off" else self.ends
+
+    def ends_here(self, fence: Fence) -> str:
+        """Return how it ends with this Python: from 3.12 on, unittest itself fails where no test is left."""
+        fails = self.empties_tests and fence == "auto" and sys.version_info >= (3, 12)
+        return FAILED if fails else self.ends_in(fence)
 
 
 BOTH: tuple[Fence, ...] = ("auto", "off")

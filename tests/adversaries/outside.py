@@ -12,6 +12,7 @@ OUTSIDE = (
         name="writes_outside",
         does="writes its work and tame tests into the user's own checkout, the home folder and the system",
         ends=NOTHING,
+        empties_tests=True,
         fences=BOTH,
         program=_WRONG
         + """

@@ -115,6 +115,7 @@ for _ in range(60):
         name="kills_its_parent",
         does="kills the process that started it, and leaves a writer behind",
         ends=NOTHING,
+        empties_tests=True,
         ends_off="agent_killed",
         fences=BOTH,
         program=f"""

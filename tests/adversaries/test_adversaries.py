@@ -52,6 +52,6 @@ def test_an_adversary_ends_in_its_reason_and_in_a_false_done_only_where_nobody_c
     is_false = ending.reason == "done" and not ending.true
     is_unseen = bool(adversary.unseen) and adversary.ends_in(fence) == "done"
     assert is_false == is_unseen, "a false done" if is_false else "it is seen now: say so, without `unseen`"
-    assert ending.reason == adversary.ends_in(fence), ending.words
+    assert ending.reason == adversary.ends_here(fence), ending.words
     assert not ending.alive
     assert not ending.mark.exists(), "santiago ran what an agent planted"

@@ -18,10 +18,9 @@ VARIES = [
     (re.compile(r" *\b\d+(\.\d+)? [KMG]iB\b"), " SIZE"),
     (re.compile(r"[ \t]+$"), ""),
 ]
-"""What differs from one run to the next, and what stands for it; the widths of columns beside it differ as well.
-
-A slow machine prints signs of life (`beat`) beside it.
-"""
+"""What differs from one run to the next, and what stands for it; the widths of columns beside it differ as well."""
+_BESIDE = re.compile(r"TIME beat |│ +[~^]+$")
+"""Lines that are not always there: signs of life, and the marks below a line of a traceback of newer Pythons."""
 
 
 def normal(line: str) -> str:
@@ -33,7 +32,7 @@ def normal(line: str) -> str:
 def fits(shown: list[str], printed: list[str]) -> bool:
     """Say whether a page shows what was printed; a line `…` stands for any lines, `…` within one for any text."""
     expected = [_pattern(line) for line in shown]
-    told = [line for line in map(normal, _trimmed(printed)) if not line.startswith("TIME beat ")]
+    told = [line for line in map(normal, _trimmed(printed)) if not _BESIDE.match(line)]
     return re.fullmatch("".join(expected), "".join(f"{line}\n" for line in told)) is not None
 
 

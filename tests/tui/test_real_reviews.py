@@ -339,7 +339,7 @@ def test_line_79_leaving_while_a_turn_runs_lets_it_go_on(agents: Agents) -> None
     reader = review(folder, leaves)
     assert f"{folder.name} goes on" in (reader.app.return_value or "")
     agents.told("wait", on=False)
-    while working(folder):
+    while load(folder).state.phase is SessionPhase.DRAFTING or working(folder):
         pass
     assert load(folder).state.revision == 2
 
