@@ -17,17 +17,18 @@ _NAMES = re.compile(r"TOKEN|SECRET|KEY|PASSWORD|PASSWD|CREDENTIAL|PASSPHRASE", r
 LONGEST_SHAPE = 16 * 1024
 """How many bytes of something that looks like a credential are held back at most."""
 _TOKEN = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~+/=\\"
+# No possessive group anywhere: Python before 3.11.5 does not match one that has to try more than one way.
 _KEY_BEGINS = rb"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----"
 _SHAPES = re.compile(
     rb"gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|xox[abprs]-[A-Za-z0-9-]{10,}|AKIA[A-Z0-9]{16}"
     rb"|sk-(?:ant-|proj-)?[A-Za-z0-9_-]{20,}|AIza[A-Za-z0-9_-]{30,}|glpat-[A-Za-z0-9_-]{18,}"
     rb"|[Bb]earer ([A-Za-z0-9._~+/-]{16,}=*)|eyJ[A-Za-z0-9_-]{10,2000}+\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{6,}"
-    rb"|" + _KEY_BEGINS + rb"(?:(?:[^-]|-(?!----)){1,16000}+-----END [A-Z ]{0,40}PRIVATE KEY-----"
+    rb"|" + _KEY_BEGINS + rb"(?:(?:[^-]|-(?!----)){1,16000}-----END [A-Z ]{0,40}PRIVATE KEY-----"
     rb"|(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{40,})+(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{8,})?)"
 )
 """Shapes of credentials, whether they are known or not. The beginning of a private key is enough."""
 _KEY_BEGUN = re.compile(
-    rb"-----BEGIN [A-Z ]{0,60}-{0,4}\Z|" + _KEY_BEGINS + rb"(?:[^-]|-(?!----)){0,16000}+(?:-----[A-Z ]{0,60}-{0,5})?\Z"
+    rb"-----BEGIN [A-Z ]{0,60}-{0,4}\Z|" + _KEY_BEGINS + rb"(?:[^-]|-(?!----)){0,16000}(?:-----[A-Z ]{0,60}-{0,5})?\Z"
 )
 _MARKS = tuple(b"ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ xox AKIA sk- AIza glpat- earer eyJ -----BEGIN".split())
 """Every shape contains one of these. Most texts contain none, and testing that is much faster than the shapes."""

@@ -128,7 +128,7 @@ def _title(text: str, titles: set[str]) -> str:
 
 
 _TAP_STREAM = pattern(r"^(?=TAP version \d+$)", re.MULTILINE)
-_TAP_DETAILS = pattern(r"^( +)--- *\n(?:(?!\1\.\.\. *$)(?:\1.*| *)\n)*+(?:\1\.\.\. *\n)?", re.MULTILINE)
+_TAP_DETAILS = pattern(r"^( +)--- *\n(?:(?!\1\.\.\. *$)(?:\1.*| *)\n)*(?:\1\.\.\. *\n)?", re.MULTILINE)
 _TAP_LINE = pattern(
     r"^(?P<indent> *+)(?:# Subtest: (?P<suite>.+)|# (?P<comment>.*)|(?P<plan>1\.\.\d+)"
     r"|(?P<failed>not )?ok \d+(?P<dash> -)?(?: +|$)(?P<test>.*)$)",

@@ -20,7 +20,7 @@ _EMPTY_LINES = pattern(r"\n{3,}")
 _LONGEST = 2000
 """Characters of a line that are looked at."""
 _CAPTURED = pattern(
-    r"^-+ Captured (?:stdout|stderr|log) \w+ -+\n(?:(?!_{3,} .* _{3,}$|=+ short test summary info =+$).*\n)*+",
+    r"^-+ Captured (?:stdout|stderr|log) \w+ -+\n(?:(?!_{3,} .* _{3,}$|=+ short test summary info =+$).*\n)*",
     re.MULTILINE,
 )
 """The part where pytest shows a failed test's own output. Test names in it are not those of the check."""
