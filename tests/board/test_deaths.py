@@ -94,6 +94,34 @@ def test_a_refused_command_leaves_nothing_of_itself(tmp_path: Path) -> None:
             assert [event.ticket for event in at.events()] == ["T-2"]
 
 
+OPENING = """
+import sys
+from pathlib import Path
+from santiago.board.store import Store
+for number in range(int(sys.argv[2])):
+    print(number, flush=True)
+    sys.stdin.readline()
+    store = Store(Path(sys.argv[1]) / f"{number}.sqlite3")
+    with store.reading() as at:
+        at.last()
+    store.close()
+"""
+
+
+def test_a_store_that_several_processes_open_first_is_opened_by_all_of_them(tmp_path: Path) -> None:
+    """Board line 11: SQLite itself refuses, without waiting, whoever sets the journal's mode beside another one."""
+    rounds, pipe = 25, subprocess.PIPE
+    words = [sys.executable, "-c", OPENING, str(tmp_path), str(rounds)]
+    openers = [subprocess.Popen(words, cwd=ROOT, text=True, stdin=pipe, stdout=pipe, stderr=pipe) for _ in range(6)]
+    for _ in range(rounds):
+        for one in openers:
+            assert one.stdout is not None
+            assert one.stdout.readline(), one.communicate()[1]
+        for one in openers:
+            print(file=one.stdin, flush=True)
+    assert [one.communicate()[1] for one in openers] == [""] * 6
+
+
 ADDING = """
 import sys
 from pathlib import Path

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from santiago.board import clock
+from santiago.board.locking import locked
 from santiago.board.records import SCHEMA, Reading, Writing
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
@@ -93,15 +94,20 @@ class Store:
 
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None)
-        connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         made_by = connection.execute("PRAGMA user_version").fetchone()[0]
         if made_by == 0:
-            connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
+            self._make(connection)
         elif made_by != VERSION:
             connection.close()
             raise _other_version(self.path)
         return connection
+
+    def _make(self, connection: sqlite3.Connection) -> None:
+        """Lay the store out, one process at a time: SQLite never waits for another one that sets the journal's mode."""
+        with locked(self.path.with_suffix(".lock")):
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
 
 
 def _commit(connection: sqlite3.Connection) -> None:
