@@ -108,7 +108,9 @@ def test_a_program_that_only_prints_text_is_shown_by_its_last_line_and_its_usage
     assert "   usage unknown   " in place.look("status")
     usage = place.json("status")["usage"]
     assert (usage["tokens"], usage["cost_usd"], usage["unreported"]) == (None, None, 1)
-    assert "tools that it used" not in place.look("show", "S1")
+    shown = place.look("show", "S1")
+    assert "used       unknown, no attempt reported it\n" in shown
+    assert "tools that it used" not in shown
 
 
 def _on_a_terminal(place: fakes.Place) -> tuple[int, str]:

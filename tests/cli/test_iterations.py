@@ -105,7 +105,7 @@ def test_a_dry_run_says_nothing_of_waiting_for_what_is_done_already(repo: Path) 
     write(repo, prd_md=SECOND.replace("### R3: Both", "### R3: Both\n\nDepends on: R1"), play_yaml=PLAY_ON)
     shown = santiago("run", "prd.md", "--dry-run", cwd=repo).stdout
     assert "  S2  Say goodbye\n" in shown
-    assert "  S3  Both   after S2 (same files)\n" in shown
+    assert "  S3  Both   after S2 (may touch the same files)\n" in shown
 
 
 def test_a_plan_shows_the_stories_that_a_run_would_keep(repo: Path) -> None:

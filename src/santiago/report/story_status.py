@@ -123,7 +123,7 @@ def _of_planned(state: RunState, story: StoryState, planned: Story) -> list[str]
     lines = []
     for name in unmet(state, story):
         other = state.stories[name]
-        why = "it depends on it" if name in planned.depends_on else "both touch the same files"
+        why = "it depends on it" if name in planned.depends_on else "both may touch the same files"
         if other.parent:
             why = "its substep" if name in story.parts else "a substep before it"
         lines.append(f"It waits for {name} ({why}), which is {standing(state, other)}.")

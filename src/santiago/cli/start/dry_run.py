@@ -40,7 +40,7 @@ def _say(found: DryRun) -> None:
         say(f"{paint('note:', 'cyan', stderr=False)} {harmless(note)}")
     for row in rows:
         waits = [name for name in row["depends_on"] if found.is_to_come(name)]
-        waits += [f"{name} (same files)" for name in row["behind"] if found.is_to_come(name)]
+        waits += [f"{name} (may touch the same files)" for name in row["behind"] if found.is_to_come(name)]
         after = f"   after {', '.join(waits)}" if waits else ""
         say(f"  {row['id']}  {harmless(str(row['title']))}{after}")
         for check in row["checks"]:
