@@ -1,4 +1,4 @@
-"""What a person should know before running a plan: each doubt once, with the stories that it concerns."""
+"""Findings that a person should read before running a plan. Each finding is given once and names all stories that it concerns."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from santiago.planner.findings import error, few, note, warning
 from santiago.planner.known_tools import NO_CHECK
 
 SHOWN = 120
-"""Characters of a text that a finding repeats."""
+"""The most characters of a text that a finding quotes."""
 
 
 def check(stories: Sequence[Story], run_verify: Sequence[str]) -> list[Finding]:
-    """Return findings about the plan as a whole."""
+    """Return findings about the finished plan: missing criteria or files, claims of done, shared files, commands to approve."""
     findings = [
         _about(
             stories,
@@ -49,12 +49,12 @@ def check(stories: Sequence[Story], run_verify: Sequence[str]) -> list[Finding]:
 
 
 def unread(units: Sequence[Unit], others: Sequence[Hint]) -> list[Finding]:
-    """Return a finding for everything under a label for checks or files that looks like one and was not taken."""
+    """Return a warning for each text in a list of checks or files that looks like a command or a path but was not used."""
     hints = [*(hint for unit in units for hint in unit.unread), *others]
-    return [_not_read(hint) for hint in hints]
+    return [_unread_hint(hint) for hint in hints]
 
 
-def _not_read(hint: Hint) -> Finding:
+def _unread_hint(hint: Hint) -> Finding:
     shown = hint.value[:SHOWN]
     if hint.carrier == "files":
         message = f"this is in a list of files but is not read as a file: {shown}"
@@ -68,7 +68,7 @@ def _not_read(hint: Hint) -> Finding:
 
 
 def empty(units: Sequence[Unit], of_the_run: Sequence[Hint]) -> Iterator[Finding]:
-    """Yield an error for every check that passes whatever was done."""
+    """Yield an error for every check that always passes, such as `true`."""
     hints = [*(hint for unit in units for hint in unit.verify), *of_the_run]
     for hint in hints:
         if hint.value in NO_CHECK:
@@ -80,6 +80,7 @@ def empty(units: Sequence[Unit], of_the_run: Sequence[Hint]) -> Iterator[Finding
 def _about(
     stories: Sequence[Story], found: Sequence[Story], level: Level, code: str, message: str, hint: str
 ) -> Finding | None:
+    """Return one finding about these stories, or None where there are none."""
     if not found:
         return None
     verbs = ("is", "are") if code == "claimed_done" else ("has", "have")
@@ -89,12 +90,12 @@ def _about(
 
 
 def names(stories: Sequence[Story], most: int = 12) -> str:
-    """Return the ids of stories, a long list cut with its count."""
+    """Return the ids of stories; of a long list the first ones, and the number of the others."""
     return few([story.id for story in stories], most)
 
 
 def _shared(stories: Sequence[Story]) -> Finding | None:
-    """Stories of one chunk that name the same file will not run side by side."""
+    """Return a note about files that several stories of one chunk name: such stories do not run side by side."""
     users: dict[tuple[str, str], list[Story]] = defaultdict(list)
     for story in stories:
         for path in story.files:

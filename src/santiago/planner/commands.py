@@ -1,8 +1,8 @@
-"""Commands in a text: what is one, and what under a label for checks only looks like one.
+"""Find the commands in a text that can serve as checks.
 
-In prose a command is believed only of a known tool, and only where the sentence asks for it. Under a label for checks
-the author has said what it is, so that a text in back-ticks alone is a command whatever its first word; what is left
-there and still looks like a command is returned too, so that somebody can say so.
+In prose, only a command of a known tool counts, and only if the sentence asks for it. Under a label for checks the author
+has already said that a command follows: there any text alone in back-ticks is a command, whatever its first word.
+What looks like a command there but is not used is returned too, so that a warning can name it.
 """
 
 from __future__ import annotations
@@ -23,46 +23,49 @@ _PROVES = pattern(
     r"|通过|通過|成功|パス|합격|통과|성공",
     re.IGNORECASE,
 )
-"""The author says that the command proves something, in whatever language."""
+"""Words that say that a command proves something."""
 _ASKED = pattern(
     r"^[\W\d_]*run\b|[.:;,(*]\s{0,3}run\b|\b(?:and|then|must|should|to|und|et|y)\s(?:re-?)?run\b|\brunning\b"
     r"|実行|运行|執行|실행|exécuter|ejecutar|ausführen",
     re.IGNORECASE,
 )
-"""Somebody is asked to run it, which makes a check of what can be nothing else."""
+"""Words that ask somebody to run a command. They suffice only for a command that can be nothing but a check."""
 _DENIES = pattern(
     r"\b(?:not|never|(?:do|does|is|should|must|ca)n['’]t|avoid|instead of|rather than|no longer|nicht|niemals|jamais|ne pas|nunca|niet)\b"
     r"(?!\s(?:fail|break|error|regress))",
     re.IGNORECASE,
 )
+"""Words that say that a command is not to be run."""
 _TAIL = pattern(r"\s(?:exits?(?: with)?(?: code)? 0|returns? 0|passes|succeeds|is green)[.!]?$", re.IGNORECASE)
 _ENDS = ("0", "0.", "0!", "passes", "passes.", "succeeds", "succeeds.", "green", "green.")
 _ENTERS = pattern(r"\(?cd [^\s;&|]{1,200}\s?(?:&&|;)\s?")
 _PIECE = pattern(r"&&|\|\||[;|]")
-_GAP = pattern(r"<[A-Za-z][\w .:/-]{0,60}>|\{[a-z][\w-]{0,40}\}|…|(?<![./\w])\.\.\.(?!\w)|\[[a-z][\w -]{0,40}\](?!\])")
-"""What somebody has to fill in first."""
+_PLACEHOLDER = pattern(
+    r"<[A-Za-z][\w .:/-]{0,60}>|\{[a-z][\w-]{0,40}\}|…|(?<![./\w])\.\.\.(?!\w)|\[[a-z][\w -]{0,40}\](?!\])"
+)
+"""A part that somebody has to fill in first, such as `<name>`."""
 _TESTS = pattern(r"\s(?:-\w|!?=)")
-"""What `test` is asked, where it is the program and not the verb."""
+"""An argument of the program `test`, which tells it from the verb."""
 _ARGUMENTS = pattern(r"(?:^|\s)(?:-{1,2}\w|[\w.*-]*/[\w./*-]*|&&|\|)|[\w-]+\.\w{1,4}\b")
 _SHELL = pattern(r"\s\|\s|&&|\s--?[A-Za-z]")
-"""What stands in a command line and hardly ever in a sentence."""
+"""Signs of a command line that sentences hardly ever contain."""
 _JOINED = pattern(r"[\s,;.、，；]|\b(?:and|then|und|et|y|e)\b", re.IGNORECASE)
-"""What may stand between and behind back-ticked commands."""
+"""Words and signs that may stand between and behind commands in back-ticks."""
 _ASSIGNED = pattern(r"[A-Za-z_]\w*=")
 _PROGRAM = pattern(r"(?:[.~]{0,2}/)?\w[\w.+/-]*|\[\[?|!")
 _MOST = 4_000
-"""Characters of a command line that is looked through."""
+"""A text with more characters is not searched."""
 _LONGEST = 400
-"""Characters of a sentence that may be a command without back-ticks."""
+"""A sentence with more characters is never read as a command without back-ticks."""
 _SHELLS = frozenset({"sh", "bash", "zsh", "shell", "console", "shell-session", "terminal"})
 
 
 class Found(NamedTuple):
-    """The commands of a text under a label for checks."""
+    """The commands in a text."""
 
     taken: list[Hint]
     left: list[Hint]
-    """What looks like one and was not taken."""
+    """Texts that look like a command but were not taken."""
 
     def add(self, other: Found) -> None:
         self.taken.extend(other.taken)
@@ -70,13 +73,16 @@ class Found(NamedTuple):
 
 
 def is_command(text: str) -> bool:
-    """Tell whether a back-ticked text is a command line of a known tool that can prove something."""
+    """Tell whether a text is a command line of a known tool that can serve as a check."""
     return _is_of_a_tool(_ENTERS.sub("", text, count=1)) and not proves_nothing(text)
 
 
 def proves_nothing(text: str) -> bool:
-    """Tell whether a command is never a check: one with gaps, one that never ends, one that only brings or ships something."""
-    if len(text) > _MOST or _GAP.search(text):
+    """Tell whether a command cannot be a check.
+
+    Such a command has placeholders, or does not end by itself, or only installs or publishes something.
+    """
+    if len(text) > _MOST or _PLACEHOLDER.search(text):
         return True
     pieces = [" ".join(_words(piece)) for piece in _PIECE.split(text) if piece.strip()]
     return any(map(SERVES.search, pieces)) or all(map(BRINGS.match, pieces))
@@ -92,7 +98,7 @@ def _is_of_a_tool(text: str) -> bool:
 
 
 def is_plain_command(text: str) -> bool:
-    """Tell a command from a sentence that begins with a tool's name: `make lint`, but not `make sure that …`."""
+    """Tell a command without back-ticks from a sentence that begins with a tool's name: `make lint`, not `make sure that …`."""
     parts = text.split()
     if not is_command(text) or "\n" in text.strip():
         return False
@@ -102,9 +108,9 @@ def is_plain_command(text: str) -> bool:
 
 
 def commands_in(text: str, line: int) -> list[Hint]:
-    """Return the commands of which a sentence says that they prove something."""
+    """Return the commands in a sentence that says that they pass, or asks to run them."""
     if "`" not in text:
-        return [Hint(value=spoken, line=line, carrier="text") for spoken in _spoken(text)]
+        return [Hint(value=spoken, line=line, carrier="text") for spoken in _without_back_ticks(text)]
     said = TICKED.sub(" ", text)
     proves = bool(_PROVES.search(said))
     if _DENIES.search(said) or not (proves or _ASKED.search(said)):
@@ -116,8 +122,8 @@ def commands_in(text: str, line: int) -> list[Hint]:
     ]
 
 
-def _spoken(text: str) -> list[str]:
-    """Return the command of `Tests pass: uv run pytest exits 0.`, which is written without back-ticks."""
+def _without_back_ticks(text: str) -> list[str]:
+    """Return the command of `Tests pass: uv run pytest exits 0.`, which has no back-ticks."""
     if not text.endswith(_ENDS) or len(text) > _LONGEST:
         return []
     tail = _TAIL.search(text, max(len(text) - 40, 0))
@@ -126,7 +132,7 @@ def _spoken(text: str) -> list[str]:
 
 
 def behind_label(text: str, line: int, carrier: str) -> Found:
-    """Return the commands of a text on the line of its label, where they may stand without back-ticks, too."""
+    """Return the commands in a text on the same line as its label. Here they need no back-ticks."""
     bare = text.strip()
     if ("`" not in text and is_plain_command(text)) or (bare := bare.strip("` ")) in NO_CHECK:
         return Found([Hint(value=bare, line=line, carrier=carrier)], [])
@@ -134,23 +140,23 @@ def behind_label(text: str, line: int, carrier: str) -> Found:
 
 
 def plainly(text: str, line: int, carrier: str) -> Found:
-    """Return the command that a field is which holds prose as often; a sentence with back-ticks in it is prose."""
+    """Return the command in a field that often holds prose. A sentence with some words in back-ticks is prose."""
     return behind_label(text, line, carrier) if _is_ticked(text) or "`" not in text else Found([], [])
 
 
 def under_label(text: str, line: int, carrier: str) -> Found:
-    """Return the commands of a text that stands under a label for checks."""
+    """Return the commands in a text that is under a label for checks."""
     hints = [Hint(value=token.strip(), line=line, carrier=carrier) for token in TICKED.findall(text)]
     if not hints:
         likely = is_plain_command(text) or (_looks_like_one(text) and not _is_prose(text))
         return Found([], [Hint(value=text.strip(), line=line, carrier=carrier)] if likely else [])
     if all(is_command(hint.value) for hint in hints):
         return Found(hints, [])
-    return _doubtful(hints, TICKED.sub(" ", text), alone=_is_ticked(text))
+    return _chosen(hints, TICKED.sub(" ", text), alone=_is_ticked(text))
 
 
-def _doubtful(hints: list[Hint], said: str, *, alone: bool) -> Found:
-    """Tell the commands of a text from what only looks like one: alone in back-ticks, each is one that can be."""
+def _chosen(hints: list[Hint], said: str, *, alone: bool) -> Found:
+    """Choose the commands among texts in back-ticks. `alone` says that there are no words around them."""
     found = Found([], [])
     asked = bool(_PROVES.search(said) or _ASKED.search(said))
     for hint in hints:
@@ -162,7 +168,7 @@ def _doubtful(hints: list[Hint], said: str, *, alone: bool) -> Found:
 
 
 def in_fence(lines: list[str], line: int, carrier: str, info: str = "") -> Found:
-    """Return the commands of a code fence, one per line; prompts and comments stripped, continued lines joined."""
+    """Return the commands in a code fence, one per line, without prompts and comments. Continued lines are joined."""
     found = Found([], [])
     shell = info.lower().partition(" ")[0] in _SHELLS
     prompted = any(raw.lstrip().startswith("$ ") for raw in lines)
@@ -177,7 +183,7 @@ def in_fence(lines: list[str], line: int, carrier: str, info: str = "") -> Found
 
 
 def _joined(lines: list[str], line: int) -> list[tuple[int, str]]:
-    """Return the lines of a fence that say something, each with the place where it begins."""
+    """Return the lines of a fence that are neither empty nor comments, each with the line number where it begins."""
     found: list[tuple[int, str]] = []
     joined, start = "", 0
     for offset, raw in enumerate(lines[1:], 1):
@@ -189,7 +195,7 @@ def _joined(lines: list[str], line: int) -> list[tuple[int, str]]:
             joined = joined[:-1].rstrip()
             continue
         if joined.count('"') % 2 and offset < len(lines) - 2:
-            joined += "\n"  # a text that goes on behind the end of the line
+            joined += "\n"  # an open quote: the text goes on in the next line
             continue
         found.append((start, joined))
         joined = ""
@@ -197,12 +203,12 @@ def _joined(lines: list[str], line: int) -> list[tuple[int, str]]:
 
 
 def _is_ticked(text: str) -> bool:
-    """Tell whether a text is in back-ticks and nothing else."""
+    """Tell whether the whole text is in back-ticks."""
     return "`" in text and not _JOINED.sub("", TICKED.sub(" ", text))
 
 
 def _words(text: str) -> list[str]:
-    """Return the words of a command line without the assignments before its program."""
+    """Return the words of a command line, without variable assignments in front of the program."""
     parts = text.split()
     while parts and _ASSIGNED.match(parts[0]):
         parts = parts[1:]
@@ -210,7 +216,7 @@ def _words(text: str) -> list[str]:
 
 
 def has_the_form(text: str) -> bool:
-    """Tell whether a text is written as a command line is: a program, and something that it is told."""
+    """Tell whether a text has the form of a command line: a program and its arguments."""
     parts = _words(text.lstrip("( "))
     if not parts or not _PROGRAM.fullmatch(first := parts[0].rstrip(";")) or first.isdecimal() or first.isupper():
         return False
@@ -227,5 +233,5 @@ def _is_prose(text: str) -> bool:
 
 
 def _looks_like_one(text: str, *, asked: bool = False) -> bool:
-    """Tell whether a text is a command line, most likely; in back-ticks it may also be asked for."""
+    """Tell whether a text is probably a command line. `asked` says that the words around it ask to run it."""
     return has_the_form(text) and (asked or bool(_SHELL.search(text)))

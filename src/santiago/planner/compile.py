@@ -1,4 +1,4 @@
-"""The compiler: a document's bytes in, a plan out; the same bytes give the same plan, and every doubt is said.
+"""The compiler: it turns a document into a plan. The same text always gives the same plan, and every doubt becomes a finding.
 
 text → reader → units → requirements → graph → order → stories → checks → plan
 """
@@ -24,7 +24,7 @@ from santiago.planner.source import Source as Text
 
 @dataclass(frozen=True, slots=True)
 class Compilation:
-    """What came of it: a plan, or the findings that refuse one."""
+    """The result of compiling: a plan, or no plan and the findings that say why not."""
 
     plan: Plan | None
     findings: tuple[Finding, ...]
@@ -36,15 +36,18 @@ class Compilation:
 
 
 def compile_plan(text: Text, *, strict: bool = False, against: Plan | None = None) -> Compilation:
-    """Compile one document; with `strict`, warnings refuse too; with `against`, ids of that plan are kept."""
+    """Compile one document.
+
+    `strict` makes every warning refuse the plan. `against` is an earlier plan whose story ids are kept.
+    """
     document = read_document(text)
-    planned, graph, labels, sequence, found = _arranged(document)
+    planned, graph, labels, sequence, found = _arrange(document)
     if not planned and not any(finding.level == "error" for finding in found):
         found.append(_nothing_left(document))
     if refused := _refusals(found, strict=strict):
         return Compilation(None, refused)
     ordered = [planned[position] for position in sequence]
-    again = document.format == "santiago-plan"  # then its ids are those of stories
+    again = document.format == "santiago-plan"  # a plan.json: its unit ids are story ids
     ids = rebase.kept_ids(ordered, against, again=again) if against else rebase.fresh_ids(len(ordered))
     stories = _stories(planned, sequence, ids, labels, graph)
     run_verify = tuple(dict.fromkeys(hint.value for hint in document.run_verify))
@@ -56,15 +59,15 @@ def compile_plan(text: Text, *, strict: bool = False, against: Plan | None = Non
 
 
 def faults_of_plan(text: Text) -> tuple[Finding, ...]:
-    """Return every error of a plan.json that is to be carried out as it stands, by the rules that made it."""
-    planned, graph, _, _, found = _arranged(read_plan(text))
+    """Return every error in a plan.json that is to run unchanged. The rules are those of the compiler."""
+    planned, graph, _, _, found = _arrange(read_plan(text))
     if not any(finding.code == "cycle" for finding in found):
         found += out_of_order(planned, graph)
     return tuple(finding for finding in _sorted(found) if finding.level == "error")
 
 
-def _arranged(document: Document) -> tuple[list[Planned], Graph, list[str], list[int], list[Finding]]:
-    """Return what is to be planned, how it hangs together, its chunks and order, and all that was found on the way."""
+def _arrange(document: Document) -> tuple[list[Planned], Graph, list[str], list[int], list[Finding]]:
+    """Return the planned units, their dependency graph, their chunks, their order, and all findings so far."""
     staffed = staffing.staff(document)
     planned, findings = planned_units(document)
     graph = link(document, planned)
@@ -82,7 +85,7 @@ def _nothing_left(document: Document) -> Finding:
 
 
 def _refusals(found: Sequence[Finding], *, strict: bool) -> tuple[Finding, ...]:
-    """Return all findings where one of them refuses the plan, and nothing otherwise."""
+    """Return all findings if one of them is an error (with `strict`: or a warning), else nothing."""
     if strict:
         found = [replace(finding, level="error") if finding.level == "warning" else finding for finding in found]
     return _sorted(found) if any(finding.level == "error" for finding in found) else ()

@@ -1,4 +1,4 @@
-"""What a reader hands to the compiler: a document as units, before there are stories, ids or an order."""
+"""What a reader returns to the compiler: the document as a list of units. Stories, their ids and their order come later."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from santiago.contract.record import record
 
 
 class Status(StrEnum):
-    """What the document says about a unit; a claim, never a fact."""
+    """What the document says about a unit's state. It is a claim that santiago has not checked."""
 
     OPEN = "open"
     DONE = "done"
-    """Ticked or `passes: true`: imported as claimed."""
+    """Ticked, or `passes: true`: the story is marked as claimed done."""
     OPTIONAL = "optional"
-    """A story like any other, with a note."""
+    """Planned like any other unit, with a note."""
     DROPPED = "dropped"
-    """Cut, cancelled or removed by the author: reported, not planned."""
+    """Dropped, cancelled or removed by the author: reported and not planned."""
     FUTURE = "future"
-    """Stands in a section that is out of scope or deferred: reported, not planned."""
+    """In a section that is out of scope or deferred: reported and not planned."""
 
 
 PLANNED = frozenset({Status.OPEN, Status.DONE, Status.OPTIONAL})
@@ -35,17 +35,17 @@ class DraftCriterion:
 
 
 EXTERNAL = "external"
-"""Carrier of a dependency of which a plan itself says that it lies outside."""
+"""The carrier of a dependency that a plan file lists as external, on something outside the plan."""
 
 
 @record
 class Dep:
-    """A declared dependency: on a unit's id, or on everything in a group or under a tag."""
+    """A dependency: on the unit with this id, or on all units of a group or tag."""
 
     target: str
     line: int
     carrier: str
-    """What declared it; `prose` where its id is only mentioned, `unclear` where the target is words that name nothing."""
+    """The kind of text that declares it. `prose`: the id is only mentioned. `unclear`: the words name no id."""
 
     @property
     def is_declared(self) -> bool:
@@ -54,15 +54,16 @@ class Dep:
 
 @record
 class Hint:
-    """A file or a command, with the place that named it."""
+    """A file or a command that the document names."""
 
     value: str
     line: int
     carrier: str
+    """The kind of text that names it, such as `field`, `table` or `text` (a sentence)."""
 
 
 def unique(found: Iterable[Hint]) -> tuple[Hint, ...]:
-    """Return hints without repetition, the first mention of each kept, and that of a field before that of a sentence."""
+    """Return hints without repetition. The first mention counts, but a mention in a field goes before one in a sentence."""
     first: dict[str, Hint] = {}
     for hint in found:
         if first.setdefault(hint.value, hint).carrier == "text" != hint.carrier:
@@ -80,27 +81,27 @@ class Unit:
     text: str = ""
     status: Status = Status.OPEN
     chunk: str | None = None
-    """Label of the phase, epic, milestone or group that the unit stands in."""
+    """The phase, epic, milestone or group that the unit belongs to."""
     tags: tuple[str, ...] = ()
-    """Further names that a dependency may address it by: `US1`, the parent task, a former id."""
+    """Other names that a dependency may use for this unit: `US1`, the parent task, a former id."""
     priority: str | None = None
     rank: int = 0
-    """Order that the document itself declares (a numeric priority); decides before the natural id."""
+    """The order that the document itself gives, such as a numeric priority. It sorts before the id."""
     role: Role = "developer"
     profile: str | None = None
-    """Agent that should carry it out; only a plan file says so."""
+    """The agent profile that the document asks for."""
     criteria: tuple[DraftCriterion, ...] = ()
     deps: tuple[Dep, ...] = ()
     covers: tuple[Hint, ...] = ()
     files: tuple[Hint, ...] = ()
     verify: tuple[Hint, ...] = ()
     unread: tuple[Hint, ...] = ()
-    """What stands under a label for checks and looks like a command, but was not taken."""
+    """Texts in a list of checks or files that look like a command or a path but were not used."""
 
 
 @record
 class GroupEdge:
-    """A declared dependency between groups or tags: everything in `group` waits for everything in `target`."""
+    """A dependency between groups or tags: every unit of `group` waits for every unit of `target`."""
 
     group: str
     target: str
@@ -118,7 +119,7 @@ class Document:
     edges: list[GroupEdge] = field(default_factory=list)
     run_verify: list[Hint] = field(default_factory=list)
     unread: list[Hint] = field(default_factory=list)
-    """As for a unit, but outside all of them."""
+    """As `Unit.unread`, for the text outside all units."""
     findings: list[Finding] = field(default_factory=list)
     by_program: bool = False
-    """Written by a program or an agent: duplicate ids, unknown dependencies and a missing chunk are refused."""
+    """A program or an agent wrote it: duplicate ids, unknown dependencies and missing chunks are errors."""

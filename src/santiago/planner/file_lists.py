@@ -1,4 +1,4 @@
-"""Lists of files: what stands behind `Files:` and similar labels, entry by entry."""
+"""Read lists of files, such as the text behind `Files:`."""
 
 from __future__ import annotations
 
@@ -8,31 +8,29 @@ from santiago.contract.patterns import pattern
 from santiago.planner.hints import TICKED, file_of, files_in, one_word, says_nothing
 
 _ENTRY = pattern(r"(?:`[^`]*`|\{[^{}]*\}|[^,;、，；`{])+")
-"""Up to a comma that stands neither in back-ticks nor in braces: `src/{a,b}.ts` is one."""
+"""One entry of the list. A comma inside back-ticks or braces does not end it: `src/{a,b}.ts` is one entry."""
 _NOTE = pattern(r"\s[（(][^()（）]*[)）]")
-"""A remark in brackets; `app/(auth)/page.tsx` holds none."""
+"""A remark in brackets behind a blank. The brackets of `app/(auth)/page.tsx` belong to the path."""
 _JOINT = pattern(r"\s(?:and|und|et|och|en|и|y|e|&|\+)\s")
 _FILE_NAME = pattern(r"[A-Z]\w*file|[A-Z]{5,}|\.\w[\w.-]*")
-"""`Gemfile`, `LICENSE`, `.npmrc`: files without an ending by custom."""
+"""Names of files that have no ending, such as `Gemfile`, `LICENSE`, `.npmrc`."""
 
 
 class Listed(NamedTuple):
-    """What a list of files holds."""
-
     paths: list[str]
     left: list[str]
     """Entries that name no file."""
 
 
 def listed_files(text: str) -> list[str]:
-    """Return the files that a list names, bare names with a known ending too; for labels that may announce other things."""
+    """Return the files in a list whose label may also announce other things: a bare name needs a known file ending."""
     return _read(text, every=False).paths
 
 
 def behind_files(text: str) -> Listed:
-    """Return the files of a list that is plainly one of files: every entry of one word is a path, whatever its ending.
+    """Return the files in a list that can only be a list of files: every entry of one word is a path, whatever its ending.
 
-    A word that could be any other (`gradlew`) counts where a path stands beside it; alone it may say `various`.
+    A word such as `gradlew` counts only if another entry is surely a path. Alone it may be a word such as `various`.
     """
     return _read(text, every=True)
 
@@ -50,8 +48,8 @@ def _read(text: str, *, every: bool) -> Listed:
             found += [*likely, *paths]
             likely = []
         elif described:
-            continue  # what follows `a.py: the parser, the lexer` describes it
-        elif every and alone and (word := _path(entry)):
+            continue  # in `a.py: the parser, the lexer` the later entries describe a.py
+        elif every and alone and (word := _possible_path(entry)):
             (found or likely).append(word)
         else:
             left.append(entry)
@@ -59,21 +57,21 @@ def _read(text: str, *, every: bool) -> Listed:
 
 
 def _paths(entry: str, *, every: bool) -> list[str]:
-    """Return the paths that one entry surely names."""
+    """Return the paths that one entry certainly names."""
     tokens = TICKED.findall(entry) or entry.split()
     if every and ("`" in entry or len(tokens) == 1):
-        return list(filter(None, (file_of(token) or _sure(token) for token in tokens))) or files_in(entry)
+        return list(filter(None, (file_of(token) or _certain_path(token) for token in tokens))) or files_in(entry)
     found = list(filter(None, map(file_of, tokens)))
     return found if "`" in entry or len(found) == len(tokens) else files_in(entry) or found
 
 
-def _sure(token: str) -> str | None:
-    path = _path(token)
+def _certain_path(token: str) -> str | None:
+    path = _possible_path(token)
     return path if path and ("/" in path or "." in path[1:-1] or _FILE_NAME.fullmatch(path)) else None
 
 
-def _path(token: str) -> str | None:
-    """Return a word that may be a path of the repository."""
+def _possible_path(token: str) -> str | None:
+    """Return the word if it may be a path inside the repository, else None."""
     path = one_word(token)
     if path is None or path.startswith("/") or ".." in path.split("/") or not any(map(str.isalpha, path)):
         return None

@@ -1,4 +1,4 @@
-"""The catalogue of findings: every code that a plan can carry, with the sentence that `santiago explain` adds to it."""
+"""The catalogue of findings: every code that a plan can have, with the sentence that `santiago explain` shows for it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CATALOGUE: dict[str, str] = {
     "invalid_field": "A field has a value that its format does not allow.",
     "unreadable": "The text is broken as JSON or YAML, or nests too deep to be a requirements document.",
     "unknown_units": "The option --units asks for a list that the document does not have.",
-    # Left out, with a word
+    # Left out of the plan, and reported
     "dropped": "The author marked this as dropped, cancelled or removed.",
     "out_of_scope": "The section says that its content is out of scope, deferred or for later.",
     "optional": "The author marked this as optional; it is planned like the rest.",
@@ -77,13 +77,13 @@ CATALOGUE: dict[str, str] = {
 
 
 def few(names: Sequence[object], most: int = 8) -> str:
-    """Return names with commas between them, a long list cut with its count."""
+    """Return names with commas between them; of a long list the first ones, and the number of the others."""
     shown = ", ".join(map(str, names[:most]))
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
 def note(code: str, line: int, message: str, hint: str) -> Finding:
-    """Return a finding that needs nothing from anybody."""
+    """Return a finding that asks nothing of anybody."""
     return Finding(level="note", code=code, line=line, message=message, hint=hint)
 
 
@@ -98,7 +98,7 @@ def error(code: str, line: int, message: str, hint: str) -> Finding:
 
 
 def criteria_shared(label: str, line: int) -> Finding:
-    """Return the note about the criteria of a group that went to the story which closes it."""
+    """Return the note that the criteria of a whole group were given to the last story of the group."""
     message = f'the criteria of "{label}" were attached to its last story, which closes it'
     return note("criteria_shared", line, message, "Give each story criteria of its own.")
 
@@ -111,7 +111,7 @@ _SAID = {
 
 
 def left_out(units: Iterable[Unit]) -> Iterator[Finding]:
-    """Yield a note for every unit whose mark keeps it out of the plan, or should make one think."""
+    """Yield a note for every unit that is dropped, out of scope or optional."""
     for unit in units:
         if unit.status in _SAID:
             code, says, hint = _SAID[unit.status]

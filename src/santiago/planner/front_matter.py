@@ -1,4 +1,4 @@
-"""Front matter, read leniently line by line: ids keep their zeros, `@name` is a value, a list may stand below its key."""
+"""Read front matter line by line. It need not be valid YAML: ids keep their leading zeros, and `@name` is a plain value."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Entry(NamedTuple):
     value: str
     line: int
     items: tuple[tuple[str, int], ...]
-    """The elements, where the value is a list, each with its line."""
+    """The elements with their lines, if the value is a list. A list may stand in brackets or below its key."""
 
 
 def read(text: str) -> tuple[dict[str, Entry], int]:
-    """Return the entries of a front matter and the number of lines that it takes."""
+    """Return the entries of a front matter, and how many lines it takes."""
     lines = text.split("\n", 400)
     if lines[0].rstrip() != "---":
         return {}, 0
@@ -32,7 +32,7 @@ def read(text: str) -> tuple[dict[str, Entry], int]:
 
 
 def entries_of(lines: Sequence[str], first: int) -> dict[str, Entry]:
-    """Return the entries of these lines, of which the first has this number."""
+    """Return the entries in these lines. `first` is the line number of the first of them."""
     entries: dict[str, Entry] = {}
     key = ""
     for number, line in enumerate(lines, first):

@@ -1,6 +1,6 @@
-"""The keywords of Gherkin in its most used languages: the one table to extend for a further one.
+"""The keywords of Gherkin in its most used languages. To support another language, add a row.
 
-Per language: feature, rule, background, scenario, outline, examples, given, when, then, and/but; `|` between synonyms.
+A row holds: language; feature; rule; background; scenario; outline; examples; given; when; then; and/but. `|` separates synonyms.
 """
 
 # ruff: noqa: E501  # one language per line reads best
@@ -45,7 +45,7 @@ def _column(name: str) -> tuple[str, ...]:
 
 
 def _steps(name: str) -> str:
-    """Keywords of a step: a blank ends them, save in scripts that write none."""
+    """Return a pattern for the keywords of a step. A blank must follow them, except in scripts that use no blanks."""
     found = _column(name)
     spaced = tuple(word for word in found if word[0] < "\u2e80" and not word.endswith("'"))
     joined = tuple(word for word in found if word not in spaced)
@@ -56,12 +56,12 @@ HEADERS = {name: frozenset(_column(name)) for name in _COLUMNS[:6]}
 HEADER = pattern(
     r"(" + any_of(tuple(word for name in _COLUMNS[:6] for word in _column(name))) + r")[ \t]*[:：][ \t]*(.*)$"
 )
-"""A line that opens a feature, rule, background, scenario, outline or table of examples."""
+"""The first line of a feature, rule, background, scenario, outline or table of examples."""
 
 STEP = pattern(r"(?:" + "|".join(_steps(name) for name in _COLUMNS[6:]) + r"|\*(?=\s))")
 THEN = pattern(_steps("then"))
 
-_INSIDE = pattern(
+_SCENARIO_OR_STEP = pattern(
     rf"^[ \t]*(?:(?:{any_of(_column('background') + _column('scenario') + _column('outline'))})[ \t]*[:：]"
     rf"|(?:{'|'.join(map(_steps, ('given', 'when', 'then')))}))",
     re.MULTILINE,
@@ -74,9 +74,12 @@ def _opens(line: str) -> bool:
 
 
 def is_gherkin(text: str) -> bool:
-    """Tell whether a text is a feature file: behind comments and tags it opens with a feature, and has a scenario or steps."""
+    """Tell whether a text is a feature file: its first line is a feature or a rule, and a scenario or step follows.
+
+    Comments, tags and empty lines may come before the first line.
+    """
     for raw in text.split("\n", 200)[:200]:
         line = raw.strip()
         if line and line[0] not in "#@":
-            return _opens(line) and bool(_INSIDE.search(text))
+            return _opens(line) and bool(_SCENARIO_OR_STEP.search(text))
     return False

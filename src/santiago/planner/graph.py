@@ -1,4 +1,4 @@
-"""Declared dependencies to edges: ids resolved, groups lifted to their members, what cannot be resolved reported."""
+"""Turn declared dependencies into edges between units. A dependency on a group becomes one on each unit of the group."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from santiago.planner.findings import error, note, warning
 from santiago.planner.requirements import Planned
 
 MAX_CYCLES = 20
-"""Cycles that one refusal prints."""
+"""The most cycles that one refusal reports."""
 
 
 @dataclass(slots=True)
 class Graph:
-    """Edges by position: `needs[i]` are the positions of the units that unit i depends on."""
+    """Edges by position: `needs[i]` holds the positions of the units that unit i depends on."""
 
     needs: list[dict[int, Provenance]]
     external: list[dict[str, Provenance]]
@@ -29,7 +29,7 @@ class Graph:
 
 
 def link(document: Document, planned: Sequence[Planned]) -> Graph:
-    """Return the dependency graph that the document declares; nothing is guessed from prose."""
+    """Return the dependency graph that the document declares. Nothing is guessed from prose."""
     return _Linker(document, planned).run()
 
 
@@ -47,29 +47,29 @@ class _Linker:
                 self.by_tag[ids.fold(tag)].append(position)
         self.left_out = {ids.fold(unit.id) for unit in document.units if unit.id and unit.status not in PLANNED}
         self.mentions: list[int] = []
-        """The lines of the ids that are only mentioned."""
+        """Lines that only mention an id."""
 
     def run(self) -> Graph:
         for position, item in enumerate(self.planned):
             for dep in item.unit.deps:
-                self.one(position, dep)
+                self.resolve(position, dep)
         for edge in self.document.edges:
-            self.lift(edge.group, edge.target, edge.line)
+            self.link_groups(edge.group, edge.target, edge.line)
         if self.mentions:
             says = f"{count(len(self.mentions), 'id is', 'ids are')} mentioned in prose beside a dependency label; no edge was made"
             hint = "Write the ids alone behind the label to declare a dependency."
             self.say(note("mentioned_id", self.mentions[0], says, hint))
         return self.graph
 
-    def one(self, position: int, dep: Dep) -> None:
-        """Resolve one declared dependency of one unit."""
+    def resolve(self, position: int, dep: Dep) -> None:
+        """Resolve one dependency of one unit."""
         name = ids.fold(dep.target)
         if dep.carrier == "prose":
             self.mentions.append(dep.line)
         elif dep.carrier == "unclear":
             self.unclear(position, dep)
         elif dep.carrier == EXTERNAL:
-            self.unresolved(position, dep, name)  # whatever is called like that in here, it is not what was meant
+            self.unresolved(position, dep, name)  # even if a unit of this plan has the same name
         elif found := self.by_id.get(name):
             self.by_name(position, dep, found)
         elif found := self.by_tag.get(name):
@@ -110,8 +110,8 @@ class _Linker:
             hint = "It is kept as external: the story is blocked until then, unless --assume-external."
             self.say(warning("external_dependency", dep.line, f"{says} this document does not define", hint))
 
-    def lift(self, group: str, target: str, line: int) -> None:
-        """Everything in a group waits for everything in another."""
+    def link_groups(self, group: str, target: str, line: int) -> None:
+        """Make everything in `group` wait for everything in `target`."""
         members, needed = self.members(group), self.members(target)
         if not members or not needed:
             missing = target if members else group
@@ -140,7 +140,7 @@ def _provenance(kind: str, dep: Dep) -> Provenance:
 
 
 def cycles(needs: Sequence[dict[int, Provenance]], left: set[int]) -> list[list[int]]:
-    """Return cycles among the positions that no order could take, each as a closed path."""
+    """Return the cycles among these positions, each as a path that ends where it begins."""
     found: list[list[int]] = []
     while left and len(found) < MAX_CYCLES:
         sorter = TopologicalSorter({position: [n for n in needs[position] if n in left] for position in sorted(left)})
@@ -156,7 +156,7 @@ def cycles(needs: Sequence[dict[int, Provenance]], left: set[int]) -> list[list[
 
 
 def _from_smallest(path: list[int]) -> list[int]:
-    """Rotate a closed path so that it begins at its first unit: the same cycle always reads the same."""
+    """Rotate a cycle to begin at its first unit, so that one cycle is always printed the same way."""
     ring = path[:-1]
     start = ring.index(min(ring))
     return [*ring[start:], *ring[:start], ring[start]]

@@ -1,4 +1,4 @@
-"""What a line of text tells about a unit: the ids it depends on, and the files it names."""
+"""Read from a line of text the ids that a unit depends on, and the files that it names."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ _INLINE = pattern(
     re.IGNORECASE,
 )
 _OPENS = pattern(r"[(:：\[（]")
-"""Without one of these nothing is declared inside a sentence."""
+"""A sentence without one of these characters declares no dependency."""
 _GROUP = pattern(r"\b(Phase|Epic|Milestone|Sprint|Stage|Wave)\s+(\w*\d\w*|N)\b", re.IGNORECASE)
 _PLAIN = pattern(r"[A-Z]{1,8}-?\d{1,6}(?:, [A-Z]{1,8}-?\d{1,6})*")
-"""Ids and commas and nothing else, as most authors write it: nothing to expand or to doubt."""
+"""Ids and commas only, as most authors write it: there are no ranges to expand and no other words to judge."""
 _BRACKETS = pattern(r"[（(][^()（）]*[)）]")
 _PART = pattern(r"[,;、，；&+|]|\s+[-–—]\s+|\.(?=\s|$)|\s(?:and|und|et|och|en|и|y|e)\s", re.IGNORECASE)
 MAX_RANGE = 1000
-"""Ids that one range may stand for; more is a typing error."""
+"""The most ids that a range such as `T1-T9` may stand for; a larger range is a typing error."""
 
 
 def targets(text: str) -> tuple[list[str], bool]:
-    """Return the ids that a dependency field names, and whether it says nothing else besides."""
+    """Return the ids that a dependency field names, and whether the field holds nothing but these ids."""
     found = named(text)
     names = [name for name, _ in found]
-    return names, says_nothing(text) or (all(sure for _, sure in found) and not _unread(_expanded(text), names))
+    return names, says_nothing(text) or (all(sure for _, sure in found) and not _other_words(_expanded(text), names))
 
 
 @lru_cache(maxsize=1024)
 def named(text: str) -> tuple[tuple[str, bool], ...]:
-    """Return the ids that a dependency field names, each with whether its part of the list says nothing else.
+    """Return the ids that a dependency field names, each with True if its part of the list holds nothing else.
 
     `T004 complete, database configured` surely names T004; `the schema that T004 needs` only mentions it.
     """
@@ -62,19 +62,19 @@ def named(text: str) -> tuple[tuple[str, bool], ...]:
                 return ()
             continue
         names = _names_in(part)
-        sure = not _unread(part, names)
+        sure = not _other_words(part, names)
         for name in names:
             found[name.lstrip("#")] = found.get(name.lstrip("#"), False) or sure
     return tuple(found.items())
 
 
 def _expanded(text: str) -> str:
-    """Return a list of ids with its ranges spelled out and its brackets opened."""
-    return _RANGE.sub(_listed, _BRACKETS.sub(_opened, text.replace("*", "")))
+    """Return a list of ids with its ranges spelled out and its brackets removed."""
+    return _RANGE.sub(_range_as_list, _BRACKETS.sub(_without_brackets, text.replace("*", "")))
 
 
 def _names_in(part: str) -> list[str]:
-    """Return the ids of one part; a phase keeps its word, since its number alone would name a unit."""
+    """Return the ids in one part of the list. `Phase 2` is kept as it is, since `2` alone would name a unit."""
     groups = [" ".join(found.groups()) for found in _GROUP.finditer(part)]
     rest = _GROUP.sub(" ", part)
     return [*groups, *(name for name in ids.mentioned(rest) if ids.prefix_of(name) not in ids.DENIED)]
@@ -84,22 +84,22 @@ def says_nothing(part: str) -> bool:
     return words.normal(part.strip(" .;")) in words.NONE_WORDS or not part.strip(" .;*_-–—")
 
 
-def _unread(part: str, names: list[str]) -> str:
-    """Return what is left of a text without its ids and the words that join them."""
+def _other_words(part: str, names: list[str]) -> str:
+    """Return what remains of a text without its ids and the words that join them."""
     left = ids.without(_GROUP.sub(" ", part), set(names))
     return _LIST_GLUE.sub("", _UNIT_WORDS.sub(" ", re.sub(r"\.\.+|[-–—…:：]|\bto\b|\bthrough\b", " ", left)))
 
 
-def _opened(bracket: re.Match[str]) -> str:
-    """Return a bracket as parts of the list where it holds ids alone, and nothing where it holds none."""
+def _without_brackets(bracket: re.Match[str]) -> str:
+    """Replace a bracket: if it holds only ids, by the ids; if it holds none, by a blank; else leave it."""
     names = ids.mentioned(bracket[0])
     if not names:
         return " "
-    return bracket[0] if _unread(bracket[0], names) else f", {bracket[0][1:-1]}, "
+    return bracket[0] if _other_words(bracket[0], names) else f", {bracket[0][1:-1]}, "
 
 
-def _listed(found: re.Match[str]) -> str:
-    """Return the ids from `T006` to `T011` (or `T6` to `11`) with commas, or the text itself where this is no range."""
+def _range_as_list(found: re.Match[str]) -> str:
+    """Return all ids of a range such as `T006-T011` or `T6-11`, with commas; or the text itself if it is no range."""
     a, b = re.fullmatch(r"(.*?)(\d+)", found["a"]), re.fullmatch(r"(.*?)(\d+)", found["b"])
     if a is None or b is None or (b[1] and a[1].upper() != b[1].upper()):
         return found[0]
@@ -110,27 +110,27 @@ def _listed(found: re.Match[str]) -> str:
 
 
 def covered(text: str) -> list[str]:
-    """Return the requirements that a task says it covers; `10全体` and `all of 10` mean 10."""
+    """Return the requirements that a task says it covers. `10全体` and `all of 10` mean 10."""
     return targets(re.sub(r"(?<=\d)(?=[^\W\d_a-zA-Z])", " ", text))[0]
 
 
 def field_deps(text: str, line: int, carrier: str) -> list[Dep]:
-    """Return the dependencies that a labelled field declares; prose around them makes them mere mentions."""
+    """Return the dependencies that a labelled field declares. An id among other words is only mentioned (`prose`)."""
     if _names_nothing(text):
         return [Dep(target=" ".join(text.split()), line=line, carrier="unclear")]
     return [Dep(target=name, line=line, carrier=carrier if sure else "prose") for name, sure in named(text)]
 
 
 def _names_nothing(text: str) -> bool:
-    """Tell whether a field says something, and that is neither an id nor that there is nothing."""
-    if named(text) or not _unread(text, []):
+    """Tell whether a field has a text that is neither an id nor a word such as `none`."""
+    if named(text) or not _other_words(text, []):
         return False
     first_part, first_word = _PART.split(_expanded(text))[0], text.split(maxsplit=1)[0]
-    return not says_nothing(first_part) and not says_nothing(first_word)  # `None required` says it too
+    return not says_nothing(first_part) and not says_nothing(first_word)  # `None required` also means none
 
 
 def inline_deps(block: Block) -> list[Dep]:
-    """Return the dependencies that stand inside a sentence in brackets, or behind a label with a colon."""
+    """Return the dependencies inside a sentence: in brackets, or behind a label with a colon."""
     text = block.text
     if not _OPENS.search(text):
         return []
@@ -141,7 +141,7 @@ def _inline(block: Block, match: re.Match[str]) -> list[Dep]:
     at, bracket = match.start(), match["bracket"]
     line = block.line_of(at)
     deps = field_deps(bracket or match["flow"] or match["colon"] or "", line, "inline")
-    # `(requires a login)` and `these dependencies: a, b` in the midst of a line are sentences like any other.
+    # `(requires a login)`, or `these dependencies: a, b` in the middle of a line, is an ordinary sentence.
     plainly = match["plainly"] or (not bracket and (at == 0 or block.line_of(at - 1) < line))
     return [dep for dep in deps if plainly or dep.carrier != "unclear"]
 
@@ -156,7 +156,7 @@ _SPECIAL = frozenset(
 
 
 def one_word(token: str) -> str | None:
-    """Return a token without its quotes and line numbers, or None where no path is written like this."""
+    """Return a token without its quotes and line numbers, or None if it cannot be a path."""
     path = _LINES.sub("", token.strip().rstrip(".,;:")).strip("`'\"")
     if not path or "://" in path or not _NAMED.match(path) or path.startswith(("@", "~", "$", "-")):
         return None
@@ -164,7 +164,7 @@ def one_word(token: str) -> str | None:
 
 
 def file_of(token: str) -> str | None:
-    """Return the path that a token names, or None where it is a URL, a route, a package or a plain word."""
+    """Return the path that a token names, or None if it is a URL, a route, a package or an ordinary word."""
     path = one_word(token)
     if path is None:
         return None
@@ -181,7 +181,7 @@ def _names_a_file(path: str, name: str) -> bool:
 
 
 def files_in(text: str) -> list[str]:
-    """Return the files that a text names in back-ticks, or bare with a folder and an ending."""
+    """Return the files that a text names: in back-ticks, or bare with a folder and an ending."""
     if "`" not in text and "/" not in text:
         return []
     found = [path for token in TICKED.findall(text) if (path := file_of(token))]

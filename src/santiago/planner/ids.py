@@ -1,4 +1,4 @@
-"""Requirement ids: what counts as one, how it is read off a text, and how ids sort.
+"""Requirement ids: what counts as an id, how to find it in a text, and how ids sort.
 
 FR-2 < FR-10     1.2 < 1.10     T105 < T105a < T106     16 < 16A < 17     M1.2 < M2.1
 """
@@ -15,16 +15,16 @@ from santiago.planner import words
 DENIED = words.spaced(
     "GPT SHA UTF AES RFC ISO CVE ERC EIP BIP PEP JEP XLS HTTP WCAG RSA MD ES IPV X BASE H W L I V WEEK DAY Q"
 )
-"""Prefixes that look like ids and are not: algorithms, standards, models, quarters."""
+"""Prefixes of algorithms, standards, models and quarters: `SHA-256` looks like an id but is none."""
 
 SIDE = words.spaced(
     "ADR DEC D KPI SC SM MET METRIC SLO SLI G NG GOAL NONGOAL O OBJ OKR KR UC CU Q OQ RISK RK RSK MIT A AS ASM ASSUMPTION C CON LIM"
     " DEP PRE RES SUP CONST RST LIMIT M MS EC BR RN TC TEST UJ J PERSONA STK OOS FIG TAB SECTION APPENDIX OPTION OPT"
 )
-"""Prefixes of side lists (decisions, metrics, goals, use cases, rules, questions): never the units of a plan."""
+"""Prefixes of lists beside the plan (decisions, metrics, goals, use cases, rules, questions): never units."""
 
 LOOKALIKES = words.spaced("E2E P2P B2B B2C C2C I18N L10N A11Y K8S OAUTH1 OAUTH2 HTML5 CSS3 WEB3 MP3 MP4 X509")
-"""Words with a number in them that are no ids."""
+"""Words with a number in them that are not ids."""
 
 _UPPER = "A-ZÀ-ÖØ-ÞА-ЯЁІЇЄ"
 _LETTER = "A-Za-z0-9À-ÖØ-öø-ÿА-яЁёІіЇїЄє"
@@ -47,19 +47,19 @@ _ANY = pattern(r"(?<![\w.\-/])(" + _PREFIXED + r"|" + _DOTTED + r"|" + _SLUG + r
 _SIMPLE = pattern(r"([^\W\d_]+)[-_]?\d+(?:\.\d+)*[A-Za-z]?")
 _NUMBER = pattern(r"\d+[A-Z]?(?:\.\d+[A-Z]?)*")
 _PART = pattern(r"(?<=\d)-[A-Z]$")
-"""The letter of P1-0-A, a part of P1-0."""
+"""The last letter of P1-0-A, which is a part of P1-0."""
 _FILLERS = pattern(r"[\s\-_#]+")
 _RUNS = pattern(r"\d+|[^\d\s.\-_#]+")
 
 
 class Found(NamedTuple):
-    """An id at the head of a text."""
+    """An id at the beginning of a text."""
 
     id: str
     kind: str
-    """`prefix`, `dotted`, `number`, `slug` (01-enums), or the canonical unit word (`story`, `task`, `requirement`, …)."""
+    """`prefix`, `dotted`, `number`, `slug` (01-enums), or the unit word in front of it (`story`, `task`, `requirement`, …)."""
     rest: str
-    """The text behind it: the title."""
+    """The text behind the id: the title."""
 
     @property
     def prefix(self) -> str:
@@ -67,18 +67,18 @@ class Found(NamedTuple):
 
     @property
     def only_counts(self) -> bool:
-        """A number alone, as chapters and steps have it too."""
+        """The id is a mere number; chapters and steps have such numbers, too."""
         return self.kind in ("number", "dotted")
 
 
 def name(found: Found | None) -> str:
-    """Return the id itself, or nothing where there is none."""
+    """Return the id itself, or an empty text if there is none."""
     return found.id if found else ""
 
 
 @lru_cache(maxsize=1 << 17)
 def prefix_of(identifier: str) -> str:
-    """Return the letters in front of the first number: `FR` of FR-001, `TS-IAM` of TS-IAM-001."""
+    """Return the part before the number: `FR` of FR-001, `TS-IAM` of TS-IAM-001."""
     if simple := _SIMPLE.fullmatch(identifier):
         return simple[1].upper()
     parts = re.split(r"[-_ ]", _PART.sub("", identifier.upper()))
@@ -91,13 +91,13 @@ def prefix_of(identifier: str) -> str:
 
 
 def lead(text: str) -> Found | None:
-    """Return the id that stands first in a text, with the words `Story 1.1` and the like included."""
+    """Return the id at the beginning of a text. A unit word may come before it: `Story 1.1`."""
     if found := _WORD_FIRST.match(text):
         return Found(found[2], words.UNIT_WORDS[found[1].lower()], _behind(text, found.end()))
     if found := _PREFIXED_FIRST.match(text):
         if text.startswith(".*", found.end()) and not text.lstrip().startswith("*"):
-            return None  # `T4.*` means all of them
-        if _is_word(found[1]):
+            return None  # `T4.*` means all ids that begin with T4
+        if _is_no_id(found[1]):
             return None
         return Found(found[1], "prefix", _behind(text, found.end()))
     for first, kind in ((_SPACED_FIRST, "prefix"), (_DOTTED_FIRST, "dotted"), (_NUMBER_FIRST, "number")):
@@ -108,12 +108,12 @@ def lead(text: str) -> Found | None:
     return None
 
 
-def _is_word(name: str) -> bool:
+def _is_no_id(name: str) -> bool:
     return prefix_of(name) in DENIED or name.upper() in LOOKALIKES
 
 
 def heading_lead(text: str) -> Found | None:
-    """Return the id that stands first in a heading, behind its section number where it has one: `3.1 FR-1: Login`."""
+    """Return the id at the beginning of a heading. A section number may come before it: `3.1 FR-1: Login`."""
     found = lead(text)
     if found is None or not found.only_counts:
         return found
@@ -130,22 +130,22 @@ def _behind(text: str, end: int) -> str:
 
 
 def mentioned(text: str) -> list[str]:
-    """Return all ids that a text names, in order, without interpreting them."""
+    """Return all ids that a text names, in order."""
     return [m[1] for m in _ANY.finditer(text)]
 
 
 def without(text: str, names: set[str]) -> str:
-    """Return a text with these ids blanked out."""
+    """Return a text with these ids replaced by blanks."""
     return _ANY.sub(lambda found: " " if found[1] in names or found[1].lstrip("#") in names else found[0], text)
 
 
 def natural(identifier: str) -> tuple[tuple[int, int, str], ...]:
-    """Return the sort key of an id: numbers by value, letters without case."""
+    """Return the sort key of an id: numbers sort by value, letters regardless of case."""
     return tuple((0, int(run), "") if run.isdigit() else (1, 0, run.upper()) for run in _RUNS.findall(identifier))
 
 
 def fold(identifier: str) -> str:
-    """Return the form in which two spellings of one id are equal: `US1` = `us-1`, `T001` ≠ `T1`."""
+    """Return one form for all spellings of an id: `US1` = `us-1`, but `T001` ≠ `T1`."""
     if identifier.isalnum():
         return identifier.upper()
     return _FILLERS.sub("", identifier).upper().rstrip(".")

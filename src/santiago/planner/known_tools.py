@@ -1,4 +1,4 @@
-"""File endings and command-line tools by which a path or a command is recognised in a text."""
+"""File endings and command-line tools that identify a path or a command in a text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ alembic prisma
 """)
 
 ALONE = spaced("pytest tox nox vitest jest mypy rspec phpunit ctest eslint tsc")
-"""Tools that are a command without any argument."""
+"""Tools that are a command even without arguments."""
 
 SERVES = pattern(
     r"(?:^|\s)(?:dev|serve|start|watch|runserver|uvicorn|gunicorn|hypercorn|nodemon|storybook|http\.server|live-server|--watch)(?=\s|$|:)"
@@ -46,21 +46,21 @@ BRINGS = pattern(
     r"|\S*deploy\S*(?:\s|$)|(?:npm|pnpm|yarn|bun)(?: run)? \S*(?:deploy|release|publish|seed|migrate)\S*"
     r"|make \S*(?:deploy|release|install|clean|publish|up|run)(?:\s|$)"
 )
-"""Commands that fetch, create, remove or ship something, and prove nothing."""
+"""Commands that fetch, create, remove or ship something. They prove nothing."""
 
 JUDGES = pattern(
     r"(?i)test|spec|lint|check|pytest|tox|nox|mypy|pyright|ruff|tsc|vitest|jest|mocha|eslint|clippy|vet|verify|validate|audit|coverage|fmt|format"
 )
-"""Words of a command line that can be nothing but a check."""
+"""Words that make a command line a check."""
 
 NO_CHECK = spaced("true :")
-"""Commands that pass whatever was done."""
+"""Commands that always pass."""
 
 CHECKS_OF_GIT = spaced("diff grep ls-files fsck check-ignore rev-parse")
-"""What git can check; its other commands change something, and verify nothing."""
+"""The git commands that can check something; the others make changes."""
 
 PROSE = spaced("a all an and are each every for if in is it must on returns should sure that the this to with")
-"""What stands second in a sentence that begins like a command: `make sure`."""
+"""Second words that make a sentence of what begins like a command: `make sure`."""
 
 OPERATORS = spaced("= == === != -> => >= <= :")
-"""What stands second in a formula that begins like a command: `status == 200`."""
+"""Second words that make a formula of what begins like a command: `status == 200`."""

@@ -1,9 +1,9 @@
-"""Chunks and order: chunk by chunk as they first appear, dependencies first, then the natural order of the ids.
+"""Order the stories: by chunk as the chunks first appear, then dependencies first, then by id.
 
 Worked example: chunks A (R10, R2) and B (R1), where R2 depends on R10.
 
     A comes first, since it appears first, although B holds R1.
-    Inside A, R2 sorts before R10, but needs it: R10, R2.
+    In A, R2 would sort before R10, but R2 depends on R10. So R10 comes first, then R2.
     Then B: R1.          Order: R10, R2, R1 → S1, S2, S3.
 """
 
@@ -22,9 +22,9 @@ from santiago.planner.graph import Graph, cycles
 from santiago.planner.requirements import Planned
 
 ONLY_CHUNK = "C01"
-"""Label of the one chunk of a document without phases, epics or milestones."""
+"""The label of the only chunk, if the document has no phases, epics or milestones."""
 REST = "Other"
-"""Label for units outside every group of a document that has some."""
+"""The label for units outside all groups, if the document has groups."""
 
 SortKey = tuple[int, int, int, tuple[tuple[int, int, str], ...], str, int]
 
@@ -37,7 +37,7 @@ def chunk_labels(planned: Sequence[Planned]) -> list[str]:
 
 
 def looks_ahead(units: Sequence[Unit], labels: Sequence[str | None]) -> bool:
-    """Tell whether a unit depends on one of a later chunk."""
+    """Tell whether a unit depends on a unit of a later chunk."""
     first: dict[str | None, int] = {}
     for label in labels:
         first.setdefault(label, len(first))
@@ -50,7 +50,7 @@ def looks_ahead(units: Sequence[Unit], labels: Sequence[str | None]) -> bool:
 
 
 def order(planned: Sequence[Planned], labels: Sequence[str], graph: Graph) -> tuple[list[int], list[Finding]]:
-    """Return the positions in execution order, or the findings that make an order impossible."""
+    """Return the positions in execution order and the findings. If no order is possible, there are no positions."""
     rank = {label: number for number, label in enumerate(dict.fromkeys(labels))}
     findings = [*_label_order(list(rank), planned, labels), *_later_chunks(planned, labels, rank, graph)]
     if any(finding.level == "error" for finding in findings):
@@ -63,7 +63,7 @@ def order(planned: Sequence[Planned], labels: Sequence[str], graph: Graph) -> tu
 
 
 def _keys(planned: Sequence[Planned], ranks: Sequence[int]) -> list[SortKey]:
-    """Return each unit's sort key: chunk, declared rank, prefix by first appearance, natural id, title, position."""
+    """Return each unit's sort key: chunk, declared rank, prefix by first appearance, id, title, position."""
     prefixes: dict[str, int] = {}
     keys: list[SortKey] = []
     for position, item in enumerate(planned):
@@ -76,7 +76,7 @@ def _keys(planned: Sequence[Planned], ranks: Sequence[int]) -> list[SortKey]:
 
 
 def _topological(keys: Sequence[SortKey], graph: Graph) -> list[int]:
-    """Kahn's algorithm with a heap: of the units whose dependencies are placed, the smallest key comes next."""
+    """Kahn's algorithm with a heap: of the units whose dependencies are placed, the one with the smallest key comes next."""
     waiting = [len(needs) for needs in graph.needs]
     dependents: list[list[int]] = [[] for _ in keys]
     for position, needs in enumerate(graph.needs):
@@ -108,7 +108,7 @@ def _later_chunks(
 
 
 def out_of_order(planned: Sequence[Planned], graph: Graph) -> Iterator[Finding]:
-    """Yield what stands before something that it needs, where the order in which units stand must be the order."""
+    """Yield an error for each unit that stands before a unit that it depends on. Such a plan cannot run unchanged."""
     for position, needs in enumerate(graph.needs):
         for needed, provenance in needs.items():
             if needed > position:
@@ -127,7 +127,7 @@ def _cycles(planned: Sequence[Planned], graph: Graph, left: set[int]) -> Iterato
 
 
 def _label_order(chunks: list[str], planned: Sequence[Planned], labels: Sequence[str]) -> Iterator[Finding]:
-    """Warn where labels that differ only in their number appear in another order than they count."""
+    """Warn if labels such as `Phase 2` and `Phase 1` do not appear in the order of their numbers."""
     numbers: dict[str, tuple[int, str]] = {}
     for label in chunks:
         found = re.match(r"\s*(\D*?)(\d+)", label)

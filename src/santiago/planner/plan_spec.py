@@ -1,4 +1,4 @@
-"""What a PlanSpec v2 says about the whole plan: its id and the commands that check the run."""
+"""What a PlanSpec v2 says about the plan as a whole: its id, and the commands that check the run."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _CHECKS = ("verify_commands", "verify-commands", "verifycommands")
 
 
 def plan_id(text: str, name: str) -> str:
-    """Return the id of a plan: what its `id:` line says, else the name of its file without the ending."""
+    """Return the id of a plan: the value of its `id:` line, else the file name without its ending."""
     found = _ID.search(text)
     return found[1].strip() if found else name.replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0]
 
 
 def declared_checks(source: Source) -> list[Hint]:
-    """Return the `verify_commands` of a front matter, or of the fence under the heading PlanSpec."""
+    """Return the `verify_commands` of the front matter, or of the code fence under the heading PlanSpec."""
     found = dict(source.front_matter)
     for block in source.outline.blocks:
         if block.kind is Kind.CODE and block.section >= 0 and _is_head(source.outline.blocks[block.section]):
@@ -38,7 +38,7 @@ def declared_checks(source: Source) -> list[Hint]:
 
 
 def told_id(source: Source) -> list[Finding]:
-    """Return the note that names the id of a PlanSpec, which no field of a plan has a place for."""
+    """Return a note with the id of a PlanSpec, since a plan has no field for it."""
     if not any(block.kind is Kind.HEADING and _is_head(block) for block in source.outline.blocks[:20]):
         return []
     message = f"the id of this plan is {plan_id(source.text, source.name)}"

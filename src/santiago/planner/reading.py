@@ -1,4 +1,4 @@
-"""Reading a document: refuse a template, ask the readers, and say what was looked for where none of them answers."""
+"""Read a document: refuse templates and the like, ask the readers, and explain the refusal if no reader finds a unit."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from santiago.planner.source import Source
 
 
 def read_document(source: Source) -> Document:
-    """Return the document as its reader understood it; where it is refused, its findings hold the error."""
-    return _guarded(source, _chosen)
+    """Return the document as its reader understood it. If it is refused, its findings hold the error."""
+    return _with_unreadable_as_finding(source, _by_a_reader)
 
 
 def read_plan(source: Source) -> Document:
-    """Return a plan.json that is to be carried out as it stands, with all that planning it again would put right."""
+    """Return a plan.json that is to run unchanged. Its findings include what planning it again would correct."""
     from santiago.planner.readers import santiago_plan
 
-    return _guarded(source, santiago_plan.as_it_is)
+    return _with_unreadable_as_finding(source, santiago_plan.as_it_is)
 
 
-def _chosen(source: Source) -> Document:
+def _by_a_reader(source: Source) -> Document:
     refusal = refusals.conflict(source) or refusals.page(source) or refusals.template(source)
     if refusal is not None:
         return _refused(source, refusal)
     return readers.read(source) or _refused(source, refusals.nothing_found(source))
 
 
-def _guarded(source: Source, read: Callable[[Source], Document]) -> Document:
+def _with_unreadable_as_finding(source: Source, read: Callable[[Source], Document]) -> Document:
     try:
         return read(source)
     except DocumentError as error:

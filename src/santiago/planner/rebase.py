@@ -1,4 +1,4 @@
-"""Ids that last: a new plan keeps the ids of an old one, and says what was kept, changed, added and removed."""
+"""Plan a changed document again: stories keep the ids that they had, and the difference to the old plan is listed."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from santiago.planner.requirements import Planned
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """What a new plan does to the stories of an old one, by id."""
+    """How a new plan differs from an old one, by story id."""
 
     kept: tuple[str, ...]
     changed: tuple[tuple[str, str], ...]
-    """(id, what changed)."""
+    """(id, the names of the changed fields)."""
     new: tuple[str, ...]
     removed: tuple[str, ...]
 
@@ -31,11 +31,11 @@ def fresh_ids(count: int) -> list[str]:
 
 
 def kept_ids(ordered: Sequence[Planned], old: Plan, *, again: bool = False) -> list[str]:
-    """Return an id for each unit: the old story's where it is the same one, else the next free number.
+    """Return an id for each unit: that of the old story if it is the same story, else the next free number.
 
-    The same one is, in this order: the same origin id; the same content; the same title. Where several are alike they
-    are matched in order, so that a story inserted among them takes none of their ids. A plan that is read `again` says by
-    its own ids which is which.
+    It is the same story if it has the same origin id; else the same content; else the same title. If several stories are
+    alike, they are matched in order, so that a story inserted among them takes none of their ids.
+    `again` says that the units come from a plan.json, whose own ids tell which story is which.
     """
     texts = {requirement.id: requirement for requirement in old.requirements}
     marks = [_unit_marks(item, again=again) for item in ordered]
@@ -49,17 +49,17 @@ def kept_ids(ordered: Sequence[Planned], old: Plan, *, again: bool = False) -> l
             if found[position] is None and own[way] and waiting[own[way]]:
                 found[position] = name = waiting[own[way]].pop(0)
                 del known[name]
-    return _filled(found, old)
+    return _with_new_ids(found, old)
 
 
-def _filled(found: list[str | None], old: Plan) -> list[str]:
+def _with_new_ids(found: list[str | None], old: Plan) -> list[str]:
     numbers = [int(match[1]) for story in old.stories if (match := re.match(r"S(\d+)", story.id))]
     free = count(max(numbers, default=0) + 1)
     return [name or f"S{next(free)}" for name in found]
 
 
 class _Marks(NamedTuple):
-    """What makes a story the same one, the surest first; empty where it says nothing."""
+    """What identifies a story, the surest first. An empty text identifies nothing."""
 
     own: str
     origin: str
@@ -89,7 +89,7 @@ def _normal(text: str) -> str:
 
 
 def difference(old: Plan, new: Plan) -> Diff:
-    """Return what became of each story of the old plan."""
+    """Return what happened to each story of the old plan."""
     before = {story.id: story for story in old.stories}
     after = {story.id: story for story in new.stories}
     old_criteria, new_criteria = _criteria(old), _criteria(new)
@@ -105,7 +105,7 @@ def difference(old: Plan, new: Plan) -> Diff:
 
 
 def _changes(a: Story, b: Story) -> list[str]:
-    """Name the fields in which two versions of one story differ; lines and provenance do not matter."""
+    """Return the names of the fields in which two versions of a story differ. Line numbers and provenance do not count."""
     return [
         label
         for label, x, y in (
@@ -124,7 +124,7 @@ def _changes(a: Story, b: Story) -> list[str]:
 
 
 def _criteria(plan: Plan) -> dict[str, list[str]]:
-    """Return the texts of every story's criteria, in the order of its requirements in the document."""
+    """Return the criteria texts of every story, in the order of the plan's requirements."""
     places = {requirement.id: place for place, requirement in enumerate(plan.requirements)}
     found = {}
     for story in plan.stories:

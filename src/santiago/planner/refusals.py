@@ -1,4 +1,4 @@
-"""Why a document is refused, said so that its author can mend it: what was looked for, what was seen, what to do."""
+"""Refusals that help the author: what was looked for, what the document has instead, and what to do."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CONFIGURATION = vocabulary.CONFIGURATION.union(
         " repository license"
     )
 )
-"""Keys of configuration files of every kind."""
+"""Keys of configuration files of all kinds."""
 _SIBLINGS = {
     "an OpenSpec proposal; tasks.md and specs/**/spec.md beside it hold the units": (2, "why | what changes | impact"),
     "an implementation plan of spec-kit; tasks.md beside it holds the tasks, spec.md the user stories": (
@@ -48,14 +48,14 @@ _SIBLINGS = {
         "research | findings | alternatives considered | rationale",
     ),
 }
-"""Documents that go with a plan: what they are and where the units stand, how many headings tell, and their headings."""
+"""Documents that accompany a plan: what each is, how many of its usual headings must be there, and these headings."""
 _JSON_KEY = pattern(r'(?m)^[ \t]{0,4}"([\w.-]+)"[ \t]*:')
 _YAML_KEY = pattern(r"(?m)^([A-Za-z][\w.-]*)[ \t]*:")
 _HTML = pattern(r"\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 
 
 def conflict(source: Source) -> Finding | None:
-    """Return a refusal where the markers of an unfinished merge stand in the document: it may hold everything twice."""
+    """Return a refusal if the document has merge conflict markers: parts of it may be there twice."""
     if "\n>>>>>>> " not in source.text or not (opened := _CONFLICT.search(source.text)):
         return None
     line = source.text.count("\n", 0, opened.start()) + 1
@@ -68,7 +68,7 @@ def conflict(source: Source) -> Finding | None:
 
 
 def page(source: Source) -> Finding | None:
-    """Return a refusal where the document is HTML, whose tags no reader looks through."""
+    """Return a refusal if the document is HTML, which no reader understands."""
     if not _HTML.match(source.text):
         return None
     name = source.name.rpartition(".")[0] or "document"
@@ -77,7 +77,7 @@ def page(source: Source) -> Finding | None:
 
 
 def template(source: Source) -> Finding | None:
-    """Return a refusal where the document is a template that nobody filled in."""
+    """Return a refusal if the document is a template that nobody filled in."""
     if source.looks_like != "markdown":
         return None
     seen = survey(source)
@@ -133,7 +133,7 @@ def _no_such_list(source: Source) -> Finding:
 
 
 def _no_records(source: Source) -> Finding:
-    """Tell configuration from records that have another shape."""
+    """Return the refusal of a JSON or YAML file: it is configuration, or its records have an unknown shape."""
     keys = [key.lower() for pattern in (_JSON_KEY, _YAML_KEY) for key in pattern.findall(source.text)]
     known = [key for key in dict.fromkeys(keys) if fold_key(key) in _CONFIGURATION]
     top = ", ".join(list(dict.fromkeys(keys))[:8])
@@ -151,11 +151,13 @@ def _no_records(source: Source) -> Finding:
 
 
 def _sibling(source: Source) -> str:
+    """Return what the document is, if its headings show that it only accompanies a plan; else nothing."""
     names = {words.normal(block.text) for block in source.outline.blocks if block.kind is Kind.HEADING}
     return next((what for what, (enough, said) in _SIBLINGS.items() if len(names & words.table(said)) >= enough), "")
 
 
 def _shape(source: Source) -> str:
+    """Return the format of the document and how many headings, items, tables and fences it has."""
     blocks = source.outline.blocks
     kinds = [block.kind for block in blocks]
     tables = sum(

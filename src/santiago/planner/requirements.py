@@ -1,4 +1,4 @@
-"""Units to requirements: unique ids for everything that the document numbers twice or not at all."""
+"""Turn units into requirements, with unique keys even if the document uses an id twice or gives none."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from santiago.planner.findings import error, warning
 
 
 class Planned(NamedTuple):
-    """A unit that becomes a story, with the unique key that the rest of the compiler calls it by."""
+    """A unit that becomes a story. The rest of the compiler knows it by its unique key."""
 
     key: str
     unit: Unit
@@ -20,7 +20,7 @@ class Planned(NamedTuple):
 
 
 def planned_units(document: Document) -> tuple[list[Planned], list[Finding]]:
-    """Return the units to plan with unique keys (`6.1`, `6.1~2`, `~3` where there is no id), and what is odd about them."""
+    """Return the units to plan, and findings about duplicate ids. Keys are `6.1`, `6.1~2`, or `~3` without an id."""
     units = [unit for unit in document.units if unit.status in PLANNED]
     keys, findings = _unique_keys(units, by_program=document.by_program)
     own_ids = Counter(criterion.id for unit in units for criterion in unit.criteria if criterion.id)
@@ -48,11 +48,11 @@ def _unique_keys(units: list[Unit], *, by_program: bool) -> tuple[list[str], lis
         if times[folded] == 1:
             first[folded] = unit
         else:
-            findings.append(_twice(unit, first[folded], keys[-1], by_program=by_program))
+            findings.append(_defined_twice(unit, first[folded], keys[-1], by_program=by_program))
     return keys, findings
 
 
-def _twice(unit: Unit, first: Unit, key: str, *, by_program: bool) -> Finding:
+def _defined_twice(unit: Unit, first: Unit, key: str, *, by_program: bool) -> Finding:
     message = f"the id {unit.id} is defined twice, at line {first.line} and at line {unit.line}"
     if by_program:
         return error("duplicate_id", unit.line, message, "Give each task an id of its own.")

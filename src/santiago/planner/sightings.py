@@ -1,4 +1,4 @@
-"""What a document has that comes close to units and was not taken: the second half of a good refusal."""
+"""Things in a document that come close to units. A refusal names them, so that the author sees what is missing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MUST = pattern(r"\b(?:MUST|SHALL|SHOULD)\b")
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """Something close to units: how it is called, where, and whether `--allow-fallback` would plan from it."""
+    """Something close to units: its name, how many there are, where, and whether `--allow-fallback` would plan it."""
 
     what: str
     count: str
@@ -41,21 +41,21 @@ def _headings(source: Source) -> list[tuple[int, Block]]:
 
 
 def feature_sections(source: Source) -> list[int]:
-    """Return the headings that name features, requirements, scope or a roadmap, outside excluded sections."""
+    """Return the headings that name features, requirements, scope or a roadmap. Excluded sections do not count."""
     is_title = source.outline.tops == 1
     named = [(index, block) for index, block in _headings(source) if block.level > 1 or not is_title]
     return [index for index, block in named if words.FEATURES.search(block.text) and not is_group(block.text)]
 
 
 def phases(source: Source) -> list[int]:
-    """Return the headings that name a phase, milestone or the like and hold items."""
+    """Return the headings that name a phase, milestone or the like and have list items."""
     blocks = source.outline.blocks
     groups = [index for index, block in _headings(source) if is_group(block.text)]
     return [index for index in groups if any(blocks[i].kind is Kind.ITEM for i in source.outline.inside(index))]
 
 
 def numbered_heads(source: Source) -> list[int]:
-    """Return the numbered headings of the level that has most of them, where they are no chapters of a text."""
+    """Return the numbered headings of the level that has most of them, unless they are chapters."""
     levels: dict[int, list[int]] = {}
     for index, block in _headings(source):
         if heads.is_numbered(source, index):
@@ -63,13 +63,13 @@ def numbered_heads(source: Source) -> list[int]:
     level = max(levels, key=lambda level: (len(levels[level]), -level), default=0)
     found = levels.get(level, [])
     plain = [block.text for index, block in _headings(source) if block.level == level and index not in found]
-    # One or two among other headings are as likely to be chapters.
+    # One or two numbered headings among others may just as well be chapters.
     is_mixed = len(found) < 3 and not all(words.matches(text, words.CHAPTERS) for text in plain)
     return [] if is_mixed or heads.are_chapters(source, level) else found
 
 
 def loose_items(source: Source) -> list[int]:
-    """Return the outermost items of all sections that are no mere chapter: what a plain list of things to do holds."""
+    """Return the outermost list items outside sections that are chapters of a text."""
     blocks = source.outline.blocks
     items = [index for index in _plain_items(source, range(len(blocks))) if blocks[index].section >= 0]
     names = {index: blocks[blocks[index].section].text for index in items}
@@ -81,7 +81,7 @@ def loose_items(source: Source) -> list[int]:
 
 
 def items_under(source: Source, heading: int) -> list[int]:
-    """Return the outermost items of a section."""
+    """Return the outermost list items of a section."""
     return _plain_items(source, source.outline.inside(heading))
 
 
@@ -92,7 +92,7 @@ def _plain_items(source: Source, places: range) -> list[int]:
 
 
 def seen(source: Source) -> list[Sighting]:
-    """Return what stands in the document and was not taken, the most useful first."""
+    """Return what the document has that is close to units, the most useful first."""
     numbered = _counted(source, "its numbered headings", numbered_heads(source), "numbered heading")
     found = [*_phases(source), *numbered, *islice(_bullets(source), 4)]
     found = found or [*_counted(source, "its bullets", loose_items(source), "bullet")]
@@ -100,7 +100,7 @@ def seen(source: Source) -> list[Sighting]:
 
 
 def lists(source: Source) -> list[str]:
-    """Return the lists that `--units` could name, each with what it is called."""
+    """Return the lists that `--units` could name, each with a description."""
     found = [f"{min(offer.keys)} ({offer.name})" for offer in offers(View(source))]
     boxes = sum(1 for block in source.outline.blocks if block.box is not None)
     return [*found, f"box ({count(boxes, 'check box', 'check boxes')})"] if boxes else found

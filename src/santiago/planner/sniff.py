@@ -1,4 +1,4 @@
-"""What a text is, by its content and never by its name: JSON, Gherkin, YAML, or else Markdown."""
+"""Tell the format of a text by its content, never by its file name."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from santiago.planner import gherkin_words, ids
 
 _YAML_KEY = pattern(r"^(?:- )?[\w\"'.-]+[ \t]*:(?:[ \t]|$)")
 _ID_LINE = pattern(r"^(?:- )?[A-Z][A-Za-z-]*\d[\w.-]*[ \t]*:[ \t]+[^\s|>&{\[]")
-"""`- FR-1: The system …`: a list of requirements that happens to read as YAML until its first nested bullet."""
+"""`- FR-1: The system …`: a Markdown list of requirements that looks like YAML."""
 _JSON_LIST = pattern(r"\[\s*(?:[\[{\"\]\d-]|(?:true|false|null)\b)")
 _NOT_JSON = pattern(r"\[[^\]\n]*\]\(|\[[ xX]\]\s|\{[{%#:]")
 _BOX_LINE = pattern(r"[-*] \[[ xX~-]?\] ")
-"""A check box at the left margin: no value of YAML begins so."""
+"""A check box at the left margin. No YAML value begins like this."""
 _HEADING = pattern(r"#{2,6} (\S.*)")
 
 
@@ -28,7 +28,7 @@ def looks_like(text: str, *, front_matter: bool) -> str:
 
 
 def is_csv(text: str) -> bool:
-    """Tell whether a text is a table of tickets: a line of names that trackers give to their columns."""
+    """Tell whether a text is a table of tickets: its first line holds column names that issue trackers use."""
     if not any(mark in text[:2000].partition("\n")[0] for mark in ",;\t"):
         return False
     from santiago.planner.readers.tickets import columns_of
@@ -37,7 +37,7 @@ def is_csv(text: str) -> bool:
 
 
 def _is_yaml(text: str) -> bool:
-    """A mapping or a list of mappings from the first line on; headings must then be mere comments between keys."""
+    """Tell whether a text is a mapping or a list of mappings. Lines that look like headings must be comments between keys."""
     lines = [line for line in text.split("\n", 400)[:400] if line.strip()]
     rows = [line for line in lines if not line.lstrip().startswith("#") and line.strip() not in ("---", "...")]
     if not rows or not _opens_yaml(rows[0]) or any(map(_BOX_LINE.match, rows)):
@@ -54,7 +54,7 @@ def _opens_yaml(row: str) -> bool:
 
 
 def _are_records(rows: list[str]) -> bool:
-    """Tell whether lines below headings are nested records, which all begin with the same key, and no list of fields."""
+    """Tell whether the lines are nested records that all begin with the same key, and not a list of fields."""
     bullets = [row for row in rows if row.startswith(("- ", "* "))]
     nested = any(row[0] == " " for row in rows) and not any(row.startswith(("- [", "* ")) for row in bullets)
     return nested and len({row.partition(":")[0] for row in bullets}) < 2

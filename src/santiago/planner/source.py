@@ -1,4 +1,4 @@
-"""A document before a reader has chosen it: its text, and the views of it that readers share, each made once."""
+"""The text of a document, and the views of it that all readers share. Each view is computed once."""
 
 from __future__ import annotations
 
@@ -17,27 +17,25 @@ from santiago.planner.structured.tree import Node
 
 @record
 class Options:
-    """What the user asked of the reading; the same for every format."""
+    """What the user asked for; the same for every format."""
 
     allow_fallback: bool = False
-    """Phases and feature bullets may become stories where nothing better is found."""
+    """Phases and feature bullets may become stories if nothing better is found."""
     units: str | None = None
     """Which of several lists to plan: an id prefix (`fr`, `us`) or a kind (`story`, `table`, `box`); several with commas."""
 
 
 class Zone:
-    """What kind of section a block stands in."""
+    """The kind of section that a block is in."""
 
     PLAIN = 0
     NEVER = 1
-    """Metrics, sign-off, glossary, …: its ids and boxes are not units."""
+    """Metrics, sign-off, glossary and the like: the ids and boxes in it are not units."""
     EXCLUDED = 2
-    """Out of scope, future, deferred: units there are reported and not planned."""
+    """Out of scope, future or deferred: the units in it are reported and not planned."""
 
 
 class Source:
-    """The text of one document and what can be seen in it."""
-
     def __init__(self, text: str, *, path: str = "", options: Options | None = None) -> None:
         self.path = path
         self.options = options or Options()
@@ -54,12 +52,12 @@ class Source:
 
     @cached_property
     def tree(self) -> Node:
-        """A JSON document as a value tree; raises DocumentError where it is broken."""
+        """A JSON document as a tree of values. Raises DocumentError if it is not valid."""
         return json_tree.parse_lines(self.text) if json_tree.is_lines(self.text) else json_tree.parse(self.text)
 
     @cached_property
     def front_matter(self) -> dict[str, Entry]:
-        """The front matter, read leniently line by line: ids keep their zeros, `@name` is a value."""
+        """The entries of the front matter, see `front_matter.read`."""
         return front_matter.read(self.text)[0]
 
     @cached_property
@@ -72,17 +70,17 @@ class Source:
 
     @cached_property
     def leads(self) -> list[ids.Found | None]:
-        """For each block of the outline, the id that stands first in it."""
+        """For each block of the outline, the id at its beginning, or None."""
         return [_lead_of(block) for block in self.outline.blocks]
 
     @cached_property
     def named(self) -> dict[int, ids.Found]:
-        """The blocks that open with an id, each with that id."""
+        """The blocks that begin with an id, each with that id."""
         return {index: lead for index, lead in enumerate(self.leads) if lead is not None}
 
     @cached_property
     def zones(self) -> list[int]:
-        """For each block, the Zone of its section; inner sections inherit."""
+        """For each block, the Zone of its section. A section inside another has at least the outer one's Zone."""
         found: list[int] = []
         label_zone, label_section = Zone.PLAIN, -2
         for index, block in enumerate(self.outline.blocks):
@@ -113,7 +111,7 @@ class Source:
 
     @cached_property
     def _title_at(self) -> int | None:
-        """The heading that all others stand under: it names the document, so an app for notes may be called `Notes`."""
+        """The heading above all others. It names the document, so an app for notes may be called `Notes`."""
         heads = [(block.level, index) for index, block in enumerate(self.outline.blocks) if block.kind is Kind.HEADING]
         if not heads or [level for level, _ in heads].count(heads[0][0]) > 1 or heads[0] != min(heads):
             return None
@@ -139,12 +137,12 @@ class Source:
 
     @cached_property
     def underway(self) -> frozenset[str]:
-        """The box characters that this document's own legend explains as work in progress."""
+        """The box characters that the document's own legend explains as work in progress."""
         return frozenset(_LEGEND.findall(self.text))
 
     @cached_property
     def title(self) -> str:
-        """The front matter's title, or the first heading."""
+        """The title in the front matter, else the first heading."""
         if "title" in self.front_matter:
             return self.front_matter["title"].value
         headings = [block for block in self.outline.blocks if block.kind is Kind.HEADING and block.text]
@@ -156,13 +154,13 @@ _DEFINED = pattern(r"[*_`\[]*[^\W\d_][^:：*]{0,40}?\d[\w.\-]*[*_`\]]*\s*[:：.)
 
 
 _TAGGED = pattern(r"(?m)^<(acceptance_criteria|verify|read_first|action)>$")
-"""How GSD sets off the parts of a task; such a tag says what a label does."""
+"""Tags that GSD puts around the parts of a task. They are read as labels."""
 _VERSION = pattern(r"[\W_]*v(\d)(?:\.\d+)?\s+requirements\b", re.IGNORECASE)
-"""`v2 Requirements`: for later, where there are those of v1."""
+"""`v2 Requirements`: those are for later, if the document also has requirements of v1."""
 
 
 def _version(heading: str) -> str:
-    """Return the number of `v2 Requirements`, or nothing."""
+    """Return the number in `v2 Requirements`, or nothing."""
     found = _VERSION.match(heading) if "equirements" in heading else None
     return found[1] if found else ""
 
@@ -173,9 +171,10 @@ _ID_LABEL = pattern(r"[*_`\s]*ID[*_`]*\s*[:：][*_`\s]*", re.IGNORECASE)
 
 
 def _begins_unit(first: str, line: str) -> bool:
-    """Tell whether a line inside a paragraph defines the next unit: `FR2: …` under `FR1: …`, an As-a under an As-a.
+    """Tell whether a line inside a paragraph begins the next unit: `FR2: …` under `FR1: …`, or one As-a sentence under another.
 
-    `first` is empty where the line stands right under a list; there an id alone on its line, or a label of a step, ends it.
+    `first` is the first line of the paragraph. It is empty if the line follows a list directly; then only an id alone on its
+    line, or the label of a step, begins a unit.
     """
     if _LONE.match(line):
         return True
@@ -195,7 +194,7 @@ def _zone_of(text: str, lead: ids.Found | None) -> int:
     if _JUDGES.match(words.normal(text)):
         return Zone.NEVER
     if group := _NUMBERED_GROUP.match(text):
-        # The phase that builds the notes of an app is called `Phase 4: Notes`, and holds work.
+        # `Phase 4: Notes` may build the notes of an app; a section `Notes` holds no work.
         return Zone.NEVER if _JUDGES.match(words.normal(text[group.end() :])) else Zone.PLAIN
     files = words.concept(text) == "files"
     return Zone.NEVER if files or words.matches(text, words.NEVER_UNIT_SECTIONS) else Zone.PLAIN
@@ -206,16 +205,17 @@ _JUDGES = pattern(
     r"(?:success (?:criteria|metrics)|definition of done|sign-?off|key metrics)\b"
     r"|.*\b(?:qa|quality|acceptance|accessibility|a11y|testing|test|security|review|verification|validation|pre-?launch|launch|pre-?deploy(?:ment)?|deployment|release|compliance|pre-?merge|go-live)\b.*\bchecklists?\b"
 )
-"""Names of sections that judge the whole, however they go on: `Success criteria by phase`, `Final QA checklist`."""
+"""Names of sections about the whole product, whatever follows: `Success criteria by phase`, `Final QA checklist`."""
 _LEGEND = pattern(
     r"(?<![-*+] )\[([^\sxX\]])\]`?\*{0,2}\s*(?:=|:|：|-|–|—|→|->)?\s*\(?(?:in[- ]?progress|wip|work in progress|partial|partly|started|ongoing|doing"
     r"|under way|en cours|in arbeit|en progreso|em andamento|pågår|in corso|в работе|в процесі|в процессе|進行中|作業中|进行中|진행)",
     re.IGNORECASE,
 )
+"""A line that explains a box character as work in progress: `[~] = in progress`."""
 _GATES = words.table(
     "quality gates | quality gate | validation commands | verification commands | verification | final verification | how to verify"
 )
-"""Names of sections whose boxes say how the work is checked, not what it is."""
+"""Names of sections whose boxes say how the work is checked, not what the work is."""
 
 
 def _lead_of(block: Block) -> ids.Found | None:
@@ -232,14 +232,14 @@ def _lead_of(block: Block) -> ids.Found | None:
 
 
 def labelled_id(line: str) -> ids.Found | None:
-    """Return the id that a line gives as a field: `ID: US-001`."""
+    """Return the id in a field such as `ID: US-001`."""
     label = _ID_LABEL.match(line)
     found = ids.lead(line[label.end() :]) if label else None
     return found if found is not None and found.kind == "prefix" else None
 
 
 def _puts_off(block: Block) -> bool:
-    """Tell whether the first sentence of a section says that all of it is for later or never."""
+    """Tell whether a section's first sentence says that all of it is out of scope or for later."""
     return block.kind is Kind.PARA and len(block.text) < 200 and bool(_PUT_OFF.match(block.text))
 
 
@@ -257,14 +257,14 @@ def _announces_criteria(text: str) -> bool:
 
 
 _JUDGED_PARTS = ("rit", "RIT", "one", "ONE", "рит", "条", "條", "基", "标", "標", "조", "기")
-"""One of these stands in every such name: most headings need no closer look."""
+"""Every name that `_JUDGED` matches contains one of these. Looking for them first saves time."""
 _JUDGED = pattern(
     r"(?<!& )(?<!and )(?<!with )(?:\b(?:acceptance|exit|completion|success|done) criteria|\bdefinition of done|akzeptanzkriterien|abnahmekriterien"
     r"|critères d.acceptation|criterios de aceptación|critérios de aceitação|критерии приемки"
     r"|完了条件|受入基準|受け入れ条件|验收标准|验收条件|驗收標準|완료 조건|수용 기준)[\s*_:：]*$",
     re.IGNORECASE,
 )
-"""Names of sections that end in what they are: `Phase 1 exit criteria`."""
+"""Names of sections that end in the word for criteria: `Phase 1 exit criteria`."""
 
 
 def _is_label(line: str) -> bool:

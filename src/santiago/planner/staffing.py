@@ -1,6 +1,6 @@
-"""Who should carry a unit out, as the document says it: `profile=backend-api`, `Profile: ui`, or a tag of uncertainty.
+"""Find the role and the profile that a unit asks for: `profile=backend-api`, `Profile: ui`, or a tag such as `[spike]`.
 
-It is read from what every reader hands over, so that no format has to know of it.
+The text of the units is searched, so no reader has to look for these marks.
 """
 
 from __future__ import annotations
@@ -22,20 +22,22 @@ _KNOWN = {
     "infra-automation": "infra infrastructure devops platform ops ci automation sre",
     "refactoring-specialist": "refactoring refactor cleanup clean-up refactorer",
 }
-"""The profiles of a developer, each with the other words for it."""
+"""The developer profiles, each with its other names."""
 _SLUGS = {word: slug for slug, words in _KNOWN.items() for word in (slug, *words.split())}
 
 _PROFILE = pattern(r"\s*[\[(`]?(?<![\w-])profile=([A-Za-z][\w-]{0,60})[\])`]?", re.IGNORECASE)
 _LINE = pattern(
     r"^[-*_`\s]{0,8}profile[*_`]{0,2}:[*_`\s]{0,4}([A-Za-z][\w-]{0,60})[*_`\s.]{0,4}$", re.IGNORECASE | re.MULTILINE
 )
-_DOUBT = r"(?:uncertain(?:ty)?|hypothesis|research|spike|experiment|scientist|scientific|needs-science|simulation)"
-_TAG = pattern(rf"[\[#]{_DOUBT}(?![\w-])|^(?:tags|labels):.{{0,200}}?\b{_DOUBT}\b(?!-)", re.IGNORECASE | re.MULTILINE)
-_ALONE = pattern(rf"#?{_DOUBT}", re.IGNORECASE)
+_RESEARCH = r"(?:uncertain(?:ty)?|hypothesis|research|spike|experiment|scientist|scientific|needs-science|simulation)"
+_TAG = pattern(
+    rf"[\[#]{_RESEARCH}(?![\w-])|^(?:tags|labels):.{{0,200}}?\b{_RESEARCH}\b(?!-)", re.IGNORECASE | re.MULTILINE
+)
+_ALONE = pattern(rf"#?{_RESEARCH}", re.IGNORECASE)
 
 
 def staff(document: Document) -> list[Finding]:
-    """Put into each unit the profile and the role that its words ask for, and name every profile that is not known."""
+    """Set the role and the profile of each unit, and return a warning for every unknown profile."""
     document.units = [_staffed(unit) for unit in document.units]
     unknown: dict[str, int] = {}
     for unit in document.units:
@@ -46,7 +48,7 @@ def staff(document: Document) -> list[Finding]:
 
 def _staffed(unit: Unit) -> Unit:
     told = "\n".join((unit.title, unit.text, *unit.tags))
-    if unit.role == "developer" and _is_doubtful(unit, told):
+    if unit.role == "developer" and _is_research(unit, told):
         unit = replace(unit, role="scientist")
     found = _PROFILE.search(told) or _LINE.search(told) if "profile" in told.lower() else None
     slug = unit.profile or (found[1] if found else None)
@@ -59,8 +61,8 @@ def _staffed(unit: Unit) -> Unit:
     )
 
 
-def _is_doubtful(unit: Unit, told: str) -> bool:
-    marked = "[" in told or "#" in told or "ags:" in told or "abels:" in told  # most texts need no closer look
+def _is_research(unit: Unit, told: str) -> bool:
+    marked = "[" in told or "#" in told or "ags:" in told or "abels:" in told  # most texts have none of these
     return bool(marked and _TAG.search(told)) or any(map(_ALONE.fullmatch, unit.tags))
 
 

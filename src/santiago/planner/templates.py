@@ -1,4 +1,4 @@
-"""Unfilled templates: which brackets and angle brackets of a document are placeholders, and how many are too many."""
+"""Recognise templates that were never filled in, by counting their placeholders."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _SET_OFF = pattern(
     r"\[(?![^\]]*\b(?:your|name|title|insert|placeholder|feature|brief|description|example|todo|tbd)\b)[^\[\]]{3,40}\]",
     re.IGNORECASE,
 )
-"""A heading in brackets as a whole: `## [Overview]` names its section, and is no gap."""
+"""A heading that is in brackets as a whole. `## [Overview]` names its section and is no placeholder."""
 _OFTEN = 4
-"""How often a bracketed word must stand in a document to be a mark."""
+"""A word in brackets that occurs this often is a tag and no placeholder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,14 @@ class Placeholder:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What a search for placeholders found."""
+    """The placeholders of a document, with the counts that tell whether it is a template."""
 
     found: tuple[Placeholder, ...]
     lines: int
-    """Lines that say something, outside code."""
+    """Non-empty lines outside code."""
     headings: int
     empty_ids: int
-    """Definitions such as `- R1:` with nothing behind them."""
+    """Definitions such as `- R1:` without any text."""
     ids: int
     titled: bool
     """The document's title is a placeholder."""
@@ -70,7 +70,7 @@ class Survey:
 
 
 def survey(source: Source) -> Survey:
-    """Return the placeholders of a document; code, comments and check boxes hold none."""
+    """Return the placeholders of a document. Code, comments and check boxes have none."""
     found: list[Placeholder] = []
     lines = headings = empty = defined = 0
     titled: bool | None = None
@@ -93,19 +93,19 @@ def survey(source: Source) -> Survey:
                 and source.outline.ends[index] == index + 1
                 and not block.cells
             )
-    alone = _alone(source)
+    alone = _on_own_line(source)
     found = sorted([*_without_tags(found), *alone], key=lambda placeholder: placeholder.line)
     return Survey(tuple(found), lines + len(alone), headings, empty, defined, bool(titled))
 
 
 def _without_tags(found: list[Placeholder]) -> list[Placeholder]:
-    """Leave out words that mark line after line (`[REQUIRED] …`): they sort what is written, and nobody fills them in."""
+    """Leave out words that mark line after line (`[REQUIRED] …`). They are tags, which nobody fills in."""
     times = Counter(placeholder.text for placeholder in found)
     return [p for p in found if times[p.text] < _OFTEN or " " in p.text or p.in_heading]
 
 
-def _alone(source: Source) -> list[Placeholder]:
-    """Return the placeholders that have a line of their own and so pass for a tag in the outline."""
+def _on_own_line(source: Source) -> list[Placeholder]:
+    """Return the placeholders alone on their line, such as `<feature name>`. The outline takes them for tags."""
     if "<" not in source.text:
         return []
     code = {
@@ -126,12 +126,14 @@ def _in_block(block: Block) -> list[Placeholder]:
     if heading and _SET_OFF.fullmatch(block.text.strip()):
         return []
     return [
-        Placeholder(text, block.line + offset, heading) for offset, raw in enumerate(block.lines) for text in _gaps(raw)
+        Placeholder(text, block.line + offset, heading)
+        for offset, raw in enumerate(block.lines)
+        for text in _placeholders(raw)
     ]
 
 
-def _gaps(raw: str) -> list[str]:
-    """Return what somebody has to fill in, of one line."""
+def _placeholders(raw: str) -> list[str]:
+    """Return the placeholders in one line."""
     if "[" not in raw and "<" not in raw and "{{" not in raw:
         return []
     text = _CODE.sub(" ", raw)

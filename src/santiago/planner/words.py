@@ -1,4 +1,4 @@
-"""The words by which documents in many languages name their parts: the one table to extend for a new language.
+"""The words for the parts of a document, in many languages. To support another language, add its words here.
 
 Add a word in lower case under its concept. Matching ignores case, emphasis, a leading number or emoji, and a colon.
 """
@@ -14,22 +14,21 @@ from santiago.contract.patterns import pattern
 
 
 def split(words: str) -> tuple[str, ...]:
-    """Return the words of a table, which stand between bars and line ends."""
+    """Return the words of a table. Bars and line ends separate them."""
     return tuple(word.strip() for line in words.strip().splitlines() for word in line.split("|") if word.strip())
 
 
 def table(words: str) -> frozenset[str]:
-    """Return the words of a table as a set."""
     return frozenset(split(words))
 
 
 def any_of(words: Iterable[str]) -> str:
-    """Return a pattern for any of these words, the longest first, so that none hides another that begins with it."""
+    """Return a pattern for any of these words. Longer words come first, so that `task` does not hide `task list`."""
     return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
 
 
 def spaced(names: str) -> frozenset[str]:
-    """Return the names of a table in which none holds a blank, so that blanks stand between them."""
+    """Return the names of a table in which blanks separate them."""
     return frozenset(names.split())
 
 
@@ -55,7 +54,7 @@ acceptance scenario | scénarios d'acceptation | escenarios de aceptación | cen
 수용 기준 | 수락 기준 | 인수 기준 | 인수 조건 | 완료 조건 | 승인 기준 | 합격 기준
 معايير القبول | स्वीकृति मानदंड | קריטריוני קבלה
 """,
-    # The criteria of one unit where nothing is called acceptance criteria; metrics of the product elsewhere.
+    # These are a unit's criteria if nothing is called acceptance criteria. Elsewhere they are metrics of the product.
     "success": """
 success criteria | success criterion | critères de succès | critères de réussite | criterios de éxito | critérios de sucesso | erfolgskriterien | criteri di successo
 succescriteria | framgångskriterier | критерии успеха | kryteria sukcesu | başarı kriterleri | kriteria keberhasilan | 成功基準 | 成功标准 | 成功標準 | 성공 기준
@@ -81,7 +80,7 @@ fichiers | archivos | arquivos | ficheiros | dateien | betroffene dateien | file
 ファイル | 対象ファイル | 変更ファイル | 文件 | 相关文件 | 涉及文件 | 檔案 | 파일 | 대상 파일
 new files
 """,
-    # Labels that announce files in a list of files, and anything at all elsewhere.
+    # These announce files inside a list of files. Elsewhere they may announce anything.
     "touched": """
 create | modify | update | edit | test | tests | location
 """,
@@ -95,7 +94,7 @@ priority | prio | moscow | priorité | prioridad | prioridade | priorität | pri
 """,
     "role": "role | owner role | worker | assigned role | rôle | rol | rolle | roll | ruolo | роль | 役割 | 角色 | 역할",
     "profile": "profile | agent profile",
-    # Commands that are the work itself, and never a check.
+    # These commands are the work itself, never a check.
     "execute": "execute | execute command | execute commands",
     "id": "id | task id | story id | ticket | identifier | key",
     "title": "title | titre | título | titel | titolo | tytuł | název | название | заголовок | назва | başlık | judul | tiêu đề | タイトル | 标题 | 標題 | 제목",
@@ -108,7 +107,7 @@ requirements | requirement | requirements covered | covers | validates | impleme
 description | user story | story | context | details | détails | detalles | detalhes | einzelheiten | dettagli | detaljer | детали | деталі | szczegóły | 詳細 | 细节 | 詳情 | 상세 | summary | goal | why | do | objective | as a user | statement | what | scope | background | notes | note | rationale | purpose
 beschreibung | mô tả | descripción | descrição | descrizione | beskrivning | omschrijving | opis | описание | опис | açıklama | deskripsi | 説明 | 概要 | 目的 | 描述 | 说明 | 功能描述 | 需求描述 | 機能説明 | 用户故事 | 使用者故事 | 用戶故事 | 설명 | 목표 | 사용자 스토리 | ユーザーストーリー
 """,
-    # What is to be done: its bullets are the criteria where the unit has no better ones.
+    # What is to be done. Its bullets are the criteria if the unit has no others.
     "work": """
 implementation | implementation steps | implementation plan | implementation guide | implementation guidance | implementation details | technical requirements | technical approach | approach
 steps | tasks | subtasks | sub-tasks | tasks / subtasks | deliverables | changes | required changes | what to do | action items | action | actions | scope of work
@@ -122,7 +121,7 @@ technical details | technical considerations | constraints | examples | example 
 change log | dev agent record | tests | outputs | inputs | output | input | trigger | triggers | actor | actors | data | filter | filters | non-functional requirements | nfr
 """,
 }
-"""The words for each concept; a word in two of them belongs to the first."""
+"""The words for each concept. A word that two concepts have belongs to the first."""
 
 EXCLUDED_SECTIONS = table("""
 out of scope | out-of-scope | not in scope | non-goals | non goals | nongoals | non-goals / out of scope | non-requirements | explicitly out of scope | scope boundaries | won't have | won't do | wont have | will not have | excluded | exclusions
@@ -193,7 +192,7 @@ WISH_COLUMN = pattern(
     r"|(?:eu )?(?:quero|preciso|desejo)|ich möchte|wil ik|voglio|хочу|saya ingin|我想|我要|我希望|想要|したい|원하는",
     re.IGNORECASE,
 )
-"""The header of the column in which an As-a table says what is wanted."""
+"""In a table of user stories, the header of the column that says what the user wants."""
 
 FEATURES = pattern(
     r"\b(?:features?|requirements?|scope|roadmap|mvp|capabilit(?:y|ies)|functionality|deliverables|must[- ]haves?|what to build"
@@ -203,7 +202,7 @@ FEATURES = pattern(
     r"|機能|要件|スコープ|ロードマップ|功能|需求|範圍|范围|路线图|기능|요구|범위|로드맵",
     re.IGNORECASE,
 )
-"""Headings above bullets that may become stories where the user allows it."""
+"""Words in headings whose bullets may become stories with `--allow-fallback`."""
 
 GIVEN = pattern(
     r"^[*_\s]*(?:given|étant donn[ée]e?s?|etant donn[ée]e?s?|dado|dada|dados|dadas|dato|data|angenommen|gegeben(?: sei)?|givet|gegeven|zakładając|mając|дано|допустим|前提|假如|假设|假設|给定|조건|먼저|만일)\b[*_:,\s]*",
@@ -220,7 +219,7 @@ THEN = pattern(
 
 
 def tells_story(text: str) -> bool:
-    """Tell whether a text is half of a user story: what a role does (`As a user, I click`), or a wish of nobody."""
+    """Tell whether a text is half a user story: a role without a wish (`As a user, I click`), or a wish without a role."""
     bare = _bare(text)
     found = _ROLE_FIRST.match(bare)
     if found is None:
@@ -229,12 +228,12 @@ def tells_story(text: str) -> bool:
 
 
 def opens_story(text: str) -> bool:
-    """Tell whether a line opens as a user story does (`As a user`), whatever stands in bold."""
+    """Tell whether a line begins like a user story: `As a user`."""
     return bool(_ROLE_FIRST.match(_bare(text)))
 
 
 def is_story(text: str) -> bool:
-    """Tell whether a text is a user story: who, and what they want."""
+    """Tell whether a text is a user story: a role and what it wants."""
     bare = _bare(text)
     found = _ROLE_FIRST.match(bare)
     return bool(found and _WISH.search(bare, found.end() - 3, found.end() + 200))
@@ -255,7 +254,7 @@ def _concepts() -> dict[str, str]:
 
 
 def _unaccented(text: str) -> str:
-    """Return Latin letters without their marks, as people type them who have no other keyboard."""
+    """Return a text without the accents on Latin letters, since some people type without them."""
     if text.isascii() or not any("\u00c0" <= char <= "\u1eff" for char in text):
         return text
     bare = unicodedata.normalize("NFD", text.replace("đ", "d"))
@@ -292,16 +291,16 @@ feature | функция | fitur | özellik | tính năng | fonctionnalité | fu
     }.items()
     for word in split(table)
 }
-"""Words in front of a number that make it the id of a unit, and the kind of unit that it is."""
+"""Words that make the number behind them the id of a unit, with the kind of unit."""
 LABELS = _concepts()
 VAGUE_COLUMNS = table(
     "description | name | title | statement | function | 描述 | descripción | beschreibung | deskripsi"
 )
-"""Headers that every table may have: alone they do not make its rows requirements."""
+"""Headers that any table may have. Alone they do not make its rows requirements."""
 STATE_COLUMNS = table(
     "status | state | owner | assignee | assigned to | progress | responsible | estado | statut | статус | 状态 | 状態 | 상태"
 )
-"""Headers of a table that says how far work is, or whose it is."""
+"""Headers of tables about progress or owners."""
 
 STORY_SECTIONS = table(
     """user stories | stories | user story | epics | epics and stories | user stories & acceptance criteria | historias de usuario | histórias de usuário | histórias do usuário
@@ -310,7 +309,7 @@ STORY_SECTIONS = table(
         kullanıcı hikayeleri | cerita pengguna | ユーザーストーリー | 用户故事 | 使用者故事 | 用戶故事 | 사용자 스토리 | features | core features | requirements | functional requirements
         """
 )
-"""Headings that hold a list of stories or requirements and are none themselves."""
+"""Headings above a list of stories or requirements. They are no units themselves."""
 
 REQUIREMENT_SECTIONS = table(
     """requirements | functional requirements | non-functional requirements | nonfunctional requirements | product requirements | system requirements | user requirements
@@ -319,13 +318,13 @@ REQUIREMENT_SECTIONS = table(
         eisen | functionele eisen | krav | funktionella krav | wymagania | wymagania funkcjonalne | требования | функциональные требования | вимоги | 要件 | 機能要件 | 功能需求 | 需求 | 요구사항 | 기능 요구사항
         """
 )
-"""Headings under which every numbered line is a requirement."""
+"""Headings whose numbered lines are all requirements."""
 STEP_SECTIONS = table(
     """build steps | implementation steps | build order | build plan | implementation order | implementation plan | task list | tasks | action plan | development steps | development plan | work plan
         work breakdown | umsetzungsschritte | arbeitsschritte | étapes de réalisation | pasos de implementación | etapas de implementação | план работ | 実装手順 | 开发步骤 | 实施步骤 | 구현 순서 | 개발 순서
         """
 )
-"""Headings under which every numbered line is a step of the work."""
+"""Headings whose numbered lines are all steps of the work."""
 
 _NUMBERED = pattern(r"[\W\d_]+(?=\w)")
 _NOTE = pattern(r"[*_]*(?:notes?|nb|n\.b\.|hinweis|nota|remarque|注意?|備考|备注|참고)[*_]*\s*[:：]", re.IGNORECASE)
@@ -336,9 +335,9 @@ _SEPARATORS = pattern(r"\s*[:：(\[—–]\s*|\s+-\s+|\s*/\s*|\s+&\s+|\s+and\s+"
 DONE_SECTIONS = table(
     "completed | complete | done | finished | completed tasks | completed items | done tasks | recently completed | terminé | terminés | fait | completado | completadas | hecho | concluído | concluídos | feito | erledigt | abgeschlossen | klart | gereed | готово | выполнено | завершено | виконано | tamamlandı | selesai | 完了 | 完了済み | 已完成 | 完成 | 완료 | 완료됨"
 )
-"""Sections whose boxes are history."""
+"""Sections whose boxes are finished work."""
 BACKLOG_SECTIONS = table("backlog | product backlog | task backlog | バックログ | 待办 | 待辦 | 백로그 | бэклог")
-"""Sections that are the list itself, or what was put off, depending on what else there is."""
+"""Sections that are the list itself, or hold what was put off if there are other lists."""
 OPTIONAL_SECTIONS = table(
     "optional | nice to have | nice-to-have | nice to haves | could have | optional tasks | optionnel | opcional | facultatif | valfritt | optioneel | опционально | 任意 | 可选 | 可選 | 선택 | 선택 사항"
 )
@@ -351,23 +350,23 @@ architecture | system architecture | technical architecture | tech stack | techn
 wprowadzenie | przegląd produktu | problem użytkownika | cele | zakres | introducción | visión general | introdução | visão geral | présentation | contexte | einleitung | überblick | введение | обзор | цели
 product vision | user persona | persona | target user | target audience | use cases | appendix | conclusion | next steps | requirements | functional requirements | non-functional requirements | user stories | user personas | data model | api | security | performance | open questions | references | glossary
 """)
-"""What the chapters of a text are called; numbered or not, they are no units."""
+"""Names of chapters. Such headings are no units, even if they are numbered."""
 
 
 def section_name(heading: str, known: frozenset[str]) -> str:
-    """Return the one of these names that a heading says, alone or beside a bracket, colon or dash; else nothing."""
+    """Return the first of the known names that a heading consists of or contains as a part; else nothing."""
     return next((part for part in _parts(heading) if part in known), "")
 
 
 def is_note(text: str) -> bool:
-    """Tell whether a line is a mere remark: `Note: …`."""
+    """Tell whether a line is a remark: `Note: …`."""
     return bool(_NOTE.match(text))
 
 
 @lru_cache(maxsize=4096)
 def normal(text: str) -> str:
-    """Return a label without case, emphasis, leading numbers or emoji, and trailing punctuation."""
-    # No label is longer, and a heading of a megabyte would be gone through once per question asked of it.
+    """Return a label in lower case, without emphasis, leading numbers or emoji, and trailing punctuation."""
+    # No label is longer. Many functions ask for this, so a heading of a megabyte would be slow.
     bare = text[:300].replace("*", "").replace("`", "").strip()
     if ")" in bare:
         bare = _ENUMERATED.sub("", bare)
@@ -380,7 +379,7 @@ def normal(text: str) -> str:
 
 @lru_cache(maxsize=8192)
 def concept(text: str) -> str | None:
-    """Return the concept that a label stands for; what stands in brackets behind it does not matter."""
+    """Return the concept that a label stands for. If the label has brackets, the words before or inside them count."""
     label = normal(text)
     found = LABELS.get(label)
     if found is None and ("(" in label or "（" in label):
@@ -390,7 +389,7 @@ def concept(text: str) -> str | None:
 
 
 def matches(heading: str, table: frozenset[str]) -> bool:
-    """Tell whether a heading says one of these words, alone, before a bracket, or before or after a colon or dash."""
+    """Tell whether a heading, or a part of it before or after a bracket, colon or dash, is in the table."""
     return not table.isdisjoint(_parts(heading))
 
 
