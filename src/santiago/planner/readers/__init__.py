@@ -1,7 +1,7 @@
-"""The formats, and the order in which their readers are asked.
+"""The document formats, and the order in which their readers are tried.
 
-A reader is one function `(source) -> Document | None`: it looks for the evidence of its format in the content (never in
-the file name alone) and returns None where there is none. The first that answers has the document.
+A reader is one function `(source) -> Document | None`. It looks for the evidence of its format in the content, never in
+the file name alone, and returns None if there is none. The first reader that returns a document is used.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from santiago.planner.source import Source
 
 
 class Format(NamedTuple):
-    """One format: who reads it, and what is known before it is read."""
+    """One format: its reader, and what is known before the document is read."""
 
     reader: str
-    """`module` or `module.function`; a format that is nothing but a list of units has a name with a hyphen, or `prd`."""
+    """`module` or `module.function`. A name with a hyphen, or `prd`, is a list that `unit_lists.of_rule` reads."""
     marks: tuple[str, ...] = ("",)
-    """Characters without one of which the format cannot be there: its reader is not even loaded."""
+    """A document of this format contains one of these texts. Without them the reader is not even loaded."""
     units: str = ""
-    """What its units are, where `--units` may ask for it: a `list`, `boxes`, `criteria`."""
+    """What the units are, for the option `--units`: a `list`, `boxes` or `criteria`."""
 
 
 FORMATS: dict[str, tuple[Format, ...]] = {
@@ -64,27 +64,27 @@ FORMATS: dict[str, tuple[Format, ...]] = {
         Format("fallback"),
     ),
 }
-"""More particular formats first: a spec-kit task list is also a checklist."""
+"""Special formats come before general ones: a spec-kit task list is also a checklist."""
 
 _ASKED = {
     **dict.fromkeys(("box", "boxes"), ("boxes",)),
     **dict.fromkeys(("task", "tasks"), ("list", "boxes")),
     **dict.fromkeys(("ac", "criteria"), ("criteria",)),
 }
-"""What is asked for where the user names the list to plan from; any other name is one of a list."""
+"""The kinds of format that a value of `--units` asks for. Any other value is the name of a `list`."""
 
 
 def read(source: Source) -> Document | None:
-    """Return the document as its format's reader understood it, or None where no reader found a unit."""
-    put_off: Document | None = None
+    """Return the document of the first reader that finds units to plan, or None."""
+    only_put_off: Document | None = None
     for reader in _readers(found for found in _asked(source) if any(mark in source.text for mark in found.marks)):
         document = reader(source)
         if document is None:
             continue
         if not document.units or any(unit.status in PLANNED for unit in document.units):
             return document
-        put_off = put_off or document  # where another reader finds work to do, what was put off is not the list
-    return put_off
+        only_put_off = only_put_off or document  # used only if no other reader finds work to do
+    return only_put_off
 
 
 def _asked(source: Source) -> list[Format]:
@@ -96,7 +96,7 @@ def _asked(source: Source) -> list[Format]:
 
 
 def _readers(formats: Iterable[Format]) -> Iterator[Callable[[Source], Document | None]]:
-    # Imported one by one, so that a document pays only for the readers that looked at it.
+    # Imported one by one: readers that are never tried cost no time.
     for found in formats:
         if found.reader == "prd" or "-" in found.reader:
             from santiago.planner.readers.unit_lists import of_rule

@@ -1,7 +1,7 @@
-"""Plain check lists: every top-level box outside criteria, metrics, sign-off and Definition of Done is a unit.
+"""Plain check lists: every top-level box is a unit, except under criteria, metrics, sign-off and Definition of Done.
 
-What a section's name means is judged by what else the file has: a Backlog beside other open lists is put off, alone it
-is the list; a task that stands under Completed as well is one unit, done.
+The meaning of a section depends on the other sections. A Backlog beside other open lists was put off; alone it is the
+list. A task that is also listed under Completed is one unit, and done.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from santiago.planner.source import Source
 
 _PUNCTUATION = pattern(r"[\W_]+")
 _OPENING = 3
-"""Words that two titles must share at least to be of one task."""
+"""Two titles of the same task share at least this many words at their beginning."""
 _LONGEST = 60
 _SHORT = 60
-"""Lines up to which a single box makes a list."""
+"""In a document of at most this many lines, a single box is a list."""
 
 
 def read(source: Source) -> Document | None:
@@ -30,7 +30,7 @@ def read(source: Source) -> Document | None:
     if not found or (len(found) < 2 and source.outline.line_count > _SHORT):
         return None
     sections = _Sections(source, found)
-    made = [sections.judged(carrier) for carrier in _carriers(source, found)]
+    made = [sections.with_section_status(carrier) for carrier in _carriers(source, found)]
     kept, repeated = sections.merged(made)
     evidence = [f"{len(found)} check boxes outside criteria and sign-off"]
     return assemble.document(source, "checklist", evidence, kept, repeated=repeated)
@@ -46,7 +46,7 @@ def _carriers(source: Source, found: list[Box]) -> Iterator[Carrier]:
 
 
 class _Sections:
-    """What the sections of this document mean, relative to each other."""
+    """What the sections of this document mean, in view of each other."""
 
     def __init__(self, source: Source, found: list[Box]) -> None:
         self.source = source
@@ -59,16 +59,17 @@ class _Sections:
             and carriers.box_status(source, source.outline.blocks[at]) is Status.OPEN
             for at, name in self.names.items()
         )
-        """Other sections hold open boxes."""
+        """A section that is neither Completed nor Backlog has an open box."""
 
     def name_of(self, index: int) -> str:
-        """Return the name of the nearest section around a box that says something about its state."""
+        """Return the name of the nearest section around a box that is Completed, Backlog or Optional; else nothing."""
         outline = self.source.outline
         known = words.DONE_SECTIONS | words.BACKLOG_SECTIONS | words.OPTIONAL_SECTIONS
         names = (words.section_name(outline.blocks[at].text, known) for at in reversed(outline.path(index)))
         return next(filter(None, names), "")
 
-    def judged(self, carrier: Carrier) -> Carrier:
+    def with_section_status(self, carrier: Carrier) -> Carrier:
+        """Return the carrier with the status that its section gives it."""
         name = self.names[carrier.at]
         if carrier.status is not Status.OPEN:
             return carrier
@@ -77,35 +78,37 @@ class _Sections:
         return replace(carrier, status=Status.OPTIONAL) if name in words.OPTIONAL_SECTIONS else carrier
 
     def merged(self, made: list[Carrier]) -> tuple[list[Carrier], list[int]]:
-        """Return the carriers with each one that a Completed section repeats counted once, as done."""
+        """Return the carriers without those that a Completed section repeats, and the places of the repetitions."""
         done = [carrier for carrier in made if self.is_done(carrier)]
-        names = set(map(_same, done))
-        again, ticked = _twins(names, {_same(carrier) for carrier in made if not self.is_done(carrier)})
-        gone = {carrier.at: carrier for carrier in done if _same(carrier) in again}
+        names = set(map(_comparable_title, done))
+        again, ticked = _same_tasks(
+            names, {_comparable_title(carrier) for carrier in made if not self.is_done(carrier)}
+        )
+        gone = {carrier.at: carrier for carrier in done if _comparable_title(carrier) in again}
         kept = [carrier for carrier in made if carrier.at not in gone]
         return [self.ticked(carrier, ticked) for carrier in kept], list(gone)
 
     def ticked(self, carrier: Carrier, names: set[str]) -> Carrier:
-        counts = _same(carrier) in names and not self.is_done(carrier) and carrier.status is Status.OPEN
+        counts = _comparable_title(carrier) in names and not self.is_done(carrier) and carrier.status is Status.OPEN
         return replace(carrier, status=Status.DONE) if counts else carrier
 
     def is_done(self, carrier: Carrier) -> bool:
         return self.names[carrier.at] in words.DONE_SECTIONS
 
 
-def _twins(done: set[str], others: set[str]) -> tuple[set[str], set[str]]:
-    """Return which names of two sets are of one task, each in the set that it comes from."""
-    twins = [(opening, name) for name in others for opening in _opens(name, done)]
-    twins += [(name, opening) for name in done for opening in _opens(name, others)]
+def _same_tasks(done: set[str], others: set[str]) -> tuple[set[str], set[str]]:
+    """Compare two sets of titles. Return, for each set, the titles whose task is also in the other set."""
+    twins = [(opening, name) for name in others for opening in _openings(name, done)]
+    twins += [(name, opening) for name in done for opening in _openings(name, others)]
     return {name for name, _ in twins}, {name for _, name in twins}
 
 
-def _same(carrier: Carrier) -> str:
+def _comparable_title(carrier: Carrier) -> str:
     return _PUNCTUATION.sub(" ", carrier.title).strip().lower()
 
 
-def _opens(name: str, names: set[str]) -> list[str]:
-    """Return which of these names a name is or goes on from: `Write tests for X (41 tests)` goes on from `Write tests for X`."""
+def _openings(name: str, names: set[str]) -> list[str]:
+    """Return the names that equal this name or its first words: `Write tests for X` for `Write tests for X (41 tests)`."""
     parts = name.split()
     openings = (" ".join(parts[:size]) for size in range(_OPENING, min(len(parts), _LONGEST)))
     return [opening for opening in (name, *openings) if opening in names]

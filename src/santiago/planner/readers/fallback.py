@@ -1,4 +1,4 @@
-"""The last resort, and only on request: phases with steps, else the bullets under features, requirements or scope."""
+"""Only with `--allow-fallback`: plan the steps of phases, else numbered headings, else the bullets under features or scope."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def _title(source: Source, index: int) -> str | None:
 
 
 def _phases(source: Source) -> tuple[list[int], str]:
-    """Return the steps of the phases as units, each phase a chunk."""
+    """Return the steps of all phases as units. Each phase is a chunk."""
     headings = sightings.phases(source)
     return _items(source, headings), f"the steps of {count(len(headings), 'phase')}"
 
 
 def _headings(source: Source) -> tuple[list[int], str]:
-    """Return the numbered headings, unless a section of features says more."""
+    """Return the numbered headings, unless some section of features lies outside them."""
     found = sightings.numbered_heads(source)
     around = {heading for index in found for heading in source.outline.path(index)}
     says_more = not set(sightings.feature_sections(source)) <= {*found, *around}
@@ -76,7 +76,7 @@ def _items(source: Source, headings: list[int]) -> list[int]:
 
 
 def _shared_criteria(source: Source, carriers: list[Carrier]) -> Iterator[Finding]:
-    """Say where the criteria of a phase went to its last step, which is the one that closes it."""
+    """Yield a note for each phase whose criteria were given to its last step."""
     for made in carriers:
         if made.chunk and made.end > source.outline.ends[made.at]:
             yield criteria_shared(made.chunk, source.outline.blocks[made.at].line)

@@ -1,7 +1,7 @@
-"""Markdown whose stories are YAML or JSON records in code fences, each announced by a heading or list item with its id.
+"""Markdown whose stories are YAML or JSON records in code fences. A heading or list item with the story's id announces each.
 
-A fence is read only here: elsewhere it is an example. The template that such documents begin with is told by its
-placeholders, or by its id being defined again under a heading.
+Every other reader takes a code fence for an example. Such documents often begin with a template record. It is recognised by
+its placeholders, or because a heading announces its id again later.
 """
 
 from __future__ import annotations
@@ -38,13 +38,14 @@ _ELLIPSIS = pattern(r"…|\.\.\.$|^\.\.\.")
 
 @dataclass(slots=True)
 class _Fence:
-    """One record of a fence, and the block that announces it."""
+    """One record in a fence."""
 
     record: Object
     id: str
     at: int
     """Index of the fence."""
     announced: int = -1
+    """Index of the block with the same id that announces the record, or -1."""
 
 
 @dataclass(slots=True)
@@ -53,10 +54,10 @@ class _Reading:
     fences: list[_Fence] = field(default_factory=list)
     repaired: list[int] = field(default_factory=list)
     broken: list[tuple[int, int, DocumentError]] = field(default_factory=list)
-    """Index of the fence, index of the block that announces it, what is wrong."""
+    """Index of the fence, index of the block that announces it, and the error."""
 
     def run(self) -> None:
-        """Read every fence that holds records, in one pass that remembers the last block with an id."""
+        """Read every fence that holds records. The last block with an id before a fence may announce it."""
         last = -1
         for index, block in enumerate(self.source.outline.blocks):
             lead = self.source.leads[index]
@@ -97,27 +98,26 @@ def _parse(block: Block) -> tuple[Node, list[int]]:
 def read(source: Source) -> Document | None:
     reading = _Reading(source)
     reading.run()
-    templates, stories = _told_apart(reading.fences)
+    templates, stories = _templates_and_stories(reading.fences)
     if not _are_stories(stories):
         return None
     document = _document(source, stories)
     document.units += _unfenced(source, stories, reading)
     document.units.sort(key=lambda unit: unit.line)
-    document.findings += [*(_template(source, fence) for fence in templates), *_unread(source, reading)]
+    document.findings += [*(_template(source, fence) for fence in templates), *_unread_fences(source, reading)]
     if reading.repaired:
         document.findings.append(repaired_lines(reading.repaired))
     return document
 
 
 def _are_stories(stories: list[_Fence]) -> bool:
-    """Tell whether records are announced by headings or items, or judged at least."""
+    """Tell whether the records are stories: announced by a heading or item, or else several with criteria."""
     if announced := [fence for fence in stories if fence.announced >= 0]:
         return any(has_criteria(fence.record) or fence.record.text("title") for fence in announced)
     return sum(has_criteria(fence.record) and bool(ids.prefix_of(fence.id)) for fence in stories) > 1
 
 
-def _told_apart(fences: list[_Fence]) -> tuple[list[_Fence], list[_Fence]]:
-    """Return the templates and the stories."""
+def _templates_and_stories(fences: list[_Fence]) -> tuple[list[_Fence], list[_Fence]]:
     announced = {ids.fold(fence.id) for fence in fences if fence.announced >= 0}
     templates: list[_Fence] = []
     stories: list[_Fence] = []
@@ -128,7 +128,7 @@ def _told_apart(fences: list[_Fence]) -> tuple[list[_Fence], list[_Fence]]:
 
 
 def _is_template(record: Object) -> bool:
-    """Tell whether a record is a form to fill in: a placeholder for an id, or texts that trail off."""
+    """Tell whether a record is a form to fill in: its id is a placeholder, or its texts end in an ellipsis."""
     if _PLACEHOLDER_ID.match(record.text("id")):
         return True
     texts = [
@@ -161,7 +161,7 @@ def _document(source: Source, stories: list[_Fence]) -> Document:
 
 
 def _unfenced(source: Source, stories: list[_Fence], reading: _Reading) -> list[Unit]:
-    """Return the stories of the same kind that have no fence, or one that cannot be read."""
+    """Return the stories with the same kind of id that have no fence, or one that cannot be read."""
     kinds = {lead.prefix for fence in stories if (lead := ids.lead(fence.id))}
     done = {fence.announced for fence in (*stories, *reading.fences)}
     known = {ids.fold(fence.id) for fence in stories}
@@ -179,7 +179,7 @@ def _template(source: Source, fence: _Fence) -> Finding:
     return note("fence_not_read", line, message, "Nothing to do; fill in its placeholders to plan it.")
 
 
-def _unread(source: Source, reading: _Reading) -> Iterator[Finding]:
+def _unread_fences(source: Source, reading: _Reading) -> Iterator[Finding]:
     for index, announced, error in reading.broken:
         lead = source.leads[announced]
         name = lead.id if lead else "a story"

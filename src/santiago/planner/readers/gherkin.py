@@ -1,4 +1,4 @@
-"""Gherkin feature files: a feature or rule is a unit, its scenarios are the criteria, in any language of the table."""
+"""Gherkin feature files, in every language of `gherkin_words`: a feature or rule is a unit, its scenarios are its criteria."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _Unit:
 
 
 class _Reading:
-    """One pass over the lines; `into` is where a plain line belongs: the unit's text or the open scenario."""
+    """Reads line by line. A plain line belongs to the open scenario, else to the text of the unit."""
 
     def __init__(self) -> None:
         self.units: list[_Unit] = []
@@ -64,7 +64,7 @@ class _Reading:
             self.plain(line)
 
     def doc_string(self, line: str) -> None:
-        """The text between triple quotes belongs to its step, whatever it looks like."""
+        """Take a line in triple quotes. It belongs to its step, whatever it looks like."""
         if not self.quote:
             self.quote = line[:3]
             if line.count(self.quote) > 1 and len(line) > 3:
@@ -141,7 +141,7 @@ def _unit(unit: _Unit) -> Unit:
 
 
 def _named(unit: _Unit) -> tuple[str | None, str]:
-    """Return the id and the title: an id in the title, else the one tag of a feature that is an id."""
+    """Return the id and the title. The id is in the title, or it is the one tag of a feature that is an id."""
     lead = ids.lead(unit.title)
     if lead is not None and lead.kind not in ("number", "dotted") and lead.rest:
         return lead.id, lead.rest

@@ -1,6 +1,6 @@
-"""GSD plans: a front matter with `phase:` and `plan:`, and `<task>` blocks with name, files, action, verify and done.
+"""GSD plans: front matter with `phase:` and `plan:`, and `<task>` blocks with name, files, action, verify and done.
 
-The tasks are the units. A checkpoint is where a person looks or acts, which no agent can do; it is reported.
+The tasks are the units. A checkpoint is reported: there a person must look or act, which no agent can do.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def read(source: Source) -> Document | None:
     if not tasks:
         return None
     work = [task for task in tasks if not task.kind.startswith("checkpoint") or "name" in task.fields]
-    # The tasks of a plan build on each other in the order in which they stand.
+    # Each task of a plan builds on the tasks above it.
     units = [replace(_unit(task, number), rank=number) for number, task in enumerate(work, 1)]
     named = [*issue.values(front.get("depends_on")), *issue.values(front.get("depends"))]
     deps = tuple(Dep(target=name, line=line, carrier="front-matter") for name, line in named)
@@ -83,7 +83,7 @@ def _tasks(lines: list[str]) -> Iterator[_Task]:
 
 
 def _take(raw: str, number: int, task: _Task, names: list[str]) -> None:
-    """Give each part of a line to the innermost field that is open there."""
+    """Add each part of a line to the innermost field that is open there."""
     at = 0
     for tag in (*_FIELD.finditer(raw), None):
         part = raw[at : tag.start() if tag else len(raw)]
@@ -104,7 +104,7 @@ def _unit(task: _Task, number: int) -> Unit:
     numbered = _NUMBERED.match(name)
     verify = commands.Found([], [])
     for line in task.fields.get("automated", ()):
-        taken = commands.has_the_form(line.text)  # else it says that the test is missing yet
+        taken = commands.has_the_form(line.text)  # else the field says that there is no test yet
         (verify.taken if taken else verify.left).append(_hint(line.text.strip(" `"), line))
     for line in task.fields.get("verify", ()):
         verify.add(commands.behind_label(_BULLET.sub("", line.text).strip(), line.number, "field"))
@@ -127,7 +127,7 @@ def _hint(value: str, line: _Line) -> Hint:
 
 
 def _criteria(task: _Task) -> Iterator[DraftCriterion]:
-    """Yield what must be the case in the end: one per bullet, or all of a paragraph."""
+    """Yield one criterion per bullet, or the whole paragraph as one."""
     for name in ("acceptance_criteria", "done"):
         lines = task.fields.get(name, [])
         bullets = [line for line in lines if _BULLET.match(line.text)]

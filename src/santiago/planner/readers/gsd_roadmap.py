@@ -1,7 +1,7 @@
-"""GSD roadmaps: `### Phase 1: Name` with its goal, what it depends on, success criteria and plans.
+"""GSD roadmaps: `### Phase 1: Name` with its goal, dependencies, success criteria and plans.
 
-A phase is a chunk and its plans (`- [ ] 01-01: …`, `- [ ] 01-01-PLAN.md — …`) are the units; a phase that was not divided
-yet is one unit. What a phase must reach closes it, so these criteria go to its last plan.
+A phase is a chunk. Its plans (`- [ ] 01-01: …`, `- [ ] 01-01-PLAN.md — …`) are the units; a phase without plans is one unit.
+The success criteria of a phase are given to its last plan.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def read(source: Source) -> Document | None:
     ]
     document = assemble.document(source, "gsd-roadmap", evidence, made, repeated=repeated)
     pairs = list(zip(phases, heads, strict=True))
-    document.units = _closed(document.units, {phase.label: head for phase, head in pairs})
+    document.units = _with_phase_fields(document.units, {phase.label: head for phase, head in pairs})
     for phase, head in pairs:
         document.edges += _edges(phase, head, phases)
         document.findings += (
@@ -76,7 +76,7 @@ def _phases(source: Source) -> list[_Phase]:
 
 
 def _is_described(source: Source, phase: _Phase) -> bool:
-    """Tell whether a phase has the fields of a roadmap: what it waits for, and what must be true in the end."""
+    """Tell whether a phase has the two fields of a roadmap: its dependencies and its success criteria."""
     said = {
         read_label(line).concept
         for index in source.outline.inside(phase.at)
@@ -93,7 +93,7 @@ def _head(source: Source, phase: _Phase) -> Carrier:
 
 
 def _overview(source: Source, phases: list[_Phase]) -> tuple[dict[str, Status], list[int]]:
-    """Return what the list of all phases ticks, and where it stands."""
+    """Return the status that the list of all phases gives to each phase, and the places of its lines."""
     numbers = {phase.number for phase in phases}
     ticks: dict[str, Status] = {}
     places = []
@@ -118,17 +118,17 @@ def _carriers(source: Source, phase: _Phase, ticks: dict[str, Status]) -> list[C
     return made
 
 
-def _closed(units: list[Unit], heads: dict[str, Unit]) -> list[Unit]:
-    """Give each plan what its phase covers, and the last one of a phase what the phase must reach."""
+def _with_phase_fields(units: list[Unit], heads: dict[str, Unit]) -> list[Unit]:
+    """Give each plan the requirements that its phase covers, and the last plan of a phase the criteria of the phase."""
     last = {unit.chunk: position for position, unit in enumerate(units) if unit.status is not Status.DROPPED}
-    # Plans stand in the order in which they are carried out, whatever their numbers are.
+    # Plans are listed in the order in which they run, whatever their numbers are.
     return [
-        replace(_with_head(unit, heads[unit.chunk or ""], closes=last.get(unit.chunk) == position), rank=position)
+        replace(_with_fields_of(unit, heads[unit.chunk or ""], closes=last.get(unit.chunk) == position), rank=position)
         for position, unit in enumerate(units)
     ]
 
 
-def _with_head(unit: Unit, head: Unit, *, closes: bool) -> Unit:
+def _with_fields_of(unit: Unit, head: Unit, *, closes: bool) -> Unit:
     is_plan = not (unit.id or "").startswith("Phase")
     return replace(
         unit,

@@ -1,4 +1,4 @@
-"""The house formats in Markdown: `### Task N:` blocks with an `**ID:**` field, and PRDs whose only units are criteria `AC-n`."""
+"""The formats house-tasks (`### Task N:` blocks with an `**ID:**` field) and house-criteria (PRDs whose only units are criteria `AC-n`)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _KINDS = (Kind.ITEM, Kind.PARA, Kind.ROW, Kind.HEADING)
 
 def criteria(source: Source) -> Document | None:
     leads = {index: lead for index, lead in source.named.items() if _is_criterion(lead)}
-    # Inside an item it is a mention.
+    # Inside a list item the id is only mentioned.
     outer = [at for at in leads if source.outline.blocks[at].parent < 0]
     found = sorted(set(carriers.indexes(source, *_KINDS)).intersection(outer))
     if not found or _repeats(source, found) or _has_units(source):
@@ -73,7 +73,7 @@ def _is_criterion(lead: ids.Found | None) -> bool:
 
 
 def _repeats(source: Source, found: list[int]) -> bool:
-    """Tell whether ids or sections of criteria repeat: then they are the criteria of several units."""
+    """Tell whether ids repeat or several sections hold criteria: then the criteria belong to several units."""
     names = [ids.fold(lead.id) for index in found if (lead := source.leads[index])]
     blocks = source.outline.blocks
     sections = {
@@ -85,7 +85,7 @@ def _repeats(source: Source, found: list[int]) -> bool:
 
 
 def _has_units(source: Source) -> bool:
-    """Tell whether the document defines anything else that a reader would take for a unit."""
+    """Tell whether the document defines units of another kind."""
     places = carriers.indexes(source, *_KINDS)
     blocks = source.outline.blocks
     if any(blocks[index].kind is not Kind.ROW and words.is_story(blocks[index].text) for index in places):
@@ -98,7 +98,7 @@ def _has_units(source: Source) -> bool:
 
 
 def _phases(source: Source, known: set[str]) -> dict[str, str]:
-    """Map each criterion to the one phase whose bullets name it."""
+    """Map each criterion to the phase whose bullets name it, if there is exactly one."""
     named: dict[str, set[str]] = {}
     for index, block in enumerate(source.outline.blocks):
         if block.kind is not Kind.ITEM or not (chunk := carriers.chunk_of(source, index)):
@@ -110,14 +110,14 @@ def _phases(source: Source, known: set[str]) -> dict[str, str]:
 
 
 def _as_criterion(source: Source, unit: Unit, index: int) -> Unit:
-    """The unit itself is what is checked; what stands under it belongs to its text."""
+    """Make the unit its own only criterion. What was read as its criteria becomes part of the text."""
     text = " ".join([unit.title, *(part.text for part in unit.criteria)])
     line = source.outline.blocks[index].line
     return replace(unit, criteria=(DraftCriterion(text=text, line=line, id=unit.id),))
 
 
 def _criteria_without_id(source: Source, found: list[int]) -> list[Finding]:
-    """Report other bullets of a criteria section: they may be criteria that lack their id."""
+    """Warn of other bullets in the criteria section: they may be criteria without an id."""
     taken = set(found)
     blocks = source.outline.blocks
     return [

@@ -1,4 +1,4 @@
-"""The strict JSON PRD of the house: requirements R1 …, criteria AC-1 … with given, when and then, and nothing else."""
+"""The format house-json, a strict PRD: requirements R1 …, and criteria AC-1 … with given, when and then. Unknown fields are errors."""
 
 from __future__ import annotations
 
@@ -39,16 +39,18 @@ def read(source: Source) -> Document | None:
             f"{count(len(requirements), 'requirement')} and {count(len(criteria), 'criterion', 'criteria')} with given, when and then",
         ),
         title=root.text("title"),
-        findings=list(_mistakes(root)),
+        findings=list(_format_errors(root)),
     )
-    shared = _shares(requirements, [made for each in criteria if (made := given_when_then(each))], document.findings)
+    shared = _criteria_by_requirement(
+        requirements, [made for each in criteria if (made := given_when_then(each))], document.findings
+    )
     document.units = [_unit(root, each, own) for each, own in zip(requirements, shared, strict=True)]
     document.run_verify = list(_command(root))
     return document
 
 
 def _is_house(root: Object) -> bool:
-    """Tell the format by its two lists; whatever else is wrong with the document is then said."""
+    """Tell whether the document has the two lists of this format. All other mistakes are then reported."""
     if not {"id", "title", "requirements", "acceptance_criteria"} <= set(root.fields):
         return False
     numbered = [each for each in objects(root.get("requirements")) if {"id", "text"} <= set(each.fields)]
@@ -82,10 +84,10 @@ def _command(root: Object) -> Iterator[Hint]:
         yield Hint(value=text, line=entry.line, carrier="json")
 
 
-def _shares(
+def _criteria_by_requirement(
     requirements: list[Object], criteria: list[DraftCriterion], findings: list[Finding]
 ) -> list[list[DraftCriterion]]:
-    """Give each criterion to the requirements that it names; the rest close the document with its last requirement."""
+    """Give each criterion to the requirements that it names. Those that name none go to the last requirement."""
     names = [each.text("id") for each in requirements]
     called = [
         (criterion, set(re.findall(r"\bR[0-9]+\b", criterion.text)).intersection(names)) for criterion in criteria
@@ -100,22 +102,22 @@ def _shares(
     return shares
 
 
-def _mistakes(root: Object) -> Iterator[Finding]:
-    """Yield every departure from the format, all at once."""
-    yield from _wrong(root, _TEXTS, "the document", (*_LISTS, *_OPTIONAL))
+def _format_errors(root: Object) -> Iterator[Finding]:
+    """Yield an error for every departure from the format."""
+    yield from _field_errors(root, _TEXTS, "the document", (*_LISTS, *_OPTIONAL))
     for key, texts in _LISTS.items():
         if not isinstance(root.get(key), Array):
             yield error("invalid_field", root.fields[key].line, f'"{key}" must be a list', "Put it in [ ].")
         for each in items(root.get(key)):
             if isinstance(each, Object):
-                yield from _wrong(each, texts, f"{each.text('id') or 'an element'} of {key}")
+                yield from _field_errors(each, texts, f"{each.text('id') or 'an element'} of {key}")
             else:
                 message, hint = f'an element of "{key}" is not an object', f"Write it with {', '.join(texts)}."
                 yield error("invalid_field", each.line, message, hint)
 
 
-def _wrong(node: Object, texts: dict[str, _Rule], where: str, others: tuple[str, ...] = ()) -> Iterator[Finding]:
-    """Yield the fields of an object that its format does not know, and the texts that are not as it asks."""
+def _field_errors(node: Object, texts: dict[str, _Rule], where: str, others: tuple[str, ...] = ()) -> Iterator[Finding]:
+    """Yield an error for each unknown field of an object, and for each text that breaks its rule."""
     known = (*texts, *others)
     for key, entry in node.fields.items():
         if key not in known:

@@ -1,6 +1,6 @@
-"""Files that hold one unit: Backlog.md and ccpm tasks by their front matter, BMAD stories and `# Task:` files by their title.
+"""Files that are one unit: Backlog.md and ccpm tasks, known by their front matter; BMAD stories and `# Task:` files, by their title.
 
-A ccpm epic lists the tasks that were cut from it, `- [ ] #396 - Title (parallel: true)`; there the children are the units.
+A ccpm epic is different: it lists its tasks as `- [ ] #396 - Title (parallel: true)`, and these tasks are the units.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _STATUS_KEYS = ("status", "state")
 _TITLE_KEYS = ("title", "name")
 _CHUNK_KEYS = ("epic", "milestone", "phase", "sprint")
 _WITHOUT_CRITERIA = 150
-"""Lines up to which a task that labels no criteria counts as one; longer ones are specifications or reports."""
+"""A task file without criteria has at most this many lines; longer files are specifications or reports."""
 
 
 def read(source: Source) -> Document | None:
@@ -41,7 +41,7 @@ def read(source: Source) -> Document | None:
 
 
 def _children(source: Source) -> Document | None:
-    """Read an epic that lists the tasks cut from it."""
+    """Read an epic that lists its tasks."""
     blocks = source.outline.blocks
     found = [
         (i, match)
@@ -104,7 +104,7 @@ def _first_heading(source: Source) -> int:
 
 
 def _has_other_units(source: Source) -> bool:
-    """Tell whether headings or several items define units of their own."""
+    """Tell whether the document defines further units, as headings or as several items."""
     first = _first_heading(source)
     places = {index: lead for index, lead in source.named.items() if source.zones[index] != Zone.NEVER}
     others = [(index, lead) for index, lead in places.items() if index != first]
@@ -119,7 +119,7 @@ def _has_other_units(source: Source) -> bool:
 
 
 def _is_unit_heading(source: Source, index: int, lead: ids.Found, first: int) -> bool:
-    """Tell whether a heading defines a unit; tasks of a story, or under its heading Tasks, are parts of it."""
+    """Tell whether a heading defines another unit. A task of a story, or under the heading Tasks, is a part of the unit."""
     blocks = source.outline.blocks
     if blocks[index].kind is not Kind.HEADING or lead.kind not in ("story", "requirement", "task"):
         return False
@@ -144,7 +144,7 @@ def _labels_criteria(block: Block) -> bool:
 
 
 def _is_bare_task(source: Source) -> bool:
-    """Tell whether a file without a criteria section can still be one task: no list of boxes that would be units."""
+    """Tell whether a file without criteria can still be one task: it has no list of boxes that would be units."""
     blocks = source.outline.blocks
     boxed = [index for index, block in enumerate(blocks) if block.box is not None and block.parent < 0]
     loose = {blocks[index].section for index in boxed if boxes.is_plain(source, index)}
@@ -159,21 +159,21 @@ def _carrier(source: Source) -> Carrier:
     blocks = source.outline.blocks
     first = _first_heading(source)
     at = first if first >= 0 and blocks[first].level == 1 else -1
-    own_id, title = _of_title(source, at) if at >= 0 else (None, "")
+    own_id, title = _id_and_title(source, at) if at >= 0 else (None, "")
     lines = [entry.line for key, entry in source.front_matter.items() if key in (*_ID_KEYS, *_TITLE_KEYS)]
     return Carrier(
         at=at,
         end=len(blocks),
-        title=clean(_said(source, _TITLE_KEYS) or title),
-        id=_said(source, _ID_KEYS) or own_id,
+        title=clean(_front_matter_value(source, _TITLE_KEYS) or title),
+        id=_front_matter_value(source, _ID_KEYS) or own_id,
         line=blocks[at].line if at >= 0 else min(lines, default=1),
-        chunk=_said(source, _CHUNK_KEYS),
-        priority=_said(source, ("priority",)),
+        chunk=_front_matter_value(source, _CHUNK_KEYS),
+        priority=_front_matter_value(source, ("priority",)),
     )
 
 
-def _of_title(source: Source, at: int) -> tuple[str | None, str]:
-    """Return the id and the title that the first heading says."""
+def _id_and_title(source: Source, at: int) -> tuple[str | None, str]:
+    """Return the id and the title in the first heading."""
     text, lead = source.outline.blocks[at].text, source.leads[at]
     if lead is not None and lead.kind in ("task", "story"):
         return lead.id, lead.rest or text
@@ -181,23 +181,23 @@ def _of_title(source: Source, at: int) -> tuple[str | None, str]:
     return None, own["title"] if own else text
 
 
-def _said(source: Source, keys: tuple[str, ...]) -> str | None:
-    """Return the first value that the front matter gives under one of these keys."""
+def _front_matter_value(source: Source, keys: tuple[str, ...]) -> str | None:
+    """Return the first value that the front matter gives for one of these keys."""
     entries = (source.front_matter.get(key) for key in keys)
     return next((entry.value for entry in entries if entry is not None and entry.value), None)
 
 
 def _with_front_matter(source: Source, unit: Unit) -> Unit:
-    """Add what the front matter says; its status decides over the boxes, its dependencies over a section of prose."""
-    said = _said(source, _STATUS_KEYS)
+    """Add the front matter's fields. Its status overrides the boxes, and its dependencies override those in the text."""
+    said = _front_matter_value(source, _STATUS_KEYS)
     files = [Hint(value=name, line=line, carrier="front-matter") for name, line in _listed(source, _FILE_KEYS)]
-    scientist = (_said(source, ("role",)) or "").lower() == "scientist"
+    scientist = (_front_matter_value(source, ("role",)) or "").lower() == "scientist"
     return replace(
         unit,
         status=unit.status if said is None else status_of(said) or Status.OPEN,
         tags=(*unit.tags, *(name for name, _ in _listed(source, ("tags", "labels")))),
         role="scientist" if scientist else unit.role,
-        profile=_said(source, ("profile",)) or unit.profile,
+        profile=_front_matter_value(source, ("profile",)) or unit.profile,
         deps=_deps(source, unit),
         files=unique((*files, *unit.files)),
     )
@@ -214,7 +214,7 @@ def _listed(source: Source, keys: tuple[str, ...]) -> list[tuple[str, int]]:
 
 
 def values(entry: Entry | None) -> list[tuple[str, int]]:
-    """Return the names that an entry of a front matter lists, each with its line."""
+    """Return the names that a front matter entry lists, each with its line."""
     if entry is None:
         return []
     items = entry.items or tuple((part, entry.line) for part in entry.value.strip("[]").split(","))

@@ -1,4 +1,4 @@
-"""OpenSpec specifications and their deltas: `### Requirement:` headings with `#### Scenario:` blocks, and no ids."""
+"""OpenSpec specifications and deltas: `### Requirement:` headings with `#### Scenario:` blocks, and usually no ids."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _defines(block: Block, delta: str) -> bool:
 
 
 def _deltas(source: Source) -> list[str]:
-    """For each block, the kind of delta section that it stands in, or an empty string."""
+    """For each block, the kind of delta section that it is in (`ADDED`, `REMOVED`, …), or an empty text."""
     found: list[str] = []
     for block in source.outline.blocks:
         outer = found[block.section] if block.section >= 0 else ""
@@ -63,7 +63,7 @@ def _carrier(source: Source, index: int, delta: str) -> Carrier:
 
 
 def _renames(source: Source, deltas: list[str]) -> Iterator[Finding]:
-    """Report renamed requirements: a new name is no work to plan."""
+    """Report renamed requirements. A new name is no work to plan."""
     before = ""
     for index, block in enumerate(source.outline.blocks):
         match = (

@@ -1,7 +1,7 @@
 """Plans whose units are headings: `### Task 1:`, `## Step 1:`, `### DOC-030`, `### 1. Title` with boxes; and tables of issues.
 
-A checklist that repeats the headings adds its ticks; a numbered list of boxes that holds more than the headings is
-itself the list of units, and the headings are their details.
+A checklist that repeats the headings gives them its ticks. If a numbered list of boxes holds more than the headings, the
+boxes are the units, and the headings are their details.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def read(source: Source) -> Document | None:
 
 
 def _issue_table(source: Source) -> Document | None:
-    """Read tables whose first column holds issue numbers and another one their status."""
+    """Read tables with an issue number in the first column and a status column."""
     blocks = source.outline.blocks
     rows = [index for index, block in enumerate(blocks) if _is_issue(block)]
     if len(rows) < 2 or heads.has_stories(source, len(rows)):
@@ -39,7 +39,7 @@ def _issue_table(source: Source) -> Document | None:
     evidence = [f"{len(kept)} table rows with issue numbers and a status"]
     again = sorted(set(rows) - set(kept))
     document = assemble.document(source, "issue-table", evidence, made, repeated=again)
-    # Issue numbers say when somebody wrote it down, not what comes first.
+    # An issue number tells when the issue was written, not what comes first.
     document.units = [
         replace(unit, deps=tuple(hints.field_deps(cell_of(row, "depends"), row.line, "table")), rank=place)
         for place, (unit, row) in enumerate(zip(document.units, (blocks[at] for at in kept), strict=True))
@@ -63,7 +63,7 @@ def _row(source: Source, index: int, chunk: str | None) -> Carrier:
 
 
 def _named(source: Source) -> Document | None:
-    """Read headings with ids (`DOC-030`) whose boxes are their steps; boxes outside of them are units too."""
+    """Read headings with ids (`DOC-030`) whose boxes are their steps. Boxes outside these headings are units, too."""
     by_prefix: dict[str, list[int]] = {}
     for index in carriers.indexes(source, Kind.HEADING):
         if (lead := source.named.get(index)) and carriers.is_unit_prefix(lead):
@@ -104,7 +104,7 @@ def _worded(source: Source) -> Document | None:
 
 
 def _are_a_plan(source: Source, steps: list[int], leaves: list[int]) -> bool:
-    """Tell whether headings `Step N` are what a document is about, and not a procedure that it tells of."""
+    """Tell whether the `Step N` headings are the plan, and not a procedure that the document describes."""
     return (
         len(heads.twins(source, leaves)) * 2 >= len(leaves)
         or heads.many_own(source, leaves, heads.STEP_SIGNS)
@@ -114,7 +114,7 @@ def _are_a_plan(source: Source, steps: list[int], leaves: list[int]) -> bool:
 
 
 def _steps(source: Source, found: list[int]) -> Document:
-    """Return the document of headings `Step N`, each with its substeps `Step N.M` in it."""
+    """Return the document of the headings `Step N`. Substeps `Step N.M` are merged into their step."""
     owners = substeps.parents(source, found)
     inside = sum(owner is not None for owner in owners.values())
     evidence = [f"{count(len(found) - inside, 'heading')} Step N"]
@@ -129,7 +129,7 @@ def _steps(source: Source, found: list[int]) -> Document:
 
 
 def _numbered(source: Source) -> Document | None:
-    """Read headings `1. Title`, at least half of which own boxes, a criteria label or a dependency."""
+    """Read headings `1. Title`, at least half of which have boxes, a criteria label or a dependency."""
     levels: dict[int, list[int]] = {}
     for index in carriers.indexes(source, Kind.HEADING):
         if heads.is_numbered(source, index):
@@ -151,7 +151,7 @@ def _numbered(source: Source) -> Document | None:
 
 
 def _without_list_numbers(units: list[Unit]) -> list[Unit]:
-    """Numbers are ids only where the document refers to a unit by one; else they merely count."""
+    """Drop the numbers as ids, unless some dependency in the document names one."""
     numbers = {unit.id for unit in units}
     targets = {dep.target for unit in units for dep in unit.deps if dep.is_declared}
     if len(numbers) == len(units) and numbers & targets:
@@ -178,7 +178,7 @@ def _ticked(source: Source, unit: Unit, twin: int | None) -> Unit:
 
 
 def _listed(source: Source, found: list[int]) -> list[boxes.Box]:
-    """Return the numbered boxes outside the headings, where they hold all of the headings' numbers and more."""
+    """Return the numbered boxes if they have all of the headings' numbers and more; else nothing."""
     numbers = {ids.fold(lead.id) for index in found if (lead := source.leads[index])}
     listed = [
         box
@@ -189,7 +189,7 @@ def _listed(source: Source, found: list[int]) -> list[boxes.Box]:
 
 
 def _boxes_with_details(source: Source, found: list[int], listed: list[boxes.Box], evidence: list[str]) -> Document:
-    """The boxes are the units; a heading with the same number adds its criteria, files and commands."""
+    """Return the document of these boxes. A heading with the same number adds its criteria, files and commands."""
     details = {ids.fold(made.id or ""): made for made in carriers.headed(source, found)}
     made = []
     for box, (_, _, chunk) in zip(listed, carriers.places(source, [box.at for box in listed]), strict=True):

@@ -1,6 +1,6 @@
-"""project_plan.json, a plan that a planning agent wrote: tasks with a chunk, dependencies and success criteria.
+"""project_plan.json, written by a planning agent: tasks with a chunk, dependencies and success criteria.
 
-Chunks run one after the other, so a task without one cannot be placed: such tasks are named, and no chunk is guessed.
+Chunks run one after the other, so a task without a chunk has no place in the order. It is an error; no chunk is guessed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def read(source: Source) -> Document | None:
 
 
 def _layers(task: Object) -> tuple[Object, ...]:
-    """Return a task and its metadata, where the planner keeps the same names."""
+    """Return a task and its metadata, which may have the same fields."""
     return (task, *objects(task.get("metadata")))
 
 
@@ -57,7 +57,7 @@ def _unit(task: Object) -> Unit:
 
 
 def _checks(task: Object) -> Iterator[commands.Found]:
-    """Yield the commands of the sentences that say how a task is verified."""
+    """Yield the commands in the fields that say how a task is verified."""
     for node in _layers(task):
         for entry in (node.field("verification_method"), node.field("verification")):
             if entry is not None:
@@ -65,7 +65,7 @@ def _checks(task: Object) -> Iterator[commands.Found]:
 
 
 def _invalid(tasks: Array) -> Iterator[Finding]:
-    """Yield what is no task, and each task without an id."""
+    """Yield an error for each element that is no task, and for each task without an id."""
     for item in tasks.items:
         if not isinstance(item, Object):
             hint = "Write each task as an object with id, chunk and description."

@@ -1,7 +1,6 @@
-"""Lists of stories, tasks, features or requirements in JSON or YAML, in any of the shapes that tools and people give them.
+"""Lists of stories, tasks, features or requirements in JSON or YAML, in the many shapes that tools and people give them.
 
-ralph keeps `userStories`; beads keeps one issue per line, with typed links, and an epic holds the issues that name it as
-their parent.
+ralph uses `userStories`. beads writes one issue per line; an issue names its epic as its parent.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ def read(source: Source) -> Document | None:
 
 
 def yaml(source: Source) -> Document | None:
-    """Read YAML, also where it is not quite valid."""
+    """Read YAML, even if it is not quite valid."""
     from santiago.planner.structured import yaml_repair
 
     root, repaired = yaml_repair.parse(source.text)
@@ -40,13 +39,13 @@ def yaml(source: Source) -> Document | None:
 
 
 def repaired_lines(lines: Sequence[int]) -> Finding:
-    """Return the finding about lines that were read as if they stood in quotes."""
+    """Return the finding about lines that were read as if they were in quotes."""
     message = f"not valid YAML; read as if in quotes: line {few(lines)}"
     return warning("yaml_repaired", lines[0], message, "Put texts that begin with [ { @ * ` or hold a colon in quotes.")
 
 
 def beads(source: Source) -> Document | None:
-    """Read beads' issues.jsonl."""
+    """Read the issues.jsonl of beads."""
     root = source.tree
     issues = objects(root) if isinstance(root, Array) else []
     typed = any(issue.text("issue_type") for issue in issues)
@@ -57,13 +56,13 @@ def beads(source: Source) -> Document | None:
     document = read_tree(Array(1, list(work)), "beads", "json", source.options)
     if document is not None:
         document.evidence = (f"{count(len(issues), 'issue')}, with types",)
-        _lift_epics(document, {issue.text("id"): issue for issue in work})
+        _epics_to_tags(document, {issue.text("id"): issue for issue in work})
         document.findings += map(_no_work, idle)
     return document
 
 
-def _lift_epics(document: Document, issues: Mapping[str, Object]) -> None:
-    """Make epics that have children the tag of their children: an epic is done when they are."""
+def _epics_to_tags(document: Document, issues: Mapping[str, Object]) -> None:
+    """Replace each epic that has children by a tag on them. What the epic waits for, its children wait for."""
     parents = {name: _parents(issue) for name, issue in issues.items()}
     held = {above for names in parents.values() for above in names}
     epics = {name for name, issue in issues.items() if name in held and issue.text("issue_type") == "epic"}

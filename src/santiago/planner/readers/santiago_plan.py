@@ -1,4 +1,4 @@
-"""A plan.json of santiago's own, edited by a person or an agent, read back as a document."""
+"""A plan.json that santiago made and a person or an agent may have edited."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _missing(stories: list[Object]) -> Iterator[Finding]:
 
 
 def without_chunk(what: str, units: list[Unit]) -> Iterator[Finding]:
-    """Yield the units that a program placed in no chunk."""
+    """Yield an error if some of the units have no chunk."""
     missing = [unit for unit in units if not unit.chunk]
     if missing:
         names = few([unit.id or f"line {unit.line}" for unit in missing])
@@ -126,7 +126,7 @@ def _unused(stories: list[Object], criteria: dict[str, DraftCriterion]) -> Itera
 
 
 def _members(root: Object, units: list[Unit]) -> Iterator[Finding]:
-    """Yield where the list of chunks says something else than the stories."""
+    """Yield an error where the list of chunks contradicts the stories."""
     chunk = {unit.id: unit.chunk for unit in units}
     for each in objects(root.get("chunks")):
         label = each.text("label")
@@ -142,7 +142,7 @@ def _members(root: Object, units: list[Unit]) -> Iterator[Finding]:
 
 
 def as_it_is(source: Source) -> Document:
-    """Return a plan that is to be carried out as it is: what planning it again would put right is an error here."""
+    """Return a plan that is to run unchanged. Mistakes that planning it again would correct are errors here."""
     root, document = source.tree, read(source)
     if document is None or not isinstance(root, Object):
         return Document(
@@ -158,14 +158,14 @@ def as_it_is(source: Source) -> Document:
 
 
 def _known_requirements(root: Object, stories: list[Object]) -> Iterator[Finding]:
-    """Yield ids of requirements and criteria that are not unique, and requirements that are not there."""
+    """Yield an error for each id that is defined twice, and for each requirement that is named but not defined."""
     requirements = objects(root.get("requirements"))
     yield from _twice("requirement", requirements)
     yield from _twice("criterion", [each for one in requirements for each in objects(one.get("criteria"))])
     known = {one.text("id") for one in requirements}
     for story in stories:
         for hint in hints(story, "requirements"):
-            if known and hint.value not in known:  # a program need not repeat the document's requirements
+            if known and hint.value not in known:  # a plan may leave out the requirements altogether
                 says = f"{story.text('id')} names the requirement {hint.value}, which the plan does not define"
                 yield error("invalid_field", hint.line, says, "Define it, or remove it from the story.")
 
@@ -180,7 +180,7 @@ def _twice(what: str, found: list[Object]) -> Iterator[Finding]:
 
 
 def _exact_dependencies(stories: list[Object]) -> Iterator[Finding]:
-    """Yield dependencies that only another spelling, or the label of a chunk, would explain."""
+    """Yield an error for each dependency in another spelling than the story's id, or on a whole chunk."""
     exact = {story.text("id") for story in stories}
     known = {ids.fold(name) for name in exact} | {ids.fold(story.text("chunk")) for story in stories}
     for story in stories:
@@ -191,7 +191,7 @@ def _exact_dependencies(stories: list[Object]) -> Iterator[Finding]:
 
 
 def _chunks_as_listed(root: Object, stories: list[Object]) -> Iterator[Finding]:
-    """Yield where the chunks are not listed as the stories stand."""
+    """Yield an error where the list of chunks has another order or other members than the stories."""
     members: dict[str, list[str]] = {}
     for story in stories:
         members.setdefault(story.text("chunk"), []).append(story.text("id"))
@@ -204,7 +204,7 @@ def _chunks_as_listed(root: Object, stories: list[Object]) -> Iterator[Finding]:
         yield error("invalid_field", root.fields["chunks"].line, says, _AGREE)
     for label, chunk in zip(labels, listed, strict=True):
         names, own = [hint.value for hint in hints(chunk, "stories")], members.get(label, [])
-        # A name that belongs elsewhere is said by name already.
+        # `_members` reports a story that belongs to another chunk.
         if set(names) <= set(own) and names != own:
             yield error("invalid_field", chunk.line, f'the chunk "{label}" {_misses(names, own)}', _AGREE)
 

@@ -1,7 +1,7 @@
 """Task lists made of boxes: spec-kit's `- [ ] T012 [P] [US1] text`, Kiro's `- [ ] 1.1 text` under `1.`, OpenSpec's under `## 1.`, gsd's.
 
-All are read alike. They differ in their ids, in what is a chunk (the phase, the parent box, the numbered heading), and in
-the marks in front of a title.
+They differ in their ids, in what is a chunk (the phase, the parent box, the numbered heading), and in the marks in front of
+a title.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from santiago.planner.source import Source, Zone
 _TASK = pattern(r"T-?\d{2,6}[A-Za-z]?(?:\.\d+)?$")
 _MARK = pattern(r"^[\s*_`]*[\[(](?P<mark>P|US-?\d+(?:\s*,\s*US-?\d+)*|Story\s*\d+|[A-Z]{2,6}\d*)[\])][\s*_`]*")
 _STORY = pattern(r"\b(?:User Story|US|Story)\s*-?(?P<number>\d+)\b", re.IGNORECASE)
-_REVERSE = pattern(
+_BEFORE = pattern(
     r"[(\[]\s*(?:place |must (?:come|run|finish) |do (?:this )?|complete )?(?:before|blocks|precedes)\s*:?\s*(?P<names>[^)\]]+)[)\]]",
     re.IGNORECASE,
 )
@@ -56,12 +56,12 @@ def speckit(source: Source) -> Document | None:
         return None
     made = [_speckit_carrier(source, *place) for place in carriers.places(source, tasks)]
     document = assemble.document(source, "spec-kit-tasks", _speckit_evidence(source, tasks), made)
-    document.units = _with_reverse(source, tasks, document.units)
+    document.units = _with_before(source, tasks, document.units)
     return ordering.ordered(source, document)
 
 
 def kiro(source: Source) -> Document | None:
-    """Read `- [ ] 1. Parent` with `1.1` children; the leaves are the units, the parent is the chunk."""
+    """Read `- [ ] 1. Parent` with children `1.1`. The children are the units, the parent is their chunk."""
     found = boxes.survey(source)
     evidence = _kiro_evidence(source, found)
     if not evidence:
@@ -73,7 +73,7 @@ def kiro(source: Source) -> Document | None:
 
 
 def openspec(source: Source) -> Document | None:
-    """Read `- [ ] 1.1 text` under `## 1. Group`; the boxes are the units, the headings their chunks."""
+    """Read `- [ ] 1.1 text` under `## 1. Group`. The boxes are the units, the headings their chunks."""
     found = boxes.survey(source)
     dotted = [box for box in found.units if box.found is not None and box.found.kind == "dotted"]
     grouped = any(carriers.chunk_of(source, box.at, numbered=True) for box in dotted[:1])
@@ -84,13 +84,13 @@ def openspec(source: Source) -> Document | None:
 
 
 def _numbered(source: Source, format_: str, evidence: list[str], found: Boxes, *, by_heading: bool) -> Document:
-    """Return the document of boxes with numbers, each repeated one once."""
+    """Return the document of boxes with numbers. A box that repeats another is left out."""
     units, repeated = boxes.merged(source, found.units, found.groups)
     box_at = {box.at: box for box in units}
     made = []
     for at, end, section in carriers.places(source, list(box_at), numbered=by_heading):
         box = box_at[at]
-        chunk = section if by_heading else _parent(source, box, found, section)
+        chunk = section if by_heading else _kiro_chunk(source, box, found, section)
         carrier = carriers.carrier(source, at, end=end, found=box.found, chunk=chunk)
         made.append(carrier if by_heading else _marked(source, box, carrier))
     again = [box.at for box in repeated]
@@ -101,20 +101,20 @@ def _numbered(source: Source, format_: str, evidence: list[str], found: Boxes, *
 
 
 def _tasks(source: Source) -> list[int]:
-    """Return the boxes that carry a T id, and those without one that stand in the same sections or in a phase."""
+    """Return the boxes with a T id, and the boxes without one in the same sections or in a phase."""
     blocks = source.outline.blocks
     named = [index for index, lead in source.named.items() if _is_task(lead)]
     boxed = [index for index in named if blocks[index].box is not None]
     rows = sum(blocks[index].kind is Kind.ROW for index in named)
     if rows > len(boxed) or (len(boxed) < 2 and not any(carriers.chunk_of(source, index) for index in boxed)):
-        return []  # a table that defines the tasks says more than boxes that mention one
+        return []  # more table rows than boxes have T ids: the table defines the tasks
     plain = {ids.fold(source.named[i].id) for i in boxed if source.zones[i] != Zone.NEVER}
     sections = {blocks[i].section for i in boxed}
     return [box.at for box in boxes.survey(source).units if _is_wanted(source, box, plain, sections)]
 
 
 def _is_wanted(source: Source, box: Box, plain: set[str], sections: set[int]) -> bool:
-    """Tell whether a box is a task; in a side section only where no other place defines its id."""
+    """Tell whether a box is a task. In a section such as sign-off it is one only if its id is defined nowhere else."""
     if _is_task(box.found):
         return source.zones[box.at] != Zone.NEVER or ids.fold(ids.name(box.found)) not in plain
     section = source.outline.blocks[box.at].section
@@ -145,7 +145,7 @@ def _speckit_carrier(source: Source, index: int, end: int, chunk: str | None) ->
 
 
 def _marks(text: str) -> tuple[str, list[str]]:
-    """Return a title without its leading marks, and the marks as tags."""
+    """Return a title without the marks in front of it, and the marks as tags."""
     tags: list[str] = []
     while mark := _MARK.match(text):
         text = text[mark.end() :]
@@ -154,12 +154,12 @@ def _marks(text: str) -> tuple[str, list[str]]:
     return text, tags
 
 
-def _with_reverse(source: Source, tasks: list[int], units: list[Unit]) -> list[Unit]:
+def _with_before(source: Source, tasks: list[int], units: list[Unit]) -> list[Unit]:
     """Turn `(place before T023..T025)` into dependencies of those tasks on this one."""
     extra: dict[str, list[Dep]] = {}
     for index in tasks:
         block = source.outline.blocks[index]
-        for match in _REVERSE.finditer(block.text):
+        for match in _BEFORE.finditer(block.text):
             names, sure = hints.targets(match["names"])
             dep = Dep(target=ids.name(source.leads[index]), line=block.line, carrier="inline")
             for name in names if sure else []:
@@ -184,7 +184,7 @@ def _kiro_evidence(source: Source, found: Boxes) -> list[str]:
 
 
 def _is_top(number: ids.Found) -> bool:
-    """Tell whether a number is one of the first level: 1, Task 1, or 1.0."""
+    """Tell whether a number is of the first level: 1, Task 1, or 1.0."""
     return number.kind in ("number", "task") or (number.kind == "dotted" and number.id.endswith(".0"))
 
 
@@ -193,15 +193,15 @@ def _is_mapping(text: str) -> bool:
     return label.concept == "covers" and bool(label.rest) and text.lstrip().startswith(("_", "*"))
 
 
-def _parent(source: Source, box: Box, found: Boxes, section: str | None) -> str | None:
-    """The parent is the chunk; a parent without children is one of its own, so that chunks stay in document order."""
+def _kiro_chunk(source: Source, box: Box, found: Boxes, section: str | None) -> str | None:
+    """Return the chunk: the parent box. A top-level box without children is its own chunk, which keeps the document's order."""
     alone = found.groups and box.found is not None and _is_top(box.found)
     at = box.group if box.group >= 0 else box.at if alone else -1
     return carriers.label(source.outline.blocks[at].text) if at >= 0 else section
 
 
 def _marked(source: Source, box: Box, carrier: Carrier) -> Carrier:
-    """Read the marks `(P)`, and `*` for optional."""
+    """Read the mark `(P)` for parallel, and `*` for optional."""
     blocks, status = source.outline.blocks, carrier.status
     text = blocks[box.at].text
     starred = bool(_STARRED.match(text)) or (box.group >= 0 and blocks[box.group].starred)
@@ -212,7 +212,7 @@ def _marked(source: Source, box: Box, carrier: Carrier) -> Carrier:
 
 
 def _partial_groups(source: Source, found: Boxes) -> Iterator[Finding]:
-    """Report parents that are ticked while a child is open."""
+    """Warn of parents that are ticked although a child is open."""
     blocks = source.outline.blocks
     still_open: dict[int, int] = {}
     for box in found.units:
@@ -224,7 +224,7 @@ def _partial_groups(source: Source, found: Boxes) -> Iterator[Finding]:
 
 
 def _group_edges(source: Source, found: Boxes) -> list[GroupEdge]:
-    """Lift what a parent depends on to all of its children."""
+    """Make all children of a box wait for what the box depends on."""
     first_child = {box.group: box.at for box in reversed(found.units) if box.group >= 0}
     harvester = Harvester(source.outline)
     edges = []
@@ -240,7 +240,7 @@ def _group_edges(source: Source, found: Boxes) -> list[GroupEdge]:
 
 
 def _details_of_stories(source: Source, dotted: list[Box]) -> bool:
-    """Tell whether most of these boxes stand under headings that are units themselves, such as `### Story 1.1`."""
+    """Tell whether most of these boxes are under headings that are units themselves, such as `### Story 1.1`."""
     leads = [[source.leads[heading] for heading in source.outline.path(box.at)] for box in dotted]
     return 2 * sum(any(map(_is_story, above)) for above in leads) > len(dotted)
 

@@ -1,6 +1,6 @@
-"""task-master's tasks.json: tags that hold tasks, tasks that may hold subtasks; a leaf is a unit.
+"""task-master's tasks.json: tags contain tasks, and tasks may contain subtasks. The innermost ones are the units.
 
-A task with subtasks is the tag of its subtasks, so that what it depends on, and what depends on it, is lifted to them.
+A task with subtasks becomes a tag of its subtasks: what it depends on, they depend on, and what depends on it, depends on them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAIN = "master"
 
 class _Tag(NamedTuple):
     name: str
-    """Empty for the older shape without tags."""
+    """Empty in older files, which have no tags."""
     line: int
     tasks: list[Object]
     description: str = ""
@@ -65,7 +65,7 @@ def _tags(root: Object) -> list[_Tag]:
 
 
 def _tasks(node: Node | None) -> list[Object]:
-    """Return the tasks of a list that is task-master's: numbered, with its typical fields."""
+    """Return the tasks if the list is task-master's: every task has a number, and some have its typical fields."""
     tasks = objects(node) if isinstance(node, Array) else []
     numbered = [task for task in tasks if task.text("id").isdecimal() and task.text("title")]
     typical = any(task.field(*_TYPICAL) for task in numbered)
@@ -84,20 +84,20 @@ def _other(tag: _Tag, chosen: _Tag) -> Finding:
 
 
 def _read(tasks: list[Object], document: Document, chunk: str | None) -> None:
-    """Add the units of these tasks: the subtasks of a task that has some, else the task itself."""
+    """Add the units of these tasks: the subtasks of a task, or the task itself if it has none."""
     top = {task.text("id") for task in tasks}
     for task in tasks:
         parts = objects(task.get("subtasks"))
         siblings = {part.text("id") for part in parts}
         for each in parts or [task]:
             unit = replace(units.gather(Member(each, each.line), "json"), chunk=chunk)
-            document.units.append(_part(unit, task, siblings, top, document.findings) if parts else unit)
+            document.units.append(_subtask(unit, task, siblings, top, document.findings) if parts else unit)
         for dep in mentions_of(task, "json") if parts else ():
             document.edges.append(GroupEdge(group=task.text("id"), target=dep.target, line=dep.line))
 
 
-def _part(unit: Unit, task: Object, siblings: set[str], top: set[str], findings: list[Finding]) -> Unit:
-    """Return a subtask with what it has of its task; a dependency of it is a sibling, a task, or an address in full."""
+def _subtask(unit: Unit, task: Object, siblings: set[str], top: set[str], findings: list[Finding]) -> Unit:
+    """Return a subtask with what it inherits from its task. It may depend on a sibling, on a task, or on `2.1` in full."""
     name, own = task.text("id"), unit.id or ""
     deps: dict[str, Dep] = {}
     for dep in unit.deps:
@@ -110,21 +110,21 @@ def _part(unit: Unit, task: Object, siblings: set[str], top: set[str], findings:
     return replace(
         unit,
         id=f"{name}.{own}" if own else None,
-        text="\n".join(filter(None, (unit.text, _about(task)))),
-        status=_inherited(unit, fields.status_of(task)),
+        text="\n".join(filter(None, (unit.text, _text_of_task(task)))),
+        status=_subtask_status(unit, fields.status_of(task)),
         tags=(name, *unit.tags),
         priority=unit.priority or task.text("priority") or None,
         deps=tuple(replace(dep, target=target) for target, dep in deps.items()),
     )
 
 
-def _inherited(unit: Unit, parent: Status) -> Status:
-    """A subtask of a cancelled or deferred task is neither open nor planned; one of a done task may still be open."""
+def _subtask_status(unit: Unit, parent: Status) -> Status:
+    """Return the status of a subtask. If its task is cancelled or deferred, an open subtask is, too."""
     return parent if unit.status is Status.OPEN and parent in (Status.DROPPED, Status.FUTURE) else unit.status
 
 
-def _about(task: Object) -> str:
-    """Return the parent's title and texts, which its parts need to be understood."""
+def _text_of_task(task: Object) -> str:
+    """Return the title and texts of the task, which a reader needs to understand its subtasks."""
     said = [f"Part of task {task.text('id')}: {task.text('title')}"]
     said += [text for key in ("description", "details") if (text := task.text(key))]
     if strategy := task.text("testStrategy"):

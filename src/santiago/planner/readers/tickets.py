@@ -1,7 +1,7 @@
-"""What trackers export: `gh issue list --json`, one issue as JSON, and the CSV of Jira, Linear and others.
+"""Exports of issue trackers: `gh issue list --json`, one issue as JSON, and the CSV of Jira, Linear and others.
 
-Each ticket is a unit. Its body is Markdown like any other, read for criteria, files and checks. Columns are known by
-their names. The order is that of the file: a number says when a ticket was written, not what comes first.
+Each ticket is a unit. Its body is read as Markdown, for criteria, files and checks. Columns are recognised by their names.
+Tickets keep the order of the file: a number tells when a ticket was written, not what comes first.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ COLUMNS = {
     "labels": "labels|label|tags|components",
     "depends": "blocked by|depends on|dependencies|inward issue link (blocks)|predecessors|blockers|is blocked by",
 }
-"""What a column says, by its name."""
+"""The column names for each meaning."""
 _MEANS = {name: meaning for meaning, names in COLUMNS.items() for name in names.split("|")}
 
 
 class Ticket(NamedTuple):
-    """One ticket, whatever it was exported from."""
+    """One ticket from any export."""
 
     line: int
     said: dict[str, str]
-    """By the meanings of `COLUMNS`; several values of one meaning are joined by commas."""
+    """Texts by the meanings in `COLUMNS`; several texts of one meaning are joined."""
 
     def get(self, meaning: str) -> str:
         return self.said.get(meaning, "").strip()
 
 
 def columns_of(text: str) -> tuple[str, list[str]] | None:
-    """Return the separator and the headers of a table of tickets in CSV, or None where the text is something else."""
+    """Return the separator and the headers of a CSV table of tickets, or None if the text is something else."""
     first = text.lstrip("\n").partition("\n")[0]
     for separator in (",", "\t", ";"):
         if first.count(separator) > 1:
@@ -106,7 +106,7 @@ def _joined(found: Iterable[tuple[str | None, str]]) -> dict[str, str]:
 
 
 def _records(root: Node) -> list[Object]:
-    """Return the issues at the top of a JSON document: all have a title and a number, and some a body or a state."""
+    """Return the issues of a JSON document: all have a title and a number, and some a body or a state."""
     found = objects(root)
     named = all(each.text("number") and each.text("title") for each in found)
     return found if named and any(each.field("body", "state") for each in found) else []
@@ -133,14 +133,14 @@ def _document(source: Source, format_: str, evidence: str, tickets: Iterable[Tic
     held = {ids.fold(ticket.get("parent")) for ticket in found if ticket.get("parent")}
     groups = {ids.fold(ticket.get("id")): ticket for ticket in found if _is_group(ticket, held)}
     work = [ticket for ticket in found if ids.fold(ticket.get("id")) not in groups]
-    units = _arranged([replace(_unit(ticket, groups), rank=place) for place, ticket in enumerate(work)])
+    units = _by_milestone([replace(_unit(ticket, groups), rank=place) for place, ticket in enumerate(work)])
     document = Document(format=format_, evidence=(f"{len(found)} {evidence}",), title=source.name, units=units)
-    document.findings = [*left_out(units), *map(_grouping, groups.values())]
+    document.findings = [*left_out(units), *map(_group_note, groups.values())]
     return document
 
 
-def _arranged(units: list[Unit]) -> list[Unit]:
-    """Put milestones that are numbered in that order; let them be none where a ticket waits for one of a later milestone."""
+def _by_milestone(units: list[Unit]) -> list[Unit]:
+    """Sort numbered milestones by number. If a ticket depends on one of a later milestone, milestones are no chunks."""
     if all(_DIGITS.search(unit.chunk or "") for unit in units):
         units = sorted(units, key=lambda unit: ids.natural(unit.chunk or ""))
     return [replace(unit, chunk=None) for unit in units] if looks_ahead(units, [u.chunk for u in units]) else units
@@ -155,9 +155,9 @@ def _unit(ticket: Ticket, groups: dict[str, Ticket]) -> Unit:
     body = ticket.get("body")
     if _WIKI_HEAD.search(body):
         body = _WIKI_ITEM.sub("1. ", _WIKI_HEAD.sub(lambda head: "#" * int(head[1]) + " ", body))
-    read = _harvested(ticket, body)
+    read = _unit_from_body(ticket, body)
     labels = filter(None, map(str.strip, ticket.get("labels").split(",")))
-    deps = {dep.target.lstrip("#"): dep for dep in (*_declared(ticket), *read.deps) if dep.is_declared}
+    deps = {dep.target.lstrip("#"): dep for dep in (*_declared_deps(ticket), *read.deps) if dep.is_declared}
     return replace(
         read,
         id=ticket.get("id") or None,
@@ -171,13 +171,13 @@ def _unit(ticket: Ticket, groups: dict[str, Ticket]) -> Unit:
 
 
 def _chunk(ticket: Ticket, groups: dict[str, Ticket]) -> str:
-    """Return the epic that a ticket is a part of, else its milestone or sprint."""
+    """Return the epic that a ticket belongs to, else its milestone or sprint."""
     parent = groups.get(ids.fold(ticket.get("parent")))
     return (parent.get("title") if parent else "") or ticket.get("chunk").partition(",")[0]
 
 
-def _harvested(ticket: Ticket, body: str) -> Unit:
-    """Return what the body of a ticket says, at the line of the ticket."""
+def _unit_from_body(ticket: Ticket, body: str) -> Unit:
+    """Return the unit that the body describes. All its lines are that of the ticket."""
     outline = Source(body).outline
     title = ticket.get("title") or ticket.get("id")
     read = Harvester(outline).unit(Carrier(at=-1, end=len(outline.blocks), title=title, line=ticket.line))
@@ -188,7 +188,7 @@ def _harvested(ticket: Ticket, body: str) -> Unit:
     return replace(read, covers=(), **placed)
 
 
-def _declared(ticket: Ticket) -> Iterator[Dep]:
+def _declared_deps(ticket: Ticket) -> Iterator[Dep]:
     for name, sure in hints.named(ticket.get("depends")):
         yield Dep(target=name, line=ticket.line, carrier="table" if sure else "prose")
     for sentence in _BLOCKED.findall(ticket.get("body")):
@@ -196,6 +196,6 @@ def _declared(ticket: Ticket) -> Iterator[Dep]:
             yield Dep(target=number, line=ticket.line, carrier="field")
 
 
-def _grouping(ticket: Ticket) -> Finding:
+def _group_note(ticket: Ticket) -> Finding:
     message = f"{ticket.get('id')} {ticket.get('title')} holds other tickets, so it becomes a chunk and not a story"
     return note("context_list", ticket.line, message, "Nothing to do.")

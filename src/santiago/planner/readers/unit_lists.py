@@ -1,7 +1,7 @@
-"""Documents that are a list of units which `markdown/lists` finds: Kiro's requirements, spec-kit's user stories, BMAD's epics.
+"""Formats that `markdown/lists` finds as a list of units: Kiro's requirements, spec-kit's user stories, BMAD's epics, PRDs.
 
-The list is the same question everywhere. These formats are known by the words of its headings, and each adds something:
-EARS lines as evidence, the tag `US1`, the epic as the chunk.
+They are told apart by their headings. Each adds something: Kiro counts EARS lines as evidence, spec-kit adds the tag `US1`,
+BMAD makes the epic the chunk.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ RULES: dict[str, frozenset[int]] = {
     "numbered-requirements": frozenset({14}),
     "status-tables": frozenset({15}),
 }
-"""Formats that are nothing but a list of units: the rules by which their list was found."""
+"""Formats that add nothing to the list, with the rules (see `markdown/lists`) that find their list."""
 _EARS = pattern(r"\b(?:SHALL|WHEN|WHILE|WHERE)\b|なければならない|するものとする")
 _PRIORITY = pattern(r"\s*[(（][^()（）]*\bP\d\b[^()（）]*[)）]\s*[\W_]*(?:MVP)?\s*$")
 _SPECKIT = pattern(
@@ -48,7 +48,7 @@ _SLUG = pattern(r"^[*_]*`([\w./-]+)`[*_]*")
 
 
 def of_rule(name: str, source: Source) -> Document | None:
-    """Read a document that offers a list of units, where the strongest one was found by a rule of this format."""
+    """Read a document whose best list of units was found by one of the rules of this format."""
     choice = choose(source)
     return choice.document(name) if choice is not None and choice.taken.rule in RULES[name] else None
 
@@ -71,7 +71,7 @@ def kiro(source: Source) -> Document | None:
 
 
 def _worded(choice: Choice, kind: str) -> list[ids.Found]:
-    """Return the ids of the list that a word makes one: Story 1, Requirement 1."""
+    """Return the ids of the list that have this word in front of a number: Story 1, Requirement 1."""
     leads = [choice.view.source.leads[made.at] for made in choice.taken.carriers]
     return [lead for lead in leads if lead is not None and lead.kind == kind]
 
@@ -79,8 +79,8 @@ def _worded(choice: Choice, kind: str) -> list[ids.Found]:
 def speckit(source: Source) -> Document | None:
     """Read `### User Story 1 - Title (Priority: P1)` with Given/When/Then scenarios.
 
-    The specification keeps a second list (FR-001) and a third (SC-001) beside the stories without tying them together;
-    they are reported, and `--units fr` plans from the requirements instead.
+    A specification also lists requirements (FR-001) and success criteria (SC-001) without linking them to the stories. These
+    lists are reported. `--units fr` plans the requirements instead.
     """
     choice = choose(source)
     if choice is None or choice.taken.kind != "story" or choice.taken.rule != 8:
@@ -100,7 +100,7 @@ def speckit(source: Source) -> Document | None:
 
 
 def _one_side_list(findings: list[Finding]) -> list[Finding]:
-    """Join what is said about the lists beside the stories: every specification of this kind has them."""
+    """Join the findings about lists beside the stories into one, since every such specification has these lists."""
     side = [finding for finding in findings if finding.code == "side_list"]
     if not side:
         return findings
@@ -112,7 +112,7 @@ def _one_side_list(findings: list[Finding]) -> list[Finding]:
 
 
 def bmad(source: Source) -> Document | None:
-    """Read `Epic 1` around `Story 1.1`, as headings, bold paragraphs or list items."""
+    """Read `Epic 1` with `Story 1.1` inside, as headings, bold paragraphs or list items."""
     epics = _epics(source)
     choice = choose(source)
     if choice is not None:
@@ -142,7 +142,7 @@ def _stories(choice: Choice, epics: dict[str, str]) -> Document | None:
 
 
 def _epics(source: Source) -> dict[str, str]:
-    """Return the label of each epic by its id; where an epic is named twice (list and body) the heading counts."""
+    """Return the label of each epic by its number. If an epic is in a list and is a heading, the heading counts."""
     named = [
         (block.kind is Kind.HEADING, match[1], label(block.lines[0]))
         for block in source.outline.blocks
@@ -156,7 +156,7 @@ def _epics(source: Source) -> dict[str, str]:
 
 
 def _in_epic(unit: Unit, epics: dict[str, str]) -> Unit:
-    """Return the unit in the epic that it stands in, else in the one that its number names: 2.3.1 is in 2.3, not 2."""
+    """Return the unit with the epic around it as its chunk, else the epic that its number names: 2.3.1 is in 2.3, not 2."""
     if unit.chunk is not None and _EPIC.match(unit.chunk):
         return unit
     number = unit.id or ""
@@ -202,7 +202,7 @@ def _listed(source: Source, index: int, epics: dict[str, str]) -> Carrier:
 
 
 def _epic_edges(source: Source, epics: dict[str, str]) -> Iterator[GroupEdge]:
-    """Yield the dependencies that an epic declares right under its heading."""
+    """Yield the dependencies that an epic declares directly under its heading."""
     blocks = source.outline.blocks
     for block in blocks:
         own = _EPIC.match(blocks[block.section].text) if block.parent < 0 <= block.section else None
