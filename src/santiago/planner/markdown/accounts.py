@@ -1,4 +1,4 @@
-"""The account of a document: a finding for everything in it that looks like a unit or a criterion and became neither."""
+"""Findings about everything in a document that looks like a unit or a criterion but became neither."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ def account(
     repeated: Sequence[int] = (),
     known: Sequence[int] = (),
 ) -> list[Finding]:
-    """Return what these carriers leave out of the document."""
-    spoken_of = {*repeated, *known}
+    """Return the findings. `carriers` define the units, and `taken` tells for each block whether a unit contains it."""
+    reported_elsewhere = {*repeated, *known}
     defined = {ids.fold(made.id) for made in carriers if made.id}
     free = [
         (index, block)
         for index, block in enumerate(source.outline.blocks)
-        if not taken[index] and index not in spoken_of and source.zones[index] != Zone.EXCLUDED
+        if not taken[index] and index not in reported_elsewhere and source.zones[index] != Zone.EXCLUDED
     ]
     return [
         *_repetitions(source, repeated),
         *_odd_boxes(source, carriers),
         *_plain_heads(source, carriers),
         *_free_criteria(source, taken),
-        *_free_boxes(source, taken, spoken_of),
+        *_free_boxes(source, taken, reported_elsewhere),
         *_empty_groups(source, taken),
         *_excluded_sections(source, taken),
         *_explained_ids(carriers, free),
-        *_untold_stories(free),
+        *_unplanned_stories(free),
         *_task_tables(source, free, defined),
         *_unread_fences(source),
         *_open_markers(source),
@@ -52,7 +52,7 @@ def account(
 
 
 def _repetitions(source: Source, places: Sequence[int]) -> list[Finding]:
-    """Report places that only repeat a unit which is defined elsewhere, such as a summary list."""
+    """Report places that only repeat a unit, such as a summary list."""
     if not places:
         return []
     lines = sorted(source.outline.blocks[index].line for index in places)
@@ -71,7 +71,7 @@ def _odd_boxes(source: Source, carriers: Sequence[Carrier]) -> Iterator[Finding]
 
 
 def _plain_heads(source: Source, carriers: Sequence[Carrier]) -> Iterator[Finding]:
-    """Report plain lines that begin as the units do and have a list below, but are neither headings nor items."""
+    """Report plain lines that begin with an id of the units' prefix and are followed by a list: they may be meant as headings."""
     leads = [source.named[carrier.at] for carrier in carriers if carrier.at in source.named]
     defined, prefixes = {lead.id for lead in leads}, {lead.prefix for lead in leads if lead.kind == "prefix"}
     alike = {at: lead for at, lead in source.named.items() if lead.prefix in prefixes and lead.id not in defined}
@@ -87,7 +87,7 @@ def _heads_list(blocks: list[Block]) -> bool:
 
 
 def _free_criteria(source: Source, taken: bytearray) -> Iterator[Finding]:
-    """Report criteria of the whole document, which belong to no unit."""
+    """Report criteria sections of the whole document, which belong to no unit."""
     blocks = source.outline.blocks
     for index, block in enumerate(blocks):
         if taken[index] or block.kind is not Kind.HEADING or words.concept(block.text) != "criteria":
@@ -99,14 +99,14 @@ def _free_criteria(source: Source, taken: bytearray) -> Iterator[Finding]:
 
 
 def _outer_items(source: Source, heading: int, taken: bytearray, *, boxes: bool = True) -> int:
-    """Return how many items of a section stand outside every other item and every unit."""
+    """Return how many items of a section are neither inside another item nor inside a unit."""
     inside = [source.outline.blocks[i] for i in source.outline.inside(heading) if not taken[i]]
     items = [block for block in inside if block.kind is Kind.ITEM and block.parent < 0]
     return sum(boxes or block.box is None for block in items)
 
 
 def _free_boxes(source: Source, taken: bytearray, known: set[int]) -> Iterator[Finding]:
-    """Report check boxes outside every unit, by section."""
+    """Report check boxes outside all units, by section."""
     blocks = source.outline.blocks
     by_section: dict[int, list[int]] = {}
     for index, block in enumerate(blocks):
@@ -122,7 +122,7 @@ def _free_boxes(source: Source, taken: bytearray, known: set[int]) -> Iterator[F
 
 
 def _empty_groups(source: Source, taken: bytearray) -> Iterator[Finding]:
-    """Report phases that hold a list but no unit, in a document whose other phases hold units."""
+    """Report phases with a list but without a unit, if other phases have units."""
     blocks, ends = source.outline.blocks, source.outline.ends
     units = [0, *accumulate(taken)]
     groups = [index for index, block in enumerate(blocks) if block.kind is Kind.HEADING and is_group(block.text)]
@@ -136,7 +136,7 @@ def _empty_groups(source: Source, taken: bytearray) -> Iterator[Finding]:
 
 
 def _excluded_sections(source: Source, taken: bytearray) -> Iterator[Finding]:
-    """Report how many items stand in sections that are out of scope or put off, where they are no units."""
+    """Report the items in sections that are out of scope or put off, unless they are units."""
     behind = 0
     for index, block in enumerate(source.outline.blocks):
         if index < behind or block.kind is not Kind.HEADING or source.zones[index] != Zone.EXCLUDED:
@@ -175,12 +175,12 @@ def _listed(lines: Sequence[int]) -> str:
 
 _SENTENCE = pattern(r"(?<=[.:;!?])\s+")
 _MOST = 2_000
-"""Characters of a block that are looked through."""
+"""Only the first characters of a block are searched, up to this many."""
 _WORK = words.table("task|tasks|feature|features|requirement|user story|story|deliverable|work item|action|action item")
 
 
 def _explained_ids(carriers: Sequence[Carrier], free: list[tuple[int, Block]]) -> Iterator[Finding]:
-    """Yield the ids that are explained somewhere (`also FR-4: …`), by the prefixes that the units have."""
+    """Report ids that have a prefix of the units and are explained outside all units: `also FR-4: …`."""
     defined = {ids.fold(made.id) for made in carriers if made.id}
     prefixes = sorted({ids.prefix_of(made.id) for made in carriers if made.id and made.id[0].isalpha()} - {""})
     if not prefixes:
@@ -203,7 +203,8 @@ def _lines(free: list[tuple[int, Block]]) -> Iterator[tuple[int, str]]:
             yield from enumerate(block.lines, block.line)
 
 
-def _untold_stories(free: list[tuple[int, Block]]) -> Iterator[Finding]:
+def _unplanned_stories(free: list[tuple[int, Block]]) -> Iterator[Finding]:
+    """Report user stories in sentences outside all units."""
     lines = [
         block.line
         for _, block in free
@@ -217,9 +218,10 @@ def _untold_stories(free: list[tuple[int, Block]]) -> Iterator[Finding]:
 
 
 def _task_tables(source: Source, free: list[tuple[int, Block]], defined: set[str]) -> Iterator[Finding]:
+    """Report tables of work whose rows became no units."""
     tables: dict[tuple[int, tuple[str, ...]], list[Block]] = {}
     for index, block in free:
-        about = bool(block.cells) and ids.fold(block.cells[0].strip(" *`")) in defined  # a row about a unit
+        about = bool(block.cells) and ids.fold(block.cells[0].strip(" *`")) in defined  # the row is about a unit
         if block.kind is Kind.ROW and source.zones[index] == Zone.PLAIN and not about and _lists_work(block.header):
             tables.setdefault((block.section, block.header), []).append(block)
     for (_, header), rows in tables.items():

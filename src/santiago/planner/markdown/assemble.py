@@ -1,4 +1,4 @@
-"""From carriers to a document: harvest each unit, then account for everything in the outline that no unit took."""
+"""Make a document of carriers: read the unit at each carrier, then report what no unit contains."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OF_EACH = pattern(
     r"|每个(?:用户)?故事|每个任务|すべての(?:ストーリー|タスク)|모든 (?:스토리|작업)",
     re.IGNORECASE,
 )
-"""`These must pass for every user story`."""
+"""Words that make checks those of every unit: `These must pass for every user story`."""
 _OF_STATUS = frozenset({"dropped", "out_of_scope", "optional"})
 
 
@@ -40,15 +40,15 @@ def document(
     repeated: Sequence[int] = (),
     known: Sequence[int] = (),
 ) -> Document:
-    """Return the document that these carriers make, with a finding for all that they leave out.
+    """Return the document with the units of these carriers, and a finding for everything that they leave out.
 
-    `repeated` are places that only repeat one of the units, `known` are boxes that are no units, such as groups; the units
-    may be `steps`, with labels of their own.
+    `repeated` are places that only repeat a unit. `known` are boxes that are no units, such as groups. `implicit` lets plain
+    bullets be criteria. `steps` says that the units are steps, which have labels of their own.
     """
     harvester = Harvester(source.outline, implicit=implicit, steps=steps)
-    units = _settled([_grouped(harvester.unit(carrier)) for carrier in carriers])
+    units = _settled([_with_group_names(harvester.unit(carrier)) for carrier in carriers])
     if len(carriers) == 1 and not units[0].criteria:
-        units, carriers = _judged_by_all(source, harvester, units[0], carriers[0])
+        units, carriers = _with_document_criteria(source, harvester, units[0], carriers[0])
     found = Document(format=format_, evidence=tuple(evidence), title=source.title, units=units)
     taken = source.outline.cover((carrier.at, carrier.end) for carrier in carriers)
     checks, each = _run_checks(source, taken)
@@ -65,10 +65,10 @@ def document(
     return found
 
 
-def _judged_by_all(
+def _with_document_criteria(
     source: Source, harvester: Harvester, unit: Unit, carrier: Carrier
 ) -> tuple[list[Unit], list[Carrier]]:
-    """Let the criteria section of a document with one unit be that unit's."""
+    """If the document has only this one unit, give it the criteria section of the document."""
     blocks = source.outline.blocks
     at = next((i for i, b in enumerate(blocks) if b.kind is Kind.HEADING and words.concept(b.text) == "criteria"), -1)
     if at < carrier.end:
@@ -80,21 +80,21 @@ def _judged_by_all(
 
 
 def with_units(document: Document, units: list[Unit]) -> Document:
-    """Put other units into a document; what is said about dropped, deferred and optional ones follows."""
+    """Replace the units of a document, and renew its notes about dropped, deferred and optional units."""
     document.units = units
     others = [finding for finding in document.findings if finding.code not in _OF_STATUS]
     document.findings = [*others, *left_out(units)]
     return document
 
 
-def _grouped(unit: Unit) -> Unit:
-    """Let a dependency call the unit's phase by its number: `Phase 2` for `Phase 2: Core`."""
+def _with_group_names(unit: Unit) -> Unit:
+    """Let dependencies name the unit's phase by its number: `Phase 2` for `Phase 2: Core`."""
     names = group_names(unit.chunk) if unit.chunk and is_group(unit.chunk) else ()
     return replace(unit, tags=tuple(dict.fromkeys((*unit.tags, *names)))) if names else unit
 
 
 def _settled(units: list[Unit]) -> list[Unit]:
-    """Take back dependencies in brackets that cannot be ids of this document: `(requires OAuth2)`, `(blocked on Q1)`."""
+    """Turn dependencies in brackets that cannot be ids of this document into mere mentions: `(requires OAuth2)`, `(blocked on Q1)`."""
     names = {ids.fold(name) for unit in units for name in (unit.id, *unit.tags) if name}
     prefixes = {ids.prefix_of(unit.id) for unit in units if unit.id}
 
@@ -114,7 +114,7 @@ def _is_id(dep: Dep, names: set[str], prefixes: set[str]) -> bool:
 
 
 def _run_checks(source: Source, taken: bytearray) -> tuple[commands.Found, list[Hint]]:
-    """Return the commands of sections for checks that stand outside every unit, and those that each unit must pass."""
+    """Return the commands in sections for checks outside all units, and the commands that every unit must pass."""
     found, of_each = commands.Found([], []), commands.Found([], [])
     active = False
     into = found
@@ -147,7 +147,7 @@ def _checks_of(block: Block, *, active: bool) -> commands.Found:
 
 
 def _unknown_labels(harvester: Harvester) -> Iterator[Finding]:
-    """Report each label above a list that no known word matched, in units that state no criteria otherwise."""
+    """Report each unknown label above a list, in units without explicit criteria."""
     lines: dict[str, list[int]] = {}
     for line, text in harvester.unknown_labels:
         lines.setdefault(text, []).append(line)

@@ -1,7 +1,7 @@
-"""Check boxes as a tree: which boxes stand for a unit, which group others, and which are details of a unit.
+"""Check boxes as a tree: which boxes are units, which group other boxes, and which are details of a unit.
 
-A box that other boxes extend by number is a group (`1.` with `1.1` and `1.2`, nested or not), so the leaves are the
-units; a box without a number inside a unit's box is one of its criteria.
+A box is a group if other boxes continue its number (`1.` with `1.1` and `1.2`, nested or not); then those are the units.
+A box without a number inside a unit's box is one of its criteria.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ class Box(NamedTuple):
 
 
 class Boxes(NamedTuple):
-    """The boxes of one document, sorted into units and groups."""
+    """The boxes of one document: the units, and the groups with their numbers."""
 
     units: list[Box]
     groups: dict[int, ids.Found | None]
 
     def counted(self, kind: str) -> int:
-        """Return how many units carry an id of this kind."""
+        """Return how many units have an id of this kind."""
         return sum(1 for box in self.units if box.found is not None and box.found.kind == kind)
 
 
 def number_of(block: Block, lead: ids.Found | None) -> ids.Found | None:
-    """Return the id of a box: a bare number counts only with its point, so that `3 retries` has none."""
+    """Return the id of a box. A bare number counts only with a point behind it, so `3 retries` has no id."""
     if lead is None or (lead.kind == "number" and not _POINTED.match(block.lines[0])):
         return None
     return lead
@@ -50,7 +50,7 @@ def number_of(block: Block, lead: ids.Found | None) -> ids.Found | None:
 
 @lru_cache(maxsize=1)
 def survey(source: Source) -> Boxes:
-    """Return the boxes of a document that stand for units, and those that group them; several readers ask for them."""
+    """Return the boxes of a document that are units, and those that group them. Cached, since several readers need it."""
     return _Survey(source).run()
 
 
@@ -59,7 +59,7 @@ class _Survey:
         self.source = source
         self.blocks = source.outline.blocks
         self.owner = [-1] * len(self.blocks)
-        """For each block, the nearest box around it."""
+        """For each block, the nearest box around it, or -1."""
         self.numbers: dict[int, ids.Found] = {}
         self.latest: dict[str, int] = {}
         self.group_of: dict[int, int] = {}
@@ -71,7 +71,7 @@ class _Survey:
             if block.box is not None and lead is not None and lead.kind == "prefix"
         )
         self.few = 2 if source.outline.line_count > _SHORT else 1
-        """How often a prefix must occur to be one: a single `E2E` among boxes is a word."""
+        """How often a prefix must occur to count as one: a single `E2E` among boxes is a word."""
 
     def run(self) -> Boxes:
         for index, block in enumerate(self.blocks):
@@ -81,7 +81,7 @@ class _Survey:
                 )
             if block.box is not None and block.kind is Kind.ITEM:
                 self.take(index, block)
-        units = [index for index in self.candidates if index not in self.groups and self.stands(index)]
+        units = [index for index in self.candidates if index not in self.groups and self.is_unit(index)]
         return Boxes(
             units=[Box(index, self.numbers.get(index), self.outermost(index)) for index in units],
             groups={index: self.numbers.get(index) for index in sorted(self.groups)},
@@ -93,7 +93,7 @@ class _Survey:
             self.candidates.append(index)
             return
         if self.owner[index] >= 0 and number.kind == "number":
-            return  # a list number inside another box counts steps of that box; it is no id
+            return  # a list number inside another box counts the steps of that box
         self.numbers[index] = number
         group = self.group_for(index, number)
         if group >= 0:
@@ -108,8 +108,8 @@ class _Survey:
         head = stem(number.id).rpartition(".")[0]
         return self.latest.get(head, -1) if head else -1
 
-    def stands(self, index: int) -> bool:
-        """Tell whether a box is a unit of its own, and not a detail of another or part of a side section."""
+    def is_unit(self, index: int) -> bool:
+        """Tell whether a box is a unit of its own, and not a detail of another box or in a section such as sign-off."""
         if index in self.numbers:
             return not self.in_format_section(index)
         outer = self.owner[index]
@@ -131,25 +131,25 @@ class _Survey:
 
 
 def is_plain(source: Source, index: int) -> bool:
-    """Tell whether a box without an id stands where units stand: no criteria, metrics, sign-off or gates."""
+    """Tell whether a box without an id is where units are: not under criteria, metrics, sign-off or gates."""
     return source.zones[index] != Zone.NEVER and not source.under_criteria[index]
 
 
 def extends(inner: str, outer: str) -> bool:
-    """Tell whether one id is a part of the other: 1.2 of 1 or of 1.0, but not 12 of 1 and not T105a of T105."""
+    """Tell whether an id is a part of another: 1.2 of 1 or of 1.0, but not 12 of 1 and not T105a of T105."""
     return inner != outer and ids.fold(inner).startswith(stem(outer) + ".")
 
 
 def stem(identifier: str) -> str:
-    """Return what the parts of an id begin with: 1 for 1 and for 1.0."""
+    """Return the beginning that the parts of an id share: 1 for 1 and for 1.0."""
     return ids.fold(identifier).removesuffix(".0")
 
 
 def merged(source: Source, units: list[Box], groups: dict[int, ids.Found | None]) -> tuple[list[Box], list[Box]]:
     """Return the units without those that only repeat another one, and the repetitions.
 
-    A summary list repeats the id and the title of what follows in detail; the same id with another title is another
-    unit. The one that holds more is kept.
+    A summary list repeats the id and the title of a unit that is described elsewhere. The place with more content is kept.
+    The same id with another title is another unit.
     """
     ends = source.outline.ends
     best = {_identity(number): index for index, number in groups.items() if number is not None}

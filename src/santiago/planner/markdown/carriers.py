@@ -1,4 +1,4 @@
-"""Finding the places of an outline that define units; what every Markdown reader builds on."""
+"""Find the carriers, that is, the places of an outline that define units. Every Markdown reader uses this module."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _TICK_LAST = pattern(
     r"\s{0,8}[✅☑✔✓🟢]️?\s{0,8}(?:(?:completed?|done|shipped|implemented)\b\s{0,8}(?:\([^()]*\))?)?$", re.IGNORECASE
 )
 _LAST = 120
-"""Characters at the end of a title in which such a mark may stand."""
+"""A mark at the end of a title is searched for in this many of its last characters."""
 _BOLD_OPENING = pattern(r"^\s*\*\*([^*]{3,120}?)[:：.]?\*\*(?:\s*[:：.\-–—]|\s+\S)")
 
 BOX_STATUS = {" ": Status.OPEN, "x": Status.DONE, "X": Status.DONE, "~": Status.DROPPED, "-": Status.DROPPED}
-"""What the character in a box means; any other one is reported and read as open."""
+"""The meaning of the character in a box. Any other character is reported and read as open."""
 
 
 def is_group(heading: str) -> bool:
@@ -49,7 +49,7 @@ def is_group(heading: str) -> bool:
 
 
 def chunk_of(source: Source, index: int, *, numbered: bool = False) -> str | None:
-    """Return the label of the nearest enclosing phase, epic or milestone (or `## 1. Group`), as written."""
+    """Return the label of the nearest phase, epic or milestone around a block (with `numbered`: or `## 1. Group`), or None."""
     for heading in reversed(source.outline.path(index)):
         text = source.outline.blocks[heading].text
         if is_group(text) or (numbered and _NUMBERED_GROUP.match(text)):
@@ -58,13 +58,13 @@ def chunk_of(source: Source, index: int, *, numbered: bool = False) -> str | Non
 
 
 def group_names(chunk: str) -> tuple[str, ...]:
-    """Return the short name by which a dependency may address a group: `Epic 1` of `Epic 1: Accounts`."""
+    """Return the short name that a dependency may use for a group: `Epic 1` of `Epic 1: Accounts`."""
     named = _GROUP_NAME.match(chunk)
     return (f"{named[1]} {named[2]}",) if named else ()
 
 
 def section_chunks(source: Source, starts: list[int], *, numbered: bool = False) -> list[str | None]:
-    """Return the chunk label of each unit: its phase or group, else the nearest section that holds more than one."""
+    """Return the chunk of each unit: its phase or group, else the nearest section with more than one unit."""
     blocks = source.outline.blocks
     first = {blocks[index].section: index for index in reversed(starts)}
     paths = {section: _without_title(source, source.outline.path(index)) for section, index in first.items()}
@@ -73,13 +73,13 @@ def section_chunks(source: Source, starts: list[int], *, numbered: bool = False)
     for section, path in paths.items():
         several = [at for at in path if held[at] > 1]
         labels[section] = chunk_of(source, first[section], numbered=numbered) or _last(source, several)
-    if any(labels.values()):  # then a section with one unit is a group like the others, in its place
+    if any(labels.values()):  # if some sections are chunks, a section with one unit is one, too
         labels = {section: labels[section] or _last(source, path) for section, path in paths.items()}
     return [labels[blocks[index].section] for index in starts]
 
 
 def _without_title(source: Source, path: list[int]) -> list[int]:
-    """Return the headings around a unit, save the one of the first level that all others stand under."""
+    """Return the headings around a unit, without the document's title."""
     named = path and source.outline.blocks[path[0]].level == 1 and source.outline.tops == 1
     return path[1:] if named else path
 
@@ -89,29 +89,29 @@ def _last(source: Source, path: list[int]) -> str | None:
 
 
 def is_unit_prefix(lead: ids.Found) -> bool:
-    """Tell whether an id belongs to a list of units: no criterion, and no decision, metric, goal or question."""
+    """Tell whether an id can belong to a list of units: not to criteria, decisions, metrics, goals or questions."""
     if lead.kind != "prefix" or _A_PRIORITY.fullmatch(lead.id):
         return False
     return lead.prefix not in ids.SIDE and lead.prefix not in CRITERION_PREFIXES
 
 
 CRITERION_PREFIXES = frozenset({"AC", "CA", "KA", "AK"})
-"""Prefixes of acceptance criteria; they are units only where a document has nothing else."""
+"""Prefixes of acceptance criteria. They are units only if a document has no others."""
 
 
 def label(text: str) -> str:
-    """Return a heading as a chunk label: no emphasis, no closing colon."""
+    """Return a heading as a chunk label, without emphasis and without a colon at its end."""
     return _TRAILING.sub("", clean(text)).strip()
 
 
 def priority_in(text: str) -> str | None:
-    """Return the priority that stands in brackets in a title."""
+    """Return the priority that a title gives in brackets."""
     found = _PRIORITY.search(text)
     return found[1] if found else None
 
 
 def box_status(source: Source, block: Block) -> Status:
-    """Return what a box and the text behind it claim; a legend of the document may say that `[~]` is under way."""
+    """Return the status that a box and its text claim. The document's legend may say that `[~]` is work in progress."""
     status = Status.OPEN if block.box in source.underway else BOX_STATUS.get(block.box or " ", Status.OPEN)
     if status is not Status.OPEN:
         return status
@@ -134,7 +134,7 @@ def carrier(
     tags: Iterable[str] = (),
     status: Status | None = None,
 ) -> Carrier:
-    """Return the carrier at a block: its id and title read off the text, its status off its box and section."""
+    """Return the carrier at a block. Its id and title come from the text, its status from its box and section."""
     block = source.outline.blocks[index]
     own = block.cells[0] if block.kind is Kind.ROW else block.text
     text = title if title is not None else _headline(block, found.rest if found else own)
@@ -171,7 +171,7 @@ def _claimed(source: Source, block: Block, text: str) -> tuple[Status, str]:
 
 
 def _headline(block: Block, text: str) -> str:
-    """Return the title of a block: an item's bold opening, or all of its wrapped lines up to the first field."""
+    """Return the title of a block: the bold words that begin an item, or all of its lines up to the first field."""
     if block.kind is not Kind.ITEM:
         return text
     if len(block.lines) > 1:
@@ -183,19 +183,19 @@ def _headline(block: Block, text: str) -> str:
 
 
 def indexes(source: Source, *kinds: Kind) -> list[int]:
-    """Return the blocks of these kinds, outside sections that never hold units."""
+    """Return the blocks of these kinds, except in sections that never hold units."""
     places = enumerate(zip(source.outline.blocks, source.zones, strict=True))
     return [index for index, (block, zone) in places if block.kind in kinds and zone != Zone.NEVER]
 
 
 def places(source: Source, starts: list[int], *, numbered: bool = False) -> list[tuple[int, int, str | None]]:
-    """Return (start, end, chunk) for carriers that end where the next one begins."""
+    """Return (start, end, chunk) of each carrier. A carrier ends at the latest where the next one begins."""
     labels = section_chunks(source, starts, numbered=numbered)
     return [(start, end, chunk) for (start, end), chunk in zip(bounded(source, starts), labels, strict=True)]
 
 
 def headed(source: Source, starts: list[int]) -> list[Carrier]:
-    """Return the carriers of headings with ids, each in the phase or epic around it."""
+    """Return the carriers of headings with ids, each with the phase or epic around it as its chunk."""
     return [
         carrier(source, start, end=end, found=source.leads[start], chunk=chunk_of(source, start))
         for start, end in bounded(source, starts)
@@ -203,6 +203,6 @@ def headed(source: Source, starts: list[int]) -> list[Carrier]:
 
 
 def bounded(source: Source, starts: list[int]) -> list[tuple[int, int]]:
-    """Return (start, end) for carriers whose extent also ends where the next carrier begins."""
+    """Return (start, end) of each carrier. A carrier ends at the latest where the next one begins."""
     ends, behind = source.outline.ends, [*starts[1:], len(source.outline.blocks)]
     return [(start, min(ends[start], after)) for start, after in zip(starts, behind, strict=False)]

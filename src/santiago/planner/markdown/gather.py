@@ -1,4 +1,4 @@
-"""One pass over the blocks of one unit: what each block says about it, under the label or heading that stands above."""
+"""Read the blocks of one unit in one pass. The label or heading above a block decides what the block says about the unit."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ _BREAK = pattern(r"<br\s*/?>|[;；]")
 _SEMICOLON = pattern(r"[;；]")
 _KEYED = pattern(r"^[*_`]*\w[\w-]*(?: [\w-]+){0,3}[*_`]*(?:[:：][*_`]*\s|：)")
 
-_SPOKEN = frozenset({"description", "work", "other", "never", "success"})
-"""Concepts whose names begin ordinary sentences as well: `Note: …`."""
+_LIKE_SENTENCES = frozenset({"description", "work", "other", "never", "success"})
+"""Concepts whose labels also begin ordinary sentences: `Note: …`."""
 _LASTING = frozenset({"criteria", "success", "judged", "execute", "work", "other", "never", "actions"})
-"""Concepts that go on in the lines below what stands behind their label."""
+"""Concepts whose text may go on in the lines below the label's line."""
 FIELDS = frozenset({"priority", "role", "id", "title", "status", "chunk", "profile"})
 """Concepts whose value is one short text."""
 
 
 class Walk:
-    """The state of the pass: `concept` is what the last label or heading announced."""
+    """The state of the pass. `concept` is what the last label or heading announced."""
 
     def __init__(self, outline: Outline, at: int, end: int, *, steps: bool = False) -> None:
         self.outline = outline
         self.steps = steps
-        """Whether the labels of steps count: Actions, Result, Validation."""
+        """Whether labels of steps count: Actions, Result, Validation."""
         self.blocks = outline.blocks
         self.at, self.end = at, end
         self.found = Gathered()
         self.concept: str | None = None
         self.section: tuple[int, str | None] = (7, None)
-        """Level and concept of the last heading inside the unit that said something."""
+        """Level and concept of the last heading inside the unit that had a concept of its own."""
         self.item_level: int | None = None
         self.label_item = -1
         self.scenario_item: int | None = None
-        """Where the open scenario stands: an item, or -1 for a heading or paragraph; None if there is none."""
+        """The place of the open scenario: an item, or -1 for a heading or paragraph; None if no scenario is open."""
         self.pending: tuple[int, str] | None = None
         self.inline: Criteria | None = None
-        """The criteria that the open block names behind their label, while its lines go on."""
+        """The criteria that begin on the line of their label, while the block goes on."""
         self.broken = False
-        """The last line of these ended in the middle of one."""
+        """The last line of these criteria ended in the middle of a criterion."""
 
     def run(self) -> Gathered:
         if self.at >= 0:
@@ -81,21 +81,21 @@ class Walk:
     # One block each
 
     def head(self, head: Block) -> None:
-        """The carrier itself: the wrapped lines may be fields, a Given, or more of its text."""
+        """Read the block that defines the unit. Its further lines may be fields, a Given, or more of its text."""
         self.found.is_section = head.kind is Kind.HEADING
         self.take_hints(head, skip_files=head.kind is Kind.ROW)
         for offset, text in enumerate(head.lines[1:], 1):
             label = self.label(text)
             if label.is_label and label.concept is not None:
                 self.announce(label.concept, label.rest, head.line + offset)
-            elif not self.goes_on(text, head.line + offset):
+            elif not self.continues_criteria(text, head.line + offset):
                 self.found.text.append(text)
         self.inline = None
         if head.kind is not Kind.ROW:
             self.found.deps += hints.inline_deps(head)
 
     def heading(self, block: Block) -> None:
-        """A heading sets the concept for its section; one that says nothing known inherits that of the outer one."""
+        """Set the concept for the heading's section. A heading without a known concept inherits that of the outer section."""
         if _SCENARIO.match(block.text):
             self.scenario(block.text, block.line, -1)
             return
@@ -108,7 +108,7 @@ class Walk:
         concept = outer if inherits else (known or "other")
         if not inherits:
             self.section = (block.level, concept)
-        self.label_item = -1  # a list before the heading has no more to say
+        self.label_item = -1  # a label in a list above does not reach below the heading
         self.set_concept(concept)
 
     def paragraph(self, block: Block) -> None:
@@ -130,33 +130,33 @@ class Walk:
         if label.is_label and label.concept is not None:
             self.announce(label.concept, label.rest, line)
         elif label.is_label and single:
-            self.unknown(raw, line)
+            self.unknown_label(raw, line)
         elif self.scenario_item is not None:
             self.open_scenarios().go_on(raw)
         elif self.concept in FIELDS:
             self.found.field(self.concept, raw)
             self.concept = None
-        elif not self.goes_on(raw, line):
-            self.spoken(raw, line, single=single)
+        elif not self.continues_criteria(raw, line):
+            self.plain_sentence(raw, line, single=single)
 
-    def spoken(self, raw: str, line: int, *, single: bool) -> None:
-        """A plain sentence; alone under a criteria label it is one, where no list follows, and under Result always."""
+    def plain_sentence(self, raw: str, line: int, *, single: bool) -> None:
+        """Read a plain sentence. Under Result it is a criterion; alone under a criteria label it is one if no list follows."""
         if self.concept == "judged":
-            self.judge(raw, line)
+            self.step_result(raw, line)
         if self.concept == "criteria" and single and words.normal(raw) not in words.NONE_WORDS:
             self.found.spoken.add(raw, line)
         self.found.text.append(raw)
 
     def begins_or_continues(self, raw: str, line: int) -> bool:
-        """Take a Given, When or Then line of a criterion written as a paragraph."""
+        """Read a Given, When or Then line of a criterion that is written as a paragraph, and tell whether it was one."""
         if self.concept == "criteria":
             return self.found.labelled.given_when_then(raw, line)
         if self.concept is None and self.scenario_item is None:
             return self.found.scenarios.given_when_then(raw, line)
         return False
 
-    def unknown(self, raw: str, line: int) -> None:
-        """A label that is not known: under a criteria heading it divides the criteria, else its items are plain ones."""
+    def unknown_label(self, raw: str, line: int) -> None:
+        """Read an unknown label. Under a criteria heading it divides the criteria; elsewhere the items below it are plain."""
         self.set_concept(self.section[1] if self.section[1] in ("criteria", "success", "never") else None)
         self.pending = None if words.opens_story(raw) else (line, raw.strip("*_ :："))
 
@@ -174,12 +174,12 @@ class Walk:
             return
         self.plain_item(block, block.text)
         if self.concept == "execute":
-            return  # what is run to do the work is no check of it
+            return  # commands that do the work do not check it
         self.found.deps += hints.inline_deps(block)
         self.take_hints(block)
 
     def in_scenario(self, index: int, block: Block) -> bool:
-        """Take an item that opens a scenario, or goes on with the open one."""
+        """Read an item that opens a scenario or continues the open one, and tell whether it was one."""
         if _SCENARIO.match(block.text):
             self.scenario(block.text, block.line, index)
             return True
@@ -190,12 +190,12 @@ class Walk:
         return False
 
     def is_field(self, index: int, label: Label) -> bool:
-        """Tell whether an item is a field of the unit, and not one of its criteria that happens to have a colon."""
+        """Tell whether an item is a field of the unit, and not a criterion that happens to have a colon."""
         if label.concept is None or (self.concept == "criteria" and (label.concept == "criteria" or not label.marked)):
             return False
         if label.concept in ("files", "touched"):
             return self.outline.ends[index] > index + 1 or not label.rest or self.names_files(label)
-        if label.marked or not label.rest or label.concept not in _SPOKEN:
+        if label.marked or not label.rest or label.concept not in _LIKE_SENTENCES:
             return True
         return label.concept == "description" and not words.is_note(self.blocks[index].lines[0])
 
@@ -204,7 +204,7 @@ class Walk:
         return bool(behind_files(label.rest).paths if sure else listed_files(label.rest))
 
     def plain_item(self, block: Block, text: str) -> None:
-        """An item that is no label: it belongs to what the last label announced."""
+        """Read an item that is no label. It belongs to what the last label announced."""
         if self.item_level is None:
             self.item_level = block.level
         outermost = block.level <= self.item_level
@@ -215,7 +215,7 @@ class Walk:
                 self.found.take(commands.under_label(text, block.line, "field"))
             self.found.text.append(text)
             if self.concept == "judged":
-                self.judge(text, block.line, outermost=outermost)
+                self.step_result(text, block.line, outermost=outermost)
         elif block.box is not None:
             self.box(block, text, outermost=outermost)
         else:
@@ -224,8 +224,8 @@ class Walk:
     def boxless_item(self, block: Block, text: str, *, outermost: bool) -> None:
         match self.concept:
             case "depends":
-                self.needed(text if outermost else "", block.line)
-            case "files" | "touched" if self.listed(text, block.line, self.concept, said=outermost):
+                self.dependency_item(text if outermost else "", block.line)
+            case "files" | "touched" if self.file_list(text, block.line, self.concept, report=outermost):
                 pass
             case "verify":
                 self.check(block, text, outermost=outermost)
@@ -236,14 +236,14 @@ class Walk:
             case _:
                 self.found.text.append(text)
 
-    def needed(self, text: str, line: int) -> None:
-        """Take an item of a list of dependencies; words that name nothing are text."""
+    def dependency_item(self, text: str, line: int) -> None:
+        """Read an item of a list of dependencies. Words that name no id become text."""
         deps = hints.field_deps(text, line, "section") if text else []
         self.found.deps += [dep for dep in deps if dep.carrier != "unclear"]
         self.found.text += [dep.target for dep in deps if dep.carrier == "unclear"]
 
-    def judge(self, text: str, line: int, *, outermost: bool = True) -> None:
-        """Take what a step must reach; a mere command is a check and no criterion."""
+    def step_result(self, text: str, line: int, *, outermost: bool = True) -> None:
+        """Read the result that a step must have. A text that is only a command is a check and no criterion."""
         if not outermost:
             self.found.labelled.go_on(text)
         elif not _TICKED_ONLY.fullmatch(text):
@@ -251,7 +251,7 @@ class Walk:
             self.inline, self.broken = self.found.labelled, True
 
     def criteria(self) -> Criteria:
-        """The criteria that the last label announced."""
+        """Return the list for the criteria that the last label announced."""
         return self.found.labelled if self.concept == "criteria" else self.found.success
 
     def criterion(self, into: Criteria, block: Block, text: str, *, outermost: bool) -> None:
@@ -315,7 +315,7 @@ class Walk:
             self.fenced_gherkin(block)
 
     def fenced_gherkin(self, block: Block) -> None:
-        """A fence of scenarios: one criterion per scenario, or per Given (or When behind a blank line) without one."""
+        """Read a fence of scenarios, one criterion each. Without scenario lines, each Given (or When after a blank line) begins one."""
         named = fresh = False
         begun = len(self.found.labelled)
         for offset, raw in enumerate(block.lines[1:], 1):
@@ -341,7 +341,7 @@ class Walk:
             label.concept or "", " ".join([label.rest, *block.lines[1:]]) if wrapped else label.rest, block.line
         )
         for offset, raw in enumerate([] if wrapped else block.lines[1:], 1):
-            if not self.goes_on(raw, block.line + offset):
+            if not self.continues_criteria(raw, block.line + offset):
                 self.found.text.append(raw)
         self.inline = None
         if self.outline.ends[index] > index + 1:
@@ -350,31 +350,31 @@ class Walk:
             self.concept, self.item_level = before, level
 
     def announce(self, concept: str, rest: str, line: int) -> None:
-        """A label of this concept, with whatever it says on its own line."""
+        """Read a label of this concept, and the text on its line."""
         if concept == "touched" and self.concept == "files":
             concept = "files"
         self.set_concept(concept)
         if rest:
             self.concept = concept if concept in _LASTING else None
-            self.said(concept, rest, line)
+            self.behind_label(concept, rest, line)
 
-    def said(self, concept: str, rest: str, line: int) -> None:
-        """What stands behind a label on its own line."""
+    def behind_label(self, concept: str, rest: str, line: int) -> None:
+        """Read the text behind a label, on the label's line."""
         found = self.found
         match concept:
             case "criteria" | "success":
                 self.inline = self.criteria()
-                self.one_line(self.inline, rest, line)
+                self.criteria_on_line(self.inline, rest, line)
             case "depends":
                 found.deps += (deps := hints.field_deps(rest, line, "field"))
                 found.text += [dep.target for dep in deps if dep.carrier == "unclear"]
             case "files" | "touched":
-                self.listed(rest, line, concept)
+                self.file_list(rest, line, concept)
             case "verify" | "gates" | "judged":
                 found.take(commands.behind_label(rest, line, "field"))
                 found.text.append(rest)
                 if concept == "judged":
-                    self.judge(rest, line)
+                    self.step_result(rest, line)
             case "covers":
                 found.covers += [_hint(name, line, "field") for name in hints.covered(rest)]
             case "execute":
@@ -384,24 +384,24 @@ class Walk:
             case _:
                 found.field(concept, rest)
 
-    def listed(self, text: str, line: int, concept: str, *, said: bool = True) -> bool:
-        """Take a list of files; what names none is kept as text, and said unless it explains an entry above."""
+    def file_list(self, text: str, line: int, concept: str, *, report: bool = True) -> bool:
+        """Read a list of files. Entries that name no file become text. With `report` they also become a warning."""
         paths, left = behind_files(text) if concept == "files" else (listed_files(text), [])
         self.found.files += [_hint(path, line, "field") for path in paths]
         if left:
             self.found.text.append(text)
-            self.found.unread += [_hint(", ".join(left), line, "files")] if said else []
+            self.found.unread += [_hint(", ".join(left), line, "files")] if report else []
         return concept == "files" or bool(paths)
 
-    def one_line(self, into: Criteria, rest: str, line: int) -> None:
-        """Criteria that stand behind their label: `a; b; c`."""
+    def criteria_on_line(self, into: Criteria, rest: str, line: int) -> None:
+        """Read criteria on one line: `a; b; c`."""
         for part in (part.strip() for part in _SEMICOLON.split(rest)):
             if part.strip(" .") and not into.given_when_then(part, line):
                 into.add(part, line)
         self.broken = not rest.rstrip().endswith((";", "；"))
 
-    def goes_on(self, raw: str, line: int) -> bool:
-        """Take a line that continues criteria behind their label; each has the line where it begins."""
+    def continues_criteria(self, raw: str, line: int) -> bool:
+        """Read a line that continues criteria which began on their label's line, and tell whether it does."""
         if self.inline is None:
             return False
         rest = raw
@@ -409,7 +409,7 @@ class Walk:
             first, *more = _SEMICOLON.split(raw)
             self.inline.go_on(first)
             rest = ";".join(more)
-        self.one_line(self.inline, rest, line)
+        self.criteria_on_line(self.inline, rest, line)
         self.broken = not raw.rstrip().endswith((";", "；"))
         return True
 

@@ -1,4 +1,4 @@
-"""What one unit turned out to hold, before it is decided which of it counts; a Given opens a criterion, and the rest goes on with it."""
+"""Everything that was found in one unit. Several kinds of text may be its criteria; `Gathered.criteria` chooses."""
 
 from __future__ import annotations
 
@@ -19,40 +19,40 @@ _SAYS_WHAT_FOLLOWS = pattern(r"\b(?:then|shall|alors|entonces|então|dann)\b|→
 
 
 @dataclass(slots=True)
-class _Open:
-    """One criterion; its parts are joined only at the end, so that a long one costs no more than its length."""
+class _Draft:
+    """One criterion. Its parts are joined only at the end, which keeps the time linear."""
 
     parts: list[str]
     line: int
     id: str | None
     complete: bool
-    """A When sentence that already says what follows, as an EARS line does."""
+    """The sentence already says what follows, as in `When …, then …` or an EARS line."""
 
 
 @dataclass(slots=True)
 class Criteria:
-    """A list of criteria that is still growing."""
+    """A list of criteria that is still growing. A Given begins a criterion; When and Then continue it."""
 
-    drafts: list[_Open] = field(default_factory=list)
+    drafts: list[_Draft] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.drafts)
 
     def add(self, raw: str, line: int) -> None:
-        """Begin a criterion; an id at its head is its own."""
+        """Begin a criterion. An id at its beginning is the criterion's id."""
         own = _OWN_ID.match(raw)
         text = (clean(raw[own.end() :]) if own else "") or clean(raw)
-        self.drafts.append(_Open([text], line, own[1].strip() if own else None, bool(_SAYS_WHAT_FOLLOWS.search(text))))
+        self.drafts.append(_Draft([text], line, own[1].strip() if own else None, bool(_SAYS_WHAT_FOLLOWS.search(text))))
 
     def go_on(self, raw: str) -> None:
-        """Add to the last criterion, if there is one."""
+        """Add a text to the last criterion, if there is one."""
         if self.drafts:
             text = clean(raw)
             self.drafts[-1].parts.append(text)
             self.drafts[-1].complete |= bool(_SAYS_WHAT_FOLLOWS.search(text))
 
     def given_when_then(self, raw: str, line: int) -> bool:
-        """Take a Given, When or Then line, and tell whether it was one that begins or continues a criterion."""
+        """Add a Given, When or Then line that begins or continues a criterion, and tell whether it was one."""
         if words.GIVEN.match(raw):
             self.add(raw, line)
             return True
@@ -71,32 +71,32 @@ class Criteria:
 
 
 def _continues(raw: str) -> bool:
-    """Tell whether a line opens with Then, And or the like; `E-mail` and `I see` only look so."""
+    """Tell whether a line begins with Then, And or the like. `E-mail` and `I see` only look like it."""
     match = words.THEN.match(raw)
     return match is not None and raw[match.end() - 1] in "*_:, \t" and not raw.startswith("I ")
 
 
 @dataclass(slots=True)
 class Gathered:
-    """Everything found inside one unit; the criteria by how they were written, for the harvester to choose from."""
+    """Everything found in one unit. Possible criteria are kept apart by how they were written."""
 
     labelled: Criteria = field(default_factory=Criteria)
     scenarios: Criteria = field(default_factory=Criteria)
     success: Criteria = field(default_factory=Criteria)
     spoken: Criteria = field(default_factory=Criteria)
-    """Paragraphs under a criteria label: criteria where no list follows."""
+    """Paragraphs under a criteria label. They are criteria if no list follows."""
     boxes: Criteria = field(default_factory=Criteria)
     checks: Criteria = field(default_factory=Criteria)
-    """Bullets under a verification label that are no mere commands."""
+    """Bullets under a verification label that are more than a command."""
     bullets: Criteria = field(default_factory=Criteria)
     described: Criteria = field(default_factory=Criteria)
-    """Bullets under a description: criteria only where the unit has nothing else."""
+    """Bullets under a description. They are criteria only if the unit has nothing else."""
     keyed: int = 0
     """How many of the bullets are `Key: value`."""
     item_fields: int = 0
-    """How many items were fields with a known name."""
+    """How many items are fields with a known name."""
     is_section: bool = False
-    """The unit is a heading with its section, where a list of `Key: value` is a form more often than criteria."""
+    """The unit is a heading with its section. There a list of `Key: value` is usually a form, not criteria."""
     ticked: list[bool] = field(default_factory=list)
     deps: list[Dep] = field(default_factory=list)
     covers: list[Hint] = field(default_factory=list)
@@ -108,7 +108,7 @@ class Gathered:
     unknown_labels: list[tuple[int, str]] = field(default_factory=list)
 
     def field(self, concept: str | None, text: str) -> None:
-        """Take what a field says; the first one of its name counts."""
+        """Keep the text of a field. The first field of a name counts."""
         if concept and (said := text.strip(" *_`.")):
             self.fields.setdefault(concept, said)
 
@@ -118,13 +118,13 @@ class Gathered:
 
     @property
     def criteria(self) -> list[DraftCriterion]:
-        """The criteria as the author marked them most clearly, without those that were only implied."""
+        """The criteria that the author marked most clearly; empty if none are marked."""
         marked = (self.labelled, self.scenarios, self.spoken, self.success, self.boxes, self.checks)
         return next((criteria.done() for criteria in marked if criteria), [])
 
     @property
     def implied(self) -> list[DraftCriterion]:
-        """The plain bullets, unless every one of them is a field."""
+        """The plain bullets, unless all of them are fields."""
         if self.bullets and self.keyed == len(self.bullets) and self.item_fields > (0 if self.is_section else 1):
             return []
         return (self.bullets or self.described).done()

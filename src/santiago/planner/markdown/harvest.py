@@ -1,8 +1,8 @@
-"""From a carrier to a unit: given where a unit stands in an outline, gather its criteria, dependencies and hints.
+"""Make a unit of a carrier: read its criteria, dependencies, files and checks from the blocks that belong to it.
 
-The readers decide what the units are; what belongs to a unit is the same question in every Markdown format, and it is
-answered here once. Criteria are taken from the first of these that the unit has: items under a criteria label,
-scenarios, items under a success label, check boxes, and the plain bullets right under it.
+The readers decide what the units are. What belongs to a unit is the same in every Markdown format, and is decided here.
+A unit's criteria are the first of these that it has: items under a criteria label, scenarios, paragraphs under a criteria
+label, items under a success label, check boxes, bullets under a verification label, and plain bullets directly under it.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from santiago.planner.markdown.outline import Outline
 
 @record
 class Carrier:
-    """A place that defines a unit: its first block, the index behind its last one, and what the place itself says."""
+    """A place that defines a unit: its first block, the index behind its last block, and what the place itself says."""
 
     at: int
-    """-1 where the whole document is the unit and no block is its head."""
+    """-1 if the whole document is the unit and no block is its head."""
     end: int
     title: str
     id: str | None = None
@@ -52,18 +52,18 @@ _UNDERWAY = pattern(
     r"|draft|approved|planned|active|blocked|backlog|new|wip|offen|en cours|em andamento|en progreso|pendiente|進行中|进行中|未着手|未开始|진행)",
     re.IGNORECASE,
 )
-"""What a status says where the work is not done, whatever is ticked."""
+"""Status words for work that is not done, even if all boxes are ticked."""
 
 
 def status_of(word: str) -> Status | None:
-    """Return the status that a word such as `Done` or `cancelled` claims, or None where it claims neither."""
+    """Return the status that a word such as `Done` or `cancelled` claims, or None if it claims neither."""
     if _DONE.match(word.strip()):
         return Status.DONE
     return Status.DROPPED if _DROPPED.match(word.strip()) else None
 
 
 class Harvester:
-    """Gathers units out of one outline."""
+    """Reads the units of one outline."""
 
     def __init__(self, outline: Outline, *, implicit: bool = True, steps: bool = False) -> None:
         self.blocks = outline.blocks
@@ -100,13 +100,13 @@ class Harvester:
         )
 
     def rest_of_head(self, carrier: Carrier) -> list[str]:
-        """Return the carrier's own first line where the title is only its opening, so that nothing of it is lost."""
+        """Return the carrier's whole first line if the title is only a part of it, so that nothing is lost."""
         line = clean(self.blocks[carrier.at].lines[0]) if carrier.at >= 0 else ""
         return [line] if carrier.title and len(line) > len(carrier.title) + len(carrier.id or "") + 12 else []
 
 
 def _status(claimed: Status, found: Gathered) -> Status:
-    """A ticked parent with open boxes is not done; a unit whose own boxes are all ticked claims to be."""
+    """Return the status of a unit. A ticked unit with open boxes is open; an open one with all boxes ticked claims to be done."""
     ticked = found.ticked
     if claimed is Status.DONE and ticked and not all(ticked):
         return Status.OPEN

@@ -1,4 +1,4 @@
-"""Headings as units: which sections own what makes them units, and which boxes outside of them are the same ones."""
+"""Headings as units: which headings are units, and which boxes elsewhere repeat them."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def is_numbered(source: Source, index: int) -> bool:
 
 
 _REFERS = pattern(r"(?i)\W*(?:issue|ticket|bug)s?\s*#")
-"""`Issue #379 Status`: a part of a report."""
+"""`Issue #379 Status` is a part of a report, not a unit."""
 
 
 def of_kind(source: Source, kind: str) -> list[int]:
-    """Return the headings of one kind, where they can be the units of the document."""
+    """Return the headings of one kind if they can be the units of the document, else nothing."""
     blocks = source.outline.blocks
     found = [i for i, b in enumerate(blocks) if b.kind is Kind.HEADING and is_kind(source, i, kind)]
     is_title = len(found) == 1 and (blocks[found[0]].level == 1 or _REFERS.match(blocks[found[0]].text))
@@ -38,7 +38,7 @@ def of_kind(source: Source, kind: str) -> list[int]:
 
 
 def leaves(source: Source, kind: str) -> list[int]:
-    """Return the headings of one kind that are leaves: `Task 1` with `Task 1.1` below it is a group."""
+    """Return the headings of one kind without groups: `Task 1` with `Task 1.1` below it is a group."""
     found = of_kind(source, kind)
     names = {index: lead.id for index, lead in source.named.items() if lead.kind == kind}
     above = [(inner, outer) for inner in found for outer in source.outline.path(inner) if outer in names]
@@ -56,7 +56,7 @@ def are_chapters(source: Source, level: int) -> bool:
 
 
 def has_stories(source: Source, count: int, *, kinds: tuple[Kind, ...] = (Kind.HEADING,)) -> bool:
-    """Tell whether blocks with story or requirement ids are at least as many: then those are the units."""
+    """Tell whether at least `count` blocks have story or requirement ids: then those blocks are the units."""
     blocks = source.outline.blocks
     leads = {i: lead for i, lead in source.named.items() if blocks[i].kind in kinds and blocks[i].box is None}
     units = [i for i, lead in leads.items() if lead.kind in ("story", "requirement") or carriers.is_unit_prefix(lead)]
@@ -64,7 +64,7 @@ def has_stories(source: Source, count: int, *, kinds: tuple[Kind, ...] = (Kind.H
 
 
 def many_own(source: Source, heads: list[int], signs: frozenset[str]) -> bool:
-    """Tell whether at least half of these sections own boxes or one of these labels."""
+    """Tell whether at least half of these sections have boxes or one of these labels."""
     before = [0, *accumulate(int(_is_sign(block, signs)) for block in source.outline.blocks)]
     owning = sum(1 for start, end in carriers.bounded(source, heads) if before[end] > before[start + 1])
     return owning * 2 >= len(heads)
@@ -81,18 +81,18 @@ def _is_sign(block: Block, signs: frozenset[str]) -> bool:
 
 
 def fill_most(source: Source, heads: list[int]) -> bool:
-    """Tell whether these sections make up at least half of the document."""
+    """Tell whether these sections are at least half of the document."""
     covered = sum(end - start for start, end in carriers.bounded(source, heads))
     return covered * 2 >= len(source.outline.blocks)
 
 
 def inside(source: Source, heads: list[int]) -> bytearray:
-    """Return for each block whether it belongs to one of these sections."""
+    """Return for each block whether it is in one of these sections."""
     return source.outline.cover(carriers.bounded(source, heads))
 
 
 def twins(source: Source, heads: list[int]) -> dict[int, int]:
-    """Return, for each heading that a box outside all of them repeats by word and number, that box."""
+    """Map each heading to the box outside these sections that repeats its word and number."""
     within = inside(source, heads)
     by_key = {_key(source, index): index for index in heads}
     if len(by_key) < len(heads):

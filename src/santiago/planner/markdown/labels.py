@@ -1,4 +1,4 @@
-"""Labels: `**Acceptance Criteria:**`, `Depends on: T001`, `_Requirements: 1.1_`, and what each announces."""
+"""Labels such as `**Acceptance Criteria:**`, `Depends on: T001`, `_Requirements: 1.1_`, and the concept that each stands for."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _LABEL = pattern(
     r"^\s*(?:[-*]\s+)?(?P<open>[*_`]*+)(?P<label>[^:*：`|]{1,60}?)(?P<close>[*_`]*+)\s*(?:\([^()]{1,60}\)\s*)?[:：](?:[*_`]++(?=\s|$))?\s*[*_]*+\s*(?P<rest>.*)"
 )
 _BRACKETED = pattern(r"^\s*[*_]*【(?P<label>[^】]{1,40})】[*_]*\s*[:：]?\s*(?P<rest>.*)")
-"""`【验收标准】`: how labels are set off where bold is not used."""
+"""`【验收标准】`: labels in Chinese and Japanese texts that use no bold."""
 _BOLD_ONLY = pattern(r"^\s*\*\*(?P<label>[^*]{1,60})\*\*\s*(?P<rest>\([^)]*\))?\s*$")
 _BOLD_LEAD = pattern(r"^\s*\*\*(?P<label>[^*]{1,60}?)\*\*\s*(?:[-–—]\s*)?(?P<rest>.*)$")
 _MARKED = pattern(r"^\s*[*_]")
 _BOLD_FIELDS = frozenset({"depends", "files", "touched", "verify", "priority", "status"})
 _ITALIC = pattern(r"^\s*_[^_:：]{2,40}[:：][^_]+_\s*$")
-"""A whole line in italics with a colon: a field of a task list, in whatever language."""
+"""A whole line in italics with a colon. In every language this is a field of a task list."""
 _IDS = pattern(
     r"^\[?(?:\d+|\d+(?:\.\d+)+|[A-Z]+-?\d+(?:\.\d+)*)(?:\s*[,、，]\s*(?:\d+(?:\.\d+)*|[A-Z]+-?\d+(?:\.\d+)*))*\]?$"
 )
@@ -34,15 +34,15 @@ _STRIKE = pattern(r"~~")
 
 
 class Label(NamedTuple):
-    """What a line announces."""
+    """What a line says: the concept of its label, and the text behind the label."""
 
     concept: str | None
-    """The concept that its label stands for, or None where the label is unknown or there is none."""
+    """The concept that the label stands for, or None if the label is unknown or there is none."""
     rest: str
-    """What stands behind the label, or the whole line."""
+    """The text behind the label; the whole line if there is no label."""
     is_label: bool
     marked: bool = False
-    """Written in bold or italics: an author's label, not a sentence with a colon."""
+    """In bold or italics: the author means it as a label, it is not a sentence with a colon."""
 
 
 def split_label(text: str) -> tuple[str, str] | None:
@@ -58,7 +58,7 @@ def split_label(text: str) -> tuple[str, str] | None:
 
 @lru_cache(maxsize=4096)
 def read_label(text: str) -> Label:
-    """Return what a line announces and what it says itself."""
+    """Return the label of a line, its concept, and the text behind it."""
     marked = bool(_MARKED.match(text))
     parts = split_label(text)
     if parts is None:
@@ -66,7 +66,7 @@ def read_label(text: str) -> Label:
     label, rest = parts
     concept = words.concept(label)
     if concept == "profile" and not _SLUG.fullmatch(rest):
-        concept = None  # what a page for profiles does, and nobody's name
+        concept = None  # a sentence about profiles, not the name of one
     if concept is None and _ITALIC.match(text):
         concept = "covers" if _IDS.match(rest) else "other"
     if concept is not None:
@@ -75,7 +75,7 @@ def read_label(text: str) -> Label:
 
 
 def step_label(text: str, *, heading: bool = False) -> Label | None:
-    """Return what a label says that only steps have: Result and Validation judge a step, Actions are what to do."""
+    """Return a label that only steps have: Result and Validation judge a step, Actions say what to do."""
     name, rest = split_label(text) or (text if heading else "", "")
     concept = _STEP_LABELS.get(words.normal(name))
     return Label(concept, rest, is_label=True, marked=True) if concept else None
@@ -91,7 +91,7 @@ def _without_colon(text: str, *, marked: bool) -> Label:
 
 
 def clean(text: str) -> str:
-    """Return a text without emphasis marks at its edges and around its words."""
+    """Return a text without emphasis marks."""
     if "*" not in text and "_" not in text and "~" not in text:
         return text.strip()
     return _EMPHASIS.sub(lambda mark: mark["code"] or "", _STRIKE.sub("", text)).strip().strip("*_").strip()

@@ -1,7 +1,7 @@
-"""Order that a section such as "Dependencies & Execution Order" declares between phases, stories and ranges of tasks.
+"""Read the order that a section such as "Dependencies & Execution Order" declares between phases, stories and tasks.
 
-Only statements that can be read in one way become edges: `US2 depends on US7`, `Phase 3 depends on Phase 2`,
-`T006..T011 before T012..T021`. Every other line that names ids is reported as a note, never guessed.
+Only statements with one possible meaning become edges: `US2 depends on US7`, `Phase 3 depends on Phase 2`,
+`T006..T011 before T012..T021`. Other lines with several ids are reported; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PARALLEL = pattern(
 )
 _LABELS = pattern(r"^[^:：]{1,40}[:：]\s")
 _MOST = 50
-"""Tasks of one sentence that are held against each other."""
+"""The most tasks of one sentence that are compared with each other."""
 
 _SECTION = pattern(
     r"\b(?:dependenc(?:y|ies)|execution order|task order|build order"
@@ -55,11 +55,11 @@ _BRACKETS = pattern(r"[(（][^()（）]*[)）]")
 
 
 _Deps = dict[str, list[Dep]]
-"""For the id of a unit, what the section says that it waits for."""
+"""For each unit id, the dependencies that the section declares."""
 
 
 def ordered(source: Source, document: Document) -> Document:
-    """Add to a document what its dependency sections declare, and what contradicts it."""
+    """Add the dependencies that the document's dependency sections declare, and warnings about contradictions."""
     names, deps = _Names(document.units), _Deps()
     inside = [False] * len(source.outline.blocks)
     for index, block in enumerate(source.outline.blocks):
@@ -75,14 +75,14 @@ def ordered(source: Source, document: Document) -> Document:
 
 
 def _is_order_section(source: Source, index: int) -> bool:
-    """Tell whether a heading announces dependencies; `Task 2: Install dependencies` is a unit that does not."""
+    """Tell whether a heading announces dependencies. `Task 2: Install dependencies` is a unit and does not."""
     block, lead = source.outline.blocks[index], source.leads[index]
     is_unit = lead is not None and not lead.only_counts
     return block.kind is Kind.HEADING and not is_unit and bool(_SECTION.search(block.text))
 
 
 class _Names:
-    """What a statement may call a group or a unit, and what it is."""
+    """The names that a statement may use for groups and units."""
 
     def __init__(self, units: list[Unit]) -> None:
         self.units = {ids.fold(unit.id): unit.id for unit in units if unit.id}
@@ -96,7 +96,7 @@ class _Names:
         self.places = _places(units)
 
     def is_kept(self, group: str, target: str) -> bool:
-        """Tell whether the order of the chunks already makes one group wait for another."""
+        """Tell whether the order of the chunks already makes one group wait for the other."""
         first, last = self.places.get(group), self.places.get(target)
         return first is not None and last is not None and last[1] < first[0]
 
@@ -112,7 +112,7 @@ class _Names:
         return self.chunks.get(named) or self.chunks.get(re.sub(r"\s*phase$", "", named))
 
     def resolve(self, text: str) -> tuple[list[str], list[str]] | None:
-        """Return (groups, unit ids) that a list names, or None where any part of it is something else."""
+        """Return (groups, unit ids) that a list names, or None if any part of it is something else."""
         bracketed = _GROUP_IN_BRACKETS.search(text)
         group = self.group(bracketed[1]) if bracketed else None
         if group:
@@ -126,7 +126,7 @@ class _Names:
 
 
 def _places(units: list[Unit]) -> dict[str, tuple[int, int]]:
-    """Return for each chunk and tag the numbers of the first and the last chunk that it stands in."""
+    """Return for each chunk and tag the numbers of its first and last chunk."""
     number = {chunk: place for place, chunk in enumerate(dict.fromkeys(unit.chunk for unit in units))}
     found: dict[str, tuple[int, int]] = {}
     for unit in units:
@@ -139,7 +139,7 @@ def _places(units: list[Unit]) -> dict[str, tuple[int, int]]:
 
 
 def contradictions(source: Source, units: list[Unit]) -> list[Finding]:
-    """Report tasks that a sentence calls parallel although one of them waits for another."""
+    """Report tasks that a sentence calls parallel although one depends on the other."""
     needs = {unit.id: {dep.target for dep in unit.deps if dep.is_declared} for unit in units if unit.id}
     found = []
     for block in filter(_calls_parallel, source.outline.blocks):
@@ -160,10 +160,10 @@ def _statement(block: Block, names: _Names, document: Document, deps: _Deps) -> 
     sentence = block.text.replace("**", "").replace("__", "")
     if block.text.rstrip().endswith((":", "：")) or (_NONE.search(sentence) and not _VERB.search(sentence)):
         return
-    if read := _waits(sentence, names) or _comes_before(sentence, names):
+    if read := _read_depends_on(sentence, names) or _read_before(sentence, names):
         _take(block, read, names, document, deps)
     elif len(set(ids.mentioned(sentence)) & set(names.units.values())) > 1:
-        document.findings.append(_unread(block))
+        document.findings.append(_ambiguous_order(block))
 
 
 def _take(block: Block, read: _Parts, names: _Names, document: Document, deps: _Deps) -> None:
@@ -180,7 +180,7 @@ def _take(block: Block, read: _Parts, names: _Names, document: Document, deps: _
 _Parts = tuple[tuple[list[str], list[str]], tuple[list[str], list[str]]]
 
 
-def _waits(sentence: str, names: _Names) -> _Parts | None:
+def _read_depends_on(sentence: str, names: _Names) -> _Parts | None:
     """Read `A depends on B`, `A: depends on B`."""
     verb = _VERB.search(sentence)
     if verb is None:
@@ -190,7 +190,7 @@ def _waits(sentence: str, names: _Names) -> _Parts | None:
     return (subject, target) if subject and target else None
 
 
-def _comes_before(sentence: str, names: _Names) -> _Parts | None:
+def _read_before(sentence: str, names: _Names) -> _Parts | None:
     """Read `A before B`."""
     parts = _BEFORE.split(_CLAUSE.split(sentence)[0])
     if len(parts) != 2:
@@ -199,7 +199,7 @@ def _comes_before(sentence: str, names: _Names) -> _Parts | None:
     return (then, first) if first and then else None
 
 
-def _unread(block: Block) -> Finding:
+def _ambiguous_order(block: Block) -> Finding:
     text = block.text if len(block.text) <= 80 else block.text[:79] + "…"
     message = f'the order in "{text}" could be read in more than one way; no dependency was taken from it'
     hint = 'Write "T012 depends on T008", or put "(depends on T008)" behind the task.'

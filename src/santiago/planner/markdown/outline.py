@@ -1,9 +1,9 @@
-"""Markdown as an outline: headings, list items, paragraphs, table rows, code, each with its lines.
+"""Markdown as an outline of blocks: headings, list items, paragraphs, table rows and code, each with its lines.
 
-A requirements document is read for its shape, not rendered, so this scanner keeps what a renderer throws away (the
-line of everything) and is lenient where authors are: a child needs two columns of indent, a lone `<PRD>` tag hides
-nothing, `- [ ]* 3.2` is a box. It makes one pass, holds no recursion, and so takes nested and hostile text in linear
-time. tests/planner/test_outline.py holds it against a CommonMark parser on real documents.
+This scanner finds the structure of a document and does not render it. Unlike a renderer it keeps all line numbers, and it
+is lenient where authors are: a child item needs two columns of indent, a lone `<PRD>` tag hides nothing, `- [ ]* 3.2` is a
+box. It makes one pass without recursion, so that hostile text takes linear time.
+tests/planner/test_outline.py compares it with a CommonMark parser on real documents.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from santiago.contract.patterns import pattern
 from santiago.planner.errors import DocumentError
 
 MAX_DEPTH = 100
-"""List levels a document may nest; no person writes more, and deeper text is an attack or a mistake."""
+"""The most list levels. No person writes more; deeper text is an attack or a mistake."""
 
 
 class Kind(Enum):
@@ -31,7 +31,7 @@ class Kind(Enum):
 
 @dataclass(slots=True)
 class Block:
-    """One block; `lines[i]` stands on source line `line + i`, without its marker."""
+    """One block. `lines[i]` is source line `line + i`, without its marker."""
 
     kind: Kind
     line: int
@@ -41,17 +41,17 @@ class Block:
     marker: str = ""
     """List marker as written: `-`, `*`, `3.`."""
     box: str | None = None
-    """The character in a check box, or None where there is no box."""
+    """The character in a check box, or None if there is no box."""
     starred: bool = False
-    """A box followed by an asterisk: Kiro's optional task."""
+    """An asterisk follows the box: Kiro's mark for an optional task."""
     cells: tuple[str, ...] = ()
     header: tuple[str, ...] = ()
     info: str = ""
-    """What stands behind an opening fence."""
+    """The text behind the marks that open a code fence."""
     parent: int = -1
-    """Index of the item that encloses this block."""
+    """Index of the item around this block, or -1."""
     section: int = -1
-    """Index of the heading that encloses this block."""
+    """Index of the heading above this block, or -1."""
 
     @property
     def text(self) -> str:
@@ -60,7 +60,7 @@ class Block:
         return " ".join(part for part in (line.strip() for line in self.lines) if part)
 
     def line_of(self, place: int) -> int:
-        """Return the line of the document that a place in the text stands on."""
+        """Return the document line of a position in `text`."""
         behind = 0
         for line, part in enumerate(self.lines, self.line):
             behind += len(part.strip()) + 1 if part.strip() else 0
@@ -77,24 +77,24 @@ class Block:
 class Outline:
     blocks: list[Block] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
-    """For each block, the index behind the last block that it contains (its section, or its children)."""
+    """For each block, the index behind the last block inside it (its section, or its children)."""
     line_count: int = 0
     tops: int = 0
-    """How many headings of the first level there are; one or two name the document and its parts."""
+    """The number of first-level headings. One or two of them name the document and its parts."""
 
     def inside(self, index: int) -> range:
-        """Return the indexes of everything inside a heading's section or under an item."""
+        """Return the indexes of the blocks in a heading's section or under an item."""
         return range(index + 1, self.ends[index])
 
     def cover(self, places: Iterable[tuple[int, int]]) -> bytearray:
-        """Return for each block whether it stands in one of these places, each given by its first block and its end."""
+        """Return for each block whether it is inside one of these (start, end) ranges."""
         covered = bytearray(len(self.blocks))
         for start, end in places:
             covered[max(start, 0) : end] = b"\1" * (end - max(start, 0))
         return covered
 
     def path(self, index: int) -> list[int]:
-        """Return the indexes of the enclosing headings, outermost first."""
+        """Return the indexes of the headings around a block, outermost first."""
         found = []
         at = self.blocks[index].section
         while at >= 0:
@@ -117,10 +117,10 @@ _CELL = pattern(r"(?<!\\)\|")
 
 
 def scan(text: str, first_line: int = 1, breaks: Callable[[str, str], bool] | None = None) -> Outline:
-    """Return the outline of a Markdown text whose first line has the given number.
+    """Return the outline of a Markdown text. Its first line has the number `first_line`.
 
-    `breaks(first line of the paragraph, this line)` may begin a new paragraph where Markdown would go on with one:
-    authors write `FR1: …` and `FR2: …` on lines of their own without a blank one between.
+    `breaks(first line of the paragraph, this line)` says where a new paragraph begins although Markdown would continue the old
+    one. Authors write `FR1: …` and `FR2: …` on lines of their own without a blank line between them.
     """
     scanner = _Scanner(text.split("\n"), first_line, breaks)
     scanner.run()
@@ -128,7 +128,7 @@ def scan(text: str, first_line: int = 1, breaks: Callable[[str, str], bool] | No
 
 
 class _Scanner:
-    """One pass over the lines; `stack` holds the open list items, `open` the block that may take a continuation."""
+    """One pass over the lines. `stack` holds the open list items, `open` the block that the next line may continue."""
 
     def __init__(self, lines: list[str], first_line: int, breaks: Callable[[str, str], bool] | None) -> None:
         self.source = lines
@@ -139,7 +139,7 @@ class _Scanner:
         self.stack: list[tuple[int, int]] = []
         self.open: Block | None = None
         self.headings = [-1]
-        """The open headings, and below them none."""
+        """Indexes of the open headings, outermost first. The first entry, -1, stands for no heading."""
         self.after_blank = True
         self.takes: dict[str, tuple[Callable[[int, str, int], bool], ...]] = {
             "#": (self.heading,),
@@ -151,7 +151,7 @@ class _Scanner:
             "<": (self.tag,),
             **dict.fromkeys("+•0123456789", (self.item,)),
         }
-        """By the first character of a line, what it may be; each tells whether it was."""
+        """By the first character of a line, the methods to try. Each returns True if it read the line."""
         self.last_comment_end = max((i for i, line in enumerate(lines) if "-->" in line), default=-1)
 
     def run(self) -> None:
@@ -162,7 +162,7 @@ class _Scanner:
         self.outline.tops = sum(block.kind is Kind.HEADING and block.level == 1 for block in self.blocks)
 
     def step(self, at: int) -> int:
-        """Take the line at this position (or the lines of one fence, comment or table) and return the next one."""
+        """Read the line at this position (or a whole fence, comment or table), and return the next position."""
         raw = self.source[at].rstrip()
         if raw.endswith("\\"):
             raw = raw.rstrip("\\ ")  # a hard line break
@@ -217,7 +217,7 @@ class _Scanner:
         return True
 
     def underlined(self, _at: int, text: str, _indent: int) -> bool:
-        """Turn an open paragraph into a heading where this line underlines it."""
+        """If this line underlines the open paragraph, turn the paragraph into a heading."""
         block = self.open
         if block is None or block.kind is not Kind.PARA or block.parent >= 0 or text.strip(text[0]) or text == "-":
             return False
@@ -284,7 +284,7 @@ class _Scanner:
         return self.item(at, body, indent + 2) if inner else True
 
     def starts_item(self, marker: str) -> bool:
-        """A number in the middle of a paragraph is text, unless a list is open or it begins one."""
+        """Tell whether a marker begins an item. In the middle of a paragraph a number other than 1 is text."""
         in_prose = self.open is not None and self.open.kind is Kind.PARA and self.open.parent < 0
         return not (in_prose and marker[0].isdigit() and marker[:-1] != "1")
 
@@ -301,11 +301,11 @@ class _Scanner:
         self.open = block if kind is Kind.PARA else None
 
     def continues(self, block: Block, text: str, indent: int) -> bool:
-        """Tell whether a line goes on with the open block."""
+        """Tell whether a line continues the open block."""
         if block.kind is Kind.PARA:
             return self.breaks is None or not self.breaks(block.lines[0], text)
         if block.kind is Kind.ITEM and indent <= self.stack[-1][0] and self.ends_list(text):
-            # Markdown would read `**Status:** done` right under a list as part of its last item; authors do not.
+            # Markdown makes `**Status:** done` directly under a list part of the last item; authors do not mean that.
             self.close_items(indent)
             return False
         return True
@@ -314,7 +314,7 @@ class _Scanner:
         return bool(_BOLD_LABEL.match(text)) or (self.breaks is not None and self.breaks("", text))
 
     def close_items(self, indent: int) -> None:
-        """Close the items that a block at this column no longer belongs to."""
+        """Close the items that a block in this column no longer belongs to."""
         while self.stack and indent <= self.stack[-1][0]:
             self.stack.pop()
 
@@ -338,7 +338,7 @@ class _Scanner:
         return end
 
     def without_comment(self, at: int, raw: str) -> tuple[str, int]:
-        """Return the line without its comments, and how many lines they span; an unclosed one is text."""
+        """Return the line without comments, and how many lines these span. An unclosed comment is text."""
         skip = 1
         while (start := raw.find("<!--")) >= 0:
             stop = raw.find("-->", start)
@@ -353,13 +353,13 @@ class _Scanner:
 
 
 def _read_box(block: Block, text: str) -> None:
-    """Take the check box off an item, where it has one."""
+    """Move the check box of an item from its text into `box`."""
     if (box := _BOX.match(text)) is not None:
         block.box, block.starred, block.lines = box[1] or " ", box[2] is not None, [_plain(box[3] or "")]
 
 
 def _ends(blocks: list[Block]) -> list[int]:
-    """Return where each block ends: an item with its last child, a heading with the last block of its section."""
+    """Return where each block ends: an item after its last child, a heading after the last block of its section."""
     ends = list(range(1, len(blocks) + 1))
     for index in range(len(blocks) - 1, -1, -1):
         around = blocks[index].parent if blocks[index].parent >= 0 else blocks[index].section

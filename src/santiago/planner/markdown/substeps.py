@@ -1,4 +1,4 @@
-"""Steps and their substeps: `Step 2.1` is a part of `Step 2`, whose text and criteria it adds to."""
+"""Steps and substeps: `Step 2.1` is a part of `Step 2`, and its text and criteria are added to that step."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _SUBSTEP = pattern(r"(\d+)(?:\.\d+)+")
 
 
 def parents(source: Source, found: Sequence[int]) -> dict[int, int | None]:
-    """Return for each heading of a substep the heading of its step; None where there is no such step.
+    """Map each substep heading to the heading of its step, or to None if there is no such step.
 
-    The nearest step before it with that number counts. Where a document has no whole steps at all, the first part of
-    a number counts the section that it stands in, as in `Step 1.2` under `Phase 1`, and these are steps.
+    The nearest step above with that number counts. If the document has no whole steps at all, the first number is that of the
+    section, as in `Step 1.2` under `Phase 1`; then these are steps and no substeps.
     """
     whole: dict[str, int] = {}
     owners: dict[int, int | None] = {}
@@ -50,7 +50,7 @@ def _in_section(source: Source, index: int) -> bool:
 
 
 def made(source: Source, found: Sequence[int]) -> list[Carrier]:
-    """Return the place of each step and substep; what follows a substep inside a step's section goes with it."""
+    """Return the carrier of each step and substep. Blocks that follow a substep inside a step's section belong to the substep."""
     ends, steps = source.outline.ends, set(found)
     made = []
     for start, after in zip(found, [*found[1:], len(source.outline.blocks)], strict=True):
@@ -63,7 +63,7 @@ def made(source: Source, found: Sequence[int]) -> list[Carrier]:
 
 
 def are_planned(source: Source, found: Sequence[int]) -> bool:
-    """Tell whether at least half of these sections say both what to do, in a list, and what comes of it."""
+    """Tell whether at least half of these sections have a list of actions and a result."""
     told = [_labels(source, start, end) for start, end in carriers.bounded(source, list(found))]
     planned = [{label.concept for label in one if label.concept == "judged" or not label.rest} for one in told]
     return sum({"actions", "judged"} <= concepts for concepts in planned) * 2 >= len(told)
@@ -75,15 +75,15 @@ def _labels(source: Source, start: int, end: int) -> list[Label]:
 
 
 def merged(units: Mapping[int, Unit], owners: Mapping[int, int | None]) -> list[Unit]:
-    """Return the steps with their substeps in them; a substep that its author left out stays by itself, to be reported."""
+    """Return the steps with their substeps merged in. A substep that is dropped or out of scope stays separate, to be reported."""
     inside = {at: owner for at, owner in owners.items() if owner is not None and units[at].status in PLANNED}
     parts: dict[int, list[Unit]] = {}
     for index, owner in inside.items():
         parts.setdefault(owner, []).append(units[index])
-    return [_whole(unit, parts.get(index, [])) for index, unit in units.items() if index not in inside]
+    return [_with_parts(unit, parts.get(index, [])) for index, unit in units.items() if index not in inside]
 
 
-def _whole(step: Unit, parts: list[Unit]) -> Unit:
+def _with_parts(step: Unit, parts: list[Unit]) -> Unit:
     if not parts:
         return step
     names = (*step.tags, *filter(None, (part.id for part in parts)))
@@ -97,7 +97,7 @@ def _whole(step: Unit, parts: list[Unit]) -> Unit:
         status=Status.OPEN if is_open else step.status,
         tags=names,
         criteria=tuple(_all(every, "criteria")),
-        deps=_outward(_all(every, "deps"), own),
+        deps=_deps_on_other_steps(_all(every, "deps"), own),
         covers=unique(_all(every, "covers")),
         files=unique(_all(every, "files")),
         verify=unique(_all(every, "verify")),
@@ -109,8 +109,8 @@ def _all(units: list[Unit], field: str) -> list[Any]:
     return [each for unit in units for each in getattr(unit, field)]
 
 
-def _outward(deps: list[Dep], own: set[str]) -> tuple[Dep, ...]:
-    """Return the dependencies on other steps; those between parts of one are the order that they stand in."""
+def _deps_on_other_steps(deps: list[Dep], own: set[str]) -> tuple[Dep, ...]:
+    """Return the dependencies on other steps. Those between parts of the same step are left out."""
     first: dict[str, Dep] = {}
     for dep in deps:
         if ids.fold(dep.target) not in own:
@@ -119,7 +119,7 @@ def _outward(deps: list[Dep], own: set[str]) -> tuple[Dep, ...]:
 
 
 def orphans(source: Source, owners: Mapping[int, int | None]) -> Iterator[Finding]:
-    """Report each substep whose step is not there."""
+    """Report each substep without a step."""
     for index in (index for index, owner in owners.items() if owner is None):
         number = _number(source, index)
         message = f"Step {number} is a substep of Step {number.partition('.')[0]}, but there is no such step before it"

@@ -1,4 +1,4 @@
-"""Tables whose first line is a title or blank: their real header is the first row of the body."""
+"""The meaning of table columns; and tables whose first line is a title or blank, with the real header in the first row."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from santiago.planner import words
 from santiago.planner.markdown.outline import Block, Kind, Outline
 
 _ENOUGH = 2
-"""Known column names that make a row a header, where the written header has fewer than that."""
+"""A row is the real header if it has this many known column names and the written header has fewer."""
 
 
 def mended(outline: Outline) -> Outline:
-    """Give the rows of such tables their real header; the row that it stood in then equals its own header."""
+    """Give the rows of such tables their real header. The row with the header then equals its own header."""
     blocks = outline.blocks
     for index, block in enumerate(blocks):
         first = block.kind is Kind.ROW and (index == 0 or blocks[index - 1].header is not block.header)
@@ -27,7 +27,7 @@ def mended(outline: Outline) -> Outline:
 
 @lru_cache(maxsize=256)
 def columns_of(header: tuple[str, ...]) -> dict[str, int]:
-    """Return the first column of each meaning that a header has."""
+    """Return the first column of each meaning in a header."""
     found: dict[str, int] = {}
     for at, cell in enumerate(header):
         if (meaning := column(cell)) is not None:
@@ -36,13 +36,13 @@ def columns_of(header: tuple[str, ...]) -> dict[str, int]:
 
 
 def cell_of(row: Block, meaning: str) -> str:
-    """Return what a row says in the column of this meaning; nothing where there is none."""
+    """Return the cell of a row in the column of this meaning; an empty text if there is none."""
     at = columns_of(row.header).get(meaning, len(row.cells))
     return row.cells[at] if at < len(row.cells) else ""
 
 
 def id_column(header: tuple[str, ...]) -> int:
-    """Return which column holds the ids: the one that is called so, else the first."""
+    """Return which column holds the ids: the one with such a name, else the first."""
     return columns_of(header).get("id", 0)
 
 

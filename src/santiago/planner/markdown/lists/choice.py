@@ -1,4 +1,4 @@
-"""The choice between the lists that a document offers, and the report of what was not chosen."""
+"""Choose one of the lists that a document offers, and report the others."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from santiago.planner.markdown.lists.unnamed import as_a_lists, chain_lists, num
 from santiago.planner.source import Source
 
 MAX_TITLE = 120
-"""Characters of a sentence that serves as a title."""
+"""A title made of a sentence is cut to this many characters."""
 
 _IMPROVED = pattern(
     r"(?:improved|revised|rewritten|corrected|better|final)(?: requirement| version| wording| statement)?\s*[:：]\s*(.+)",
@@ -40,22 +40,22 @@ class Choice:
     view: View
     taken: UnitList
     others: tuple[UnitList, ...]
-    """Lists of units that were not taken and are not part of the one that was."""
+    """Lists that were not taken, without what the taken list contains."""
 
     def document(self, format_: str) -> Document:
-        """Return the document that the taken list makes, with a finding for every list beside it."""
+        """Return the document of the taken list, with a finding for every other list."""
         source = self.view.source
         evidence = (f"{count(len(self.taken.carriers), 'unit')}: {self.taken.name}",)
         carriers = list(self.taken.carriers)
         beside = [made.at for other in self.others for made in other.carriers]
         found = assemble.document(source, format_, evidence, carriers, repeated=self.taken.repeated, known=beside)
         found.units = [titled(unit) for unit in with_columns(self.view, found.units, self.taken.carriers)]
-        found.units, joined = _in_order(found.units)
+        found.units, joined = _without_sections(found.units)
         found.findings += [*joined, *self.beside()]
         return found
 
     def beside(self) -> list[Finding]:
-        """Return one finding for each list beside the taken one: nothing may be missing without a word."""
+        """Return one finding for each list that was not taken, so that nothing is left out silently."""
         found = [_not_taken(self.view, other, self.taken) for other in self.others]
         inside = _cover(self.view, self.taken)
         for prefix, members in side_lists(self.view).items():
@@ -66,7 +66,7 @@ class Choice:
 
 
 def titled(unit: Unit) -> Unit:
-    """Return a unit that has only an id with a title: its improved wording where it has two, else its first words."""
+    """Give a unit that has only an id a title: its improved wording if it has one, else its first line."""
     if unit.title != unit.id:
         return unit
     lines = [clean(line) for line in unit.text.split("\n") if line.strip()]
@@ -77,26 +77,26 @@ def titled(unit: Unit) -> Unit:
     return replace(unit, title=title) if title else unit
 
 
-def _in_order(units: list[Unit]) -> tuple[list[Unit], list[Finding]]:
-    """Let mere sections be no chunks where a unit depends on one of a later section: only phases and epics bind."""
+def _without_sections(units: list[Unit]) -> tuple[list[Unit], list[Finding]]:
+    """If a unit depends on a unit of a later section, use only phases and epics as chunks, and no mere sections."""
     place = {chunk: number for number, chunk in enumerate(dict.fromkeys(unit.chunk for unit in units))}
     chunk_of = {ids.fold(unit.id): unit.chunk for unit in units if unit.id}
     for unit, dep in [(one, dep) for one in units for dep in one.deps if dep.is_declared]:
         chunks = [unit.chunk, chunk_of.get(ids.fold(dep.target), unit.chunk)]
-        if place[chunks[1]] > place[chunks[0]] and not all(map(_binds, chunks)):
+        if place[chunks[1]] > place[chunks[0]] and not all(map(_is_stage, chunks)):
             message = f"{unit.id or unit.title} depends on {dep.target} of a later section; so sections are not used as chunks"
             hint = "Put the sections into the order of their dependencies, or call them phases, if they are stages."
             joined = note("chunks_joined", dep.line, message, hint)
-            return [replace(u, chunk=u.chunk if _binds(u.chunk) else None) for u in units], [joined]
+            return [replace(u, chunk=u.chunk if _is_stage(u.chunk) else None) for u in units], [joined]
     return units, []
 
 
-def _binds(chunk: str | None) -> bool:
+def _is_stage(chunk: str | None) -> bool:
     return is_group(chunk or "")
 
 
 def offers(view: View) -> list[UnitList]:
-    """Return every list that could be the document's units, without those that another one contains."""
+    """Return every list that could be the document's units, without tables that repeat another list."""
     found = [
         *named_lists(view),
         *numbered_lists(view),
@@ -110,19 +110,19 @@ def offers(view: View) -> list[UnitList]:
 
 @lru_cache(maxsize=1)
 def choose(source: Source) -> Choice | None:
-    """Return the list to plan from: the one that the user asked for, else the strongest by the written rules."""
+    """Return the list to plan: the one that the user asked for, else the strongest."""
     view = View(source)
     lists = offers(view)
     named = source.options.units
     taken = _asked(view, lists, named.lower().split(",")) if named else _strongest(view, lists) if lists else None
     if taken is None:
         return None
-    others = [_rest(view, offer, taken) for offer in lists if offer is not taken]
+    others = [_without_taken(view, offer, taken) for offer in lists if offer is not taken]
     return Choice(view=view, taken=taken, others=tuple(other for other in others if other is not None))
 
 
 def _asked(view: View, lists: list[UnitList], names: list[str]) -> UnitList | None:
-    """Return the list that the user named, or the lists as one where several were named; None where one is missing."""
+    """Return the list that the user named; several lists as one; None if one of them is missing."""
     named = [[offer for offer in lists if name.strip() in offer.keys] for name in names]
     return _as_one(list(dict.fromkeys(_strongest(view, offers) for offers in named))) if all(named) else None
 
@@ -138,8 +138,8 @@ def _as_one(found: list[UnitList]) -> UnitList:
     )
 
 
-def _rest(view: View, offer: UnitList, taken: UnitList) -> UnitList | None:
-    """Return what the taken list leaves of another one: nothing of what it contains, nor of what contains it."""
+def _without_taken(view: View, offer: UnitList, taken: UnitList) -> UnitList | None:
+    """Return another list without what the taken list contains, or None if nothing remains or it contains the taken list."""
     if _is_inside(taken, _cover(view, offer)):
         return None
     cover = _cover(view, taken)
@@ -149,12 +149,12 @@ def _rest(view: View, offer: UnitList, taken: UnitList) -> UnitList | None:
 
 def _strongest(view: View, lists: list[UnitList]) -> UnitList:
     lists = [offer for offer in lists if any(made.status in PLANNED for made in offer.carriers)] or lists
-    best = max(lists, key=_standing)
+    best = max(lists, key=_preference)
     if best.explicit:
         return best
-    # A list without criteria yields to one with criteria that says the same more fully.
+    # A list without criteria yields to a list with criteria that covers the same units.
     fuller = [offer for offer in lists if offer.explicit and _may_replace(view, offer, best)]
-    return max(fuller, key=_standing) if fuller else best
+    return max(fuller, key=_preference) if fuller else best
 
 
 def _may_replace(view: View, offer: UnitList, best: UnitList) -> bool:
@@ -167,14 +167,14 @@ def _may_replace(view: View, offer: UnitList, best: UnitList) -> bool:
     return offer.kind == "as-a" or (offer.kind != "phase" and _is_inside(best, _cover(view, offer)))
 
 
-def _standing(offer: UnitList) -> tuple[int, int, int, int]:
-    """Stories first, then ids of a known kind, then the stronger rule, the more usual kind, the longer list."""
+def _preference(offer: UnitList) -> tuple[int, int, int, int]:
+    """Return the sort key: stories first, then known kinds of id, the stronger rule, the more usual kind, the longer list."""
     known = 2 if offer.kind == "story" else offer.kind in ("requirement", "feature", "task")
     return (known, -offer.rule, -_BY_KIND.index(offer.kind), len(offer.carriers))
 
 
 def _joined(view: View, lists: list[UnitList]) -> list[UnitList]:
-    """Let a table that repeats a list by id go, and add to the list what only the table defines."""
+    """Leave out tables that repeat a list by id. Rows that only the table has are added to that list."""
     named = {offer.kind: offer for offer in lists if offer.rule < 10}
     kept: list[UnitList] = []
     for offer in lists:
@@ -195,7 +195,7 @@ def _joined(view: View, lists: list[UnitList]) -> list[UnitList]:
 
 
 def _new_rows(view: View, offer: UnitList, known: set[str]) -> list[Carrier]:
-    """Return the rows of tables that define something: no known id, and no table about the list, such as one of its state."""
+    """Return the rows whose ids are not known yet. Rows without an id count unless most rows of their table have known ids."""
     tables: dict[int, list[Carrier]] = {}
     for made in offer.carriers:
         tables.setdefault(id(view.blocks[made.at].header), []).append(made)

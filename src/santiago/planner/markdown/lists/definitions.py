@@ -1,4 +1,4 @@
-"""Definitions: blocks that open with an id and say what it stands for, and which list the prefix of an id belongs to."""
+"""Definitions: blocks that begin with an id and say what it stands for; and the kind of list that an id belongs to."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TWO_PART = pattern(r"\D+\d+[-.]\d")
 
 
 def kind_of(found: ids.Found) -> str | None:
-    """Return the kind of list that an id belongs to: a known one, `other`, `side`, or None where it is no unit's."""
+    """Return the kind of list that an id belongs to: a known kind, `other`, `side`, or None if it is no unit's id."""
     if found.kind != "prefix":
         return _WORDS.get(found.kind)
     parts = found.prefix.split("-")
@@ -43,17 +43,17 @@ def kind_of(found: ids.Found) -> str | None:
         return "side"
     if not _GROUPS.isdisjoint(parts):
         return None
-    # `P1` alone is a priority or a persona; `P0-1` is the first requirement of that priority.
+    # `P1` is a priority or a persona; `P0-1` is the first requirement of priority P0.
     return None if found.prefix == "P" and not _TWO_PART.match(found.id) else "other"
 
 
 def is_sure(found: ids.Found, kind: str) -> bool:
-    """Tell whether an id says by itself that it is a requirement or story; `R1` may be a risk, `T1` a test."""
+    """Tell whether an id alone shows that it is a requirement or story. `R1` may be a risk, `T1` a test."""
     return kind in ("story", "requirement", "nfr") and (found.kind != "prefix" or len(found.prefix) > 1)
 
 
 def is_listlike(identifiers: list[str]) -> bool:
-    """Tell whether ids without a hyphen are counted (`R1, R2`) rather than names (`S3, S4 and EC2`, `E2E`)."""
+    """Tell whether ids count through a list (`R1, R2`) or are names (`S3, S4 and EC2`, `E2E`). A hyphen makes them a list."""
     hyphened = [name for name in identifiers if re.search(r"[-_.]\d", name)]
     if len(hyphened) * 2 >= len(identifiers):
         return True
@@ -71,7 +71,7 @@ _FORMER = pattern(
 
 
 class Definition(NamedTuple):
-    """A block that opens with an id and defines what stands behind it."""
+    """A block that begins with an id and defines it."""
 
     at: int
     found: ids.Found
@@ -100,7 +100,7 @@ def side_lists(view: View) -> dict[str, list[Definition]]:
 
 
 def _openings(view: View) -> Iterator[tuple[int, ids.Found, str]]:
-    """Yield the blocks that define the id which they open with, each with the kind of its list."""
+    """Yield the blocks that define the id at their beginning, with the kind of list."""
     weights = _moscow(view)
     for index, lead in view.source.named.items():
         block, kind = view.blocks[index], kind_of(lead)
@@ -113,34 +113,34 @@ def _openings(view: View) -> Iterator[tuple[int, ids.Found, str]]:
 
 
 def _moscow(view: View) -> frozenset[str]:
-    """Return M, S and C where a document numbers what it must, should and could do by these letters."""
+    """Return the prefixes M, S and C if the document has headings for what it must and should do."""
     named = [b.text for b in view.blocks if b.kind is Kind.HEADING and ("ust" in b.text or "hould" in b.text)]
     heads = {words.normal(text).partition(" ")[0] for text in named}
     return frozenset("MSC") if {"must", "should"} <= heads else frozenset()
 
 
 def _is_boxed_requirement(view: View, index: int) -> bool:
-    """Tell whether a box stands under Requirements: RISK-01 there is what the part on risks must do, and no risk."""
+    """Tell whether a box is under Requirements. RISK-01 there is a requirement about risks, and no risk."""
     if view.blocks[index].box is None or view.source.under_criteria[index]:
         return False
     return any("requirements" in view.blocks[at].text.lower() for at in view.source.outline.path(index))
 
 
 def _under_headings(view: View, found: list[Definition]) -> list[Definition]:
-    """Let a heading be the unit whose first line gives its id as a field: `### Login` above `- ID: US-001`."""
+    """If a heading's first line gives an id as a field, make the heading the unit: `### Login` above `- ID: US-001`."""
     fields = [d.at for d in found if labelled_id(view.blocks[d.at].lines[0]) is not None]
     if not fields:
         return found
     raised = _first_lines(view, fields)
     if len(raised) * 2 <= len(fields):
-        return found  # the headings hold stories; that one of them holds a single one says nothing
+        return found  # most headings hold several stories, so they are groups
     taken = {d.at for d in found}
     kept = [d for d in found if d.at not in raised or d.at - 1 not in taken]
     return sorted(_raised(view, d) if d.at in raised else d for d in kept)
 
 
 def _first_lines(view: View, fields: list[int]) -> set[int]:
-    """Return the fields that stand right under a heading that holds no other one."""
+    """Return the id fields directly under a heading that has no other id field."""
     per_section = Counter(view.blocks[at].section for at in fields)
     first = [at for at in fields if view.blocks[at].section == at - 1 and per_section[at - 1] == 1]
     return {at for at in first if view.blocks[at - 1].level > 1}
@@ -154,7 +154,7 @@ def _raised(view: View, field: Definition) -> Definition:
 
 
 def _lettered(view: View) -> dict[int, ids.Found]:
-    """Return the headings A1, A2, B1, C1, …: a letter for each part of the document, whatever it means elsewhere."""
+    """Return the headings A1, A2, B1, C1, …, where a letter stands for a part of the document."""
     by_level: dict[int, dict[int, ids.Found]] = defaultdict(dict)
     for index, block in enumerate(view.blocks):
         if block.kind is Kind.HEADING and block.level > 1 and (match := _LETTERED.match(block.text)):
@@ -168,14 +168,14 @@ def _lettered(view: View) -> dict[int, ids.Found]:
 
 
 def _not_repeated(view: View, found: list[Definition]) -> list[Definition]:
-    """Drop the places in metrics, questions and notes that speak of an id which is defined elsewhere."""
+    """Leave out places in metrics, questions and notes if the id is defined elsewhere."""
     aside = {d.at for d in found if _is_aside(view, d.at)}
     proper = {ids.fold(d.found.id) for d in found if d.at not in aside}
     return [d for d in found if d.at not in aside or ids.fold(d.found.id) not in proper]
 
 
 def _is_aside(view: View, index: int) -> bool:
-    """Tell whether a place speaks of units rather than defining them: criteria, notes, tests, metrics, questions."""
+    """Tell whether a place refers to units rather than defining them: criteria, notes, tests, metrics, questions."""
     if view.source.zones[index] == Zone.NEVER or view.source.under_criteria[index]:
         return True
     section = view.blocks[index].section
@@ -183,7 +183,7 @@ def _is_aside(view: View, index: int) -> bool:
 
 
 def _defines(view: View, index: int, block: Block, lead: ids.Found) -> bool:
-    """Tell a definition from a sentence that happens to begin with an id, and from a mere reference."""
+    """Tell whether a block defines its id, and is not a sentence that begins with an id or a mere reference."""
     if block.kind is Kind.PARA and block.parent >= 0:
         return False
     raw = block.lines[0]
@@ -199,7 +199,7 @@ def _defines(view: View, index: int, block: Block, lead: ids.Found) -> bool:
 
 
 def _says_what(view: View, index: int, lead: ids.Found) -> bool:
-    """Tell whether something stands behind an id that is more than other ids."""
+    """Tell whether the text behind an id is more than other ids."""
     if not lead.rest.strip():
         return view.ends[index] > index + 1 or view.blocks[index].kind is Kind.PARA
     names, nothing_else = hints.targets(lead.rest) if len(lead.rest) <= 120 else ([], False)
@@ -207,7 +207,7 @@ def _says_what(view: View, index: int, lead: ids.Found) -> bool:
 
 
 def is_form(view: View, index: int) -> bool:
-    """Tell whether a block is an id and nothing else, and the next line a field: `US-001` above `Title: …`."""
+    """Tell whether a block is only an id and the next line is a field: `US-001` above `Title: …`."""
     block, lead = view.blocks[index], view.source.leads[index]
     if lead is None or lead.kind != "prefix" or lead.rest.strip() or block.kind not in (Kind.ITEM, Kind.PARA):
         return False
@@ -223,7 +223,7 @@ def _is_field(line: str) -> bool:
 
 
 def _without_title(view: View, found: list[Definition]) -> list[Definition]:
-    """Drop the document's own title where it carries an id and other units follow."""
+    """Leave out the document's title if it has an id and other units follow."""
     if len(found) > 1 and view.blocks[found[0].at].kind is Kind.HEADING and view.blocks[found[0].at].level == 1:
         first = found[0].at
         others = sum(1 for block in view.blocks[first + 1 :] if block.kind is Kind.HEADING and block.level == 1)
@@ -232,7 +232,7 @@ def _without_title(view: View, found: list[Definition]) -> list[Definition]:
 
 
 def former_ids(title: str) -> tuple[str, ...]:
-    """Return the ids that a title says the unit had before."""
+    """Return the ids that the unit had before, according to its title."""
     return tuple(name for match in _FORMER.finditer(title) for name in ids.mentioned(match[1]))
 
 

@@ -1,4 +1,4 @@
-"""Where a unit ends, and which group it stands in."""
+"""Where a unit ends, and which group it belongs to."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from santiago.planner.markdown.outline import Block, Kind
 
 
 def extents(view: View, starts: list[int]) -> list[tuple[int, int]]:
-    """Return (start, end) of each unit: no unit reaches into the next one.
+    """Return (start, end) of each unit. No unit reaches into the next one.
 
-    A heading has its section, a paragraph what follows it there up to the next group, an item what is nested in it; an item also
-    has what follows where that is a criteria label, which many authors do not indent.
+    A heading has its section. A paragraph has what follows it in its section, up to the next group. An item has what is nested
+    in it, and also what follows it if that begins with a criteria label, since many authors do not indent these.
     """
     pairs = []
     for at, after in zip(starts, [*starts[1:], len(view.blocks)], strict=False):
@@ -37,19 +37,19 @@ def extents(view: View, starts: list[int]) -> list[tuple[int, int]]:
 
 
 def _is_open_form(view: View, at: int) -> bool:
-    """Tell whether the fields of an item that is only an id stand beside it, and not inside it."""
+    """Tell whether an item is only an id and its fields follow it without being nested in it."""
     return view.ends[at] == at + 1 and is_form(view, at)
 
 
 def _label_follows(view: View, at: int, limit: int) -> bool:
-    """Tell whether the block right behind an item is a criteria label outside any list."""
+    """Tell whether the block directly behind an item is a criteria label outside all lists."""
     if at >= limit or view.blocks[at].kind is not Kind.PARA or view.blocks[at].parent >= 0:
         return False
     return view.criteria_before[at + 1] > view.criteria_before[at]
 
 
 def grouped(view: View, carriers: list[Carrier]) -> list[Carrier]:
-    """Return the carriers with their chunk: phase or epic, else the section or bold label that holds several."""
+    """Return the carriers with their chunk: the phase or epic, else the section or bold label if one of these has several units."""
     explicit = [view.group_labels[carrier.at] or chunk_of(view.source, carrier.at) for carrier in carriers]
     near = _near_labels(view, carriers)
     sizes = Counter(near)
@@ -61,7 +61,7 @@ def grouped(view: View, carriers: list[Carrier]) -> list[Carrier]:
 
 
 def _near_labels(view: View, carriers: list[Carrier]) -> list[str | None]:
-    """Return for each unit the bold paragraph above it in its section, or the heading of its section."""
+    """Return for each unit the bold paragraph above it in its section, else the heading of its section."""
     labels = _bold_labels(view)
     found: list[str | None] = []
     for carrier in carriers:
@@ -87,7 +87,7 @@ def _bold_labels(view: View) -> list[int]:
 
 
 def _names_group(view: View, index: int, block: Block) -> bool:
-    """Tell whether a paragraph is nothing but bold words that are no label, such as `**Operations**`."""
+    """Tell whether a paragraph is only bold words that are no label, such as `**Operations**`."""
     if block.kind is not Kind.PARA or block.parent >= 0 or len(block.lines) > 1 or not block.text.startswith("**"):
         return False
     parts = split_label(block.text)

@@ -1,4 +1,4 @@
-"""What the finders share: a list of units, and where a document has criteria labels and As-a sentences."""
+"""The data that all modules of this package share: a list of units, and the places of criteria labels and As-a sentences."""
 
 from __future__ import annotations
 
@@ -19,30 +19,31 @@ from santiago.planner.source import Source
 
 @record
 class UnitList:
-    """One list that the document offers as its units."""
+    """One list of units that the document offers."""
 
     rule: int
+    """How the list was found; lower is stronger. The package's docstring lists the rules."""
     kind: str
     """`story`, `requirement`, `feature`, `task`, `other`, `numbered`, `phase`, `chain`, `table`, `as-a`."""
     name: str
     """What a person would call it: `FR-001 to FR-020`."""
     carriers: tuple[Carrier, ...]
     explicit: bool
-    """At least half of its units own criteria that the document labels as such."""
+    """At least half of its units have labelled criteria."""
     keys: frozenset[str]
-    """What `--units` may call it."""
+    """The values of `--units` that select it."""
     repeated: tuple[int, ...] = ()
     """Places that only repeat one of its units."""
     headings: frozenset[str] = frozenset()
-    """The ids that headings define, also those that only group its units."""
+    """The ids that headings define, including headings that only group units."""
 
 
-_GAP = pattern(r"[\[<{][a-z][a-z /_-]{2,40}[\]>}]", re.IGNORECASE)
-"""`As a [user], I want to [action]`: a story that nobody wrote yet."""
+_PLACEHOLDER = pattern(r"[\[<{][a-z][a-z /_-]{2,40}[\]>}]", re.IGNORECASE)
+"""A placeholder: `As a [user], I want to [action]` is a template."""
 
 
 class View:
-    """A source with the marks that several finders ask for, each made once."""
+    """A source with further views that several modules need. Each view is computed once."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -56,7 +57,7 @@ class View:
 
     @cached_property
     def criteria_before(self) -> list[int]:
-        """For each block, how many criteria marks stand before it: counting in a range is one subtraction."""
+        """For each block, how many criteria marks come before it. A range is then counted by one subtraction."""
         return self._before(self.criteria_marks)
 
     def _before(self, places: list[int]) -> list[int]:
@@ -72,10 +73,10 @@ class View:
 
     @cached_property
     def stories(self) -> list[int]:
-        """The blocks that are As-a sentences; half sentences count where stories are due and no boxes say more."""
+        """The blocks that are As-a sentences. Half sentences count in story sections, if the document has no boxes of work."""
         places = indexes(self.source, Kind.HEADING, Kind.ITEM, Kind.PARA)
         found = [index for index in places if words.is_story(self.blocks[index].text)]
-        told = [index for index in found if len(_GAP.findall(self.blocks[index].text)) < 2]
+        told = [index for index in found if len(_PLACEHOLDER.findall(self.blocks[index].text)) < 2]
         halves = [index for index in sorted({*places} - {*found}) if self._is_half(index)]
         enough = len(told) + len(halves) > 2 and not self._boxes_before[-1]
         return sorted([*told, *halves]) if enough else told
@@ -89,7 +90,7 @@ class View:
 
     @cached_property
     def group_labels(self) -> list[str | None]:
-        """For each block, the phase or epic named by a bold paragraph above it or by an item around it."""
+        """For each block, the phase or epic that a bold paragraph above it or an item around it names."""
         found: list[str | None] = []
         last: str | None = None
         for block in self.blocks:
@@ -110,7 +111,7 @@ class View:
         return [0, *accumulate(block.box is not None and not under[i] for i, block in enumerate(self.blocks))]
 
     def holds_work(self, index: int) -> bool:
-        """Tell whether a section holds boxes that are no criteria: then these are the work."""
+        """Tell whether a section has boxes that are no criteria: then these boxes are the work."""
         return self._boxes_before[self.ends[index]] > self._boxes_before[index]
 
     @cached_property
@@ -118,13 +119,13 @@ class View:
         return self._before(self.stories)
 
     def tells_stories(self, carriers: Sequence[Carrier]) -> bool:
-        """Tell whether at least half of these units are or hold an As-a sentence."""
+        """Tell whether at least half of these units are or contain an As-a sentence."""
         before = self._stories_before
         telling = sum(before[carrier.end] > before[carrier.at] or words.is_story(carrier.title) for carrier in carriers)
         return telling * 2 >= len(carriers)
 
     def section_end(self, index: int) -> int:
-        """Return the index behind the section that a block stands in."""
+        """Return the index behind the section that a block is in."""
         section = self.blocks[index].section
         return self.ends[section] if section >= 0 else len(self.blocks)
 
@@ -142,7 +143,7 @@ def opens_group(block: Block) -> bool:
 
 
 def marks_criteria(block: Block) -> bool:
-    """Tell whether a block announces criteria, or is one by its own words (a Given)."""
+    """Tell whether a block announces criteria, or is a criterion by its words (a Given)."""
     match block.kind:
         case Kind.HEADING:
             return words.concept(block.text) == "criteria"
@@ -157,5 +158,5 @@ def _is_criteria_line(line: str) -> bool:
     if len(line) > 400 and ":" not in line[:80] and "：" not in line[:80]:
         return False
     concept = read_label(line).concept
-    # Inside a unit a list called "Success Criteria" is that unit's; a section of that name is the document's.
+    # Inside a unit, "Success Criteria" are the unit's; a section of that name is about the whole product.
     return concept in ("criteria", "success")

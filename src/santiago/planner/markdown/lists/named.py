@@ -1,4 +1,4 @@
-"""Lists by id: headings (rule 8), and list items or bold paragraphs (rule 9), that open with an id."""
+"""Lists by id: headings (rule 8), and list items or bold paragraphs (rule 9), that begin with an id."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.outline import Kind
 
 SHORT_FILE = 150
-"""Lines up to which an id that occurs once may be the document's only unit."""
+"""In a document of at most this many lines, an id that occurs once may be the only unit."""
 
 _HYPHENED = pattern(r"[-_]\d")
 _PLAIN_NUMBER = pattern(r"\D*?(\d+)")
 
 
 def named_lists(view: View) -> list[UnitList]:
-    """Return the lists of units by id, one per kind; requirements and non-functional ones are one list."""
+    """Return the lists of units by id, one per kind. Functional and non-functional requirements are one list."""
     by_kind: dict[str, list[Definition]] = defaultdict(list)
     found = definitions(view)
     functional = {definition.kind for definition in found}
@@ -72,12 +72,12 @@ def _is_counted(members: list[Definition]) -> bool:
 
 
 def _as_list(view: View, kind: str, found: list[Definition]) -> UnitList:
-    found = _split_up(view, found)
+    found = _without_split_up(view, found)
     headings = [d for d in found if view.blocks[d.at].kind is Kind.HEADING]
-    chosen = _leaves(view, headings) if headings else _without_groups(view, _outermost(view, found))
+    chosen = _without_heading_groups(view, headings) if headings else _without_groups(view, _outermost(view, found))
     if headings:
-        chosen = sorted([*chosen, *_elsewhere(view, chosen, found)])
-    everywhere, chosen = chosen, _once(view, chosen)
+        chosen = sorted([*chosen, *_items_outside_headings(view, chosen, found)])
+    everywhere, chosen = chosen, _without_repeats(view, chosen)
     rest = {d.at: d for d in chosen}
     carriers = [
         carrier(view.source, at, end=end, found=rest[at].found, tags=former_ids(rest[at].found.rest))
@@ -100,15 +100,15 @@ def _as_list(view: View, kind: str, found: list[Definition]) -> UnitList:
 def _repeats(
     view: View, everywhere: list[Definition], found: list[Definition], carriers: list[Carrier]
 ) -> tuple[int, ...]:
-    """Return the places outside every unit that define one of the units again, such as a summary list."""
+    """Return the places outside all units that define a unit again, such as a summary list."""
     known = {ids.fold(made.id or "") for made in carriers}
     covered = view.source.outline.cover((made.at, made.end) for made in carriers)
     places = {d.at for d in (*everywhere, *found) if ids.fold(d.found.id) in known and not covered[d.at]}
     return tuple(sorted(places))
 
 
-def _split_up(view: View, found: list[Definition]) -> list[Definition]:
-    """Leave out a heading that was split up inside itself: 4 around 4A, 4B and 4C."""
+def _without_split_up(view: View, found: list[Definition]) -> list[Definition]:
+    """Leave out a heading that is split into lettered parts inside it: 4 around 4A, 4B and 4C."""
     return [d for position, d in enumerate(found) if _parts(view, d, found[position + 1 : position + 30]) < 2]
 
 
@@ -120,7 +120,7 @@ def _parts(view: View, definition: Definition, after: list[Definition]) -> int:
     return sum(other[:-1] == name and other[-1].isalpha() for other in inside)
 
 
-def _leaves(view: View, headings: list[Definition]) -> list[Definition]:
+def _without_heading_groups(view: View, headings: list[Definition]) -> list[Definition]:
     """Leave out a heading whose id is continued by ids inside it: F1 around F1.1 is a group."""
     pairs = [(outer, inner) for outer, inner in pairwise(headings) if inner.at < view.ends[outer.at]]
     groups = {outer.at for outer, inner in pairs if _continues(outer.found.id, inner.found.id)}
@@ -128,7 +128,7 @@ def _leaves(view: View, headings: list[Definition]) -> list[Definition]:
 
 
 def _without_groups(view: View, found: list[Definition]) -> list[Definition]:
-    """Leave out a line that only names a group: R1 above R1.1 and R1.2, with nothing else to say."""
+    """Leave out a line that only names a group: R1 above R1.1 and R1.2, without other content."""
     kept = []
     for position, definition in enumerate(found):
         parts = [
@@ -144,7 +144,7 @@ def _continues(parent: str, child: str) -> bool:
 
 
 def _outermost(view: View, found: list[Definition]) -> list[Definition]:
-    """Leave out items that stand inside another item of the list: they are its content."""
+    """Leave out items inside another item of the list: they are its content."""
     kept: list[Definition] = []
     behind = 0
     for definition in found:
@@ -155,10 +155,10 @@ def _outermost(view: View, found: list[Definition]) -> list[Definition]:
     return kept
 
 
-def _elsewhere(view: View, headings: list[Definition], found: list[Definition]) -> list[Definition]:
-    """Return the items that define an id which no heading defines, outside the sections of the headings."""
+def _items_outside_headings(view: View, headings: list[Definition], found: list[Definition]) -> list[Definition]:
+    """Return the items with an id that no heading defines, outside the sections of the headings."""
     titled = [d for d in found if view.blocks[d.at].kind is Kind.HEADING]
-    taken = {ids.fold(d.found.id) for d in titled}  # also those that only group others
+    taken = {ids.fold(d.found.id) for d in titled}  # including headings that only group units
     covered = view.source.outline.cover((d.at, view.ends[d.at]) for d in headings)
     others = [d for d in found if ids.fold(d.found.id) not in taken]
     gaps = _gaps(headings)
@@ -166,7 +166,7 @@ def _elsewhere(view: View, headings: list[Definition], found: list[Definition]) 
 
 
 def _gaps(headings: list[Definition]) -> set[tuple[str, int]]:
-    """Return the numbers missing between the ids of headings: an item that has one of them is no content."""
+    """Return the numbers missing between the headings' ids. An item with such a number is a unit, even inside a section."""
     by_prefix: dict[str, list[int]] = defaultdict(list)
     for definition in headings:
         if number := _PLAIN_NUMBER.fullmatch(definition.found.id):
@@ -183,8 +183,8 @@ def _fills_gap(definition: Definition, gaps: set[tuple[str, int]]) -> bool:
     return number is not None and (definition.found.prefix, int(number[1])) in gaps
 
 
-def _once(view: View, found: list[Definition]) -> list[Definition]:
-    """Drop a second place that repeats id and title of a first one; the fuller place stays."""
+def _without_repeats(view: View, found: list[Definition]) -> list[Definition]:
+    """Keep one of the places with the same id and title: the one with more content."""
     first: dict[tuple[str, str], Definition] = {}
     for definition in found:
         key = (ids.fold(definition.found.id), re.sub(r"\W+", "", definition.found.rest).lower()[:80])

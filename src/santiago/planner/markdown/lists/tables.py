@@ -1,4 +1,4 @@
-"""Requirement tables (rule 11): rows with an id, rows of features with a priority, rows that spell an As-a sentence."""
+"""Requirement tables (rule 11): rows with ids, rows of features with a priority, and rows that form an As-a sentence."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def table_lists(view: View) -> list[UnitList]:
             continue
         made = list(filter(None, (_carrier(view, index, columns) for index in rows)))
         kind = "story" if kind == "other" and view.tells_stories(made) else kind
-        again = _again(made, found[kind])
+        again = _repeated_rows(made, found[kind])
         made = [one for one in made if one.at not in again]
         repeated[kind] += again
         found[kind] += made
@@ -47,8 +47,8 @@ def table_lists(view: View) -> list[UnitList]:
     ]
 
 
-def _again(made: list[Carrier], found: list[Carrier]) -> list[int]:
-    """Return the rows that a table repeats, where it is one about the list, such as one of its state."""
+def _repeated_rows(made: list[Carrier], found: list[Carrier]) -> list[int]:
+    """Return the rows that repeat units, if most rows do: then the table is about the list, such as its progress."""
     known = {ids.fold(one.id) for one in found if one.id}
     again = [one.at for one in made if one.id and ids.fold(one.id) in known]
     return again if len(again) * 2 > len(made) else []
@@ -69,7 +69,7 @@ def _as_list(view: View, kind: str, carriers: list[Carrier], *, explicit: bool, 
 
 
 def _tables(view: View) -> list[list[int]]:
-    """Return the rows of each table, outside sections that never hold units."""
+    """Return the rows of each table, except in sections that never hold units."""
     tables: list[list[int]] = []
     for index, block in enumerate(view.blocks):
         if block.kind is not Kind.ROW or block.cells == block.header:
@@ -83,7 +83,7 @@ def _tables(view: View) -> list[list[int]]:
 
 
 def _kind(view: View, rows: list[int], columns: dict[str, int]) -> str | None:
-    """Return the kind of list that a table is, or None where its rows are no units."""
+    """Return the kind of list that a table is, or None if its rows are no units."""
     names = {words.normal(cell) for cell in view.blocks[rows[0]].header}
     if names & words.OTHER_COLUMNS:
         return None
@@ -101,7 +101,7 @@ def _kind(view: View, rows: list[int], columns: dict[str, int]) -> str | None:
 def _kind_by_ids(
     view: View, rows: list[int], columns: dict[str, int], leads: list[ids.Found], *, sure: bool
 ) -> str | None:
-    """Return the kind that most ids say; where the header says what the rows are, `SC` is one whatever it means elsewhere."""
+    """Return the kind of most ids. If `sure`, the header says that the rows are units, so even an `SC` is one."""
     same = {None: None, "nfr": "requirement", "side": "other" if sure else None}
     kinds = [same.get(kind, kind) for kind in map(kind_of, leads)]
     named = [kind for kind in kinds if kind is not None]
@@ -115,7 +115,7 @@ def _kind_by_ids(
 
 
 def _only_refers(view: View, rows: list[int]) -> bool:
-    """Tell a traceability table, whose other cells hold only ids and ticks, from one that defines."""
+    """Tell whether this is a traceability table: its other cells hold only ids and ticks."""
     texts = [[cell for cell in view.blocks[i].cells[1:] if cell.strip(" -–—✓✔✅❌xX")] for i in rows]
     return sum(all(hints.targets(cell)[1] for cell in cells) for cells in texts) * 2 > len(rows)
 
@@ -144,7 +144,7 @@ def _title(block: Block, columns: dict[str, int], lead: ids.Found | None) -> str
 
 
 def _other_cells(block: Block, first: int) -> list[str]:
-    """Return the cells from a column on that say what a row is about, or something unknown."""
+    """Return the cells from this column on whose header is a title or unknown."""
     at = table_heads.id_column(block.header)
     cells = list(enumerate(zip(block.cells, block.header, strict=False)))[first:]
     return [cell for place, (cell, name) in cells if place != at and table_heads.column(name) in (None, "title")]
@@ -153,7 +153,7 @@ def _other_cells(block: Block, first: int) -> list[str]:
 def with_columns(view: View, units: list[Unit], carriers: tuple[Carrier, ...]) -> list[Unit]:
     """Return the units with what the columns of their rows say: criteria, dependencies, priority, status."""
     rows = [view.blocks[made.at] for made in carriers]
-    return [_filled(unit, row) if row.kind is Kind.ROW else unit for unit, row in zip(units, rows, strict=True)]
+    return [_with_cells(unit, row) if row.kind is Kind.ROW else unit for unit, row in zip(units, rows, strict=True)]
 
 
 def _criteria(cell: str, line: int) -> list[DraftCriterion]:
@@ -161,7 +161,7 @@ def _criteria(cell: str, line: int) -> list[DraftCriterion]:
     return [DraftCriterion(text=clean(part), line=line) for part in parts if part.strip("-–— ")]
 
 
-def _filled(unit: Unit, row: Block) -> Unit:
+def _with_cells(unit: Unit, row: Block) -> Unit:
     declares = "depends" in columns_of(row.header)
     deps = hints.field_deps(cell_of(row, "depends"), row.line, "table") if declares else unit.deps
     said = status_of(cell_of(row, "status").lstrip("-* "))

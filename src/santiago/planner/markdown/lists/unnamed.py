@@ -1,4 +1,4 @@
-"""Lists without ids: headings and items that own criteria (rules 10, 12), numbered requirements (14), chains (12), As-a sentences (13)."""
+"""Lists without ids: headings and items with criteria (rules 10, 12), chains (12), As-a sentences (13), numbered requirements (14)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _GROUP_NUMBER = pattern(r"^[\W_]*[^\W\d_]+\s*(\d+[\w.]*?)[*_]*\s*[:：.)\-–—
 
 
 def numbered_lists(view: View) -> list[UnitList]:
-    """Return the headings, and the items, at least half of whose siblings own a criteria label."""
+    """Return the headings, and the items, that have a criteria label, with their siblings if at least half have one."""
     found = ((10, _headings(view)), (12, _items(view))) if view.criteria_marks else ()
     return [_as_list(view, rule, starts) for rule, starts in found if starts]
 
 
 def requirement_lists(view: View) -> list[UnitList]:
-    """Return the numbered items under a heading that says Requirements or Steps, or under a part of it (rule 14)."""
+    """Return the numbered items under a heading Requirements or Steps, or under a part of such a section (rule 14)."""
     starts = [
         index
         for index in _numbered_items(view)
@@ -48,13 +48,13 @@ def _says_required(view: View, heading: int) -> bool:
 
 
 def _says_steps(view: View, heading: int) -> bool:
-    """Tell whether a heading announces the steps of the work; beside phases such a list only sums them up."""
+    """Tell whether a heading announces the steps of the work. Beside phases, such a list is only a summary."""
     phases = sum(block.kind is Kind.HEADING and is_group(block.text) for block in view.blocks)
     return phases < 2 and words.matches(view.blocks[heading].text, words.STEP_SECTIONS)
 
 
 def _is_list(view: View, section: int, starts: list[int]) -> bool:
-    """Tell whether a section is the list itself, or a part of Requirements of which at least half hold such lists."""
+    """Tell whether a section is the list, or one of the parts of Requirements, at least half of which are such lists."""
     if _says_required(view, section) or _says_steps(view, section):
         return True
     around = view.blocks[section].section
@@ -75,7 +75,7 @@ def _headings(view: View) -> list[int]:
 
 
 def _units_of(view: View, members: list[int], owners: set[int]) -> list[int]:
-    """Return which headings of one level are units: the numbered ones, all, or only those that own criteria."""
+    """Return which headings of one level are units: the numbered ones, all, or only those with criteria."""
     own = [index for index in members if index in owners]
     numbered = [index for index in members if _number(view, index) is not None]
     if set(own) <= set(numbered) and len(own) * 2 >= len(numbered):
@@ -84,7 +84,7 @@ def _units_of(view: View, members: list[int], owners: set[int]) -> list[int]:
 
 
 def _owning_headings(view: View) -> set[int]:
-    """Return the headings right above a criteria label; the document's own criteria section has none of its own."""
+    """Return the headings directly above a criteria label, except sections that cannot be units."""
     sections = {view.blocks[index].section for index in view.criteria_marks if view.blocks[index].parent < 0}
     return {section for section in sections if section >= 0 and _may_be_unit(view, section, view.blocks[section])}
 
@@ -106,7 +106,7 @@ def _number(view: View, index: int) -> ids.Found | None:
 
 
 def _of_one_level(view: View, kept: list[int], owners: set[int]) -> list[int]:
-    """Keep the level of headings that owns most; a lone owner is a unit only where it is numbered."""
+    """Keep the heading level with the most criteria. A single heading with criteria must be numbered to be a unit."""
     levels = Counter(view.blocks[index].level for index in kept if index in owners)
     if not levels:
         return []
@@ -116,7 +116,7 @@ def _of_one_level(view: View, kept: list[int], owners: set[int]) -> list[int]:
 
 
 def _items(view: View) -> list[int]:
-    """Return the outermost items that hold a criteria label, with their siblings where half of them do."""
+    """Return the outermost items with a criteria label, and all their numbered siblings if half of them have one."""
     holders = {_unit_item(view, index) for index in view.criteria_marks}
     owners = [at for at in indexes(view.source, Kind.ITEM) if at in holders and view.blocks[at].box is None]
     if len(owners) < 2:
@@ -134,7 +134,7 @@ def _at_level(view: View, places: list[int], level: int) -> list[int]:
 
 
 def _unit_item(view: View, index: int) -> int:
-    """Return the item that a criteria label inside a list belongs to: the nearest one above it that is no label."""
+    """Return the item that a criteria label in a list belongs to: the nearest one above it that is no label."""
     at = view.blocks[index].parent
     while at >= 0 and words.concept(view.blocks[at].lines[0]) is not None:
         at = view.blocks[at].parent
@@ -161,7 +161,7 @@ def _as_list(view: View, rule: int, starts: list[int]) -> UnitList:
 
 
 def _as_ids(numbers: list[ids.Found | None]) -> list[ids.Found | None]:
-    """Let a number be an id only where it counts through the document; lists that begin again at 1 only number."""
+    """Keep numbers as ids if no number occurs twice. Lists that begin again at 1 give no ids."""
     plain = [found.id for found in numbers if found and found.kind == "number"]
     if len(set(map(ids.fold, plain))) == len(plain):
         return numbers
@@ -180,12 +180,12 @@ def _heading_number(view: View, index: int) -> ids.Found | None:
 
 
 def chain_lists(view: View) -> list[UnitList]:
-    """Return the list with the most such items; other lists of the document count in numbers of their own."""
+    """Return the list with the most items that depend on each other by number. Each list has numbers of its own."""
     sections: dict[int, list[int]] = defaultdict(list)
     for index in _numbered_items(view):
         if view.blocks[index].level == 0:
             sections[view.blocks[index].section].append(index)
-    chains = [(linked, members) for members in sections.values() if (linked := _linked(view, members)) > 1]
+    chains = [(linked, members) for members in sections.values() if (linked := _count_linked(view, members)) > 1]
     if not chains:
         return []
     _, members = max(chains, key=lambda chain: chain[0])
@@ -197,7 +197,7 @@ def chain_lists(view: View) -> list[UnitList]:
     return [UnitList(rule=12, kind="chain", name=name, carriers=carriers, explicit=False, keys=keys)]
 
 
-def _linked(view: View, members: list[int]) -> int:
+def _count_linked(view: View, members: list[int]) -> int:
     """Return how many items depend on other items of the same list, by number."""
     numbers = {_list_number(view, index) for index in members}
     if len(numbers) < len(members):
@@ -211,7 +211,7 @@ def _list_number(view: View, index: int) -> str:
 
 
 def as_a_lists(view: View) -> list[UnitList]:
-    """Return the As-a sentences as one list; a heading that holds just one of them is the unit."""
+    """Return the As-a sentences as one list. If a heading has just one of them, the heading is the unit."""
     if not view.stories:
         return []
     per_section = Counter(view.blocks[index].section for index in view.stories)
@@ -223,7 +223,7 @@ def as_a_lists(view: View) -> list[UnitList]:
 
 
 def _story_place(view: View, index: int, per_section: Counter[int]) -> int:
-    """Return the heading right above a sentence where it names that one story, else the sentence itself."""
+    """Return the heading directly above a sentence if it names that one story, else the sentence itself."""
     block = view.blocks[index]
     section = block.section
     if block.kind is Kind.HEADING or section < 0 or per_section[section] > 1 or block.parent >= 0:
