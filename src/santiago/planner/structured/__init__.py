@@ -1,1 +1,1 @@
-"""JSON and YAML documents: one tree of values with their lines, and the records in it that are units."""
+"""JSON and YAML documents: a tree of values with line numbers, and the records in it that are units."""

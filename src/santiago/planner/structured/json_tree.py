@@ -1,7 +1,7 @@
-"""JSON as a value tree with lines, strict where the standard library is lenient and without recursion.
+"""Parse JSON into a tree of values with line numbers. It is stricter than the standard library and uses no recursion.
 
-One pass: the line number grows with the white space between tokens (a JSON string holds no line end), open lists and
-objects stand on a stack, so that a hostile document costs no more than its length.
+It makes one pass. Line ends occur only between tokens, so counting them there gives the line number. Open lists and objects
+are on a stack, so a hostile document takes linear time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SURROGATE = pattern("[\ud800-\udfff]")
 
 
 class _State(NamedTuple):
-    """A place between two tokens: what may stand there, as people call it and by its first characters."""
+    """A place between two tokens: what may come next, in words and as first characters."""
 
     expected: str
     marks: str
@@ -44,7 +44,7 @@ _HINT = "Check it with a JSON tool; JSON has no comments, no trailing commas and
 
 
 def parse(text: str, first_line: int = 1) -> Node:
-    """Return the tree of a JSON text; raises DocumentError with the line of the first mistake."""
+    """Return the tree of a JSON text. Raises DocumentError with the line of the first mistake."""
     return _Parser(text, first_line).run()
 
 
@@ -54,13 +54,13 @@ def parse_lines(text: str) -> Array:
 
 
 def is_lines(text: str) -> bool:
-    """Tell whether a text is JSON Lines: a whole object on its first line, and another one begins behind it."""
+    """Tell whether a text is JSON Lines: its first line is an object, and another object begins behind it."""
     first, _, rest = text.lstrip().partition("\n")
     return first[:1] == "{" and first.rstrip()[-1:] == "}" and rest.lstrip()[:1] == "{"
 
 
 class _Parser(Builder):
-    """`state` is what may come next."""
+    """`state` says what may come next."""
 
     def __init__(self, text: str, first_line: int) -> None:
         super().__init__()
@@ -78,7 +78,7 @@ class _Parser(Builder):
         return self.roots[0]
 
     def step(self) -> None:
-        """Take one token, where it may stand here."""
+        """Read one token. Raises DocumentError if it may not stand here."""
         token = _TOKEN.match(self.source, self.at)
         if token is None:
             raise self.unexpected()
@@ -113,7 +113,7 @@ class _Parser(Builder):
             self.state = _VALUE if isinstance(self.stack[-1], Array) else _KEY
 
     def go_on(self) -> None:
-        """Expect what follows a value."""
+        """Set the state to what may follow a value."""
         self.state = _END if not self.stack else _IN_LIST if isinstance(self.stack[-1], Array) else _IN_OBJECT
 
     def value(self, text: str, kind: ScalarKind = "string") -> None:
@@ -129,7 +129,7 @@ class _Parser(Builder):
             self.value(text)
 
     def escaped(self) -> str:
-        """A string with escapes, or a broken one: `at` stands behind its opening quote."""
+        """Read a string with escapes, or report a broken one. `at` is behind its opening quote."""
         try:
             text, self.at = scanstring(self.source, self.at, True)
         except JSONDecodeError as error:
@@ -156,7 +156,7 @@ class _Parser(Builder):
         self.at = end
 
     def unexpected(self) -> DocumentError:
-        """What stands here instead of what the state asks for."""
+        """Return the error about the text here, which is not what the state expects."""
         self.skip()
         found = self.source[self.at : self.at + 40].split("\n")[0]
         if not found:

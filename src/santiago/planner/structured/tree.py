@@ -1,7 +1,6 @@
-"""Values of a structured document with the line that each stands on; JSON and YAML are both read into this.
+"""A tree of values with line numbers. Both JSON and YAML are parsed into it.
 
-Scalars keep their text as written, so that ids such as 003, 1.10 and NO survive; what a scalar means to a program is
-worked out only where someone asks.
+A scalar keeps its text as written, so that ids such as 003, 1.10 and NO survive. `Scalar.value` converts it on request.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from santiago.planner.errors import DocumentError
 MAX_DEPTH = 200
 MAX_NODES = 2_000_000
 MAX_DIGITS = 1_000
-"""Characters of one number; a longer one is no priority and no id, and int() of it takes quadratic time."""
+"""The most characters of one number. A longer one is no priority and no id, and int() takes quadratic time for it."""
 
 ScalarKind = Literal["string", "number", "bool", "null"]
 
@@ -28,11 +27,11 @@ class Scalar:
     text: str
     kind: ScalarKind = "string"
     literal: bool = False
-    """A YAML block scalar that keeps its line ends: its text begins on the line behind `line`."""
+    """A YAML block scalar that keeps its line ends. Its text begins on the line after `line`."""
 
     @property
     def value(self) -> str | int | float | bool | None:
-        """The value as a program reads it; the readers keep the number of digits within what int() takes."""
+        """The value as a program reads it. The parsers limit the number of digits to what int() takes."""
         match self.kind:
             case "null":
                 return None
@@ -67,7 +66,7 @@ class Object:
     _folded: dict[str, Field] | None = field(default=None, repr=False, compare=False)
 
     def field(self, key: str, *aliases: str) -> Field | None:
-        """Return the first entry that has one of these names, in any spelling: `dependsOn` is `depends_on`."""
+        """Return the entry with the first of these names that the object has. `dependsOn` and `depends_on` are the same name."""
         folded = self._folded or self._fold()
         for name in (key, *aliases):
             if (found := folded.get(fold_key(name))) is not None:
@@ -75,13 +74,13 @@ class Object:
         return None
 
     def pick(self, names: tuple[str, ...]) -> list[Field]:
-        """Return the entries that have one of these folded names, in the order of the names."""
+        """Return the entries with one of these folded names, in the order of the names."""
         folded, ranks = self._folded or self._fold(), _ranks(names)
         found = [(ranks[name], entry) for name, entry in folded.items() if name in ranks]
         return [entry for _, entry in sorted(found)] if len(found) > 1 else [entry for _, entry in found]
 
     def said(self, names: tuple[str, ...]) -> Field | None:
-        """Return the first entry with one of these folded names that has a text."""
+        """Return the first of these entries that has a text."""
         return next((entry for entry in self.pick(names) if as_text(entry.value)), None)
 
     def _fold(self) -> dict[str, Field]:
@@ -95,7 +94,7 @@ class Object:
         return found.value if found else None
 
     def text(self, key: str, *aliases: str) -> str:
-        """Return the text of a scalar entry, stripped; empty where there is none."""
+        """Return the text of a scalar entry, stripped; empty if there is none."""
         return as_text(self.get(key, *aliases))
 
 
@@ -103,14 +102,14 @@ Node: TypeAlias = "Scalar | Array | Object"
 
 
 class Builder:
-    """A tree that grows value by value: bounded in depth and size, and no key is there twice in an object."""
+    """A tree that grows value by value. It limits depth and size, and refuses a key that an object has twice."""
 
     def __init__(self) -> None:
         self.count = 0
         self.stack: list[Array | Object] = []
         """The open lists and objects."""
         self.keys: list[tuple[str, int] | None] = []
-        """For each of them, the key that waits for its value, with its line."""
+        """For each of them, the key whose value comes next, with its line."""
         self.roots: list[Node] = []
 
     def open(self, node: Array | Object) -> None:
@@ -145,7 +144,7 @@ class Builder:
 
 
 def shortened(text: str) -> str:
-    """Return the first characters of a text in a form that can be shown."""
+    """Return the first characters of a text, with unprintable ones replaced."""
     line = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text[:40])
     return line + ("…" if len(text) > 40 else "")
 
@@ -162,12 +161,12 @@ def _ranks(names: tuple[str, ...]) -> dict[str, int]:
 
 @lru_cache(maxsize=4096)
 def fold_key(name: str) -> str:
-    """Return the form in which two spellings of one key are equal: `filesToModify` = `files_to_modify`."""
+    """Return one form for all spellings of a key: `filesToModify` = `files_to_modify`."""
     return _JOINTS.sub("", name).lower()
 
 
 def spoken(name: str) -> str:
-    """Return a key as words: `outOfScope` and `out_of_scope` read `out of scope`."""
+    """Return a key as words: `out of scope` for `outOfScope` and `out_of_scope`."""
     return _CAMEL.sub(" ", name).strip().lower()
 
 
@@ -177,13 +176,13 @@ def as_text(node: Node | None) -> str:
 
 
 def as_bool(node: Node | None) -> bool | None:
-    """Return a truth value, also where it was written as a word in quotes; None where it is none."""
+    """Return a truth value, even if it is a word in quotes; None if the value is something else."""
     word = as_text(node).lower()
     return {"true": True, "yes": True, "false": False, "no": False}.get(word)
 
 
 def items(node: Node | None) -> list[Node]:
-    """Return the elements of a list; a lone value is a list of one, null and nothing are empty."""
+    """Return the elements of a list. A single value is a list of one; null and empty texts give an empty list."""
     if isinstance(node, Array):
         return node.items
     if node is None or (isinstance(node, Scalar) and (node.kind == "null" or not node.text.strip())):
@@ -197,13 +196,13 @@ def objects(node: Node | None) -> list[Object]:
 
 
 def text_lines(node: Scalar) -> Iterator[tuple[str, int]]:
-    """Yield the lines of a text, each with the line of the document that it stands on, as far as that is known."""
+    """Yield the lines of a text with their line numbers. In a text that keeps no line ends, all have the first number."""
     for offset, text in enumerate(node.text.split("\n")):
         yield text, node.line + 1 + offset if node.literal else node.line
 
 
 def flat(node: Node | None) -> str:
-    """Return any value as plain text, one line per scalar, indented by depth; empty where it says nothing."""
+    """Return any value as plain text, one line per scalar, indented by depth; empty if there is no text in it."""
     lines: list[str] = []
     stack: list[tuple[str, Node | None, int]] = [("", node, 0)]
     while stack:

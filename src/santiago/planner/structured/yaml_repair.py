@@ -1,7 +1,7 @@
-"""YAML as people write it: where a text breaks the grammar (`- [ ] Given …`, `@name`, `key: a: b`), quote that text.
+"""Read YAML that is not quite valid, by putting texts such as `- [ ] Given …`, `@name` or `key: a: b` in quotes.
 
-The parser names the line at fault; the list item or value that holds it is put in quotes, lines kept, and the parser
-asked again, a bounded number of times. Every line treated so is reported by the caller.
+The parser reports the line of an error. The list item or value on that line is put in quotes, and the text is parsed again,
+a limited number of times. Line numbers stay the same. The caller reports every line that was quoted.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from santiago.planner.structured.yaml_tree import YamlSyntaxError
 
 MAX_REPAIRS = 50
 MAX_WORK = 32 * 2**20
-"""Characters parsed over all tries; a large document gets fewer of them."""
+"""The most characters parsed in all tries together; a large document gets fewer tries."""
 
 _DASHES = pattern(r"(\s*)((?:- +)*)")
 _KEY = pattern(r"(?:[\w$][^:#\"'\[\]{}]*?|\"[^\"]*\"|'[^']*')\s*:(?:\s+|$)")
@@ -24,13 +24,13 @@ _OPENS_BLOCK = pattern(r"[|>][+-]?\d?[+-]?\s*(?:#.*)?$")
 
 
 class _Line(NamedTuple):
-    """What a line is made of."""
+    """The parts of a line."""
 
     indent: int
     content: int
     """Column behind the dashes."""
     value: int
-    """Column of the value: behind the key, where there is one."""
+    """Column of the value: behind the key, if there is one."""
     text: str
 
     @property
@@ -43,13 +43,13 @@ class _Line(NamedTuple):
 
     @property
     def begins_text(self) -> bool:
-        """A plain text begins here that the lines below may continue."""
+        """A plain text begins here, which the lines below may continue."""
         rest = self.text[self.value :]
         return bool(rest) and not _OPENS_BLOCK.match(rest) and rest[0] not in "\"'"
 
 
 def parse(text: str, first_line: int = 1) -> tuple[Node, list[int]]:
-    """Return the tree and the lines that had to be quoted; raises DocumentError where quoting does not help."""
+    """Return the tree, and the lines that had to be quoted. Raises DocumentError if quoting does not help."""
     try:
         return yaml_tree.parse(text, first_line), []
     except YamlSyntaxError as error:
@@ -57,7 +57,7 @@ def parse(text: str, first_line: int = 1) -> tuple[Node, list[int]]:
 
 
 class _Repair:
-    """`lines` is the text so far, `written` the text as it was; `tried` holds what was quoted, line by line."""
+    """`written` is the original text, `lines` the text with quotes, `tried` what was quoted: (line, whole item or only its value)."""
 
     def __init__(self, text: str, first_line: int) -> None:
         self.first = first_line
@@ -77,7 +77,7 @@ class _Repair:
         raise error
 
     def mend(self, error: YamlSyntaxError) -> bool:
-        """Quote the entry at fault: the text that runs through the line, else the list item around it."""
+        """Quote the text that caused the error: the value on that line, else the list item around it."""
         for number in dict.fromkeys((error.line, error.origin)):
             at = number - self.first
             if not 0 <= at < len(self.lines):
@@ -89,7 +89,7 @@ class _Repair:
         return False
 
     def quote(self, start: int, *, whole: bool) -> bool:
-        """Put the value of an entry in double quotes, its continuation lines included; False where there is none."""
+        """Put a value and its continuation lines in double quotes. Return False if there is no value, or it was tried before."""
         line = _read(self.written[start])
         column = line.content if whole else line.value
         rest = line.text[column:]
@@ -108,7 +108,7 @@ class _Repair:
 
 
 def _entry(lines: list[str], at: int) -> int:
-    """Return the line on which the text that runs through this line began."""
+    """Return the line on which the text begins that this line is a part of."""
     here = _read(lines[at])
     if here.is_item:
         return at
@@ -124,7 +124,7 @@ def _entry(lines: list[str], at: int) -> int:
 
 
 def _item(lines: list[str], at: int) -> int | None:
-    """Return the list item around an entry where that is a sentence, not a record of fields."""
+    """Return the list item around an entry if the item is a sentence, and None if it is a record of fields."""
     indent = _read(lines[at]).indent
     for above in range(at, -1, -1):
         line = _read(lines[above])
@@ -136,7 +136,7 @@ def _item(lines: list[str], at: int) -> int | None:
 
 
 def _end(lines: list[str], start: int, indent: int) -> int:
-    """Return the last line that is indented deeper than this."""
+    """Return the last of the following lines that are indented deeper than this."""
     end = start
     for below in range(start + 1, len(lines)):
         if lines[below].strip():

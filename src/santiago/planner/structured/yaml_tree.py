@@ -1,7 +1,6 @@
-"""YAML as a value tree with lines, built from parser events: no recursion, no constructors, text kept as written.
+"""Parse YAML into a tree of values with line numbers, from parser events: no recursion, no constructors, text kept as written.
 
-What makes YAML dangerous or surprising to read is refused by name: aliases that multiply a document, tags that build
-objects, keys that stand twice.
+What makes YAML dangerous or surprising is refused: aliases that multiply a document, tags that build objects, duplicate keys.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _NUMBER = pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$")
 
 
 class YamlSyntaxError(DocumentError):
-    """Not YAML by its grammar, which quoting one line may mend; `origin` is where the broken construct began."""
+    """The text breaks the grammar of YAML, which quoting one line may repair. `origin` is the line where the broken part began."""
 
     def __init__(self, line: int, message: str, origin: int) -> None:
         super().__init__(line, message, "Put texts that hold : # [ ] { } @ * ` in quotes, and indent with spaces.")
@@ -30,7 +29,7 @@ class YamlSyntaxError(DocumentError):
 
 
 def parse(text: str, first_line: int = 1) -> Node:
-    """Return the tree of a YAML text, or the list of its documents where it holds several."""
+    """Return the tree of a YAML text, or a list of trees if it has several documents."""
     builder = _Builder(first_line)
     for event in _events(text, first_line):
         builder.take(event)
@@ -41,7 +40,7 @@ def parse(text: str, first_line: int = 1) -> Node:
 
 
 def _events(text: str, first_line: int) -> Iterator[Any]:
-    # Imported here, so that documents of other formats do not pay for it.
+    # Imported here, since documents of other formats do not need it.
     import yaml
 
     loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -61,7 +60,7 @@ def _events(text: str, first_line: int) -> Iterator[Any]:
 
 
 class _Builder(Builder):
-    """Events in, tree out."""
+    """Builds the tree from parser events."""
 
     def __init__(self, first_line: int) -> None:
         super().__init__()
@@ -95,7 +94,7 @@ class _Builder(Builder):
         self.anchored(event.anchor, node)
 
     def awaits_key(self) -> Object | None:
-        """Return the open object whose next key comes here, if there is one."""
+        """Return the innermost open object if its next key comes here, else None."""
         parent = self.stack[-1] if self.stack else None
         return parent if isinstance(parent, Object) and self.keys[-1] is None else None
 

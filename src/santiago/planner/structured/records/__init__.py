@@ -1,1 +1,1 @@
-"""Records of structured documents (JSON, YAML, records in code fences) read as units: one logic for all of them."""
+"""Read the records of structured documents (JSON, YAML, code fences) as units, in the same way for all of them."""

@@ -1,4 +1,4 @@
-"""The acceptance criteria of a record: strings, objects, blocks of text or Given/When/Then, in whatever field."""
+"""The acceptance criteria of a record: strings, objects, blocks of text or Given/When/Then, in many possible fields."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _STATED = _TIERS[0] | _TIERS[1]
 
 @dataclass(slots=True)
 class Criteria:
-    """What the criteria fields of one record hold, and which of its fields those are."""
+    """The criteria of one record, the commands in them, and the names of the fields that they came from."""
 
     found: list[DraftCriterion] = field(default_factory=list)
     verify: list[Hint] = field(default_factory=list)
@@ -53,7 +53,7 @@ class Criteria:
 
 
 def criteria_of(record: Object, carrier: str) -> Criteria:
-    """Return the criteria of a record: of the first tier of fields that has any, else its own Given/When/Then."""
+    """Return the criteria of a record: those of the first tier of fields that has any, else the record's own Given/When/Then."""
     gathered = Criteria()
     for tier in _TIERS:
         for entry in _entries(record):
@@ -61,7 +61,7 @@ def criteria_of(record: Object, carrier: str) -> Criteria:
                 _field(entry, carrier, gathered)
         if gathered.found:
             return gathered
-    # The id and title are the unit's, not the criterion's.
+    # The id and title belong to the unit, not to the criterion.
     if (own := given_when_then(record, titled=False)) is not None:
         gathered.found.append(own)
         gathered.taken.update(vocabulary.GIVEN_WHEN_THEN)
@@ -69,7 +69,7 @@ def criteria_of(record: Object, carrier: str) -> Criteria:
 
 
 def _entries(record: Object) -> Iterator[Field]:
-    """Yield the entries of a record, and those of objects in it that may hold criteria."""
+    """Yield the entries of a record, and the entries of objects in it that may hold criteria."""
     for entry in record.fields.values():
         yield entry
         if fold_key(entry.key) in vocabulary.CRITERIA_INSIDE and isinstance(entry.value, Object):
@@ -77,18 +77,18 @@ def _entries(record: Object) -> Iterator[Field]:
 
 
 def has_criteria(record: Object) -> bool:
-    """Tell whether a record has a field of the first two tiers that is not empty."""
+    """Tell whether a record has a non-empty field of the first two tiers."""
     return any(fold_key(entry.key) in _STATED and items(entry.value) for entry in record.fields.values())
 
 
 def stated_criteria(record: Object) -> list[DraftCriterion]:
-    """Return the criteria of the first two tiers: what a group says must hold, and not what it consists of."""
+    """Return the criteria in fields of the first two tiers. For a group, the later tiers are its parts."""
     stated = [entry for entry in record.fields.values() if fold_key(entry.key) in _STATED]
     return [each for entry in stated for each in criteria_in(entry.value, entry.line, "").found]
 
 
 def criteria_in(node: Node, line: int, carrier: str) -> Criteria:
-    """Return the criteria that a value holds, whatever its shape."""
+    """Return the criteria in a value of any shape."""
     gathered = Criteria()
     _field(Field("", line, node), carrier, gathered)
     return gathered
@@ -111,7 +111,7 @@ def _field(entry: Field, carrier: str, into: Criteria) -> None:
 
 
 def _entry(entry: Field, carrier: str, into: Criteria) -> None:
-    """One entry of an object of criteria: `AC-1: text`, or a group of further criteria."""
+    """Read one entry of an object of criteria: `AC-1: text`, or a group of further criteria."""
     if isinstance(entry.value, Scalar):
         text = as_text(entry.value)
         if not text or entry.value.kind == "bool":
@@ -125,7 +125,7 @@ def _entry(entry: Field, carrier: str, into: Criteria) -> None:
 
 
 def _element(node: Node, carrier: str, into: Criteria) -> None:
-    """One element of a list of criteria; nested lists count element by element."""
+    """Read one element of a list of criteria. Nested lists are read element by element."""
     stack = [node]
     while stack:
         each = stack.pop()
@@ -138,7 +138,7 @@ def _element(node: Node, carrier: str, into: Criteria) -> None:
 
 
 def _object(node: Object, carrier: str, into: Criteria) -> None:
-    """One criterion as an object: `{id, text, testCommand}`, `{given, when, then}`, `{AC-1: text}`."""
+    """Read one criterion that is an object: `{id, text, testCommand}`, `{given, when, then}`, `{AC-1: text}`."""
     commands = _commands(node, carrier)
     into.verify += commands
     if (own := given_when_then(node)) is not None:
@@ -164,7 +164,7 @@ def _commands(node: Object, carrier: str) -> list[Hint]:
 
 
 def _object_text(node: Object, said: Field | None) -> str:
-    """What an object says as a criterion, with whatever it adds in further fields in brackets."""
+    """Return the text of a criterion that is an object, with its further fields in brackets."""
     silent = _SILENT | set(vocabulary.COMMANDS)
     more = [
         f"{entry.key}: {' '.join(shown.split())}"
@@ -178,7 +178,7 @@ def _object_text(node: Object, said: Field | None) -> str:
 
 
 def given_when_then(node: Object, *, titled: bool = True) -> DraftCriterion | None:
-    """Return the criterion of an object with at least two of given, when and then."""
+    """Return the criterion of an object with at least two of given, when and then; else None."""
     parts = [(key, entry) for key in vocabulary.GIVEN_WHEN_THEN if (entry := node.field(key)) and items(entry.value)]
     if len(parts) < 2:
         return None
@@ -194,7 +194,7 @@ def _lines(node: Node) -> list[str]:
 
 
 def _from_block(node: Scalar) -> list[DraftCriterion]:
-    """A text of criteria: one per bullet, else one per line, else one per part between semicolons."""
+    """Read a text of criteria: one per bullet, else one per line; a single line is split at semicolons."""
     lines = [(text, line) for text, line in text_lines(node) if text.strip()]
     if not lines or node.kind == "null":
         return []
@@ -216,7 +216,7 @@ def _by_line(lines: list[tuple[str, int]]) -> list[DraftCriterion]:
 
 
 def _joined(found: list[DraftCriterion]) -> list[DraftCriterion]:
-    """Put Given, When and Then together where each stands in an element of its own."""
+    """Join Given, When and Then if each is an element of its own."""
     joined: list[DraftCriterion] = []
     open_ = False
     for criterion in found:

@@ -1,4 +1,4 @@
-"""The dependencies of records: what their fields name, and which of it is a unit of the document, an id, or prose."""
+"""The dependencies of records: what the fields name, and whether that is a unit of the document, another id, or prose."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _NOT_BLOCKING = frozenset(
         " optional soft parentChild"
     )
 )
-"""Types of a link that do not make one unit wait for the other."""
+"""Types of links that do not make one unit wait for the other."""
 _TOKEN = pattern(r"#?\w[\w.\-~]*$")
 _JOINED = pattern(r"[A-Za-z]+[-_.]\d|^#?\d|[A-Z]+\d")
 _PLACEHOLDER = pattern(r"[A-Z]{1,6}-?[xX]{2,}$")
 
 
 def mentions_of(record: Object, carrier: str) -> tuple[Dep, ...]:
-    """Return what the dependency fields of a record name, as written; what it means, the whole list settles."""
+    """Return what a record's dependency fields name, as written. `Resolver` decides later what each name means."""
     found: dict[str, Dep] = {}
     for each in _named(record):
         text = each.text(*_TARGET) if isinstance(each, Object) else as_text(each)
-        if text and not _is_loose(each):
+        if text and not _is_not_blocking(each):
             found.setdefault(text, Dep(target=text, line=each.line, carrier=carrier))
     return tuple(found.values())
 
@@ -47,12 +47,12 @@ def _named(record: Object) -> Iterator[Node]:
             yield from items(entry.value)
 
 
-def _is_loose(node: Node) -> bool:
+def _is_not_blocking(node: Node) -> bool:
     return isinstance(node, Object) and fold_key(node.text("type", "kind", "relation")) in _NOT_BLOCKING
 
 
 class Resolver:
-    """Tells units of the document from ids of other documents, and both from libraries and prose."""
+    """Decides whether a name is a unit of this document, an id of another document, or a library or prose."""
 
     def __init__(self, names: Iterable[tuple[str, str]]) -> None:
         self.names: dict[str, str] = {}
@@ -62,7 +62,7 @@ class Resolver:
             self.prefixes.add(_letters(target))
 
     def deps(self, mention: Dep) -> tuple[list[Dep], bool]:
-        """Return the dependencies that a mention declares, and whether it was understood in full."""
+        """Return the dependencies that a name declares, and whether all of it was understood."""
         text = mention.target
         if hints.says_nothing(text):
             return [], True

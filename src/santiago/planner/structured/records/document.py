@@ -1,4 +1,4 @@
-"""From a value tree to a document: choose the list of units, name the others, take what belongs to the whole."""
+"""Make a document of a tree of values: choose the list of units, report the other lists, read the fields of the whole document."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ _WHOLE = frozenset((*vocabulary.CRITERIA[0], *vocabulary.CRITERIA[1], "finalacce
 
 
 def read_tree(root: Node, format_: str, carrier: str, options: Options) -> Document | None:
-    """Return the document that the best list of records makes, a lone record, or None where there is no unit."""
+    """Return the document of the best list of records, or of a single record; None if there is no unit."""
     found = candidates(root)
     chosen = _chosen(found, options.units)
     if chosen is None and options.units and found:
         return unknown_units(format_, options.units, [candidate.key or "the top-level list" for candidate in found])
-    lone = None if options.units else _lone(root, found)
+    lone = None if options.units else _single_record(root, found)
     forced = fallback(root) if options.allow_fallback and not (lone or chosen) else None
     chosen = lone or chosen or forced
     if chosen is None:
         return None
     document = listing.document(format_, _evidence(chosen), chosen, carrier)
     document.title = title_of(root)
-    document.findings += [_forced(forced)] if forced else []
+    document.findings += [_fallback_warning(forced)] if forced else []
     if chosen is not lone:
         document.findings += [_not_chosen(other, chosen) for other in found if other is not chosen]
     if isinstance(root, Object):
-        _take_whole(document, root, "" if chosen is lone else carrier)
+        _read_whole_document(document, root, "" if chosen is lone else carrier)
     return document
 
 
-def _take_whole(document: Document, root: Object, carrier: str) -> None:
-    """Take what the fields around the list say about all of it; a record that is the unit itself has said it."""
+def _read_whole_document(document: Document, root: Object, carrier: str) -> None:
+    """Read the fields around the list, which concern all units. `carrier` is empty if the root is itself the unit."""
     listing.group_by_reference(document, _references(root))
     if carrier:
         checks = fields.commands_of(root, carrier, set())
@@ -51,11 +51,11 @@ def _take_whole(document: Document, root: Object, carrier: str) -> None:
 def _chosen(found: list[Candidate], wanted: str | None) -> Candidate | None:
     if not wanted:
         return found[0] if found else None
-    return next((candidate for candidate in found if fold_key(wanted) in _called(candidate)), None)
+    return next((candidate for candidate in found if fold_key(wanted) in _names_for_option(candidate)), None)
 
 
-def _called(candidate: Candidate) -> set[str]:
-    """Return what `--units` may call a list: its key, its singular, the prefix of its ids."""
+def _names_for_option(candidate: Candidate) -> set[str]:
+    """Return the values of `--units` that select a list: its key, the singular of it, and the prefix of its ids."""
     names = set(map(fold_key, (candidate.key, *candidate.key.split("."))))
     one = {name[:-3] + "y" if name.endswith("ies") else name.removesuffix("s") for name in names}
     return {*names, *one, _prefix(candidate).lower()} - {""}
@@ -69,8 +69,8 @@ def _prefix(candidate: Candidate) -> str:
     return ""
 
 
-def _lone(root: Node, found: list[Candidate]) -> Candidate | None:
-    """Return a candidate of one member where the whole document is one record with an id and a title."""
+def _single_record(root: Node, found: list[Candidate]) -> Candidate | None:
+    """If the whole document is one record with an id and a title, return it as a list of one."""
     if not isinstance(root, Object) or any(candidate.holds_work for candidate in found):
         return None
     wrapped = [entry.value for entry in root.pick(("task", "story", "feature", "issue", "ticket"))]
@@ -79,7 +79,7 @@ def _lone(root: Node, found: list[Candidate]) -> Candidate | None:
 
 
 def _is_unit(node: Object) -> bool:
-    """Tell whether a record is one unit: it has an id and a title, and says what is to be done."""
+    """Tell whether a record is a unit: it has an id and a title, and says what is to be done."""
     titled = node.text("title") or (node.text("name") and has_criteria(node))
     says = has_criteria(node) or node.get("description", *vocabulary.CHILDREN) is not None
     return bool(titled and says and fields.id_of(node).text)
@@ -97,7 +97,7 @@ def _evidence(chosen: Candidate) -> list[str]:
 
 
 def title_of(root: Node) -> str:
-    """Return what a document calls itself, at its top or in what it says about itself."""
+    """Return the title of a document: from its top, else from fields such as `metadata`."""
     if not isinstance(root, Object):
         return ""
     about = [entry.value for entry in root.fields.values() if fold_key(entry.key) in _ABOUT]
@@ -126,7 +126,7 @@ def _whole_criteria(root: Object, carrier: str) -> list[Finding]:
     ]
 
 
-def _forced(chosen: Candidate) -> Finding:
+def _fallback_warning(chosen: Candidate) -> Finding:
     message = f'{count(len(chosen.members), "entry", "entries")} under "{chosen.key}" became stories because --allow-fallback asked for it'
     hint = "Better give the document stories with ids and acceptance criteria."
     return warning("fallback_units", chosen.line, message, hint)
@@ -139,6 +139,6 @@ def _not_chosen(other: Candidate, chosen: Candidate) -> Finding:
 
 
 def unknown_units(format_: str, wanted: str, lists: list[str]) -> Document:
-    """Return a document that says which lists it has in place of the one that was asked for."""
+    """Return the refusal of a list that the document does not have. It names the lists that it has."""
     message = f'the document has no list "{wanted}"; it has: {", ".join(lists)}'
     return Document(format=format_, findings=[error("unknown_units", 0, message, "Name one of these with --units.")])

@@ -1,4 +1,4 @@
-"""The plain fields of a record: id, title, status, order, files, commands, and the text that is left."""
+"""The plain fields of a record: id, title, status, order, files, commands, and the remaining text."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from santiago.planner.structured.tree import (
 )
 
 TITLE_LENGTH = 160
-"""Characters of a title that was cut out of a longer text."""
+"""A title made of a longer text is cut to this many characters."""
 
 WEAK_ID_LENGTH = 40
-"""Characters of an id that is not called so."""
+"""The most characters of an id in a field that is not called `id`, such as `key`."""
 
 _PLAIN_TEXT = frozenset({"description", "desc", "details", "text", "body", "story", "userstory"})
 _NO_TEXT = vocabulary.HOUSEKEEPING.union(
@@ -46,14 +46,14 @@ _NO_SENTENCES = _NO_TEXT | _COMMANDS | _INSIDE
 
 
 class Said(NamedTuple):
-    """A text of a record and the field that it stands in."""
+    """A text of a record, and the field that it comes from."""
 
     text: str
     field: Field | None
 
 
 def id_of(record: Object) -> Said:
-    """Return the id as written; a `number` or `key` counts only where there is no `id`."""
+    """Return the id as written. A `number` or `key` counts only if there is no `id`."""
     if entry := record.said(vocabulary.ID):
         return Said(as_text(entry.value), entry)
     for entry in record.pick(vocabulary.WEAK_ID):
@@ -64,7 +64,7 @@ def id_of(record: Object) -> Said:
 
 
 def title_of(record: Object) -> Said:
-    """Return the title; where there is none, the first line of the text that says most about the unit."""
+    """Return the title, else the first line of the text that tells most about the unit."""
     if entry := record.said(vocabulary.TITLE):
         return Said(" ".join(as_text(entry.value).split()), entry)
     for entry in record.pick(vocabulary.WEAK_TITLE):
@@ -75,20 +75,20 @@ def title_of(record: Object) -> Said:
 
 
 def _as_a(node: Node) -> str:
-    """Return `As a …, I want …, so that …` of a record that keeps the parts in fields."""
+    """Return `As a …, I want …, so that …` of a record that has these parts as fields."""
     if not isinstance(node, Object) or not node.text(*vocabulary.AS_A[1][1]):
         return ""
     parts = []
     for lead, keys in vocabulary.AS_A:
         if text := node.text(*keys):
-            # Authors write the opening words into the field as often as not, in their own language.
+            # Many authors write `As a` or `I want` into the field itself, in their own language.
             opened = (len(text.split()) > 3 and lead != "so that") or text.lower().startswith(lead.lower())
             parts.append(text if opened else f"{lead} {text}")
     return ", ".join(parts)
 
 
 def _cut(text: str) -> str:
-    """Return the first line, cut at a word where it is long."""
+    """Return the first line; a long one is cut after a sentence or between words."""
     line = next((part.strip() for part in text.split("\n") if part.strip()), "")
     if len(line) <= TITLE_LENGTH:
         return line
@@ -99,7 +99,7 @@ def _cut(text: str) -> str:
 
 
 def status_of(record: Object) -> Status:
-    """Return what a record claims; a flag that says no outweighs a word that says done."""
+    """Return the status that a record claims. A flag `done: false` outweighs the word `done`."""
     flags = [flag for entry in record.pick(vocabulary.DONE_FLAGS) if (flag := as_bool(entry.value)) is not None]
     said = status_of_word(record.text(*vocabulary.STATUS))
     if said is Status.DROPPED:
@@ -112,13 +112,13 @@ def status_of(record: Object) -> Status:
 
 
 def status_of_word(word: str) -> Status | None:
-    """Return the status that a word claims; None where it is any other."""
+    """Return the status that a word claims, or None."""
     folded = fold_key(word.strip("✅☑✔️ ").replace("'", "").replace("’", ""))
     return next((status for status, known in vocabulary.STATUS_WORDS.items() if folded in known), None)
 
 
 def order_of(record: Object) -> float | None:
-    """Return the number by which the document itself orders its units."""
+    """Return the number that gives the record its place in the order, or None."""
     for entry in record.pick(_ORDERING):
         text = as_text(entry.value)
         if text.removeprefix("-").replace(".", "", 1).isdecimal() and len(text) < 16:
@@ -127,7 +127,7 @@ def order_of(record: Object) -> float | None:
 
 
 def chunk_of(record: Object, keys: tuple[str, ...]) -> str | None:
-    """Return the label of the group that a record names: a text, a number (`Phase 2`), or an object with a title."""
+    """Return the label of the group that a record names: a text, a number (`Phase 2`), or the title of an object."""
     for entry in record.pick(keys):
         value = entry.value
         text = value.text("title", "name", "id") if isinstance(value, Object) else as_text(value)
@@ -137,7 +137,7 @@ def chunk_of(record: Object, keys: tuple[str, ...]) -> str | None:
 
 
 def files_of(record: Object, carrier: str, taken: set[str]) -> list[Hint]:
-    """Return the files that fields name, and mark the fields that hold nothing else."""
+    """Return the files in fields for files. Fields that hold nothing else are added to `taken`."""
     found: list[Hint] = []
     for entry in record.fields.values():
         key = fold_key(entry.key)
@@ -153,7 +153,7 @@ def files_of(record: Object, carrier: str, taken: set[str]) -> list[Hint]:
 
 
 def commands_of(record: Object, carrier: str, taken: set[str]) -> commands.Found:
-    """Return the commands that fields hold; a field of prose counts only where it plainly is one."""
+    """Return the commands in fields for commands. A field that often holds prose counts only if it is plainly a command."""
     found = commands.Found([], [])
     for entry in record.fields.values():
         key, value = fold_key(entry.key), entry.value
@@ -175,7 +175,7 @@ def _hints(node: Node, carrier: str) -> list[Hint]:
 
 
 def _scalars(node: Node) -> list[Scalar]:
-    """Return the texts inside a value, in order; of objects the path or command where they name one."""
+    """Return the texts inside a value, in order. Of an object only its path or command counts, if it has one."""
     found: list[Scalar] = []
     stack = [node]
     while stack:
@@ -192,7 +192,7 @@ def _scalars(node: Node) -> list[Scalar]:
 
 
 def text_of(record: Object, title: Said, taken: set[str]) -> str:
-    """Return all that the record says beyond what was taken: first its description, then the other fields by name."""
+    """Return what the record says besides the fields in `taken`: first its description, then the other fields with their names."""
     told = title.field.key if title.field and title.text == as_text(title.field.value) else ""
     silent = taken | _NO_TEXT
     left = [entry for key, entry in record.fields.items() if key != told and fold_key(key) not in silent]

@@ -1,4 +1,4 @@
-"""A list of records as a document: dependencies, order and groups, which only the whole list can settle."""
+"""Make a document of a list of records. Dependencies, order and groups can only be decided for the whole list."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from santiago.planner.structured.tree import Object
 
 
 def document(format_: str, evidence: Sequence[str], candidate: Candidate, carrier: str) -> Document:
-    """Return the document that a list of records makes."""
-    _tell_apart(candidate.groups)
-    units = [_placed(gather(member, carrier), member.group) for member in candidate.members]
+    """Return the document of a list of records."""
+    _make_labels_unique(candidate.groups)
+    units = [_in_groups(gather(member, carrier), member.group) for member in candidate.members]
     found = Document(format=format_, evidence=tuple(evidence))
     resolver = Resolver(_names(units))
     units = [_resolved(unit, resolver, found.findings) for unit in units]
     records = [each.node if isinstance(each.node, Object) else Object(each.line) for each in candidate.members]
-    found.units = _addressed(units if any(unit.deps for unit in units) else _ranked(units, records))
+    found.units = _with_titles_as_tags(units if any(unit.deps for unit in units) else _ranked(units, records))
     _soft_chunks(found, [fields.chunk_of(record, vocabulary.SOFT_CHUNK) for record in records])
     found.edges = _group_edges(candidate.groups)
     found.findings += [*left_out(found.units), *_untitled(found.units)]
@@ -37,7 +37,7 @@ def document(format_: str, evidence: Sequence[str], candidate: Candidate, carrie
 
 
 def _names(units: Sequence[Unit]) -> Iterable[tuple[str, str]]:
-    """Yield every spelling by which a dependency may name a unit or a group, with the target that it stands for."""
+    """Yield every name that a dependency may use for a unit or group, with the target that it means."""
     for unit in units:
         if unit.id:
             yield unit.id, unit.id
@@ -63,8 +63,8 @@ def _resolved(unit: Unit, resolver: Resolver, findings: list[Finding]) -> Unit:
     return replace(unit, deps=tuple(found.values()), text="\n".join(text))
 
 
-def _addressed(units: list[Unit]) -> list[Unit]:
-    """Make units without an id known by their title where a dependency calls them by it."""
+def _with_titles_as_tags(units: list[Unit]) -> list[Unit]:
+    """Add the title as a tag to units without an id, if a dependency uses that title."""
     called = {dep.target for unit in units for dep in unit.deps}
     return [
         replace(unit, tags=(*unit.tags, unit.title)) if unit.id is None and unit.title in called else unit
@@ -73,7 +73,7 @@ def _addressed(units: list[Unit]) -> list[Unit]:
 
 
 def _ranked(units: list[Unit], records: Sequence[Object]) -> list[Unit]:
-    """Give each unit its place in the order that the document's numbers declare; units without a number come last."""
+    """Give each unit its rank by the document's own order numbers. Units without a number come last."""
     orders = [fields.order_of(record) for record in records]
     values = sorted({order for order in orders if order is not None})
     place: dict[float | None, int] = {value: number for number, value in enumerate((*values, None), 1)}
@@ -81,7 +81,7 @@ def _ranked(units: list[Unit], records: Sequence[Object]) -> list[Unit]:
 
 
 def _soft_chunks(found: Document, labels: Sequence[str | None]) -> None:
-    """Take owners, categories and the like as chunks where this keeps the document's order; else they are tags."""
+    """Use owners, categories and the like as chunks if that keeps the document's order; else they become tags."""
     if not any(labels) or any(unit.chunk for unit in found.units):
         return
     pairs = list(zip(found.units, labels, strict=True))
@@ -92,7 +92,7 @@ def _soft_chunks(found: Document, labels: Sequence[str | None]) -> None:
 
 
 def _are_stages(units: Sequence[Unit], labels: Sequence[str | None]) -> bool:
-    """Tell whether each label stands for one run of several units, and nothing else orders them."""
+    """Tell whether the units of each label stand together, several per label on average, and nothing else orders them."""
     distinct = set(labels)
     runs = 1 + sum(before != label for before, label in pairwise(labels))
     whole = all(labels) and runs == len(distinct) and 1 < len(distinct) <= len(labels) / 2
@@ -100,7 +100,7 @@ def _are_stages(units: Sequence[Unit], labels: Sequence[str | None]) -> bool:
 
 
 def group_by_reference(found: Document, references: Sequence[tuple[str, Sequence[str]]]) -> None:
-    """Take as chunks the groups that list units by id, where they list all of them and no unit looks ahead."""
+    """Use groups that list their units by id as chunks, if they list all units and no unit depends on a later group."""
     chunk: dict[str, str] = {}
     for label, names in references:
         for name in names:
@@ -121,8 +121,8 @@ def _untitled(units: Sequence[Unit]) -> Iterator[Finding]:
 # Groups: phases, epics and parents, as chunks, tags and the dependencies between them
 
 
-def _tell_apart(groups: Sequence[Group]) -> None:
-    """Give each group a label of its own; where two groups share a title, their number tells them apart."""
+def _make_labels_unique(groups: Sequence[Group]) -> None:
+    """Give each group a label of its own. If two groups share a title, a number is added."""
     used: set[str] = set()
     for number, group in enumerate(groups, 1):
         group.label = group.label or f"Group {number}"
@@ -130,8 +130,8 @@ def _tell_apart(groups: Sequence[Group]) -> None:
         used.add(group.label)
 
 
-def _placed(unit: Unit, group: Group | None) -> Unit:
-    """Return a unit with the chunk of its nearest stage, and the ids of the parents that it is a part of as tags."""
+def _in_groups(unit: Unit, group: Group | None) -> Unit:
+    """Return a unit with its nearest stage as chunk, and the ids of the parents that it is a part of as tags."""
     tags, chunk = list(unit.tags), unit.chunk
     while group is not None:
         if group.is_chunk:
@@ -161,7 +161,7 @@ def _group_name(group: Group) -> str:
 
 
 def _group_findings(groups: Sequence[Group], empty: Sequence[Group]) -> list[Finding]:
-    """Report groups without a unit, and criteria of a whole group, which belong to none of its units."""
+    """Report groups without a unit, and criteria of a whole group, which belong to no unit."""
     found = [
         note(
             "side_list",

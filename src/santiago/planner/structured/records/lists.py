@@ -1,4 +1,4 @@
-"""Finding the units of a structured document: which of its lists holds work, and which group each element stands in."""
+"""Find the units of a structured document: which of its lists holds work, and which group each element belongs to."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from santiago.planner.structured.tree import (
 )
 
 MAX_GROUPS = 6
-"""Levels of groups inside groups."""
+"""The most levels of groups inside groups."""
 MAX_WRAPPERS = 3
-"""Objects around a list: `{prd: {scope: {features: …}}}`."""
+"""The most objects around a list: `{prd: {scope: {features: …}}}`."""
 
 NONE, STRINGS, RECORDS, NAMED, WORK = range(-1, 4)
-"""How strongly a list is one of units; NONE is not at all."""
+"""How strong the evidence is that a list holds units, from none to records with signs of work."""
 
 _SAYING = (*vocabulary.TITLE, *vocabulary.WEAK_TITLE)
 _WORKING = frozenset(("steps", "assertions", "test")).union(
@@ -39,16 +39,16 @@ _INNER = frozenset(vocabulary.INNER_LISTS)
 
 @dataclass(slots=True, eq=False)
 class Group:
-    """A phase, epic or other holder of units."""
+    """A phase, epic or other group of units."""
 
     label: str
     line: int
     names: tuple[str, ...] = ()
-    """What a dependency may call it."""
+    """The names that a dependency may use for it."""
     node: Object | None = None
     parent: Group | None = None
     is_chunk: bool = True
-    """False for a parent story or feature, whose parts belong together but are no stage of their own."""
+    """False for a parent story or feature: its parts belong together but are no stage of the plan."""
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class Member:
     node: Node
     line: int
     key: str | None = None
-    """The key that it stands under, where units are entries of an object."""
+    """Its key, if the units are entries of an object."""
     group: Group | None = None
     future: bool = False
 
@@ -73,12 +73,12 @@ class Candidate:
     members: list[Member] = field(default_factory=list)
     groups: list[Group] = field(default_factory=list)
     empty: list[Group] = field(default_factory=list)
-    """Groups without a unit in a list whose other groups have some."""
+    """Groups without a unit, in a list that has other groups with units."""
     strength: int = STRINGS
 
     @property
     def holds_work(self) -> bool:
-        """Whether it is more than a single record of no particular kind."""
+        """Whether it has several elements, or one with an id or other signs of work."""
         return len(self.members) > 1 or self.strength > 1
 
     @property
@@ -87,7 +87,7 @@ class Candidate:
 
 
 def candidates(root: Node) -> list[Candidate]:
-    """Return the lists that look like units, the best first."""
+    """Return the lists that look like lists of units, the best first."""
     keys = {fold_key(key) for key in root.fields} if isinstance(root, Object) else set()
     if keys >= {"apiversion", "kind"}:
         return []
@@ -98,7 +98,7 @@ def candidates(root: Node) -> list[Candidate]:
 
 
 def fallback(root: Node) -> Candidate | None:
-    """Return the first list that could stand for units where nothing better is found: phases, or feature bullets."""
+    """Return the first list that could be units if nothing better is found: phases, or feature bullets."""
     if not isinstance(root, Object):
         return None
     for entry in root.pick((*vocabulary.GROUP_LISTS, *vocabulary.UNIT_LISTS)):
@@ -120,7 +120,7 @@ def _lists(root: Node) -> list[Candidate]:
     for depth in range(MAX_WRAPPERS + 1):
         inner: list[Object] = []
         for node in level:
-            if depth == 0 and _keyed(node):
+            if depth == 0 and _is_keyed_by_id(node):
                 found.append(_gather("", node, node.line, 0))
                 continue
             for entry in node.fields.values():
@@ -144,14 +144,14 @@ def _gather(key: str, node: Node, line: int, depth: int) -> Candidate:
 
 
 def _inner_key(candidate: Candidate) -> str:
-    """Return the name of a list of groups with the name that the groups give to theirs: `phases.tasks`."""
+    """Return the key of a list of groups together with the key of the lists inside: `phases.tasks`."""
     inner = next((member.group.node for member in candidate.members if member.group), None)
     keys = [key for key in inner.fields if fold_key(key) in _INNER] if inner else []
     return f"{candidate.key}.{keys[0]}" if keys else candidate.key
 
 
 def _collect(candidate: Candidate, node: Node, group: Group | None, key: str, *, future: bool, level: int) -> None:
-    """Add the units under a node; bounded by MAX_GROUPS, so the recursion is."""
+    """Add the units under a node. MAX_GROUPS limits the recursion."""
     if level > MAX_GROUPS:
         return
     if isinstance(node, Array):
@@ -171,7 +171,7 @@ def _collect(candidate: Candidate, node: Node, group: Group | None, key: str, *,
 def _collect_record(
     candidate: Candidate, item: Object, group: Group | None, key: str, *, future: bool, level: int
 ) -> None:
-    """One record of a list: a group of further units, or a unit."""
+    """Add one record of a list: a group of further units, or a unit."""
     inner = _inner_lists(item, stage=key in _GROUPS)
     if inner or (key in _GROUPS and not has_criteria(item)):
         found = _group(item, group, is_chunk=key in _GROUPS)
@@ -187,7 +187,7 @@ def _collect_record(
 def _collect_entry(
     candidate: Candidate, entry: Field, group: Group | None, key: str, *, future: bool, level: int
 ) -> None:
-    """One entry of an object under a list's name: a unit by its key, or a group."""
+    """Add one entry of an object that is a list of units: a unit with its key, or a group."""
     value = entry.value
     if _is_id(entry.key) and not (isinstance(value, Array) and key in _GROUPS):
         candidate.members.append(Member(value, entry.line, entry.key, group, future))
@@ -223,14 +223,13 @@ def _group(node: Object, parent: Group | None, *, is_chunk: bool) -> Group:
 
 
 def _inner_lists(node: Object, *, stage: bool) -> list[Field]:
-    """Return the lists of units that an element holds, where it is a group and not a unit itself.
+    """Return the lists of units inside an element, if the element is a group and not a unit itself.
 
-    A stage (phase, epic) holds its units whatever else it says; a story that says how it is judged is a unit, and its
-    tasks are its parts.
+    A stage (phase, epic) is always a group. A story with criteria is a unit, and its tasks are its parts.
     """
     judged = has_criteria(node)
     found = [entry for entry in node.fields.values() if _holds_units(entry, stage=stage, judged=judged)]
-    # `tasks` of a phase are its units; its `deliverables` are then what they leave behind.
+    # If a phase has `tasks`, these are its units, and its `deliverables` are their results.
     best = [entry for entry in found if fold_key(entry.key) in _UNIT_RANK]
     return best or found
 
@@ -246,7 +245,7 @@ def _holds_units(entry: Field, *, stage: bool, judged: bool) -> bool:
 
 
 def _single(node: Object) -> Field | None:
-    """Return the entry of `- F1: text`, a unit whose id is the one key of an object."""
+    """Return the entry of `- F1: text`: a unit whose id is the only key of an object."""
     entries = list(node.fields.values())
     return entries[0] if len(entries) == 1 and _is_id(entries[0].key) else None
 
@@ -256,7 +255,7 @@ def _is_id(key: str) -> bool:
     return found is not None and found.kind in ("prefix", "story", "requirement", "task", "feature") and not found.rest
 
 
-def _keyed(node: Object) -> bool:
+def _is_keyed_by_id(node: Object) -> bool:
     """Tell whether an object is a list of units by id: `{US-001: {…}, US-002: {…}}`."""
     named = [entry.value for entry in node.fields.values() if _is_id(entry.key)]
     units = sum(isinstance(value, Object) or _is_sentence(as_text(value)) for value in named)
@@ -268,7 +267,7 @@ def _is_excluded(key: str) -> bool:
 
 
 def _accepted(candidate: Candidate) -> bool:
-    """Set the strength of a list; False where its elements are no units."""
+    """Set the strength of a list, and tell whether its elements can be units."""
     nodes = [member.node for member in candidate.members]
     keyed = sum(1 for member in candidate.members if member.key is not None)
     candidate.strength = _strength_of(nodes, keyed)
@@ -281,10 +280,10 @@ def _accepted(candidate: Candidate) -> bool:
 
 
 def _strength_of(nodes: list[Node], keyed: int) -> int:
-    """Return the strength of a list whose elements these are, `keyed` of them under an id as their key."""
+    """Return the strength of a list of these elements. `keyed` of them have an id as their key."""
     records = [node for node in nodes if isinstance(node, Object)]
     half = len(nodes) / 2
-    if not nodes or keyed + sum(map(_says, nodes)) < half or sum(map(_is_machine, records)) > half:
+    if not nodes or keyed + sum(map(_has_words, nodes)) < half or sum(map(_is_machine, records)) > half:
         return NONE
     if (working := sum(map(_is_work, records))) and working >= half:
         return WORK
@@ -294,24 +293,24 @@ def _strength_of(nodes: list[Node], keyed: int) -> int:
 
 
 def _are_prefixed(nodes: list[Node]) -> bool:
-    """Tell whether half of the records have ids with a prefix, which only people and their tools give."""
+    """Tell whether half of the records have ids with a prefix; records made by a program alone hardly ever do."""
     leads = [ids.lead(node.text(*vocabulary.ID)) for node in nodes if isinstance(node, Object)]
     return 2 * sum(1 for found in leads if found and found.kind == "prefix") >= len(nodes)
 
 
 def _is_record(node: Object) -> bool:
-    """Tell whether an object says what it is about."""
+    """Tell whether an object has a title or a text."""
     return any(items(entry.value) for entry in node.pick(_SAYING))
 
 
 def _is_sentence(text: str) -> bool:
-    """Tell whether a text says something, or begins with an id."""
+    """Tell whether a text has several words, or begins with an id."""
     found = ids.lead(text)
     named = found is not None and found.kind == "prefix" and bool(found.rest)
     return named or len(text.split()) > 2 or (not text.isascii() and len(text) > 6)
 
 
-def _says(node: Node) -> bool:
+def _has_words(node: Node) -> bool:
     """Tell whether a record or a text says something in words."""
     if not isinstance(node, Object):
         return _is_sentence(as_text(node))
@@ -329,6 +328,7 @@ def _is_work(node: Object) -> bool:
 
 
 def _is_machine(node: Object) -> bool:
+    """Tell whether a record is a step that a program runs, as in a pipeline."""
     keys = {fold_key(key) for key in node.fields}
     return bool(keys & vocabulary.MACHINE) and not (
         has_criteria(node) or _has_id(node) or keys & {"description", "passes", "acceptance"}

@@ -1,4 +1,4 @@
-"""One record, one unit: what an element of a list says about itself."""
+"""Make a unit of one record."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from santiago.planner.structured.tree import Object, as_text, flat, items, objec
 
 
 def gather(member: Member, carrier: str) -> Unit:
-    """Return the unit that one element of a list defines; its dependencies are what it names, as written."""
+    """Return the unit that one element of a list defines. Its dependencies are still as written."""
     if isinstance(member.node, Object):
         return _record(member, member.node, carrier)
     text = flat(member.node)
@@ -67,7 +67,7 @@ def _status(member: Member, record: Object) -> Status:
 
 
 def _criteria(record: Object, carrier: str) -> Criteria:
-    """The record's own criteria, else those of its parts, else sentences under `requirements`."""
+    """Return the record's own criteria, else those of its parts, else the sentences under `requirements`."""
     found = criteria_of(record, carrier)
     if found.found:
         return found
@@ -89,7 +89,7 @@ def _children(record: Object) -> list[Object]:
 
 
 def _covers(record: Object, carrier: str) -> list[Hint]:
-    """Return the requirements that a record says it serves: ids, not sentences."""
+    """Return the requirements that a record says it covers: ids, not sentences."""
     named = [(as_text(each), each.line) for entry in record.pick(vocabulary.COVERS) for each in items(entry.value)]
     found = [(text, line) for text, line in named if len(text.split()) == 1 and any(map(str.isdigit, text))]
     return [Hint(value=text, line=line, carrier=carrier) for text, line in found]

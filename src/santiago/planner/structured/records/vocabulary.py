@@ -1,6 +1,6 @@
-"""The names that records in JSON and YAML give to their fields: the one table to extend for a further dialect.
+"""The names of fields in JSON and YAML records. To support another tool's names, add them here.
 
-Keys are compared without case and joints: `acceptanceCriteria`, `acceptance_criteria`, `acceptance-criteria` are one.
+Keys are compared without case and separators: `acceptanceCriteria`, `acceptance_criteria`, `acceptance-criteria` are the same.
 """
 
 from __future__ import annotations
@@ -11,30 +11,30 @@ from santiago.planner.words import spaced
 
 
 def keys(table: str) -> tuple[str, ...]:
-    """Return the names of a table in the form in which they are compared."""
+    """Return the names of a table in the form in which keys are compared."""
     return tuple(dict.fromkeys(fold_key(word) for word in table.split()))
 
 
-# Where units stand
+# Where the units are
 
 UNIT_LISTS = keys(
     "userStories userStory stories requirements functionalRequirements functional_reqs features"
     " featureList feature_list tasks taskList issues workItems tickets backlog productBacklog todos"
     " useCases items nonFunctionalRequirements nonFunctional nfrs technicalRequirements"
 )
-"""Lists whose elements are units, the one that says most first."""
+"""Lists whose elements are units. The clearest names come first."""
 
 GROUP_LISTS = keys(
     "phases epics milestones sprints stages iterations releases waves chunks groups modules areas themes"
     " domains tracks workstreams sections categories"
 )
-"""Lists whose elements hold lists of units."""
+"""Lists whose elements contain lists of units."""
 
 INNER_LISTS = keys("subtasks steps chunks capabilities deliverables actions stories children") + UNIT_LISTS
 """Lists of units inside a group."""
 
 WEAK_LISTS = frozenset(keys("items issues backlog useCases todos")) | {""}
-"""Names that hold anything; their elements must look like work."""
+"""Names of lists that may hold anything. Their elements must look like work."""
 
 # What a unit says
 
@@ -64,9 +64,9 @@ CRITERIA = (
     keys("assertions scenarios expectedBehavior expectedBehaviour expected testCases"),
     keys("steps verificationSteps validationSteps testSteps"),
 )
-"""Fields that hold criteria, in tiers: the first tier that a unit has is taken, the others are text."""
+"""Fields that hold criteria, in tiers. The first tier that a unit has is used; the others become text."""
 CRITERIA_INSIDE = keys("test tests verification validation")
-"""Fields whose objects may hold such fields."""
+"""Fields whose value may be an object with such fields."""
 GIVEN_WHEN_THEN = keys("given when then")
 
 DEPENDS = keys(
@@ -74,7 +74,7 @@ DEPENDS = keys(
     " after predecessors dependências dependencias abhängigkeiten dépendances 依赖 依存 의존성"
 )
 DEPENDS_INSIDE = keys("requires dependsOn blockedBy needs on tasks stories internal hard")
-"""Inside an object of dependencies, the lists that point backwards; `enables` and the like point forwards."""
+"""In an object of dependencies, the lists of what the unit waits for; not `enables` and the like."""
 
 FILES = keys(
     "files file filesToModify filesToCreate filesToChange filesModified filesCreated modifiedFiles relevantFiles"
@@ -85,7 +85,7 @@ COMMANDS = keys(
     " validationCommand checkCommand checkCommands commands command run qualityGates qualityCommands"
 )
 COMMANDS_IF_SHAPED = keys("verify verification validation test tests completionCriteria qualityChecks testStrategy")
-"""Fields that hold prose as often as a command; only what is plainly a command is taken."""
+"""Fields that often hold prose. Only what is plainly a command is used."""
 
 DONE_FLAGS = keys("passes passed complete completed done isDone isCompleted finished implemented")
 STATUS = keys("status state")
@@ -93,7 +93,7 @@ PRIORITY = keys("priority prio moscow importance")
 ORDER = keys("order sequence ordinal executionOrder rank position")
 CHUNK = keys("chunk phase epic milestone sprint wave stage iteration release epicTitle epicName phaseName")
 SOFT_CHUNK = keys("category group area module component section owner domain theme track layer")
-"""Groupings that say who or what, and not when: chunks only where they keep the order of the document."""
+"""Groupings by person or topic, not by time: chunks only if they keep the order of the document."""
 COVERS = keys(
     "requirements requirementRefs requirementIds covers satisfies implements traces tracesTo satisfiesAC"
     " relatedRequirements"
@@ -109,7 +109,7 @@ HOUSEKEEPING = frozenset(
         " updatedBy lastUpdated timestamp date $schema uuid url htmlUrl"
     )
 )
-"""Fields that tell nothing about the work."""
+"""Fields that say nothing about the work."""
 
 # Values
 
@@ -130,7 +130,7 @@ STATUS_WORDS = {
 NEVER_WORDS = spaced("wont wonthave willnothave nothave")
 """Priorities that put a unit off."""
 
-# What is no plan
+# What is not a plan
 
 CONFIGURATION = frozenset(
     keys(
@@ -141,7 +141,7 @@ CONFIGURATION = frozenset(
         " affinity serviceAccount autoscaling envFrom secret configMap"
     )
 )
-"""Keys of a document that is configuration, where no list of units speaks against it."""
+"""Keys of configuration files. A document with two of them is a plan only if a list clearly holds work."""
 
 MACHINE = frozenset(
     keys(
@@ -149,4 +149,4 @@ MACHINE = frozenset(
         " args schema endpoint method"
     )
 )
-"""Keys of elements that a program runs; with no criteria and no id, the list is a pipeline and no plan."""
+"""Keys of elements that a program runs. Without criteria and ids, their list is a pipeline and not a plan."""
