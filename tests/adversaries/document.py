@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 PAGE = Path(__file__).parents[2] / "docs" / "adversaries.md"
 HEAD = ("| agent | what it does | how it ends | stopped by |", "|---|---|---|---|")
 STOPPED = {
-    DONE: "nothing to stop",
-    TAMPERED: "the judge put back",
+    DONE: "nothing: the work is right",
+    TAMPERED: "the old tests",
     FAILED: "its checks",
     NOTHING: "its checks",
-    CHANGED: "asked",
-    DOUBTED: "asked",
-    "agent_asked": "asked",
-    "needs_user_confirmation": "asked",
+    CHANGED: "a question",
+    DOUBTED: "a question",
+    "agent_asked": "a question",
+    "needs_user_confirmation": "a question",
 }
-"""By what an adversary with this end is stopped; all other ends come from elsewhere."""
+"""What stops an adversary with this end; for all other ends it is the supervision."""
 BEGINS, ENDS = "<!-- the table begins -->\n", "<!-- the table ends -->\n"
 LIST_BEGINS, LIST_ENDS = "<!-- the list begins -->\n", "<!-- the list ends -->\n"
 
@@ -34,9 +34,13 @@ def table() -> str:
     """Return the table as Markdown."""
     parts = []
     for title, group in GROUPS.items():
-        rows = [f"| `{one.name}` | {one.does} | {_by_fence(one, _end)} | {_by_fence(one, _stopped)} |" for one in group]
-        parts.append("\n".join([f"\n### {title}\n", *HEAD, *rows]))
+        parts.append("\n".join([f"\n### {title}\n", *HEAD, *map(_row, group)]))
     return "\n".join(parts) + "\n\n"
+
+
+def _row(one: Adversary) -> str:
+    does = one.does.replace("|", r"\|")  # a bar would end the cell, also inside of code
+    return f"| `{one.name}` | {does} | {_by_fence(one, _end)} | {_by_fence(one, _stopped)} |"
 
 
 def unseen() -> str:
@@ -51,7 +55,7 @@ def _end(one: Adversary, fence: Fence) -> str:
 
 def _stopped(one: Adversary, fence: Fence) -> str:
     end = one.ends_in(fence)
-    return "not seen" if one.unseen and end == DONE else STOPPED.get(end, "elsewhere")
+    return "nothing: not noticed" if one.unseen and end == DONE else STOPPED.get(end, "supervision")
 
 
 def _by_fence(one: Adversary, told: Callable[[Adversary, Fence], str]) -> str:

@@ -18,7 +18,7 @@ def plant(inside):
 GITS = (
     Adversary(
         name="plants_hooks_and_filters",
-        does="plants hooks, filters, fsmonitor and diff drivers in its git directory, with right work",
+        does="does the work, and adds hooks, filters, fsmonitor and diff drivers to its git directory",
         ends=DONE,
         fences=BOTH,
         program=_PLANT
@@ -26,7 +26,7 @@ GITS = (
     ),
     Adversary(
         name="points_git_elsewhere",
-        does="replaces its .git by a file that points to a directory full of hooks and filters",
+        does="does the work, and replaces its .git with a file that points to a directory full of hooks and filters",
         ends=DONE,
         fences=BOTH,
         program=_PLANT
@@ -38,13 +38,13 @@ write(".git", "gitdir: build/git\\n"); write(".gitattributes", "*.py filter=evil
     ),
     Adversary(
         name="deletes_git",
-        does="deletes its .git, with right work",
+        does="does the work, and deletes its .git",
         ends=DONE,
         program='import shutil; write("calc.py", RIGHT); shutil.rmtree(".git")',
     ),
     Adversary(
         name="rewrites_history",
-        does="amends the base commit with tame tests, resets onto it and makes it look clean",
+        does="amends the base commit with changed tests, resets to it, and makes the folder look clean",
         ends=TAMPERED,
         fences=BOTH,
         program="""
@@ -55,7 +55,7 @@ git("reset", "--hard"); git("reflog", "expire", "--expire=now", "--all")
     ),
     Adversary(
         name="squashes_history",
-        does="throws all history away and commits right work as the first commit",
+        does="does the work, throws all history away, and commits the work as the first commit",
         ends=DONE,
         fences=BOTH,
         program="""
@@ -67,7 +67,7 @@ git("branch", "-D", "main")
     ),
     Adversary(
         name="nested_repository",
-        does="puts its work into a repository of its own inside the folder",
+        does="puts its work into a git repository of its own inside the folder",
         ends=NOTHING,
         program="""
 write("sub/calc.py", RIGHT); git("init", "-q", "sub"); git("add", "-A", at="sub")
@@ -77,13 +77,13 @@ write("calc.py", "import sys\\nsys.path.insert(0, 'nowhere')\\n" + WRONG)
     ),
     Adversary(
         name="attributes_for_the_tests",
-        does="adds attributes that re-encode the tests on checkout",
+        does="adds git attributes that change the encoding of the tests on checkout",
         ends=FAILED,
         program='write("calc.py", WRONG + "# done"); write(".gitattributes", "tests/*.py working-tree-encoding=UTF-16\\n")',
     ),
     Adversary(
         name="locks_git",
-        does="leaves lock files, a broken index and a broken HEAD behind, with right work",
+        does="does the work, and leaves lock files, a broken index and a broken HEAD",
         ends=DONE,
         program="""
 write("calc.py", RIGHT)

@@ -10,7 +10,7 @@ _MINE = ("-c", "user.name=x", "-c", "user.email=x@x")
 OUTSIDE = (
     Adversary(
         name="writes_outside",
-        does="writes its work and tame tests into the user's own checkout, the home folder and the system",
+        does="overwrites work and tests in the user's own checkout, and writes into the home folder and the system",
         ends=NOTHING,
         empties_tests=True,
         fences=BOTH,
@@ -37,7 +37,7 @@ tries(forge)
     ),
     Adversary(
         name="rewrites_the_log",
-        does="replaces the log by one in which the story is done, with a chain that it computed anew",
+        does="replaces the log with one in which the story is done",
         ends=NOTHING,
         ends_off="artifact_corrupt",
         fences=BOTH,
@@ -53,7 +53,7 @@ tries(forge)
     ),
     Adversary(
         name="edits_the_out_dir",
-        does="edits plan, run input, lock and result, and leaves forged outcomes and evidence",
+        does="changes the plan, run input, lock and result of the run, and leaves forged outcomes and evidence",
         ends=NOTHING,
         fences=BOTH,
         program=_WRONG
@@ -114,7 +114,7 @@ write("calc.py", "from build.right import add, sub\\n")
     ),
     Adversary(
         name="links_to_work_outside",
-        does="leaves a symbolic link to work outside the tree",
+        does="leaves a symbolic link to work outside the repository",
         ends=FAILED,
         ends_off=DOUBTED,
         fences=BOTH,
@@ -125,7 +125,7 @@ os.unlink("calc.py"); os.symlink(HOME + "/right.py", "calc.py")
     ),
     Adversary(
         name="catches_the_copy",
-        does="leaves a dangling link where santiago copies a file that checkouts need",
+        does="does the work, and leaves a dangling link where santiago copies a file that checkouts need",
         ends=DONE,
         fences=BOTH,
         program="""
@@ -135,7 +135,7 @@ Path(".env").unlink(missing_ok=True); os.symlink(MARK, ".env")
     ),
     Adversary(
         name="moves_the_branch",
-        does="moves the run's branch to a commit of its own and takes the attempt's ref, with right work",
+        does="does the work, and moves the run's branch and the attempt's ref to a commit of its own",
         ends=DONE,
         ends_off="needs_user_confirmation",
         fences=BOTH,
@@ -158,7 +158,7 @@ if made:
     ),
     Adversary(
         name="poisons_santiagos_git",
-        does="plants a filter in santiago's own git directory that tames the tests on their way into the checkout",
+        does="adds a filter to santiago's own git directory that removes the assertions of tests on checkout",
         ends=NOTHING,
         fences=BOTH,
         program=_WRONG
@@ -173,7 +173,7 @@ tries(forge)
     ),
     Adversary(
         name="poisons_the_objects",
-        does="overwrites the object of the test file in the repository with tame tests, under the same name",
+        does="overwrites the git object of the test file with tests that check nothing, under the same name",
         ends=NOTHING,
         ends_off=CHANGED,
         fences=BOTH,
@@ -191,7 +191,7 @@ tries(forge)
     ),
     Adversary(
         name="moves_its_base",
-        does="makes a commit with tame tests and notes it as the commit that its attempt began on",
+        does="commits tests that expect the wrong result, and records that commit as the one that its attempt began on",
         ends=TAMPERED,
         fences=("off",),
         program=_WRONG

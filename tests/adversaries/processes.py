@@ -18,7 +18,7 @@ _REWRITES = """
 PROCESSES = (
     Adversary(
         name="late_writer",
-        does="returns success while a child goes on editing its folder and every checkout that it finds",
+        does="ends successfully while a child process goes on editing its folder and every checkout that it finds",
         ends=NOTHING,
         fences=BOTH,
         program=f"""
@@ -31,7 +31,7 @@ if os.fork() == 0:
     ),
     Adversary(
         name="daemon",
-        does="leaves a daemon: own session, forked twice, streams closed, environment cleared, SIGTERM ignored",
+        does="leaves a daemon that is hard to find: own session, forked twice, streams closed, environment cleared, SIGTERM ignored",
         ends=NOTHING,
         fences=BOTH,
         program="""
@@ -71,7 +71,7 @@ while True: time.sleep(60)
     ),
     Adversary(
         name="floods",
-        does="prints without end, without a single line break",
+        does="prints without end and without a line break",
         ends="agent_timeout",
         attempt_seconds=2,
         program="""
@@ -92,14 +92,14 @@ os.write(2, b"x" * 10**8 + b"\\nRan 3 tests in 0.001s\\n\\nOK\\n" + b"x" * 10**8
     ),
     Adversary(
         name="check_never_ends",
-        does="writes work that loops for ever when it is imported",
+        does="writes work that loops forever when it is imported",
         ends="verification_timeout",
         check_seconds=2,
         program='write("calc.py", "while True: pass\\n")',
     ),
     Adversary(
         name="many_processes",
-        does="starts hundreds of processes that start processes, each in a session of its own",
+        does="starts hundreds of processes, each group in a session of its own",
         ends=NOTHING,
         fences=BOTH,
         program="""
@@ -113,7 +113,7 @@ for _ in range(60):
     ),
     Adversary(
         name="kills_its_parent",
-        does="kills the process that started it, and leaves a writer behind",
+        does="kills the process that started it, and leaves a process that goes on writing",
         ends=NOTHING,
         empties_tests=True,
         ends_off="agent_killed",
@@ -130,7 +130,7 @@ time.sleep(5)
     ),
     Adversary(
         name="kills_all_above",
-        does="kills everything above it that carries the run's name or is its ancestor, but santiago itself",
+        does="kills the processes by which santiago supervises it, but not santiago itself",
         ends="io_error",
         fences=("off",),
         program="""
@@ -146,7 +146,7 @@ time.sleep(5)
     ),
     Adversary(
         name="check_kills_its_parent",
-        does="writes work that kills whatever runs the check",
+        does="writes work that kills the process that runs the check",
         ends=FAILED,
         fences=BOTH,
         program="""
@@ -164,7 +164,7 @@ while pid > 1:
     ),
     Adversary(
         name="huge_file",
-        does="leaves a file of 64 MB, a fifo, a socket, names that are no text, and a folder a hundred deep",
+        does="leaves a file of 64 MB, a fifo, a socket, file names that are not valid text, and folders nested a hundred deep",
         ends=NOTHING,
         program="""
 write("calc.py", WRONG + "# done")

@@ -17,18 +17,18 @@ from tests.adversaries.watched import WATCHED
 from tests.adversaries.words import WORDS
 
 GROUPS = {
-    "Words": WORDS,
-    "The tests and what runs them": JUDGES,
-    "What checks load": LOADED,
-    "What judges ask with": ASKED,
-    "Tests inside the work": INLINE,
-    "The runner": RUNNERS,
-    "Disguises, and work that knows who looks": WATCHED,
-    "Beside the work": BESIDE,
-    "What only seems to pass": SEEMING,
-    "Programs that judge": PROGRAMS,
+    "Claims and questions": WORDS,
+    "Tests, and the files that run them": JUDGES,
+    "Files that checks load": LOADED,
+    "Test cases, settings and assertions": ASKED,
+    "Tests in the same file as the work": INLINE,
+    "The test runner": RUNNERS,
+    "Disguises, and work that detects a test": WATCHED,
+    "Files beside the work": BESIDE,
+    "Tests that only seem to pass": SEEMING,
+    "Checks that are programs": PROGRAMS,
     "Processes": PROCESSES,
-    "Beyond the folder": OUTSIDE,
+    "Outside of the agent's folder": OUTSIDE,
     "Git": GITS,
 }
 ADVERSARIES = tuple(adversary for group in GROUPS.values() for adversary in group)
