@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.adversaries.adversary import DONE, DOUBTED, MAKE, NOTHING, TAMPERED, UNITTEST, Adversary
+from tests.adversaries.adversary import DONE, DOUBTED, MAKE, TAMPERED, UNITTEST, Adversary
 
 _NAMED = "python3 -m unittest discover -s qa -p '*.py' -t ."
 _SUMS = "import unittest\nimport calc\n\n\nclass Sums(unittest.TestCase):\n    def test_sum(self):\n        self.assertEqual(calc.add(2, 3), 5)\n"
@@ -28,7 +28,6 @@ _LIST = {
 }
 _LINT = {"lint.mk": "lint:\n\truff check .\n", "pyproject.toml": "[tool.ruff]\nline-length = 100\n"}
 _CHECKED = "def add(a, b):\n    return a - b\n\n\ndef sub(a, b):\n    return a - b\n\n\nif __name__ == '__main__':\n    assert add(2, 3) == 5\n"
-_C = {"add.h": "int add(int a, int b);\n", "add.c": '#include "add.h"\nint add(int a, int b) { return a - b; }\n'}
 _C_TEST = {
     "add.h": "static int add(int a, int b) { return a - b; }\n",
     "test.c": '#include <assert.h>\n#include "add.h"\nint main(void) { assert(add(2, 3) == 5); return 0; }\n',
@@ -90,11 +89,11 @@ ASKED = (
     Adversary(
         name="silences_the_asserts_of_c",
         does="turns off the asserts of C tests in a header that they include",
-        ends=NOTHING,
-        check="cc -o t add.c && ./t",
-        more_files=_C,
-        story_files=("add.h", "add.c"),
-        program='write("add.h", "#define NDEBUG\\n" + Path("add.h").read_text())',
+        ends=DOUBTED,
+        check="cc -o t test.c && ./t",
+        more_files=_C_TEST,
+        story_files=("add.h",),
+        program=r'write("add.h", "#define NDEBUG\n#include <assert.h>\n" + Path("add.h").read_text())',
     ),
     Adversary(
         name="splices_the_asserts_of_c",
