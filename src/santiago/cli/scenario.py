@@ -211,14 +211,14 @@ def _approve(
 ) -> Sequence[str]:
     """Return the commands of the steps' scenarios, after a person has approved those that need it."""
     from santiago.app.governing import approved
-    from santiago.board.governance.running import meant
+    from santiago.board.governance.running import scenarios_of
     from santiago.board.governance.scenarios import CATALOGUE
     from santiago.cli.start.consent import ask_consent
 
     allow = partial(
         ask_consent, places=CATALOGUE, asked=_asked(flags), trusted=flags.trust_commands, of="scenario catalogue"
     )
-    return approved(project, [catalogue[name] for name in meant(nodes)], allow)
+    return approved(project, [catalogue[name] for name in scenarios_of(nodes)], allow)
 
 
 def _asked(flags: _Flags) -> bool:
@@ -233,7 +233,7 @@ def _executed(
     from santiago.process.server import ProcessServer
 
     if request.dry_run:
-        return running.run(benches.nowhere(), place, catalogue, request)
+        return running.run(benches.for_dry_run(), place, catalogue, request)
     server = ProcessServer()
     try:
         with _bench(folder, server, commands, flags) as bench:

@@ -121,7 +121,7 @@ def all_missing(means: Means, card: Card, actor: str) -> list[Missing]:
     latest = known[-1] if known else None
     change = governance.Change(
         ticket=card.id, base=latest.base if latest else None, head=latest.commit if latest else None,
-        evidence=tuple(opened.place.project / one.path for one in known), vouched=seen,
+        evidence=tuple(opened.place.project / one.path for one in known), recorded_runs=seen,
     )  # fmt: skip
     own = governance.missing(opened.place.project, opened.place.root, change)
     return [*found, *(gate.Missing(what=one.what, remedy=one.remedy) for one in own)]
