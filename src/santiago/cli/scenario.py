@@ -127,7 +127,7 @@ def run(**options: Any) -> int:
     commands = () if request.dry_run else _approve(place.project, catalogue, nodes, flags)
     ended = _executed(folder, place, catalogue, request, commands, flags)
     if request.ticket and ended.digest:
-        _vouch(place, request.ticket, ended)
+        _record(place, request.ticket, ended)
     if flags.as_json:
         told = {"file": str(ended.file) if ended.file else None, "sha256": ended.digest or None}
         click.echo(json.dumps({**ended.summary, **told}, indent=2, ensure_ascii=False))
@@ -136,14 +136,14 @@ def run(**options: Any) -> int:
     return ExitCode.FAILED if ended.status == "FAIL" else ExitCode.OK
 
 
-def _vouch(place: Place, ticket: str, ended: Ended) -> None:
+def _record(place: Place, ticket: str, ended: Ended) -> None:
     """Have the board record the run, if the ticket is on a board."""
-    from santiago.app.board.governed import vouch
+    from santiago.app.board.governed import record_scenarios
     from santiago.board.opening import is_on_board, laid_out
 
     if is_on_board(place):
         with laid_out(place) as opened:
-            vouch(opened, ticket, ended)
+            record_scenarios(opened, ticket, ended)
 
 
 def _places() -> tuple[Path, Place]:
