@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from santiago.app.board import working
-from santiago.app.board.alone import alone
+from santiago.app.board.only_loop import only_loop
 from santiago.app.board.routing import Consents, route
 from santiago.app.board.working import Means, work_on
 from santiago.board.rules import Move
@@ -51,7 +51,7 @@ def test_a_second_loop_says_who_is_at_work(tmp_path: Path) -> None:
     """Board line 37: two loops would take one request apart."""
     desk = Desk(tmp_path)
     desk.ok(*REQUEST)
-    with desk.opened() as opened, alone(opened.place):
+    with desk.opened() as opened, only_loop(opened.place):
         said = desk.refused(20, "loop", "--trust-project")
     assert "another loop works on this board: process" in said
     assert desk.card("REQ").queue == "planner-inbox"
@@ -62,7 +62,7 @@ def test_the_loop_waits_for_whoever_works_on_the_same_run(tmp_path: Path, monkey
     desk, others = Desk(tmp_path), ["ada", "ada", None]
     desk.ok(*REQUEST)
     monkeypatch.setattr(working, "working", lambda _: others.pop(0))
-    monkeypatch.setattr(working, "_LOOK_S", 0)
+    monkeypatch.setattr(working, "_POLL_S", 0)
     with desk.opened() as opened:
         card = route(opened, desk.card("REQ"), CONSENTS)
         working.start(Means(opened=opened, consents=CONSENTS, patience_s=60), card, {})

@@ -39,7 +39,7 @@ def collect(
         return None
     request = running.Request(ticket=ticket, concerned=concerned)
     nodes = running.selected(catalogue.scenarios, request)
-    commands = approved(place.project, [catalogue.scenarios[name] for name in running.meant(nodes)], allow)
+    commands = approved(place.project, [catalogue.scenarios[name] for name in running.scenarios_of(nodes)], allow)
     server = ProcessServer()
     try:
         with checked_out(run_input, server, ranges.commit_of(place.project, head), commands) as ready:
@@ -64,7 +64,7 @@ def checked_out(
     """Lend a checkout of a commit for these commands, and remove it afterwards; raise if its set-up fails."""
     try:
         with bench(run_input, server) as place, place.checkout(commit, commands) as ready:
-            execute = benches.by(ready.runner, ready.folder)
+            execute = benches.runner_in(ready.runner, ready.folder)
             yield benches.Bench(commit=commit, execute=execute, is_clean=lambda: not ready.touched())
     except SetUpFailedError as error:
         hint = "Mend [workspace] setup in santiago.toml; `santiago doctor --checks` tries it."

@@ -1,4 +1,4 @@
-"""The archive of accepted tickets: how much it holds, what an imported board left in its done queue, and emptying it."""
+"""The archive of accepted tickets: counting it, filling it from an imported board, and emptying it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def months(at: Reading) -> dict[str, int]:
 
 
 def flush(at: Writing, actor: str) -> int:
-    """Archive what an imported board left in its done queue; return how many those were."""
+    """Archive the tickets that an imported board left in its done queue. Return how many there were."""
     left = [card for card in at.cards("done") if not card.archived_at]
     for card in left:
         changes = {"archived_at": at.now, "archived_by": actor}
@@ -34,7 +34,7 @@ def flush(at: Writing, actor: str) -> int:
 
 
 def refuse_worker(at: Reading, actor: str, agents: Collection[str] = ()) -> None:
-    """Raise where whoever wants to empty the archive is no person: an agent, or somebody who works on a ticket."""
+    """Raise where an agent, or a person who works on a ticket, wants to empty the archive."""
     name = actor.strip().lower()
     is_agent = name in _WORKERS or name in agents or name.startswith("tech-") or name.endswith(_AGENT)
     held = [card.id for queue in ("planner-inbox", "scientist-todo", "developer-todo") for card in at.cards(queue)
@@ -46,7 +46,7 @@ def refuse_worker(at: Reading, actor: str, agents: Collection[str] = ()) -> None
 
 
 def clear(at: Writing, actor: str) -> dict[str, int]:
-    """Take every archived ticket off the board, and record it; their events stay. Return what each month held."""
+    """Take every archived ticket off the board, and record that. The events stay. Return the count per month."""
     held = months(at)
     for card in at.cards("done"):
         if card.archived_at:

@@ -1,4 +1,4 @@
-"""What one can do on the board, each a single transaction; the rules stand in `rules`, the truth in the store."""
+"""The commands of the board. Each is one transaction. `rules` says what is allowed; the store holds the result."""
 
 from __future__ import annotations
 
@@ -26,19 +26,20 @@ _MINUTE_MS = 60_000
 
 @record
 class Claim:
-    """What a claim brought: a ticket, or why there is none."""
+    """The result of a claim. `card` is None where no ticket could be claimed."""
 
     card: Card | None
     escalated: tuple[Card, ...] = ()
-    """Tickets without an attempt left, which went to blocked at this claim."""
+    """Tickets that this claim moved to blocked, because they have no attempt left."""
 
     @property
     def only_spent(self) -> bool:
+        """Whether no ticket was claimed, and at least one had no attempt left."""
         return self.card is None and bool(self.escalated)
 
 
 class Board:
-    """The board of one project. `changed` hears which queues a command touched, after it was committed."""
+    """The board of one project. After each commit, `changed` is called with the queues that the command touched."""
 
     def __init__(self, store: Store, changed: Callable[[set[str]], None] = lambda _: None) -> None:
         self.store = store
@@ -47,7 +48,7 @@ class Board:
     # Tickets
 
     def add(self, card: Card, actor: str, waits_for: Sequence[str] = ()) -> Card:
-        """Put a new ticket onto the board; ids are given once, also those of archived tickets."""
+        """Put a new ticket onto the board. An id is never used twice, even after its ticket was archived."""
         with self.transaction() as at:
             return add(at, card, actor, waits_for)
 
@@ -62,7 +63,10 @@ class Board:
         minutes: int = LEASE_MINUTES,
         head: str = "",
     ) -> Claim:
-        """Take the first ticket of a queue, or of one request in it, that may be claimed, or the one named."""
+        """Claim the ticket called `name`, or else the first one in the queue that may be claimed.
+
+        With `request`, only the tickets of that request are considered.
+        """
         claims.refuse_worker(worker)
         if queue not in CLAIMED_FROM:
             raise SantiagoError(
@@ -77,12 +81,12 @@ class Board:
             card = at.first(queue, 1, request) if name is None else _named(at, name, queue)
             if card is None:
                 return Claim(card=None, escalated=tuple(escalated))
-            change = claims.claimed(card, worker, _time_of(at, card, worker), ticks + minutes * _MINUTE_MS)
+            change = claims.claimed(card, worker, _lease_time(at, card, worker), ticks + minutes * _MINUTE_MS)
             change.about.update({"head": head} if head else {})
             return Claim(card=at.change(card, change, actor), escalated=tuple(escalated))
 
     def renew(self, name: str, lease: str, actor: str, *, minutes: int = LEASE_MINUTES) -> Card:
-        """Hold a ticket for longer; a lease that ended can be renewed as long as nobody else claimed."""
+        """Prolong a lease. A lease that ended can be renewed as long as nobody else has claimed the ticket."""
         with self.transaction() as at:
             card = found(at, name)
             if not card.held:
@@ -102,20 +106,20 @@ class Board:
         lease: str | None = None,
         worker: str | None = None,
     ) -> Card:
-        """Move a ticket between queues; acceptance is no move but `accept`."""
+        """Move a ticket between queues. Only `accept` moves a ticket to done."""
         with self.transaction() as at:
             card = found(at, name)
             if source is not None and card.queue != source:
                 message = f"{name} is in {card.queue}, not in {source}"
                 raise SantiagoError(Kind.INPUT, message, hint=f"Use --from {card.queue}.")
             claims.refuse_late(card, lease, worker)
-            return at.change(card, _waiting(at, card, rules.moved(card, wish, at.now)), actor)
+            return at.change(card, _still_waiting(at, card, rules.moved(card, wish, at.now)), actor)
 
     def decide(self, name: str, word: str, actor: str, *, budget: int | None = None, why: str = "") -> Card:
-        """Take the planner's word on a ticket; whoever waited for one that is bypassed goes on."""
+        """Apply the planner's decision. A bypass frees the tickets that waited for this one; other closings close them."""
         with self.transaction() as at:
             card = found(at, name)
-            card = at.change(card, _waiting(at, card, rules.decided(card, word, budget, why)), actor)
+            card = at.change(card, _still_waiting(at, card, rules.decided(card, word, budget, why)), actor)
             if word == "bypass":
                 free(at, card, actor)
             elif card.decided:
@@ -124,13 +128,17 @@ class Board:
             return card
 
     def reconcile(self, queues: Sequence[Queue], actor: str) -> list[Card]:
-        """Escalate every waiting ticket without an attempt left."""
+        """Move every waiting ticket without an attempt left to blocked."""
         with self.transaction() as at:
             release_expired(at, self.store.ticks())
             return [card for queue in queues for card in escalate(at, queue, actor, EXHAUSTED_BY_HAND)]
 
     def accept(self, name: str, actor: str, seen: int, why: str) -> Card:
-        """Archive a ticket that the done gate let through; `seen` is its attempt then, so that no other work slips in."""
+        """Archive a ticket that passed the done gate.
+
+        `seen` is the attempt that the gate looked at. If the ticket has another attempt by now, it is refused: the gate
+        did not see that work.
+        """
         with self.transaction() as at:
             card = found(at, name)
             if card.queue != "planner-review" or card.attempt_count != seen:
@@ -143,19 +151,20 @@ class Board:
             return card
 
     def note(self, name: str, event: BoardEvent, actor: str, *, attempt: int = 0, about: dict[str, Any]) -> None:
-        """Record something that changes no ticket."""
+        """Record an event that changes no ticket."""
         with self.transaction() as at:
             at.record(name, event, actor, attempt=attempt, about=about)
 
     @contextmanager
     def transaction(self) -> Iterator[Writing]:
-        """Open one transaction; whoever keeps files hears of it once it holds."""
+        """Open one transaction. Once it is committed, `changed` is called with the queues that it touched."""
         with self.store.writing() as at:
             yield at
         self._changed(at.touched)
 
 
 def found(at: Reading, name: str) -> Card:
+    """Return a ticket; raise where there is none with this id."""
     card = at.card(name)
     if card is None:
         raise SantiagoError(Kind.INPUT, f"there is no ticket {name}", hint="`santiago queue list` shows all.")
@@ -163,7 +172,7 @@ def found(at: Reading, name: str) -> Card:
 
 
 def add(at: Writing, card: Card, actor: str, waits_for: Sequence[str] = ()) -> Card:
-    """Put a ticket onto the board within a transaction."""
+    """Put a ticket onto the board within a transaction. It waits for those of `waits_for` that are not done."""
     open_ones = []
     for name in waits_for:
         other = found(at, name)
@@ -187,7 +196,7 @@ def escalate(at: Writing, queue: Queue, actor: str, event: str) -> list[Card]:
 
 
 def release_expired(at: Writing, ticks: int) -> None:
-    """Put tickets whose lease ended back into their queue; the attempt that was lost counts."""
+    """Put tickets whose lease ended back into their queue. The lost attempt still counts."""
     for card in at.expired(ticks):
         about = {"lost": card.lease, "from": card.queue}
         changes = {"status": "pending", "phase": "ready", "lease": "none", "expires": None, "error_class": "soft_fail"}
@@ -195,15 +204,15 @@ def release_expired(at: Writing, ticks: int) -> None:
 
 
 def free(at: Writing, card: Card, actor: str) -> None:
-    """Let those go on who waited for a ticket alone."""
-    for name in at.let_go(card.id):
+    """Free the tickets that waited for this ticket and for no other."""
+    for name in at.end_waits_for(card.id):
         other = at.card(name)
         if other is not None and other.error_class == "dependency_blocked" and other.status == "pending":
             at.change(other, rules.FREED, actor)
 
 
 def close_dependents(at: Writing, card: Card, actor: str) -> None:
-    """What waits for a ticket that never comes never comes either, and neither do the parts of a request."""
+    """Close every open ticket that waits for a closed one or is part of it, and then those that wait for these."""
     closed = [card]
     while closed:
         gone = closed.pop()
@@ -213,7 +222,7 @@ def close_dependents(at: Writing, card: Card, actor: str) -> None:
 
 
 def close_request(at: Writing, card: Card, actor: str) -> None:
-    """A request whose last open story was stopped cannot become done."""
+    """Close a request if none of its stories is open and one was stopped, since it cannot become done."""
     request = at.card(card.request) if card.request else None
     children = at.of_request(card.request) if request is not None else []
     stopped = [one for one in children if one.decided in ("stop", "superseded")]
@@ -221,8 +230,11 @@ def close_request(at: Writing, card: Card, actor: str) -> None:
         at.change(request, rules.closed_with(stopped[0]), actor)
 
 
-def _time_of(at: Writing, card: Card, worker: str) -> str:
-    """Return the time that a new lease names: no two claims of a worker have the same, also not within one second."""
+def _lease_time(at: Writing, card: Card, worker: str) -> str:
+    """Return the time that a new lease contains.
+
+    A worker who claims a ticket twice gets two different times, even within one second. So every lease is unique.
+    """
     if card.updated_at < at.now:
         return at.now
     before = {event.changes.get("lease") for event in at.events(ticket=card.id)}
@@ -231,8 +243,8 @@ def _time_of(at: Writing, card: Card, worker: str) -> str:
     return next(time for time in times if f"held:{worker}:{time}" not in before)
 
 
-def _waiting(at: Writing, card: Card, change: rules.Change) -> rules.Change:
-    """Return a change that puts a ticket into a queue of work, where it goes on waiting for what is not done yet."""
+def _still_waiting(at: Writing, card: Card, change: rules.Change) -> rules.Change:
+    """Return the change, and mark the ticket as waiting if it moves to a queue of work before its dependencies are done."""
     if change.changes.get("queue") in CLAIMED_FROM and at.waits_for(card.id):
         change.changes["error_class"] = "dependency_blocked"
     return change

@@ -1,4 +1,4 @@
-"""Laying out a board: folders, headers, policies and forms, each made only where it is missing."""
+"""Lays out a board: folders, file headers, policies and forms. Files that exist are never overwritten."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ NETWORK = frozenset(
      "beegfs", "ncpfs", "ocfs2", "gfs2", "fuse.sshfs", "fuse.glusterfs", "fuse.ceph", "fuse.s3fs", "fuse.rclone", "fuse.gcsfuse",
      "fuse.curlftpfs", "fuse.davfs2", "fuse.smbnetfs"}
 )  # fmt: skip
-"""File systems whose locks reach other machines late or never."""
+"""Network file systems. Their locks reach other machines late or never."""
 _BEGIN, _END = "# santiago board: begin", "# santiago board: end"
 _LARGEST_IGNORE = 2**20
 
 
 def prepare(place: Place) -> tuple[str, ...]:
-    """Make what is missing of a board's layout, and return it by name; where that fails, nothing of it stays."""
+    """Make the missing parts of a board's layout, and return the new files. If that fails, remove them again."""
     refuse_network(place)
     base = home(place)
     for folder in (base, place.root, *(place.root / name for name in FOLDERS)):
@@ -64,7 +64,7 @@ def _make(place: Place, base: Path, made: list[Path]) -> None:
 
 @contextmanager
 def safe_to_repeat(place: Place) -> Iterator[None]:
-    """Turn every error of a disk into one that passes once the disk is mended: nothing was recorded yet."""
+    """Turn every disk error into one that tells the user to run the command again. Nothing was recorded yet."""
     try:
         yield
     except (OSError, SantiagoError) as error:
@@ -80,7 +80,7 @@ def home(place: Place) -> Path:
 
 
 def refuse_network(place: Place) -> None:
-    """Raise where the store would lie on a file system of another machine."""
+    """Raise where the store would be on a network file system."""
     if kind := network_of(place.root):
         message = f"the board would be on a network file system ({kind}), whose locks are not reliable"
         hint = "Work in a clone on a disk of this machine."
@@ -88,13 +88,13 @@ def refuse_network(place: Place) -> None:
 
 
 def network_of(path: Path) -> str:
-    """Return the network file system that a path lies on, or would; empty where it is another one, or nobody knows."""
+    """Return the network file system that a path is on, or would be on; empty where it is local or unknown."""
     kind = mounts.kind_of(next(one for one in (path, *path.parents) if one.exists()))
     return kind if kind in NETWORK else ""
 
 
 def _wanted(place: Place, base: Path) -> dict[Path, bytes]:
-    """Return the files of a board; where its folders are its own, git is kept out of them first."""
+    """Return the files of a board. A folder that is santiago's own gets a .gitignore first, which hides it from git."""
     ours = set() if base.name == ".sigee" else {base} if place.root.is_relative_to(base) else {base, place.root}
     hidden = {folder / ".gitignore": b"*\n" for folder in sorted(ours)}
     queues = place.queues.parent
@@ -106,7 +106,7 @@ def _wanted(place: Place, base: Path) -> dict[Path, bytes]:
 def _make_folder(folder: Path, made: list[Path]) -> None:
     for one in reversed([folder, *folder.parents]):
         if not one.is_dir():
-            with suppress(FileExistsError):  # another process was quicker
+            with suppress(FileExistsError):  # another process made it first
                 one.mkdir()
                 made.append(one)
 
@@ -114,7 +114,7 @@ def _make_folder(folder: Path, made: list[Path]) -> None:
 def _make_file(path: Path, content: bytes, made: list[Path]) -> None:
     if not os.path.lexists(path):
         _make_folder(path.parent, made)
-        made.append(path)  # before it is written: it may be there, and only not yet safe on disk
+        made.append(path)  # before the write, since a write that fails may leave the file behind
         if not write_new(path, content):
             made.remove(path)
 
@@ -134,7 +134,7 @@ def _failed(place: Place, error: OSError | SantiagoError) -> SantiagoError:
 
 
 def _ignore(place: Place, made: list[Path]) -> None:
-    """Have git ignore the runtime root, by a block in the user's own file."""
+    """Have git ignore the runtime root, by a block in the project's own .gitignore."""
     path, name = place.project / ".gitignore", f"{place.named(place.root)}/"
     if _ignores(path, name):
         return
@@ -145,7 +145,7 @@ def _ignore(place: Place, made: list[Path]) -> None:
             old = path.read_bytes() if path.exists() else b""
             gap = b"" if not old or old.endswith(b"\n") else b"\n"
             write_whole(path, old + gap + f"{_BEGIN}\n{name}\n{_END}\n".encode())
-            made.append(path)  # the last, so that it is never undone
+            made.append(path)  # last, so that nothing can fail after it and undo the user's own file
 
 
 def _ignores(path: Path, name: str) -> bool:

@@ -1,10 +1,10 @@
-"""Claims and leases: what may be claimed, what a claim makes of a ticket, and which moves come from an earlier one."""
+"""Claims and leases: what may be claimed, how a claim changes a ticket, and which moves come from an older claim."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from santiago.board.refusals import blocked, misused, unfit
+from santiago.board.refusals import bad_input, bad_usage, blocked
 from santiago.board.rules import Change
 from santiago.board.triage import label
 from santiago.contract.board import CLAIMED_FROM, TODO, BoardEvent, Card
@@ -18,7 +18,7 @@ ASKS_PLANNER = "The planner decides: replan with a larger budget, bypass it, or 
 
 
 def claim_mark(card: Card) -> int | None:
-    """Return how a claim sees a card: 1 may be claimed, 2 has no attempt left, None stands apart."""
+    """Return 1 for a card that may be claimed, 2 for a waiting card without an attempt left, None for any other."""
     waiting = card.status == "pending" and card.queue in CLAIMED_FROM and not card.decided
     if not waiting or card.error_class == "dependency_blocked":
         return None
@@ -36,11 +36,11 @@ def claimed(card: Card, worker: str, now: str, expires: int) -> Change:
 
 def refuse_worker(worker: str) -> None:
     if not worker.strip() or len(worker) > 100 or not worker.isprintable():
-        raise misused(f"{worker[:40]!r} is not a valid name for a worker", "Use letters, digits and `- _ @ .`.")
+        raise bad_usage(f"{worker[:40]!r} is not a valid name for a worker", "Use letters, digits and `- _ @ .`.")
 
 
 def refuse_unclaimable(card: Card, waits_for: Sequence[str]) -> None:
-    """Raise where a ticket that somebody asks for by its id cannot be claimed, and say what it waits for."""
+    """Raise where a ticket that was asked for by its id cannot be claimed, and say why."""
     if card.queue not in CLAIMED_FROM:
         back = f"`santiago queue move --id {card.id} --from blocked --to {TODO[card.role]}` puts it back"
         hint = back if card.queue == "blocked" else f"Only tickets in {', '.join(CLAIMED_FROM)} can be claimed"
@@ -60,7 +60,7 @@ def refuse_unclaimable(card: Card, waits_for: Sequence[str]) -> None:
 
 
 def exhausted(card: Card, now: str, event: str) -> Change:
-    """Return the escalation of a ticket that has no attempt left: the planner has to decide."""
+    """Return the change that moves a ticket without an attempt left to blocked, where the planner decides."""
     changes = {
         "queue": "blocked", "status": "blocked", "error_class": "dependency_blocked", "next_action": ASKS_PLANNER,
         "lease": f"released:{now}", "expires": None,
@@ -73,7 +73,11 @@ def exhausted(card: Card, now: str, event: str) -> Change:
 
 
 def refuse_late(card: Card, lease: str | None, worker: str | None) -> None:
-    """Raise where a move comes from an earlier claim: the fence is the ticket's id and the number of its claim."""
+    """Raise where a move comes from an earlier claim than the latest one.
+
+    `lease` is the text of the lease, the number of the claim, or both as `TEXT#NUMBER`. Without it, `worker` must be
+    the holder.
+    """
     if lease is None:
         if worker is not None and card.held and worker != card.holder:
             raise _stale(card)
@@ -88,4 +92,6 @@ def refuse_late(card: Card, lease: str | None, worker: str | None) -> None:
 
 def _stale(card: Card) -> SantiagoError:
     who = f"{card.holder} holds it now, by claim {card.attempt_count}" if card.held else f"it is in {card.queue} now"
-    return unfit(f"{card.id} is no longer yours: {who}", "Claim it again when it is free; your files are untouched.")
+    return bad_input(
+        f"{card.id} is no longer yours: {who}", "Claim it again when it is free; your files are untouched."
+    )

@@ -1,4 +1,4 @@
-"""The board's own clock: it goes on with the machine's monotonic one, so that no jump of the wall clock moves a lease."""
+"""The board's own clock. It follows the machine's monotonic clock, so a jump of the wall clock changes no lease."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 JUMP_MS = 60_000
-"""Further apart than this, wall clock and monotonic clock were moved against each other."""
+"""The wall clock was changed if it and the monotonic clock have moved apart by more than this."""
 
 
 @record
 class Anchor:
-    """One moment by all clocks: how far the board's own was when the machine's showed these."""
+    """One moment on all clocks: the machine's clocks, and the board's clock in `ticks`."""
 
     boot: str
     monotonic: int
@@ -38,12 +38,12 @@ def _boot() -> str:
 
 
 def machine_clocks() -> tuple[str, int, int]:
-    """Return this start of the machine, its monotonic and its wall clock, both in milliseconds."""
+    """Return the id of this boot, the monotonic clock and the wall clock, both in milliseconds."""
     return _boot(), time.monotonic_ns() // 1_000_000, time.time_ns() // 1_000_000
 
 
-def is_off(anchor: Anchor | None) -> bool:
-    """Tell whether the clock has to be set: there is no anchor yet, the machine was started anew, or the wall clock jumped."""
+def needs_anchor(anchor: Anchor | None) -> bool:
+    """Tell whether a new anchor is needed: there is none, the machine was rebooted, or the wall clock jumped."""
     if anchor is None:
         return True
     boot, monotonic, wall = machine_clocks()
@@ -52,16 +52,16 @@ def is_off(anchor: Anchor | None) -> bool:
 
 
 def ticks_of(anchor: Anchor) -> int:
-    """Return the board's time in milliseconds, which never goes back."""
+    """Return the board's time in milliseconds. It never goes back."""
     return anchor.ticks + machine_clocks()[1] - anchor.monotonic
 
 
-def settled(at: Writing) -> Anchor:
-    """Return the anchor that holds for this start of the machine; set it where it is off, and say where the wall clock jumped."""
+def current_anchor(at: Writing) -> Anchor:
+    """Return the anchor for this boot. Store a new one where it is needed, and record a jump of the wall clock."""
     boot, monotonic, wall = machine_clocks()
     text = at.meta("clock")
     old = Anchor(**json.loads(text)) if text else None
-    if not is_off(old):
+    if not needs_anchor(old):
         assert old is not None
         return old
     if old is None:
@@ -71,7 +71,7 @@ def settled(at: Writing) -> Anchor:
         seconds = ((wall - old.wall) - (monotonic - old.monotonic)) // 1000
         at.record("", BoardEvent.CLOCK_JUMPED, "santiago", about={"seconds": seconds})
     else:
-        # Only the wall clock knows how long the machine was off, and it is not believed where it went back.
+        # Only the wall clock knows how long the machine was off. If it went back, that time counts as zero.
         ticks = old.ticks + max(0, wall - old.wall)
     new = {"boot": boot, "monotonic": monotonic, "wall": wall, "ticks": ticks}
     at.set_meta("clock", json.dumps(new))

@@ -1,4 +1,4 @@
-"""What another program changed in the board's files, taken in as moves and by the rules of moves."""
+"""Takes in what another program changed in the board's files. Each change is a move, and the rules of moves apply."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _FIXED = ("title", "source", "retry_budget")
 
 @record
 class Taken:
-    """What became of one difference."""
+    """What became of one changed row."""
 
     file: str
     line: int
-    """0 where a row is missing."""
+    """0 where a row was removed, or the whole file is meant."""
     id: str
     done: str = ""
     refused: str = ""
@@ -38,7 +38,10 @@ class Taken:
 
 
 def from_tsv(opened: Opened, actor: str) -> tuple[Taken, ...]:
-    """Take in every difference that the rules allow; files with refused ones are kept beside, and all are written anew."""
+    """Apply every change that the rules allow, then write all files again.
+
+    A file with a change that was refused is kept as a copy.
+    """
     edited = opened.projections.edited()
     if not edited:
         return ()
@@ -51,7 +54,7 @@ def from_tsv(opened: Opened, actor: str) -> tuple[Taken, ...]:
     kept = {one.file for one in taken if one.refused}
     with opened.store.writing() as at:
         for name in edited:
-            if name not in kept and name in report.digests:  # all others are set aside
+            if name not in kept and name in report.digests:  # the others are kept as copies
                 at.set_file(name, report.digests[name], report.digests[name])
         at.touched.update(QUEUES)
     opened.projections.exact(discard=True)
@@ -59,7 +62,7 @@ def from_tsv(opened: Opened, actor: str) -> tuple[Taken, ...]:
 
 
 def _row(opened: Opened, row: Row, actor: str) -> Taken | None:
-    """Take one row of a changed file in; None where it says nothing new."""
+    """Apply one row of a changed file; None where it says nothing new."""
     if row.event is not None:
         return None
     if row.card is None:
@@ -67,7 +70,7 @@ def _row(opened: Opened, row: Row, actor: str) -> Taken | None:
     with opened.store.reading() as at:
         card = at.card(row.id)
         stale = card is not None and card.updated_at > row.card.updated_at
-        if card is not None and (_same(card, row.card) or (stale and _was(at, row.card))):
+        if card is not None and (_same(card, row.card) or (stale and _looked_like(at, row.card))):
             return None
     if row.card.queue == "done":
         return _refused(row, "a ticket gets to done only through the planner's review")
@@ -86,9 +89,9 @@ def _apply(opened: Opened, card: Card | None, wanted: Card, actor: str) -> str:
         board.add(wanted, actor)
         return "added"
     for name in _FIXED:
-        if _shown(card)[name] != _shown(wanted)[name]:
-            raise importing.unfit(f"its {name} was changed, and a move cannot change that")
-    # Another program's claim shows in the count; it comes before a handover, and after a move to a queue of work.
+        if _row_values(card)[name] != _row_values(wanted)[name]:
+            raise importing.bad_row(f"its {name} was changed, and a move cannot change that")
+    # A claim by another program shows in the count. It comes before a handover, but after a move to a queue of work.
     if wanted.status != "in_progress" and wanted.attempt_count > card.attempt_count:
         card = _claim(opened, card, wanted, actor)
     if wanted.status != "in_progress" or wanted.queue != card.queue or wanted.status == card.status:
@@ -105,8 +108,8 @@ def _claim(opened: Opened, card: Card, wanted: Card, actor: str) -> Card:
 
 
 def _move(card: Card, wanted: Card) -> Move:
-    """Return the move that makes one card of another, as far as moves do."""
-    old, new = _shown(card), _shown(wanted)
+    """Return the move that turns one card into the other, as far as a move can."""
+    old, new = _row_values(card), _row_values(wanted)
     text = {name: new[name] for name in ("note", "next_action", "worker") if old[name] != new[name]}
     return Move(
         to=wanted.queue,
@@ -120,7 +123,10 @@ def _move(card: Card, wanted: Card) -> Move:
 
 
 def _missing(opened: Opened, edited: list[str], named: set[str]) -> Iterator[Taken]:
-    """Yield tickets whose rows were removed; where a file was behind, nobody can tell, and nothing is lost."""
+    """Yield tickets whose rows were removed.
+
+    Queues whose files are out of date are skipped: their rows may only not have been written yet.
+    """
     with opened.store.reading() as at:
         behind = at.behind()
         for name, queue in tsv.QUEUE_FILES.items():
@@ -131,8 +137,8 @@ def _missing(opened: Opened, edited: list[str], named: set[str]) -> Iterator[Tak
                         yield Taken(file=name, line=0, id=card.id, refused=why)
 
 
-def _was(at: Reading, wanted: Card) -> bool:
-    """Tell whether a ticket once looked like this: the row was not changed, but is old."""
+def _looked_like(at: Reading, wanted: Card) -> bool:
+    """Tell whether the ticket once looked like this. Then nobody edited the row; it is only old."""
     card: Card | None = None
     for event in at.events(ticket=wanted.id):
         if event.changes:
@@ -143,11 +149,11 @@ def _was(at: Reading, wanted: Card) -> bool:
 
 
 def _same(card: Card, other: Card) -> bool:
-    return card.queue == other.queue and _shown(card) == _shown(other)
+    return card.queue == other.queue and _row_values(card) == _row_values(other)
 
 
-def _shown(card: Card) -> dict[str, str]:
-    """Return a card as its row shows it."""
+def _row_values(card: Card) -> dict[str, str]:
+    """Return the values that a card's row shows, by field."""
     return dict(zip(FIELDS, tsv.line(getattr(card, name) for name in FIELDS).rstrip("\n").split("\t"), strict=True))
 
 

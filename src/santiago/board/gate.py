@@ -1,4 +1,4 @@
-"""The done gate: all that is missing before a ticket may be called done, at once, each with its remedy."""
+"""The done gate: lists everything that is missing before a ticket may be called done, each with its remedy."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from santiago.contract.board import Card
 
 LARGEST = 16 * 2**20
-"""Bytes of one file of evidence."""
+"""The largest file of evidence that is read, in bytes."""
 _ADDRESS = ("http://", "https://")
 
 
 @record
 class Missing:
-    """One thing that stands between a ticket and done."""
+    """One thing that is missing before a ticket is done."""
 
     what: str
     remedy: str
@@ -36,7 +36,7 @@ class Missing:
 
 @record
 class Evidence:
-    """What santiago recorded of a ticket's checks."""
+    """What santiago recorded about one run of a ticket's checks."""
 
     path: str
     digest: str
@@ -48,7 +48,7 @@ class Evidence:
 
 
 def recorded(at: Reading, ticket: str) -> list[Evidence]:
-    """Return what santiago itself saw of a ticket's checks, oldest first."""
+    """Return the evidence that santiago itself recorded for a ticket, oldest first."""
     events = at.events(ticket=ticket)
     return [_evidence(one.attempt, one.about) for one in events if one.event is BoardEvent.EVIDENCE_RECORDED]
 
@@ -61,7 +61,7 @@ def _evidence(attempt: int, about: dict[str, Any]) -> Evidence:
 def missing(
     at: Reading, place: Place, card: Card, actor: str, planners: Sequence[str], is_integrated: Callable[[str], bool]
 ) -> list[Missing]:
-    """Return everything that keeps a ticket from done; what governance asks for is added by whoever knows it."""
+    """Return everything that keeps a ticket from done. The caller adds what governance asks for."""
     return [
         *_of_actor(at, card, actor, planners),
         *_of_ticket(card),
@@ -101,7 +101,7 @@ def _of_evidence(at: Reading, place: Place, card: Card, is_integrated: Callable[
     paths: list[Path] = []
     for link in links:
         if link.startswith(_ADDRESS):
-            continue  # kept for people; it proves nothing
+            continue  # a web address is for people to read; it proves nothing
         path = place.project / link
         if not is_inside(path, place.project):
             yield Missing(what=f"{link} is outside the project", remedy="Name a file of the project.")
@@ -127,7 +127,7 @@ def _fault(
         return f"{name}: {error.message}"
     found = next((one for one in reversed(known) if one.digest == digest), None)
     if found is None:
-        return f"{name} {_stranger(at, name, digest, known)}"
+        return f"{name} {_why_unknown(at, name, digest, known)}"
     if found.dry_run:
         return f"{name} comes from a dry run"
     if not found.passed:
@@ -139,7 +139,8 @@ def _fault(
     return None
 
 
-def _stranger(at: Reading, name: str, digest: str, known: list[Evidence]) -> str:
+def _why_unknown(at: Reading, name: str, digest: str, known: list[Evidence]) -> str:
+    """Say why a file is not among the recorded evidence of the ticket."""
     others = (one for one in at.events(event=BoardEvent.EVIDENCE_RECORDED) if one.about.get("digest") == digest)
     if other := next(others, None):
         return f"is evidence of {other.ticket}"
@@ -153,7 +154,7 @@ def _verify(card: Card) -> str:
 
 
 def refusal(card: Card, found: Sequence[Missing]) -> SantiagoError:
-    """Return all that is missing as one error; the ticket stays where it is."""
+    """Return one error that lists everything that is missing."""
     kind = Kind.BLOCKED if any(one.kind is Kind.BLOCKED for one in found) else Kind.INPUT
     remedies = " ".join(dict.fromkeys(one.remedy for one in found))
     if len(found) == 1:

@@ -1,4 +1,4 @@
-"""Taking over a project whose tickets stand in TSV files: every row is read, judged and reported before one is taken."""
+"""Imports a project whose tickets are in TSV files. Every row is read, checked and reported before any is imported."""
 
 from __future__ import annotations
 
@@ -43,24 +43,24 @@ _STATUSES: dict[Queue, tuple[Status, ...]] = {
     "done": ("done",),
 }
 _BUDGET = 3
-_TOLD = 50
-"""Rows that a refusal names."""
-_NO_TEXT = re.compile("[\ud800-\udfff]")
-"""What stands for bytes that are no UTF-8."""
+_MOST_LISTED = 50
+"""How many rows a refusal lists."""
+_NOT_UTF8 = re.compile("[\ud800-\udfff]")
+"""The characters that stand for bytes that are not UTF-8."""
 
 
 @record
 class Row:
-    """One row of one file, and what was made of it."""
+    """One row of one file, and what it was read as."""
 
     file: str
     line: int
     id: str
     card: Card | None = None
     event: dict[str, str] | None = None
-    """Of the retry history, its values."""
+    """The values of a row of the retry history."""
     fault: str = ""
-    """Why it cannot be taken over; empty where it can."""
+    """Why the row cannot be imported; empty where it can."""
 
     def told(self) -> str:
         return f"{self.file}:{self.line} {self.id or '(no id)'} {self.fault or 'imported'}"
@@ -68,11 +68,11 @@ class Row:
 
 @record
 class Report:
-    """Everything that stands in the files."""
+    """Everything that the files contain."""
 
     rows: tuple[Row, ...]
     digests: dict[str, str]
-    """Of each file that was read."""
+    """SHA-256 of each file that was read."""
     contents: dict[str, bytes]
 
     @property
@@ -81,7 +81,7 @@ class Report:
 
 
 def read(place: Place) -> Report:
-    """Read all files of a project, and judge each row; nothing is changed."""
+    """Read all files of a project, and check each row. Nothing is changed."""
     top = place.queues.parent
     archive = [f"archive/{path.name}" for path in tsv.archives(place.archive)]
     names = [name for name in (*tsv.QUEUE_FILES, *archive, tsv.HISTORY) if (top / name).exists()]
@@ -98,7 +98,10 @@ def read(place: Place) -> Report:
 
 
 def take_in(opened: Opened, report: Report, actor: str, *, force: bool = False) -> tuple[str, ...]:
-    """Take over the good rows in one transaction, and return a line for each row; refuse where one is bad, unless forced."""
+    """Import the good rows in one transaction, and return a line for each row.
+
+    Where a row is bad, nothing is imported, unless `force` is set.
+    """
     refuse(report, force=force)
     lines = tuple(row.told() for row in report.rows)
     with opened.store.writing() as at:
@@ -119,13 +122,13 @@ def take_in(opened: Opened, report: Report, actor: str, *, force: bool = False) 
 
 
 def refuse(report: Report, *, force: bool) -> None:
-    """Raise where nothing is to be taken over, or, unless forced, where one row cannot."""
+    """Raise where there is nothing to import, or where a row is bad and `force` is not set."""
     if not report.rows:
         hint = "`santiago queue init` begins a new board."
         raise SantiagoError(Kind.INPUT, "there are no tickets in files here", hint=hint, reason=Reason.INVALID_INPUT)
     if report.faults and not force:
-        told = [row.told() for row in report.faults[:_TOLD]]
-        told += [f"and {len(report.faults) - _TOLD} more"] if len(report.faults) > _TOLD else []
+        told = [row.told() for row in report.faults[:_MOST_LISTED]]
+        told += [f"and {len(report.faults) - _MOST_LISTED} more"] if len(report.faults) > _MOST_LISTED else []
         message = f"{len(report.faults)} of {count(len(report.rows), 'row')} cannot be imported, so none was:"
         message = "\n  ".join([message, *told])
         hint = "Mend those lines, or leave them out: `santiago queue import --force-rows`."
@@ -133,7 +136,7 @@ def refuse(report: Report, *, force: bool) -> None:
 
 
 def _keep_originals(opened: Opened, report: Report) -> None:
-    """Files with rows that are left out are kept as they were, since they are written anew."""
+    """Keep a copy of each file with a bad row: the row is left out when the file is written again."""
     for name in dict.fromkeys(row.file for row in report.faults):
         path = opened.projections.path(name)
         write_whole(path.with_name(f"{path.name}.before-import"), report.contents[name])
@@ -154,7 +157,7 @@ def _take(at: Writing, row: Row, ends: int, actor: str) -> None:
     assert card is not None
     changes = {name: getattr(card, name) for name in Card.__annotations__ if name not in ("id", "arrival")}
     if card.status == "in_progress":
-        changes["expires"] = ends  # its worker may be gone
+        changes["expires"] = ends  # the worker may be gone, so the lease must end
     at.change(None, rules.Change(event=BoardEvent.TICKET_IMPORTED, changes=changes, about=about), actor, name=card.id)
 
 
@@ -168,7 +171,6 @@ def _once(row: Row, seen: dict[str, str]) -> Row:
 
 
 def _rows(name: str, content: bytes) -> Iterator[Row]:
-    """Yield the rows of one file."""
     table = tsv.table(content.decode("utf-8-sig", "surrogateescape"))
     fields = (
         tsv.HISTORY_FIELDS if name == tsv.HISTORY else tsv.ARCHIVE_FIELDS if name.startswith("archive/") else FIELDS
@@ -180,7 +182,7 @@ def _rows(name: str, content: bytes) -> Iterator[Row]:
         yield Row(file=name, line=1, id="", fault=fault)
         return
     for line, values in table.rows:
-        if _NO_TEXT.search("".join(values.values())):
+        if _NOT_UTF8.search("".join(values.values())):
             yield Row(file=name, line=line, id="", fault="is not UTF-8")
         else:
             yield _row(name, line, {**dict.fromkeys(fields, ""), **values})
@@ -198,20 +200,20 @@ def _row(name: str, line: int, values: dict[str, str]) -> Row:
 
 
 def card_of(queue: Queue, values: dict[str, str]) -> Card:
-    """Return a row as a card, old headers brought up to date; raise where a value is not of its list."""
+    """Return a row as a card. Columns that old files lack get default values. Raise where a value is not allowed."""
     if "" in values:
-        raise unfit(f"has more columns than its header: {values[''][:40]!r}")
+        raise bad_row(f"has more columns than its header: {values[''][:40]!r}")
     rules.refuse_name(values["id"])
     for name in ("title", "worker", "source", "note", "next_action", "evidence_links"):
         rules.refuse_text(name, values[name])
     if not values["title"].strip():
-        raise unfit("has no title")
+        raise bad_row("has no title")
     status = _word(Status, values["status"], "status")
     if status not in _STATUSES[queue]:
-        raise unfit(f"has the status {status}, which {queue} does not have")
+        raise bad_row(f"has the status {status}, which {queue} does not have")
     attempts, budget = _count(values["attempt_count"], 0), _count(values["retry_budget"], 0) or _BUDGET
     if attempts > budget:
-        raise unfit(f"has {count(attempts, 'attempt')}, more than its budget of {budget}")
+        raise bad_row(f"has {count(attempts, 'attempt')}, more than its budget of {budget}")
     return Card(
         id=values["id"],
         queue=queue,
@@ -251,19 +253,19 @@ def _class(status: Status) -> ErrorClass:
 
 def _word(kind: Any, word: str, what: str) -> Any:
     if word not in get_args(kind):
-        raise unfit(f"has the {what} {word[:40]!r}, which is not one of {', '.join(get_args(kind))}")
+        raise bad_row(f"has the {what} {word[:40]!r}, which is not one of {', '.join(get_args(kind))}")
     return word
 
 
 def _lease(text: str) -> str:
     if text and not re.fullmatch(LEASE, text):
-        raise unfit(f"has {text[:60]!r} as its lease, which is not valid")
+        raise bad_row(f"has {text[:60]!r} as its lease, which is not valid")
     return text or "none"
 
 
 def _time(values: dict[str, str], name: str) -> str:
     if not re.fullmatch(UTC, values[name]):
-        raise unfit(f"has {values[name][:40]!r} as {name}, which is not a time")
+        raise bad_row(f"has {values[name][:40]!r} as {name}, which is not a time")
     return values[name]
 
 
@@ -271,6 +273,6 @@ def _count(text: str, otherwise: int) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else otherwise
 
 
-def unfit(message: str) -> SantiagoError:
-    """Return why a row cannot be taken."""
+def bad_row(message: str) -> SantiagoError:
+    """Return the error that says why a row cannot be imported."""
     return SantiagoError(Kind.INPUT, message, hint="")

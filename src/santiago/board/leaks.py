@@ -1,4 +1,4 @@
-"""Keeps a project's machinery out of text for users: commands, paths, flags, queues and ids are cut, the rest stays."""
+"""Keeps internals out of texts for users: commands, paths, flags, queues and ids are cut out; the rest stays."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 LONGEST = 2000
-"""Characters of a text that are looked at."""
+"""Characters of a text that are used; the rest is dropped."""
 _QUEUES = r"planner-inbox|scientist-todo|developer-todo|planner-review|blocked-user-confirmation"
 _KEYS = (
     r"(?:LOOP|NEXT_PROMPT|CLAIM|AUTOLOOP|ENTRY_GUARD|SIGEE|SANTIAGO)_[A-Z_]+(?:[:=]\S*)?"
@@ -27,7 +27,7 @@ _FILE = r"(?:py|pyi|ts|tsx|jsx|mjs|cjs|sh|bash|rs|rb|java|kt|cs|cpp|hpp|md|toml|
 _PART = r"[\w.@+-]{1,120}"
 _FOLDERS = "src|lib|tests?|scripts|packages|node_modules|internal|cmd|orchestration|queues|evidence|plans"
 _PATHS = (
-    rf"(?:~|\.{{1,2}})?/{_PART}(?:/{_PART}){{0,40}}/?"  # from a root, from home, from here
+    rf"(?:~|\.{{1,2}})?/{_PART}(?:/{_PART}){{0,40}}/?"  # absolute, below the home folder, or relative with dots
     rf"|(?:{_FOLDERS})(?:/{_PART}){{1,40}}/?"
     rf"|{_PART}(?:/{_PART}){{0,40}}/(?:{_PART}\.{_FILE}(?!\w|\.\w)|(?=[\s,;:)\]]|$))"
     rf"|\.(?:sigee|santiago|runtime|git|github)\b(?:/{_PART}){{0,40}}/?"
@@ -46,7 +46,7 @@ _WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+:-]{1,119}")
 _LEADING = r"(?:(?:in|into|to|at|from|for|of|by|with|via|see|on|as|and|or)\s+)"
 _CUT = "\x00"
 _PARTICLE = "(?:으로|에서|까지|부터|에게|을|를|이|가|은|는|의|에|로|와|과|도)"
-"""Korean words that hang on the one before."""
+"""Korean particles, which are written onto the end of the word before."""
 _DANGLING = re.compile(
     rf"(?:(?<!\w){_LEADING})?{_CUT}(?:[\s,;/]{{1,4}}(?:and |or )?{_CUT}){{0,50}}(?:{_PARTICLE}(?!\w))?", re.IGNORECASE
 )
@@ -54,7 +54,10 @@ _EMPTY = re.compile(r"\(\s*\)|\[\s*\]|\{\s*\}|<\s*>|\"\s*\"|'\s*'")
 
 
 def clean(text: str, is_id: Callable[[str], bool] = lambda _: False) -> str:
-    """Return a text on one line without what leaks; `is_id` knows the ids of this board. Empty where nothing is left."""
+    """Return a text on one line without internals; empty where no letter is left.
+
+    `is_id` recognises the ids of this board.
+    """
     flat = " ".join(text[:LONGEST].replace(_CUT, "").replace("`", "").split())
     addresses: list[str] = []
     kept = _ADDRESS.sub(lambda found: _put_aside(found[0], addresses), flat)
@@ -67,7 +70,7 @@ def clean(text: str, is_id: Callable[[str], bool] = lambda _: False) -> str:
 
 
 def leaks(text: str) -> list[str]:
-    """Return what of a text would be cut, ids of a board aside."""
+    """Return the parts of a text that would be cut, not counting ids of a board."""
     return [found[0] for found in _LEAK.finditer(_ADDRESS.sub("", text[:LONGEST]))]
 
 
@@ -77,7 +80,7 @@ def _put_aside(address: str, addresses: list[str]) -> str:
 
 
 def _without_id(word: str, is_id: Callable[[str], bool]) -> str:
-    """Cut an id of the board; one that is an ordinary word stays, for it says nothing."""
+    """Cut an id of the board. An id that is an ordinary word stays, since it reveals nothing."""
     bare = word.rstrip(".:-+@")
     coded = any(sign in "_:@+." or sign.isdigit() for sign in bare) or ("-" in bare and bare != bare.lower())
     if coded and any(sign.isalpha() for sign in bare) and is_id(bare):
@@ -86,7 +89,7 @@ def _without_id(word: str, is_id: Callable[[str], bool]) -> str:
 
 
 def _tidy(text: str) -> str:
-    """Close the gaps that cuts have left."""
+    """Close the gaps that the cuts left."""
     text = _DANGLING.sub("", text)
     text = _EMPTY.sub("", text)
     text = re.sub(r"\s+([,;:.!?)\]])", r"\1", " ".join(text.split()))

@@ -1,4 +1,4 @@
-"""One at a time between processes: a lock that the system lets go when its holder dies."""
+"""A lock between processes. The system releases it when its holder dies."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WAIT_S = 30.0
-_LOOK_S = 0.005
+_POLL_S = 0.005
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[int]:
-    """Hold a lock file, and yield its handle; raise where another holds it for too long."""
+    """Hold a lock file, and yield its handle. Raise where another process holds it for longer than WAIT_S."""
     with guarding(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
@@ -45,4 +45,4 @@ def _take(handle: int, path: Path) -> None:
                 raise SantiagoError(
                     Kind.TRANSIENT, message, where=str(path), hint=hint, reason=Reason.LOCK_HELD
                 ) from None
-            time.sleep(_LOOK_S)
+            time.sleep(_POLL_S)

@@ -1,4 +1,4 @@
-"""What to do next: the lines for programs, and the text for users with one prompt that they can hand on."""
+"""Says what to do next: in lines for programs, and in a text for users that ends with one prompt to copy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from santiago.contract.board import Card
 
 FINISHED = 3
-"""Titles of finished work that are named."""
+"""How many titles of finished work are named."""
 _LONGEST_TITLE = 160
 _PRIORITY = re.compile(r"^[\s\[(]{0,4}p[0-3]\b[\s\]):-]{0,4}", re.IGNORECASE)
 
@@ -50,7 +50,7 @@ _ORDER: tuple[Target, ...] = (
     Target(target="tech-developer", queue="developer-todo", reason="work waits to be implemented", situation="build"),
     Target(target="tech-planner", queue="planner-inbox", reason="requests wait to be decomposed", situation="plan"),
 )
-_ENDING = Target(
+_ACCEPTANCE = Target(
     target="tech-planner", queue="planner-inbox", reason="finished requests wait for acceptance", situation="review"
 )
 _BACKLOG = Target(
@@ -59,14 +59,14 @@ _BACKLOG = Target(
 
 
 def target_of(verdict: Verdict) -> Target:
-    """Return what comes next, in the order of the protocol: decisions, an end, reviews, what is stuck, then work."""
+    """Return what comes next, in the order of the protocol: decisions, the end, reviews, blocked tickets, then work."""
     if verdict.status == "STOP_USER_CONFIRMATION":
         return _DECISION
     if verdict.status == "STOP_DONE":
         return _DONE
     found = next((one for one in _ORDER if verdict.counts[one.queue] > 0), _BACKLOG)
     if found.queue == "planner-inbox" and 0 < verdict.ending == verdict.counts["planner-inbox"]:
-        return _ENDING
+        return _ACCEPTANCE
     if verdict.stuck and found.situation in ("research", "build", "plan"):
         reason = "what is left waits for tickets that were closed"
         return Target(target="tech-planner", queue=found.queue, reason=reason, situation="stuck")
@@ -77,7 +77,7 @@ def target_of(verdict: Verdict) -> Target:
 
 
 def loop_lines(verdict: Verdict) -> list[str]:
-    """Return the verdict as programs read it."""
+    """Return the verdict as lines for programs."""
     counts = {**verdict.counts, "blocked-user-confirmation": verdict.blocked_for_user}
     counts |= {"actionable-total": verdict.actionable, "backlog": verdict.backlog}
     counts |= {f"decided-{word}": number for word, number in sorted(verdict.decided.items())}
@@ -104,17 +104,17 @@ def as_data(target: Target) -> dict[str, Any]:
 
 @record
 class Product:
-    """What the text for users is made of; its texts are cleaned when they are shown."""
+    """The material for the text for users. Its texts are cleaned when they are shown."""
 
     waiting: Sequence[Card]
     """Live tickets."""
     finished: Sequence[Card]
-    """Archived tickets, the latest first; a few are enough."""
+    """Archived tickets, the latest first. A few are enough."""
     finished_count: int
     statement: str = ""
-    """What the product is for, in the first sentence of its truth."""
+    """What the product is for, by the first statement of its vision."""
     is_id: Callable[[str], bool] = lambda _: False
-    """Knows the ids of the board."""
+    """Recognises the ids of the board."""
 
 
 def user_text(verdict: Verdict, product: Product, rendering: Rendering) -> str:
@@ -129,7 +129,7 @@ def user_text(verdict: Verdict, product: Product, rendering: Rendering) -> str:
 
 
 def prompt_block(verdict: Verdict, product: Product, rendering: Rendering) -> str:
-    """Return the one fenced block, titled by the contract's heading."""
+    """Return the fenced block with the prompt, under the heading that the rendering contract names."""
     words, target = rendering.words, target_of(verdict)
     found = next((name for card in _candidates(target, verdict, product) if (name := _title(card, product))), "")
     title = words.quoted.format(title=found) if found else words.untitled
@@ -138,7 +138,7 @@ def prompt_block(verdict: Verdict, product: Product, rendering: Rendering) -> st
 
 
 def _candidates(target: Target, verdict: Verdict, product: Product) -> list[Card]:
-    """Return the tickets that the prompt may be about, the best first."""
+    """Return the tickets that the prompt may be about, best first."""
     live = [card for card in product.waiting if not card.decided]
     if target is _DECISION:
         return [card for card in live if card.id in verdict.user_confirmation_ids]
@@ -153,7 +153,7 @@ def _candidates(target: Target, verdict: Verdict, product: Product) -> list[Card
 
 
 def _title(card: Card, product: Product) -> str:
-    """Return a title as users may read it; one that only repeats the name of a document or a plan says nothing."""
+    """Return a title that users may read. It is empty where it only repeats the name of a document or plan."""
     if card.source.partition(":")[2] and card.title.endswith(card.source.partition(":")[2]):
         return ""
     title = leaks.clean(_PRIORITY.sub("", card.title), product.is_id)

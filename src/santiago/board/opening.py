@@ -1,4 +1,4 @@
-"""Opening a project's board: what every queue command does first, and what it does last."""
+"""Opens a project's board. Every queue command begins by opening it and ends by closing it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _HEAD = 1 << 16
 
 
 class Opened:
-    """A board, open for one command; whoever closes it has its files written."""
+    """A board that is open for one command. Closing it writes its files."""
 
     def __init__(self, place: Place, store: Store, made: tuple[str, ...]) -> None:
         self.place, self.store, self.made = place, store, made
         self.projections = Projections(place, store)
         self.board = Board(store, changed=self.projections.changed)
         self.notices: tuple[str, ...] = ()
-        """What is to be said beside the command's own words, once it is closed."""
+        """Printed after the command's own output. They are known once the board is closed."""
         with store.reading() as at:
             self._since = at.last()
 
@@ -41,11 +41,11 @@ class Opened:
         if kind is None:
             self.close()
             return
-        with suppress(SantiagoError):  # the trouble that came first is the one to hear of
+        with suppress(SantiagoError):  # the first error is the one to report
             self.close()
 
     def close(self) -> tuple[str, ...]:
-        """Write the files that are behind, and return what is to be said."""
+        """Write the files that are out of date, close the store, and return the notices."""
         try:
             self.notices = (*self._jumps(), *self._flushed())
         finally:
@@ -59,10 +59,10 @@ class Opened:
             with self.store.reading() as at:
                 if at.last() != self._since:
                     raise
-            return (f"{error.message}. {error.hint}",)  # others left them behind; whoever only looks sees what there is
+            return (f"{error.message}. {error.hint}",)  # this command changed nothing, so old files are no error
 
     def begin(self, actor: str) -> bool:
-        """Have the project be on the board from now on; return whether it was not before."""
+        """Put the project on the board from now on. Return False where it already was."""
         with self.store.writing() as at:
             if at.meta("begun") is not None:
                 return False
@@ -82,12 +82,15 @@ class Opened:
 
 
 def open_board(start: Path, environ: Mapping[str, str]) -> Opened:
-    """Open the board of the project around a path, and lay it out where it is not there yet."""
+    """Open the board of the project around a path. Lay it out first where there is none."""
     return laid_out(found(start, environ))
 
 
 def found(start: Path, environ: Mapping[str, str]) -> Place:
-    """Return where the board is, or would be; raise where there can be none, or only after an import."""
+    """Return where the board is or would be.
+
+    Raise where no board is possible here, or where tickets in files must be imported first.
+    """
     place = root.find(start, environ)
     bootstrap.refuse_network(place)
     if rows := unimported(place):
@@ -98,7 +101,7 @@ def found(start: Path, environ: Mapping[str, str]) -> Place:
 
 
 def laid_out(place: Place) -> Opened:
-    """Open a board without asking what its files hold."""
+    """Open a board, and lay it out where there is none. Tickets in files are not looked for."""
     from santiago.board.store import Store
 
     made = bootstrap.prepare(place)
@@ -108,7 +111,7 @@ def laid_out(place: Place) -> Opened:
 
 
 def unimported(place: Place) -> str:
-    """Return the files with rows that no store knows of, in words; empty where there are none."""
+    """Return the names of files with rows that were never imported; empty where there are none."""
     if is_on_board(place):
         return ""
     found = [name for name in tsv.QUEUE_FILES if _has_rows(place.queues.parent / name)]
@@ -117,7 +120,7 @@ def unimported(place: Place) -> str:
 
 
 def is_on_board(place: Place) -> bool:
-    """Tell whether a project's work goes through its board: after `queue init`, a first ticket, or an import."""
+    """Tell whether a project's work goes through its board: since `queue init`, its first ticket, or an import."""
     if not place.store.is_file():
         return False
     from santiago.board.store import Store

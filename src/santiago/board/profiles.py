@@ -1,4 +1,4 @@
-"""Which kind of developer a ticket asks for: `profile=<slug>` in its next action or its note."""
+"""Which kind of developer a ticket asks for, by `profile=<slug>` in its next action or its note."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Hint:
 
 
 def hint(card: Card) -> Hint:
-    """Return the profile that a ticket asks for; a slug that nobody knows asks for none."""
+    """Return the profile that a ticket asks for. Unknown slugs are ignored."""
     if found := _named(card.next_action):
         return Hint(profile=found, source="next_action")
     if found := _named(card.note):

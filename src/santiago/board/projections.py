@@ -1,7 +1,7 @@
-"""The board's TSV files: written from the store a moment after it changes, never over what another program changed.
+"""The board's TSV files. They are written from the store shortly after it changes, never over another program's edits.
 
-Which queues are behind is a fact of the store, recorded with the change itself. So whoever writes next also brings up to
-date what a process left behind that was killed, and nobody writes what another has just written.
+The store records which queues are out of date, in the same transaction as the change itself. So the next process that
+writes also catches up for a process that was killed, and no two processes write the same change.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ if TYPE_CHECKING:
     from santiago.board.store import Store
 
 LEAST_S = 1.0
-"""A queue's files are not written more often than this, nor more often than ten times what the last write took."""
+"""A queue's files are written at most once in this many seconds."""
 TIMES = 10
-_LONGEST_NOTE = 1 << 16
+"""If a write is slow, the pause after it is this many times as long as the write."""
+_LONGEST_TIMES = 1 << 16
 _HEAD = 1 << 16
 
 
@@ -47,12 +48,12 @@ class Projections:
         self._guard = threading.Lock()
 
     def changed(self, queues: set[str]) -> None:
-        """Have the files of queues written before long; the store knows which they are."""
+        """Have the files of changed queues written shortly. The store knows which queues these are."""
         if queues and self._timer is None:
-            self._arm(LEAST_S)
+            self._set_timer(LEAST_S)
 
     def flush(self) -> tuple[str, ...]:
-        """Write everything that is behind, and return what is to be said about the files."""
+        """Write all files that are out of date. Return a notice for each file that another program changed."""
         with self._guard:
             if self._timer is not None:
                 self._timer.cancel()
@@ -60,19 +61,19 @@ class Projections:
         with self._store.reading() as at:
             behind = at.behind()
         if behind:
-            with _telling_what_is_safe():
+            with _reporting_stale_files():
                 self._write(self._store, hurry=True)
-        return tuple(_told(name) for name in self.edited())
+        return tuple(_edit_notice(name) for name in self.edited())
 
     def exact(self, *, discard: bool = False) -> tuple[str, ...]:
-        """Write every file anew; with `discard`, those that others changed are set aside first."""
+        """Write every file again. With `discard`, files that others changed are first kept as copies."""
         notices = [self._set_aside(name) for name in self.edited()] if discard else []
         with self._store.writing() as at:
             at.touched.update(QUEUES)
         return (*notices, *self.flush())
 
     def edited(self) -> list[str]:
-        """Return the files that another program changed since they were written."""
+        """Return the files that another program changed since santiago wrote them."""
         there = (*tsv.QUEUE_FILES, tsv.HISTORY, *(f"archive/{path.name}" for path in tsv.archives(self._place.archive)))
         with self._store.reading() as at:
             known = {name: at.file(name) for name in there}
@@ -91,9 +92,9 @@ class Projections:
         path.rename(aside)
         return f"{name} was written again; the version that another program changed is kept in {aside.name}"
 
-    # When
+    # When files are written
 
-    def _arm(self, seconds: float) -> None:
+    def _set_timer(self, seconds: float) -> None:
         with self._guard:
             if self._timer is None:
                 self._timer = threading.Timer(seconds, self._catch_up)
@@ -101,24 +102,24 @@ class Projections:
                 self._timer.start()
 
     def _catch_up(self) -> None:
-        """Write what is due, in a thread of its own."""
+        """Write the files that are due. This runs in the timer's own thread."""
         from santiago.board.store import Store
 
-        self._timer = None  # whatever changes from here on sets another
+        self._timer = None  # a change from here on sets a new timer
         store = Store(self._place.store)
         try:
             wait = self._write(store, hurry=False)
         except (OSError, SantiagoError):
-            return  # whoever flushes at the end meets it again, and says it
+            return  # the flush at the end meets the same error, and reports it
         finally:
             store.close()
         if wait:
-            self._arm(wait)
+            self._set_timer(wait)
 
-    # What
+    # How files are written
 
     def _write(self, store: Store, *, hurry: bool) -> float:
-        """Write the files of queues that are behind and due; return in how many seconds the next one is."""
+        """Write the files of queues that are out of date and due. Return the seconds until the next is due, or 0."""
         with locked(self._place.root / "locks" / "projections.lock") as lock:
             times = _times(lock)
             with store.reading() as at:
@@ -128,7 +129,7 @@ class Projections:
                 self._write_queue(store, queue)
                 ended = time.monotonic()
                 times[queue] = (ended, max(LEAST_S, TIMES * (ended - began)))
-            with suppress(OSError):  # whoever finds no times writes at once
+            with suppress(OSError):  # without these times the next process only writes too early
                 os.ftruncate(lock, 0)
                 os.pwrite(lock, json.dumps(times).encode(), 0)
         return min((wait for wait in waits.values() if wait > 0), default=0.0)
@@ -141,7 +142,7 @@ class Projections:
             known = {name: at.file(name) for name in contents}
         ours = [name for name in contents if _is_ours(self.path(name), known[name])]
         digests = {name: (_digest(self.path(name)), sha256(contents[name]).hexdigest()) for name in ours}
-        # They are recorded first: a file that a crash left as it was, or as it was to be, is not another program's.
+        # The digests are recorded first: after a crash a file has one of the two, and is not taken for another program's edit.
         with store.writing() as at:
             for name, (before, written) in digests.items():
                 at.set_file(name, before, written)
@@ -154,7 +155,7 @@ class Projections:
 
 
 @contextmanager
-def _telling_what_is_safe() -> Iterator[None]:
+def _reporting_stale_files() -> Iterator[None]:
     try:
         yield
     except (OSError, SantiagoError) as error:
@@ -184,7 +185,7 @@ def _archive(at: Reading) -> dict[str, bytes]:
 
 
 def _is_ours(path: Path, known: tuple[str, str] | None) -> bool:
-    """Tell whether a file is as it was written, or holds nothing that could be lost."""
+    """Tell whether a file is as santiago wrote it, is missing, or has no row that could be lost."""
     if known is not None:
         return _digest(path) in ("", *known)
     if not os.path.lexists(path):
@@ -194,7 +195,7 @@ def _is_ours(path: Path, known: tuple[str, str] | None) -> bool:
 
 
 def _digest(path: Path) -> str:
-    """Return the digest of a file; empty where there is none, and a word that is none where it cannot be read."""
+    """Return the SHA-256 of a file; empty where there is none, and "unreadable" where it cannot be read."""
     try:
         with regular.opened(path, follow=False) as file:
             return file_digest(file, "sha256").hexdigest()
@@ -204,7 +205,7 @@ def _digest(path: Path) -> str:
         return "unreadable"
 
 
-def _told(name: str) -> str:
+def _edit_notice(name: str) -> str:
     return (
         f"{name} was changed by another program and was not overwritten; `santiago queue import --from-tsv` imports the changes, "
         "`santiago queue sync --discard-edits` discards them (a copy is kept)"
@@ -212,10 +213,10 @@ def _told(name: str) -> str:
 
 
 def _times(lock: int) -> dict[str, tuple[float, float]]:
-    """Return when each queue's files were written last, by the machine's monotonic clock, and for how long that is enough."""
+    """Return for each queue when its files were last written, by the monotonic clock, and how long to wait after that."""
     with suppress(ValueError, TypeError, AttributeError):
-        found = json.loads(os.pread(lock, _LONGEST_NOTE, 0))
-        return {str(queue): (float(at), float(rest)) for queue, (at, rest) in found.items()}
+        found = json.loads(os.pread(lock, _LONGEST_TIMES, 0))
+        return {str(queue): (float(at), float(pause)) for queue, (at, pause) in found.items()}
     return {}
 
 
@@ -223,4 +224,4 @@ def _wait(last: tuple[float, float] | None) -> float:
     if last is None:
         return 0.0
     passed = time.monotonic() - last[0]
-    return last[1] - passed if passed >= 0 else 0.0  # it was before the machine was started anew
+    return last[1] - passed if passed >= 0 else 0.0  # the last write was before a reboot, which resets the clock

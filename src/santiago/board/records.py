@@ -1,4 +1,4 @@
-"""The tables of the board's store: a look at them, all of one moment, and the changes that one transaction makes."""
+"""The tables of the board's store: reading them as of one moment, and changing them in one transaction."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
     from santiago.board.rules import Change
 
-_OFTEN = (
+_IS_RARE = (
     "event NOT IN ('ticket_added', 'ticket_claimed', 'ticket_moved', 'lease_renewed', 'ticket_verified', 'ticket_done')"
 )
-"""A query for one of the others has to say this in the same words, or the index of the rare ones is not used."""
+"""A query for a rare event must contain exactly this text, or SQLite does not use the index of rare events."""
 _NAMES = tuple(Card.__annotations__)
 _NUMBERS = frozenset({"attempt_count", "retry_budget", "arrival", "expires"})
 _COLUMNS = [f"{name} {'INTEGER' if name in _NUMBERS else 'TEXT'}" for name in _NAMES]
-_SELECT = f"SELECT {', '.join(_NAMES)} FROM cards"  # noqa: S608  # names of ours
+_SELECT = f"SELECT {', '.join(_NAMES)} FROM cards"  # noqa: S608  # our own column names
 SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS events (
   seq INTEGER PRIMARY KEY, at TEXT NOT NULL, event TEXT NOT NULL, ticket TEXT NOT NULL, actor TEXT NOT NULL,
   attempt INTEGER NOT NULL, body TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS events_of ON events (ticket, seq);
-CREATE INDEX IF NOT EXISTS rare_events ON events (event, seq) WHERE {_OFTEN};
+CREATE INDEX IF NOT EXISTS rare_events ON events (event, seq) WHERE {_IS_RARE};
 CREATE TABLE IF NOT EXISTS cards ({", ".join(_COLUMNS)}, mark INTEGER, PRIMARY KEY (id)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS to_claim ON cards (queue, mark, arrival) WHERE mark IS NOT NULL;
 CREATE INDEX IF NOT EXISTS leases ON cards (expires) WHERE expires IS NOT NULL;
@@ -41,83 +41,85 @@ CREATE INDEX IF NOT EXISTS waited_for ON waits (on_ticket);
 CREATE TABLE IF NOT EXISTS files (name TEXT PRIMARY KEY, before TEXT NOT NULL, written TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS behind (queue TEXT PRIMARY KEY, writing INTEGER NOT NULL) WITHOUT ROWID;
 """
-_text = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Reading:
-    """A look at the board: everything in it is of one moment."""
+    """Reads the board. Everything that it returns is of one moment."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        self._all = connection.execute
+        self._execute = connection.execute
 
     def card(self, name: str) -> Card | None:
-        found = self._all(f"{_SELECT} WHERE id = ?", (name,)).fetchone()
+        found = self._execute(f"{_SELECT} WHERE id = ?", (name,)).fetchone()
         return _card(found) if found else None
 
     def knows(self, name: str) -> bool:
-        """Tell whether an id was given, also to a ticket that is not on the board any more."""
-        return self._all("SELECT 1 FROM events WHERE ticket = ? LIMIT 1", (name,)).fetchone() is not None
+        """Tell whether an id was ever used, even if its ticket is no longer on the board."""
+        return self._execute("SELECT 1 FROM events WHERE ticket = ? LIMIT 1", (name,)).fetchone() is not None
 
     def cards(self, queue: str) -> list[Card]:
         """Return the tickets of a queue, in order of arrival."""
-        rows = self._all(f"{_SELECT} WHERE queue = ? ORDER BY arrival", (queue,))
+        rows = self._execute(f"{_SELECT} WHERE queue = ? ORDER BY arrival", (queue,))
         return [_card(row) for row in rows]
 
     def bodies(self, queue: str) -> Iterator[dict[str, Any]]:
-        """Yield the tickets of a queue as plain data, which takes a fraction of the time."""
-        rows = self._all(f"{_SELECT} WHERE queue = ? ORDER BY arrival", (queue,))
+        """Yield the tickets of a queue as plain data. This is much faster than making cards."""
+        rows = self._execute(f"{_SELECT} WHERE queue = ? ORDER BY arrival", (queue,))
         return (dict(zip(_NAMES, row, strict=True)) for row in rows)
 
     def some(self, queue: str, most: int, *, latest: bool = False) -> list[Card]:
-        """Return the first few tickets of a queue, or the latest, which then come first."""
+        """Return the first few tickets of a queue; with `latest`, the last few, the latest first."""
         order = "DESC" if latest else "ASC"
-        rows = self._all(f"{_SELECT} WHERE queue = ? ORDER BY arrival {order} LIMIT ?", (queue, most))  # a word of ours
+        rows = self._execute(
+            f"{_SELECT} WHERE queue = ? ORDER BY arrival {order} LIMIT ?", (queue, most)
+        )  # our own keyword
         return [_card(row) for row in rows]
 
     def of_request(self, request: str) -> list[Card]:
-        rows = self._all(f"{_SELECT} WHERE request = ? ORDER BY arrival", (request,))
+        rows = self._execute(f"{_SELECT} WHERE request = ? ORDER BY arrival", (request,))
         return [_card(row) for row in rows]
 
     def of_source(self, source: str) -> list[Card]:
-        rows = self._all(f"{_SELECT} WHERE source = ? ORDER BY arrival", (source,))
+        rows = self._execute(f"{_SELECT} WHERE source = ? ORDER BY arrival", (source,))
         return [_card(row) for row in rows]
 
     def of_run(self, run: str) -> list[Card]:
-        """Return the tickets that point at a run, those that are archived left out."""
-        rows = self._all(f"{_SELECT} WHERE run = ? AND queue <> 'done' ORDER BY arrival", (run,))
+        """Return the tickets of a run, without archived ones."""
+        rows = self._execute(f"{_SELECT} WHERE run = ? AND queue <> 'done' ORDER BY arrival", (run,))
         return [_card(row) for row in rows]
 
     def dependents(self, ticket: str) -> list[str]:
-        """Return who waits for a ticket."""
-        rows = self._all("SELECT ticket FROM waits WHERE on_ticket = ? ORDER BY ticket", (ticket,))
+        """Return the tickets that wait for this one."""
+        rows = self._execute("SELECT ticket FROM waits WHERE on_ticket = ? ORDER BY ticket", (ticket,))
         return [row[0] for row in rows]
 
     def counts(self) -> dict[str, int]:
-        return dict(self._all("SELECT queue, count(*) FROM cards GROUP BY queue").fetchall())
+        return dict(self._execute("SELECT queue, count(*) FROM cards GROUP BY queue").fetchall())
 
     def moving(self) -> int:
         """Return how many tickets somebody holds or could claim."""
         marked = "SELECT count(*) FROM cards WHERE mark IS NOT NULL"
         held = "SELECT count(*) FROM cards WHERE expires IS NOT NULL"
-        return int(self._all(f"SELECT ({marked}) + ({held})").fetchone()[0])  # words of ours
+        return int(self._execute(f"SELECT ({marked}) + ({held})").fetchone()[0])  # our own text
 
     def waits_for(self, ticket: str) -> list[str]:
-        rows = self._all("SELECT on_ticket FROM waits WHERE ticket = ? ORDER BY on_ticket", (ticket,))
+        rows = self._execute("SELECT on_ticket FROM waits WHERE ticket = ? ORDER BY on_ticket", (ticket,))
         return [row[0] for row in rows]
 
     def events(
         self, *, ticket: str | None = None, event: BoardEvent | None = None, since: int = 0
     ) -> Iterator[Happening]:
-        """Yield what happened, oldest first: to one ticket, of one kind, or all."""
+        """Yield events, oldest first: of one ticket, of one kind, or all."""
         where, values = ["seq > ?"], [since]
         filters: list[tuple[str, Any]] = [("ticket", ticket), ("event", event)]
         for column, value in filters:
             if value is not None:
                 where.append(f"{column} = ?")
                 values.append(value)
-        if event is not None and f"'{event.value}'" not in _OFTEN:
-            where.append(_OFTEN)
-        rows = self._all(f"SELECT * FROM events WHERE {' AND '.join(where)} ORDER BY seq", values)  # noqa: S608  # names of ours
+        if event is not None and f"'{event.value}'" not in _IS_RARE:
+            where.append(_IS_RARE)
+        rows = self._execute(f"SELECT * FROM events WHERE {' AND '.join(where)} ORDER BY seq", values)  # noqa: S608  # our own column names
         for seq, at, kind, name, actor, attempt, body in rows:
             yield Happening(
                 seq=seq, at=at, event=BoardEvent(kind), ticket=name, actor=actor, attempt=attempt, **json.loads(body)
@@ -125,43 +127,43 @@ class Reading:
 
     def last(self) -> int:
         """Return the number of the last event."""
-        return int(self._all("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0])
+        return int(self._execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0])
 
     def meta(self, name: str) -> str | None:
-        found = self._all("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        found = self._execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
         return found[0] if found else None
 
     def file(self, name: str) -> tuple[str, str] | None:
-        """Return the digests that a projection had before its last write and has after it."""
-        found = self._all("SELECT before, written FROM files WHERE name = ?", (name,)).fetchone()
+        """Return the digests of a file before and after its last write."""
+        found = self._execute("SELECT before, written FROM files WHERE name = ?", (name,)).fetchone()
         return (found[0], found[1]) if found else None
 
     def files(self) -> list[str]:
-        """Return the names of all projections that were written so far."""
-        return [row[0] for row in self._all("SELECT name FROM files ORDER BY name")]
+        """Return the names of all files that were written so far."""
+        return [row[0] for row in self._execute("SELECT name FROM files ORDER BY name")]
 
     def behind(self) -> list[str]:
         """Return the queues that changed since their files were written."""
-        return [row[0] for row in self._all("SELECT queue FROM behind ORDER BY queue")]
+        return [row[0] for row in self._execute("SELECT queue FROM behind ORDER BY queue")]
 
 
 class Writing(Reading):
-    """One transaction; what is recorded in it happens together or not at all."""
+    """One transaction. Either all of its changes are stored, or none."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         super().__init__(connection)
         self.now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         self.touched: set[str] = set()
-        """Queues whose files are no longer what the store says."""
+        """Queues whose files are now out of date."""
 
     def record(
         self, ticket: str, event: BoardEvent, actor: str, *,
         attempt: int = 0, changes: dict[str, Any] | None = None, about: dict[str, Any] | None = None,
     ) -> Happening:  # fmt: skip
         changes, about = changes or {}, about or {}
-        made = self._all(
+        made = self._execute(
             "INSERT INTO events (at, event, ticket, actor, attempt, body) VALUES (?, ?, ?, ?, ?, ?)",
-            (self.now, event.value, ticket, actor, attempt, _text({"changes": changes, "about": about})),
+            (self.now, event.value, ticket, actor, attempt, _json({"changes": changes, "about": about})),
         )
         seq = made.lastrowid
         assert seq is not None
@@ -170,13 +172,13 @@ class Writing(Reading):
         )
 
     def change(self, card: Card | None, change: Change, actor: str, *, name: str = "") -> Card:
-        """Record what happens to a ticket, and keep the card that follows from it."""
+        """Record an event of a ticket, and store the card that follows from it."""
         changes = dict(change.changes)
         if "queue" in changes and (card is None or changes["queue"] != card.queue):
             changes["arrival"] = self.last() + 1
         attempt = int(changes.get("attempt_count", card.attempt_count if card else 0))
         if card is None:
-            self._all("INSERT OR IGNORE INTO meta VALUES ('begun', ?)", (self.now,))
+            self._execute("INSERT OR IGNORE INTO meta VALUES ('begun', ?)", (self.now,))
         happened = self.record(
             name or (card.id if card else ""), change.event, actor, attempt=attempt, changes=changes, about=change.about
         )
@@ -188,14 +190,13 @@ class Writing(Reading):
         return new
 
     def keep(self, card: Card) -> None:
-        """Keep a card as it is."""
         self.touched.add(card.queue)
         row = _row(card)
         places = ", ".join("?" * len(row))
-        self._all(f"INSERT OR REPLACE INTO cards ({', '.join(row)}) VALUES ({places})", tuple(row.values()))  # noqa: S608  # names of ours
+        self._execute(f"INSERT OR REPLACE INTO cards ({', '.join(row)}) VALUES ({places})", tuple(row.values()))  # noqa: S608  # our own column names
 
     def _replace(self, old: Card, new: Card) -> None:
-        """Keep a card in place of an earlier one, naming only what differs: each index that is named is written anew."""
+        """Store a changed card. Only columns that differ are named, since SQLite rewrites every index that is named."""
         self.touched.update((old.queue, new.queue))
         pairs = zip(_NAMES, values_of(old), values_of(new), strict=True)
         changed: dict[str, Any] = {name: after for name, before, after in pairs if after != before}
@@ -205,52 +206,52 @@ class Writing(Reading):
             changed["mark"] = mark
         if changed:
             words = ", ".join([f"{name} = ?" for name in changed])
-            self._all(f"UPDATE cards SET {words} WHERE id = ?", (*changed.values(), new.id))  # noqa: S608  # names of ours
+            self._execute(f"UPDATE cards SET {words} WHERE id = ?", (*changed.values(), new.id))  # noqa: S608  # our own column names
 
     def drop(self, card: Card) -> None:
         """Take an archived ticket off the board; its events stay."""
         self.touched.add(card.queue)
-        self._all("DELETE FROM cards WHERE id = ?", (card.id,))
+        self._execute("DELETE FROM cards WHERE id = ?", (card.id,))
 
     def first(self, queue: str, mark: int, request: str = "") -> Card | None:
-        """Return the first ticket of a queue with that mark, in order of arrival; of one request, where it is named."""
+        """Return the first ticket of a queue with this claim mark; with `request`, only of that request."""
         where, values = ("AND request = ?", (queue, mark, request)) if request else ("", (queue, mark))
-        rows = self._all(f"{_SELECT} WHERE queue = ? AND mark = ? {where} ORDER BY arrival LIMIT 1", values)
+        rows = self._execute(f"{_SELECT} WHERE queue = ? AND mark = ? {where} ORDER BY arrival LIMIT 1", values)
         found = rows.fetchone()
         return _card(found) if found else None
 
     def expired(self, ticks: int) -> list[Card]:
-        rows = self._all(f"{_SELECT} WHERE expires <= ? ORDER BY arrival", (ticks,))
+        rows = self._execute(f"{_SELECT} WHERE expires <= ? ORDER BY arrival", (ticks,))
         return [_card(row) for row in rows]
 
     def add_wait(self, ticket: str, on_ticket: str) -> None:
-        self._all("INSERT OR IGNORE INTO waits VALUES (?, ?)", (ticket, on_ticket))
+        self._execute("INSERT OR IGNORE INTO waits VALUES (?, ?)", (ticket, on_ticket))
 
-    def let_go(self, on_ticket: str) -> list[str]:
-        """Nobody waits for a ticket any longer; return those for which it was the last."""
-        rows = self._all("DELETE FROM waits WHERE on_ticket = ? RETURNING ticket", (on_ticket,)).fetchall()
+    def end_waits_for(self, on_ticket: str) -> list[str]:
+        """Remove every wait for a ticket. Return the tickets that now wait for nothing."""
+        rows = self._execute("DELETE FROM waits WHERE on_ticket = ? RETURNING ticket", (on_ticket,)).fetchall()
         return [name for (name,) in rows if not self.waits_for(name)]
 
     def set_meta(self, name: str, value: str) -> None:
-        self._all("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+        self._execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
 
     def set_file(self, name: str, before: str, written: str) -> None:
-        self._all("INSERT OR REPLACE INTO files VALUES (?, ?, ?)", (name, before, written))
+        self._execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?)", (name, before, written))
 
     def note_behind(self) -> None:
-        """Remember whose files are to be written, for whoever does it: this process may die before."""
+        """Record which files have to be written. If this process dies first, the next one writes them."""
         if self.touched:
             rows = ", ".join(["(?, 0)"] * len(self.touched))
             only_new = "ON CONFLICT (queue) DO UPDATE SET writing = 0 WHERE writing"
-            self._all(f"INSERT INTO behind VALUES {rows} {only_new}", tuple(self.touched))  # noqa: S608  # places for values
+            self._execute(f"INSERT INTO behind VALUES {rows} {only_new}", tuple(self.touched))  # noqa: S608  # placeholders only
 
     def begin_files(self, queue: str) -> None:
-        """Somebody writes a queue's files from what is in the store after this."""
-        self._all("INSERT OR REPLACE INTO behind VALUES (?, 1)", (queue,))
+        """Record that a queue's files are being written from the store's present content."""
+        self._execute("INSERT OR REPLACE INTO behind VALUES (?, 1)", (queue,))
 
     def end_files(self, queue: str) -> None:
-        """They are written; a queue that changed again meanwhile stays behind."""
-        self._all("DELETE FROM behind WHERE queue = ? AND writing", (queue,))
+        """Record that a queue's files are written. A queue that changed again meanwhile stays out of date."""
+        self._execute("DELETE FROM behind WHERE queue = ? AND writing", (queue,))
 
 
 def _card(row: Sequence[Any]) -> Card:
@@ -260,9 +261,9 @@ def _card(row: Sequence[Any]) -> Card:
 
 
 def _row(card: Card) -> dict[str, Any]:
-    """Return a card as the table has it, with how a claim sees it."""
+    """Return a card as a row of the table, with its claim mark."""
     return {**fields_of(card), "checks": _checks(card), "mark": claim_mark(card)}
 
 
 def _checks(card: Card) -> str:
-    return _text(card.checks) if card.checks else ""
+    return _json(card.checks) if card.checks else ""

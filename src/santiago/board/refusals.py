@@ -1,15 +1,15 @@
-"""How a rule of the board refuses: what is wrong, and what to do instead."""
+"""The errors with which the board's rules refuse something, by kind."""
 
 from __future__ import annotations
 
 from santiago.contract.errors import Kind, SantiagoError
 
 
-def misused(message: str, hint: str) -> SantiagoError:
+def bad_usage(message: str, hint: str) -> SantiagoError:
     return SantiagoError(Kind.USAGE, message, hint=hint)
 
 
-def unfit(message: str, hint: str) -> SantiagoError:
+def bad_input(message: str, hint: str) -> SantiagoError:
     return SantiagoError(Kind.INPUT, message, hint=hint)
 
 

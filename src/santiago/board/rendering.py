@@ -1,4 +1,4 @@
-"""The rendering contract of a project: the language and the headings of the text for users."""
+"""The rendering contract of a project: the language and the headings of its text for users."""
 
 from __future__ import annotations
 
@@ -56,7 +56,10 @@ def path_of(project: Path) -> Path:
 
 
 def read(project: Path, setting: str = "") -> Rendering:
-    """Return how a project wants its text: by its setting, else by its contract, else in English."""
+    """Return how a project wants its text.
+
+    The language comes from its setting, else from its contract, else it is English.
+    """
     text, warnings = _contract(path_of(project), project)
     language = _LANGUAGES.get(setting.strip().lower()) if setting else None
     if setting and language is None:
@@ -79,7 +82,7 @@ def _contract(path: Path, project: Path) -> tuple[str, list[str]]:
 
 
 def _language_of(text: str, warnings: list[str]) -> Language:
-    """Return the language that a contract names, or that its title is in."""
+    """Return the language that a contract names, else that of its prompt heading."""
     if found := _LANGUAGE.search(text):
         known = _LANGUAGES.get(found[1].lower())
         if known is None:
@@ -93,7 +96,7 @@ def _language_of(text: str, warnings: list[str]) -> Language:
 
 def _rendering(text: str, language: Language, warnings: list[str]) -> Rendering:
     words = WORDS[language]
-    items = dict(reversed(_ITEM.findall(text)))  # the first list is the order
+    items = dict(reversed(_ITEM.findall(text)))  # where two lists have the same number, the first one counts
 
     def heading(found: str | None, own: str) -> str:
         bare = leaks.clean(flat(found or "").strip("*_ "))[:_HEADING].rstrip(":. ")

@@ -1,4 +1,4 @@
-"""Where a project's board lies: the runtime root, chosen once by the command that makes the board, and the folders below it."""
+"""Where a project's board lies: the runtime root and the folders below it. The root is chosen when the board is made."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 VARIABLES = ("SANTIAGO_RUNTIME_ROOT", "SIGEE_RUNTIME_ROOT")
 _NOTE = Path("santiago") / "board.json"
-_OWN = ("orchestration", "plans", "evidence", "requests", "dag")
-"""Folders by which a runtime root is known."""
+_ROOT_FOLDERS = ("orchestration", "plans", "evidence", "requests", "dag")
+"""A folder that contains one of these is a runtime root."""
 
 
 @record
@@ -26,7 +26,7 @@ class Place:
 
     project: Path
     root: Path
-    """The runtime root."""
+    """The runtime root: the folder below which everything of the board lies."""
 
     @property
     def store(self) -> Path:
@@ -57,9 +57,9 @@ class Place:
 
 
 def find(start: Path, environ: Mapping[str, str]) -> Place:
-    """Return where the board of the project around a path lies, whether it is there yet or not.
+    """Return where the board of the project around a path is, or would be.
 
-    Worktrees of one repository share one board; an attempt's checkout is no place to work on it from.
+    All worktrees of a repository share one board. From the checkout of an attempt, the board cannot be used.
     """
     if environ.get("SANTIAGO_STORY"):
         hint = (
@@ -79,32 +79,37 @@ def find(start: Path, environ: Mapping[str, str]) -> Place:
 
 
 def is_noted(start: Path) -> bool:
-    """Tell whether a board was laid out in the repository around a path; a project without one asks nothing further."""
+    """Tell whether a board was ever laid out in the repository around a path."""
     top = repository.find_root(start)
     common = registry.common_git_dir(top) if top is not None else None
     return common is not None and (common / _NOTE).is_file()
 
 
 def runtime_root(project: Path, environ: Mapping[str, str]) -> PurePosixPath:
-    """Return the runtime root that a new board gets, relative to the project."""
+    """Return the runtime root for a new board, relative to the project."""
     given = next((environ[name] for name in VARIABLES if environ.get(name)), None)
     if given is not None:
-        return _free(project, _inside(given))
+        return _unused(project, _inside(given))
     return PurePosixPath(".sigee/.runtime" if (project / ".sigee").is_dir() else ".santiago/.runtime")
 
 
 def note(place: Place) -> None:
-    """Remember the root for every later command, from whichever worktree."""
+    """Write down the root, so that every later command finds it from any worktree."""
     common = registry.common_git_dir(place.project)
     if common is not None and not (common / _NOTE).exists():
         content = {"root": place.root.relative_to(place.project).as_posix()}
         write_new(common / _NOTE, json.dumps(content).encode() + b"\n")
 
 
-def _free(project: Path, path: PurePosixPath) -> PurePosixPath:
-    """Return a root that somebody named; raise where it is a folder for something else, in which git would then see nothing."""
+def _unused(project: Path, path: PurePosixPath) -> PurePosixPath:
+    """Return a root that the user named.
+
+    Raise where the folder is used for something else, since git would then ignore everything in it.
+    """
     folder = project / path
-    with_others = folder.is_dir() and any(folder.iterdir()) and not any((folder / name).is_dir() for name in _OWN)
+    with_others = (
+        folder.is_dir() and any(folder.iterdir()) and not any((folder / name).is_dir() for name in _ROOT_FOLDERS)
+    )
     if with_others or path.parts[0] == ".git" or path.parts[:2] == (".santiago", "runs"):
         hint = "Name a folder of its own, such as .sigee/.runtime."
         raise SantiagoError(Kind.USAGE, f"{path} is used for something else", where=" or ".join(VARIABLES), hint=hint)
@@ -112,6 +117,7 @@ def _free(project: Path, path: PurePosixPath) -> PurePosixPath:
 
 
 def _inside(given: str) -> PurePosixPath:
+    """Return a root as a path; raise where it is not a folder inside the project."""
     path = PurePosixPath(given)
     if path.is_absolute() or ".." in path.parts or not path.parts or not given.isprintable():
         hint = "Name a folder inside the project, such as .sigee/.runtime."

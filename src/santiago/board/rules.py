@@ -1,11 +1,11 @@
-"""What may happen to a ticket: pure functions from a card and a wish to the change that follows, or to a refusal."""
+"""The rules of the board: pure functions from a card and a wish to the change that follows, or to a refusal."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any, get_args
 
-from santiago.board.refusals import blocked, misused, unfit
+from santiago.board.refusals import bad_input, bad_usage, blocked
 from santiago.contract.board import (
     MOVES,
     NOTHING,
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 LONGEST = 20_000
-"""Characters of one value."""
+"""The most characters that one value may have."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
-"""Control characters of both kinds, and what stands for bytes that are no text."""
+"""Control characters, and the characters that stand for bytes that are no text."""
 MOST_ATTEMPTS = 10_000
 _NO_CHECKS = frozenset({"", ":", "true"})
 _STATUS: dict[Queue, Status] = {
@@ -48,7 +48,7 @@ NO_ACTION = "TBD"
 
 @record
 class Change:
-    """What an event does to a card, and what it says beside."""
+    """An event, the fields of a card that it changes, and other facts about it."""
 
     event: BoardEvent
     changes: dict[str, Any]
@@ -57,7 +57,7 @@ class Change:
 
 @record
 class Move:
-    """What somebody wishes of a move; None leaves a field to the rules."""
+    """A move that somebody wishes. The rules set the fields that are None."""
 
     to: Queue
     phase: Phase | None = None
@@ -69,58 +69,62 @@ class Move:
     source: str | None = None
 
 
-# Coming onto the board
+# New tickets
 
 
 def refuse_text(name: str, value: str) -> None:
-    """Raise where a value could not be kept as it is."""
+    """Raise where a value cannot be stored as it is."""
     if _CONTROL.search(value):
-        raise misused(f"{name} holds a control character", "Tabs and line ends are kept; remove the others.")
+        raise bad_usage(f"{name} holds a control character", "Tabs and line ends are kept; remove the others.")
     if len(value) > LONGEST:
-        raise misused(f"{name} has {len(value):,} characters, and {LONGEST:,} are the most", "Put it into a file.")
+        raise bad_usage(f"{name} has {len(value):,} characters, and {LONGEST:,} are the most", "Put it into a file.")
 
 
 def refuse_checks(checks: Sequence[str]) -> None:
-    """Raise where a command could not be kept, or shows nothing whatever it runs on."""
+    """Raise where a command cannot be stored, or can never fail."""
     for check in checks:
         refuse_text("a check", check)
         if check.strip() in _NO_CHECKS:
-            raise misused(
+            raise bad_usage(
                 f"`{check.strip()}` checks nothing", "Name a command that fails as long as the work is not done."
             )
 
 
 def refuse_name(name: str) -> None:
     if not re.fullmatch(TICKET_ID, name) or name in (".", ".."):
-        raise misused(f"{name[:60]!r} is not a valid ticket id", "Use letters, digits and `. _ - @ + :`, at most 120.")
+        raise bad_usage(
+            f"{name[:60]!r} is not a valid ticket id", "Use letters, digits and `. _ - @ + :`, at most 120."
+        )
 
 
 def added(card: Card, *, waits: bool) -> Change:
-    """Return a new ticket as it comes onto the board."""
+    """Return the change that puts a new ticket onto the board."""
     if card.queue == "done":
-        raise misused(
+        raise bad_usage(
             "a ticket cannot be added to done", "Add it to planner-inbox; it is done when the planner accepts it."
         )
     refuse_name(card.id)
     for name in ("title", "source", "note", "next_action", "worker", "evidence_links"):
         refuse_text(name, getattr(card, name))
     if not card.title.strip():
-        raise misused("a ticket needs a title", "Say in a few words what is wanted: --title.")
+        raise bad_usage("a ticket needs a title", "Say in a few words what is wanted: --title.")
     wanted = _STATUS[card.queue]
     if card.status != wanted:
-        raise misused(f"a ticket in {card.queue} has the status {wanted}, not {card.status}", f"Use --status {wanted}.")
+        raise bad_usage(
+            f"a ticket in {card.queue} has the status {wanted}, not {card.status}", f"Use --status {wanted}."
+        )
     if card.phase not in _FIRST[card.queue] or card.held or card.expires is not None:
         hint = f"A new ticket there is {' or '.join(_FIRST[card.queue])}; only a claim makes it running and held."
-        raise misused(f"a new ticket in {card.queue} cannot be {card.phase} with the lease {card.lease}", hint)
+        raise bad_usage(f"a new ticket in {card.queue} cannot be {card.phase} with the lease {card.lease}", hint)
     if not 1 <= card.retry_budget <= MOST_ATTEMPTS:
-        raise misused(
+        raise bad_usage(
             f"a ticket has at least one attempt, and at most {MOST_ATTEMPTS:,}", "Say it with --retry-budget."
         )
     if card.attempt_count > card.retry_budget:
         message = (
             f"{count(card.attempt_count, 'attempt is', 'attempts are')} more than the budget of {card.retry_budget}"
         )
-        raise misused(message, "Raise --retry-budget, or lower --attempt-count.")
+        raise bad_usage(message, "Raise --retry-budget, or lower --attempt-count.")
     refuse_checks(card.checks)
     fields = {name: getattr(card, name) for name in Card.__annotations__ if name not in ("id", "updated_at", "arrival")}
     if waits:
@@ -140,26 +144,26 @@ def default_status(queue: Queue) -> Status:
 
 
 def moved(card: Card, wish: Move, now: str) -> Change:
-    """Return what a move between queues makes of a ticket."""
+    """Return the change that a move between queues makes to a ticket."""
     _refuse_way(card, wish.to)
     phase = _phase_after(card, wish)
     evidence = _evidence_after(card, wish)
     if wish.to == "blocked" and not (wish.note or "").strip():
-        raise unfit(f"{card.id} needs a reason why it is blocked", "Give it with --note.")
+        raise bad_input(f"{card.id} needs a reason why it is blocked", "Give it with --note.")
     for name in ("evidence", "note", "next_action", "source"):
         refuse_text(name, getattr(wish, name) or "")
     stays = wish.to == card.queue
-    keeps = stays and phase == "running"
+    keeps_lease = stays and phase == "running"
     changes: dict[str, Any] = {
         "queue": wish.to, "phase": phase, "evidence_links": evidence, "error_class": _class_after(card, wish),
-        "status": card.status if keeps else _STATUS[wish.to],
-        "lease": card.lease if keeps else (f"released:{now}" if wish.to in ("planner-review", "blocked") else "none"),
-        "expires": card.expires if keeps else None,
+        "status": card.status if keeps_lease else _STATUS[wish.to],
+        "lease": card.lease if keeps_lease else (f"released:{now}" if wish.to in ("planner-review", "blocked") else "none"),
+        "expires": card.expires if keeps_lease else None,
     }  # fmt: skip
     if wish.to in ("developer-todo", "scientist-todo"):
         changes["role"] = "scientist" if wish.to == "scientist-todo" else "developer"
     if card.queue == "blocked" and not stays:
-        changes["next_action"] = NO_ACTION  # what had to be mended is
+        changes["next_action"] = NO_ACTION  # it said how to unblock the ticket
     given = {"note": wish.note, "next_action": wish.next_action, "worker": wish.worker, "source": wish.source}
     changes |= {name: value for name, value in given.items() if value is not None}
     return Change(event=BoardEvent.TICKET_MOVED, changes=changes, about={"from": card.queue, "phase": card.phase})
@@ -177,11 +181,11 @@ def _refuse_way(card: Card, to: Queue) -> None:
             f"{card.id} can get to done only through the done gate", "`santiago queue move --to done` goes through it."
         )
     if to not in allowed:
-        raise unfit(
+        raise bad_input(
             f"{card.id} cannot go from {card.queue} to {to}", f"It may go to {', '.join(allowed) or 'no other'}."
         )
     if card.decided:
-        raise unfit(f"{card.id} was closed: {card.decided}", "Add a new ticket if it is still wanted.")
+        raise bad_input(f"{card.id} was closed: {card.decided}", "Add a new ticket if it is still wanted.")
     if card.queue == "blocked" and card.spent and to != "blocked":
         message = f"{card.id} has used its {card.retry_budget} attempts"
         raise blocked(message, f"`santiago queue decide {card.id} replan --budget N`, or bypass, or stop.")
@@ -201,7 +205,7 @@ def _phase_after(card: Card, wish: Move) -> Phase:
         told = (
             f"Allowed here: {', '.join(allowed)}." if allowed else "Claim it first: only claimed work is handed over."
         )
-        raise unfit(f"{card.id} cannot go from {card.phase} to {phase} in {wish.to}", told)
+        raise bad_input(f"{card.id} cannot go from {card.phase} to {phase} in {wish.to}", told)
     return phase
 
 
@@ -228,13 +232,13 @@ def _evidence_after(card: Card, wish: Move) -> str:
         new = ""
     if wish.to == "planner-review" and not new and not kept:
         hint = "Name the files that show it with --evidence; `santiago queue verify ID` makes them."
-        raise unfit(f"{card.id} cannot be handed over without evidence", hint)
+        raise bad_input(f"{card.id} cannot be handed over without evidence", hint)
     links = [one for text in (kept, new) for one in split_links(text)]
     return ",".join(dict.fromkeys(links)) or "none"
 
 
 def split_links(text: str) -> list[str]:
-    """Return the evidence that a text lists; commas, semicolons and bars all separate."""
+    """Return the links in a text. Commas, semicolons and bars separate them."""
     found = [one.strip() for one in re.split(r"[,;|]", text)]
     return [one for one in found if one.lower() not in NOTHING]
 
@@ -248,28 +252,33 @@ def _class_after(card: Card, wish: Move) -> ErrorClass:
 
 
 def decided(card: Card, word: str, budget: int | None, why: str) -> Change:
-    """Return what the planner's word makes of a ticket: one that has no attempt left, or that is no longer wanted."""
+    """Return the change that the planner's decision makes.
+
+    It must be about a ticket that has no attempt left, or that is no longer wanted.
+    """
     refuse_text("why", why)
     about = {"why": why, "word": word}
     if card.queue == "done" or card.decided:
         standing = f"closed: {card.decided}" if card.decided else "done"
-        raise unfit(
+        raise bad_input(
             f"{card.id} is {standing}; there is nothing to decide", "Add a new ticket for what is still wanted."
         )
     if word == "drop":
         return Change(event=BoardEvent.TICKET_DECIDED, changes=_closed(why or "no longer wanted"), about=about)
     closes = f"`santiago queue decide {card.id} drop` closes it"
     if card.queue != "blocked":
-        raise unfit(
+        raise bad_input(
             f"{card.id} is in {card.queue}; there is nothing to decide",
             f"Only blocked tickets need a decision; {closes}.",
         )
     if not card.spent:
         back = f"`santiago queue move --id {card.id} --from blocked --to {TODO[card.role]}` puts it back"
-        raise unfit(f"{card.id} has used {card.attempt_count} of {card.retry_budget} attempts", f"{back}; {closes}.")
+        raise bad_input(
+            f"{card.id} has used {card.attempt_count} of {card.retry_budget} attempts", f"{back}; {closes}."
+        )
     if word == "replan" and budget is not None:
         if not card.attempt_count < budget <= MOST_ATTEMPTS:
-            raise unfit(
+            raise bad_input(
                 f"a budget of {budget} is too small: {card.attempt_count} attempts are used", "Name a larger one."
             )
         changes: dict[str, Any] = {
@@ -282,13 +291,13 @@ def decided(card: Card, word: str, budget: int | None, why: str) -> Change:
 
 
 def closed_with(card: Card) -> Change:
-    """Return what becomes of a ticket that rests on one which was closed, or is a part of it."""
+    """Return the change that closes a ticket because another one was closed, which it depends on or belongs to."""
     changes = _closed(f"{card.id} was closed: {card.decided}")
     return Change(event=BoardEvent.TICKET_DECIDED, changes=changes, about={"because": card.id})
 
 
 def _closed(note: str) -> dict[str, Any]:
-    """Return what closes a ticket wherever it stands; whoever holds it learns of it by their next move."""
+    """Return the fields that close a ticket in any queue. If a worker holds it, their next move is refused."""
     return {
         "queue": "blocked", "status": "blocked", "decided": "stop", "note": note, "next_action": NO_ACTION,
         "lease": "none", "expires": None,
@@ -296,11 +305,11 @@ def _closed(note: str) -> dict[str, Any]:
 
 
 FREED = Change(event=BoardEvent.TICKET_FREED, changes={"error_class": "none", "phase": "ready"}, about={})
-"""What becomes of a ticket when the last thing that it waited for is there."""
+"""The change to a ticket when nothing is left that it waits for."""
 
 
 def archived(now: str, actor: str, why: str) -> tuple[Change, Change]:
-    """Return the two events of an acceptance: verified, then done and archived."""
+    """Return the two changes of an acceptance: verified, then done and archived."""
     verified = Change(event=BoardEvent.TICKET_VERIFIED, changes={"phase": "verified"}, about={"why": why})
     done = Change(
         event=BoardEvent.TICKET_DONE,

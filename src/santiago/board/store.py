@@ -1,6 +1,7 @@
-"""The board's store: one SQLite file, its events as the truth, and the cards that they fold to beside them.
+"""The board's store: one SQLite file. The events in it are the truth; the cards beside them follow from the events.
 
-Every command is one immediate transaction, so a ticket is where it was or where it goes, whatever dies in between.
+Every command is one immediate transaction. Whatever dies in between, a ticket is either where it was or where it was to
+go.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ WAIT_S = 30.0
 
 
 class Store:
-    """The file, opened when it is first asked."""
+    """The store of one board. The file is opened when it is first used."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -46,15 +47,15 @@ class Store:
                 connection.execute("ROLLBACK")
 
     def writing(self) -> AbstractContextManager[Writing]:
-        """Open the one transaction of a command; it ends with the block, and nothing of it stays where that raises."""
-        if clock.is_off(self._anchor):
+        """Open a command's one transaction. It is committed at the end of the block, and undone where the block raises."""
+        if clock.needs_anchor(self._anchor):
             with self._transaction() as at:
-                anchor = clock.settled(at)
+                anchor = clock.current_anchor(at)
             self._anchor = anchor
         return self._transaction()
 
     def ticks(self) -> int:
-        """Return the board's time; only within a transaction."""
+        """Return the board's time. This works only after `writing` was called."""
         assert self._anchor is not None
         return clock.ticks_of(self._anchor)
 
@@ -68,17 +69,17 @@ class Store:
                 at.note_behind()
                 _commit(connection)
             except BaseException:
-                if connection.in_transaction:  # a full disk ends some by itself
+                if connection.in_transaction:  # on a full disk SQLite itself ends some transactions
                     connection.execute("ROLLBACK")
                 raise
 
     def changes(self) -> int:
-        """Return a number that is another one after others changed the board; to ask for it reads no ticket."""
+        """Return a number that changes when another connection changes the board. No ticket is read for it."""
         with self._guarded() as connection:
             return int(connection.execute("PRAGMA data_version").fetchone()[0])
 
     def close(self) -> None:
-        """Close the file; the next question opens it again. No process may be forked while it is open."""
+        """Close the file. The next use opens it again. It must be closed whenever a process is forked."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -90,7 +91,7 @@ class Store:
                 self._connection = self._open()
             yield self._connection
         except sqlite3.Error as error:
-            raise _trouble(self.path, error) from None
+            raise _store_error(self.path, error) from None
 
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None)
@@ -104,19 +105,19 @@ class Store:
         return connection
 
     def _make(self, connection: sqlite3.Connection) -> None:
-        """Lay the store out, one process at a time: SQLite never waits for another one that sets the journal's mode."""
+        """Create the tables, one process at a time: SQLite refuses at once where two processes set the journal mode."""
         with locked(self.path.with_suffix(".lock")):
             connection.execute("PRAGMA journal_mode = WAL")
             connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
 
 
 def _commit(connection: sqlite3.Connection) -> None:
-    """From here on what a command did holds."""
+    """Commit. From here on the command has happened."""
     connection.execute("COMMIT")
 
 
-def _trouble(path: Path, error: sqlite3.Error) -> SantiagoError:
-    """Return a store's trouble in words: what can be repeated, and what is damage."""
+def _store_error(path: Path, error: sqlite3.Error) -> SantiagoError:
+    """Return the error for a failed SQLite call. It says either to repeat the command, or that the file is damaged."""
     text = str(error)
     if isinstance(error, sqlite3.OperationalError):
         full = "full" in text or "I/O" in text or "readonly" in text or "unable to open" in text

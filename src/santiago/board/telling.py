@@ -1,4 +1,4 @@
-"""What the board tells at one moment: its verdict, and the text for users that follows from it."""
+"""What the board says at one moment: its verdict, and the text for users."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from santiago.board.records import Reading
 
-_ENOUGH = 50
-"""Tickets among which one with a title for users is looked for."""
+_MOST_SEARCHED = 50
+"""How many tickets are searched for one with a title that users may read."""
 _VISION = ".sigee/product-truth/vision.yaml"
 _LARGEST = 2**20
 _STATEMENT = re.compile(r"^[ \t-]{0,40}statement:[ \t]{1,8}([^\s|>#][^\n]{0,500})$", re.MULTILINE)
@@ -40,7 +40,10 @@ class Told:
 
 
 def tell(at: Reading, project: Path, backlog: int, open_questions: Sequence[str] = (), language: str = "") -> Told:
-    """Return everything that is said after a verdict; `language` is the setting, empty where there is none."""
+    """Return the verdict and everything that is said about it.
+
+    `language` is the setting, empty where there is none.
+    """
     verdict, style = verdict_of(at, backlog, open_questions), rendering.read(project, language)
     product = product_of(at, verdict, lambda: statement_of(project))
     return Told(
@@ -53,9 +56,9 @@ def tell(at: Reading, project: Path, backlog: int, open_questions: Sequence[str]
 
 
 def verdict_of(at: Reading, backlog: int, open_questions: Sequence[str] = ()) -> Verdict:
-    """Return the verdict on the board; only blocked tickets are read, so that a long queue costs nothing."""
+    """Return the verdict on the board. Only blocked tickets are read, so a long queue costs nothing."""
     bypasses = sum(1 for _ in at.events(event=BoardEvent.ENTRY_BYPASSED))
-    # Where nothing moves, the inbox holds only requests that became tickets, and those are few.
+    # If nothing moves, the inbox holds only requests that already became tickets, and those are few.
     moving = at.moving()
     ending = 0 if moving else sum(is_ending(card, at.of_request(card.id)) for card in at.cards("planner-inbox"))
     return judge_counted(
@@ -64,14 +67,14 @@ def verdict_of(at: Reading, backlog: int, open_questions: Sequence[str] = ()) ->
 
 
 def product_of(at: Reading, verdict: Verdict, statement: Callable[[], str] = lambda: "") -> Product:
-    """Return what the text for users is made of; valid while the board is being read."""
+    """Return the material for the text for users. It is valid only while the board is being read."""
     target = target_of(verdict)
-    named = (at.card(name) for name in verdict.user_confirmation_ids[:_ENOUGH])
+    named = (at.card(name) for name in verdict.user_confirmation_ids[:_MOST_SEARCHED])
     waiting = [card for card in named if card is not None]
     if target.queue == "blocked":
         waiting = at.cards("blocked")
     elif target.situation not in ("decision", "done"):
-        waiting = at.some(target.queue, _ENOUGH)
+        waiting = at.some(target.queue, _MOST_SEARCHED)
     return Product(
         waiting=waiting,
         finished=at.some("done", FINISHED * 4, latest=True),
@@ -82,7 +85,7 @@ def product_of(at: Reading, verdict: Verdict, statement: Callable[[], str] = lam
 
 
 def statement_of(project: Path) -> str:
-    """Return what the product is for, in the first sentence of its truth; a starter that nobody replaced says nothing."""
+    """Return the first statement of the product's vision; empty where the vision is still the starter."""
     path = project / _VISION
     content = regular.content(path, _LARGEST) if is_inside(path, project) else None
     text = (content or b"").decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Files that a new board lays out for those who work from it: how it goes, how to report, and how to hand over."""
+"""The files that a new board lays out: a README, policies, and forms for plans and evidence."""
 
 from __future__ import annotations
 
@@ -83,4 +83,4 @@ FILES = {
     "templates/plan.md": PLAN,
     "templates/evidence.md": EVIDENCE,
 }
-"""By their path below `.sigee` or `.santiago`."""
+"""Path below `.sigee` or `.santiago` → content."""

@@ -1,4 +1,4 @@
-"""What is stuck, most urgent first: the priority of a ticket, and blocked tickets by priority and age."""
+"""The priority of a ticket, and the list of blocked tickets by priority and age."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DAY_MS = 86_400_000
 
 @record
 class Row:
-    """One blocked ticket; the field order is that of the TSV."""
+    """One blocked ticket. The fields are in the order of the TSV columns."""
 
     priority: str
     age_days: int
@@ -37,7 +37,7 @@ FIELDS = tuple(Row.__annotations__)
 
 
 def priority(card: Card) -> int:
-    """Return 0 (most urgent) to 3: the most urgent tag in title, note or next action, else what its trouble says."""
+    """Return 0 (most urgent) to 3: the most urgent tag in title, note or next action, else by the error class."""
     tags = _TAG.findall(f"{card.title}\n{card.note}\n{card.next_action}")
     if tags:
         return int(min(tags))
@@ -47,12 +47,12 @@ def priority(card: Card) -> int:
 
 
 def label(card: Card) -> str:
-    """Return the priority as it is written: P0 to P3."""
+    """Return the priority as text: P0 to P3."""
     return f"P{priority(card)}"
 
 
 def triage(cards: Iterable[Card], now: str) -> list[Row]:
-    """Return the blocked tickets that somebody has to look at, by priority, then the oldest first."""
+    """Return the blocked tickets that need somebody's attention, by priority, then oldest first."""
     stuck = [card for card in cards if card.queue == "blocked" and not card.decided]
     stuck.sort(key=lambda card: (priority(card), card.updated_at, card.arrival))
     return [_row(card, now) for card in stuck]
@@ -64,7 +64,7 @@ def _row(card: Card, now: str) -> Row:
 
 
 def age_days(since: str, now: str) -> int:
-    """Return the whole days between two times; none where the clock went back."""
+    """Return the whole days between two times; 0 where the clock went back."""
     return max(0, ms_of(now) - ms_of(since)) // _DAY_MS
 
 
@@ -73,7 +73,7 @@ def as_data(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def as_tsv(rows: Sequence[Row]) -> str:
-    """Return the rows as text with a header, or the one line that says that there are none."""
+    """Return the rows as text with a header, or NO_BLOCKED_TICKETS."""
     if not rows:
         return NONE
     lines = ["\t".join(FIELDS), *("\t".join(_cell(getattr(row, name)) for name in FIELDS) for row in rows)]

@@ -1,4 +1,4 @@
-"""The board's files for other programs: tab-separated lines, as the queue protocol has them."""
+"""The board's files for other programs: tab-separated lines with the columns of the queue protocol."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ HISTORY_FIELDS = (
 HISTORY = "history/retry-events.tsv"
 QUEUE_FILES = {f"queues/{queue}.tsv": queue for queue in QUEUES}
 LARGEST = 256 * 2**20
-"""Bytes of one file that are read."""
+"""The largest file that is read, in bytes."""
 _ARCHIVE = re.compile(r"done-[0-9]{4}-[0-9]{2}\.tsv")
 _GAP = "\x1f"
-"""Stands between values while a line is made; no value may hold it."""
+"""Separates values while a line is made. No value may contain it."""
 _BREAKS = str.maketrans("\t\r\n" + _GAP, "   \t")
 
 
@@ -36,7 +36,7 @@ def archives(folder: Path) -> list[Path]:
 
 
 def line(values: Iterable[object]) -> str:
-    """Return one line; what would break it becomes a space, and only here."""
+    """Return one line. Tabs and line ends in values become spaces; the store keeps them."""
     return _GAP.join(map(str, values)).translate(_BREAKS) + "\n"
 
 
@@ -49,7 +49,7 @@ archive_row: Callable[[dict[str, Any]], Iterable[object]] = itemgetter(*ARCHIVE_
 
 
 def history_row(event: Happening) -> list[object]:
-    """Return one exhaustion of a budget, as it was then."""
+    """Return the row for one ticket that ran out of attempts, with its values at that time."""
     about = event.about
     return [
         about.get("at", event.at), about.get("type", ""), event.ticket, about.get("from", ""), "blocked", "blocked",
@@ -60,14 +60,14 @@ def history_row(event: Happening) -> list[object]:
 
 @record
 class Table:
-    """A file as it was read: its columns, and each row with the number of its line."""
+    """A file as it was read: its columns, and each row with its line number."""
 
     fields: tuple[str, ...]
     rows: tuple[tuple[int, dict[str, str]], ...]
 
 
 def table(text: str) -> Table:
-    """Read a file; a short line's last values are empty, and surplus ones stand under the name ''."""
+    """Read a file. Values that a short line lacks are empty. Surplus values are under the name ''."""
     lines = [(number, one.removesuffix("\r")) for number, one in enumerate(text.split("\n"), 1)]
     filled = [(number, one) for number, one in lines if one.strip()]
     if not filled:

@@ -1,4 +1,4 @@
-"""Whether the loop goes on: what the board's tickets say about it, and which of them a person has to settle."""
+"""Decides whether the loop goes on, and which tickets a person has to decide on."""
 
 from __future__ import annotations
 
@@ -28,49 +28,52 @@ _SIGNAL = re.compile(rf"(?<![\w-])(?:{'|'.join(_PHRASES)})(?!-?\w)", re.IGNORECA
 
 @record
 class Verdict:
-    """Where the loop stands."""
+    """Whether the loop goes on, and the counts that say why."""
 
     status: LoopStatus
     reason: str
     counts: dict[str, int]
-    """Tickets that somebody has to do something about, by queue; those that were decided are not among them."""
+    """Tickets that still need somebody, by queue. Tickets that the planner closed are not counted."""
     moving: int
-    """How many of them somebody works on, could claim, or has to review."""
+    """How many of these somebody works on, could claim, or has to review."""
     ending: int
-    """How many of them are requests that only wait for their own acceptance; not counted while others can be claimed."""
+    """How many of these are requests that only wait for their own acceptance.
+
+    `verdict_of` counts them only when nothing else moves.
+    """
     backlog: int
-    """Plans with open boxes that no ticket stands for."""
+    """Plans with open boxes that have no ticket."""
     user_confirmation_ids: tuple[str, ...]
     blocked_for_user: int
-    """Blocked tickets that only wait for a person."""
+    """Blocked tickets that wait only for a person."""
     decided: dict[str, int]
-    """Blocked tickets that the planner closed, by what was decided."""
+    """Blocked tickets that the planner closed, by decision."""
     bypasses: int
-    """How often somebody went past the entry of the board."""
+    """How often somebody started work without the board."""
 
     @property
     def actionable(self) -> int:
-        """How much can go on without a person's word."""
+        """How many tickets and plans can go on without a person's decision."""
         return sum(self.counts.values()) + self.backlog - self.blocked_for_user
 
     @property
     def stuck(self) -> bool:
-        """Whether nothing of what is left can go on until somebody decides."""
+        """Whether tickets are left, but none can go on until somebody decides."""
         return sum(self.counts.values()) > 0 and self.moving == 0 and self.backlog == 0
 
 
 def judge(cards: Iterable[Card], backlog: int, open_questions: Sequence[str] = (), *, bypasses: int = 0) -> Verdict:
-    """Return the verdict on the board's live tickets; `open_questions` names tickets that wait for a person's answer."""
+    """Return the verdict on the board's tickets. `open_questions` names tickets that wait for a person's answer."""
     live = [card for card in cards if card.queue != "done"]
     blocked = [card for card in live if card.queue == "blocked"]
     moving = sum(is_moving(card) for card in live)
     ending = sum(is_ending(card, (one for one in live if one.request == card.id)) for card in live)
-    standing = Counter(card.queue for card in live)
-    return judge_counted(standing, blocked, moving, backlog, open_questions, ending=ending, bypasses=bypasses)
+    per_queue = Counter(card.queue for card in live)
+    return judge_counted(per_queue, blocked, moving, backlog, open_questions, ending=ending, bypasses=bypasses)
 
 
 def judge_counted(
-    standing: Mapping[Any, int],
+    per_queue: Mapping[Any, int],
     blocked: Sequence[Card],
     moving: int,
     backlog: int,
@@ -79,16 +82,17 @@ def judge_counted(
     ending: int = 0,
     bypasses: int = 0,
 ) -> Verdict:
-    """Return the verdict on a board of which only the blocked tickets were read; only these can be closed by a decision.
+    """Return the verdict from the number of tickets per queue, and the blocked tickets themselves.
 
-    `moving` counts the others that can be worked on, or are; what waits for review or acceptance is added here.
+    That is enough, since only blocked tickets can be closed by a decision. `moving` counts the tickets that are held or
+    can be claimed; tickets that wait for review or acceptance are added here.
     """
     undecided = [card for card in blocked if not card.decided]
-    counts: dict[str, int] = {**{queue: standing.get(queue, 0) for queue in ACTIONABLE}, "blocked": len(undecided)}
+    counts: dict[str, int] = {**{queue: per_queue.get(queue, 0) for queue in ACTIONABLE}, "blocked": len(undecided)}
     asking = tuple(dict.fromkeys([*(card.id for card in undecided if is_for_user(card)), *open_questions]))
     for_user = sum(card.id in asking for card in undecided)
     moving += ending + max(0, counts["planner-review"] - (len(asking) - for_user))
-    status, reason = _judged(counts, moving, backlog, asking)
+    status, reason = _status_and_reason(counts, moving, backlog, asking)
     return Verdict(
         status=status,
         reason=reason,
@@ -109,19 +113,21 @@ def is_moving(card: Card) -> bool:
 
 
 def is_ending(card: Card, parts: Iterable[Card]) -> bool:
-    """Tell whether a request that became tickets only waits for its own acceptance: all of them are done or passed over."""
+    """Tell whether a routed request only waits for its own acceptance: all its tickets are done or bypassed."""
     routed = card.queue == "planner-inbox" and card.status == "in_progress" and not card.held
     return routed and all(one.queue == "done" or one.decided == "bypass" for one in parts)
 
 
 def is_for_user(card: Card) -> bool:
-    """Tell whether a blocked ticket says that a person has to decide; a word in its title says nothing."""
+    """Tell whether a blocked ticket's note or next action says that a person must decide. Its title does not count."""
     if card.queue != "blocked" or card.decided:
         return False
     return bool(_SIGNAL.search(card.note) or _SIGNAL.search(card.next_action))
 
 
-def _judged(counts: dict[str, int], moving: int, backlog: int, asking: tuple[str, ...]) -> tuple[LoopStatus, str]:
+def _status_and_reason(
+    counts: dict[str, int], moving: int, backlog: int, asking: tuple[str, ...]
+) -> tuple[LoopStatus, str]:
     total = sum(counts.values())
     if asking:
         return "STOP_USER_CONFIRMATION", "a person has to decide"
@@ -135,7 +141,7 @@ def _judged(counts: dict[str, int], moving: int, backlog: int, asking: tuple[str
 
 
 def accumulated(cards: Iterable[Card], limit: int = EXHAUSTED_LIMIT) -> tuple[str, ...]:
-    """Return the exhausted tickets that nobody decided on, where they are too many or one is of the highest priority."""
+    """Return the undecided tickets without an attempt left, if there are too many or one has the highest priority."""
     spent = [card for card in cards if card.queue == "blocked" and card.spent and not card.decided]
     too_many = len(spent) >= limit or any(priority(card) == 0 for card in spent)
     return tuple(card.id for card in spent) if too_many else ()

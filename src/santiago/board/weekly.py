@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 MOST_WEEKS = 520
 OLDEST = 20
-"""Open tickets that are listed."""
+"""How many open tickets are listed."""
 
 
 @record
 class Summary:
-    """What the last weeks brought."""
+    """The tickets that ran out of attempts in the last weeks."""
 
     weeks: int
     week: str
-    """The ISO week in which it was made: `2026-W47`."""
+    """The ISO week in which the summary was made: `2026-W47`."""
     events: int
     tickets: int
     by_queue: dict[str, int]
@@ -42,7 +42,7 @@ class Summary:
 
 
 def summed(at: Reading, now: str, weeks: int = 1) -> Summary:
-    """Return the summary of the last weeks up to now."""
+    """Return the summary of the last `weeks` weeks."""
     if not 1 <= weeks <= MOST_WEEKS:
         hint = f"Name 1 to {MOST_WEEKS} weeks."
         raise SantiagoError(Kind.USAGE, f"a summary of {weeks} weeks says nothing", where="--weeks", hint=hint)
@@ -63,7 +63,7 @@ def summed(at: Reading, now: str, weeks: int = 1) -> Summary:
 
 
 def write(board: Board, place: Place, now: str, actor: str, weeks: int = 1) -> tuple[Summary, Path]:
-    """Write the summary of the last weeks into the history, and record that there is one."""
+    """Write the summary into the history folder, and record that it was written."""
     with board.store.reading() as at:
         found = summed(at, now, weeks)
     path = place.history / f"weekly-retry-summary-{found.week}-last{weeks}w.md"
@@ -105,7 +105,7 @@ def as_data(summary: Summary, now: str) -> dict[str, Any]:
 
 
 def markdown(summary: Summary, now: str) -> str:
-    """Return the text of the file."""
+    """Return the summary as the text of its file."""
     data = as_data(summary, now)
     figures = [name for name, value in data.items() if isinstance(value, int)]
     lines = [
@@ -133,5 +133,5 @@ def _table(name: str, counts: dict[str, int]) -> list[str]:
 
 
 def _cell(text: str) -> str:
-    """Return a text that stays in its cell of a table."""
+    """Return a text that fits into one cell of a Markdown table."""
     return " ".join(text.split()).replace("|", "\\|")

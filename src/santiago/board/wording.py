@@ -1,4 +1,4 @@
-"""The sentences of the text for users, by language: what they are told, and what they can say next."""
+"""The sentences of the text for users, in each language."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 Language = Literal["en", "ko"]
 Situation = Literal["decision", "done", "review", "stuck", "research", "build", "plan"]
-"""What comes next, whichever queue stands for it."""
+"""What kind of thing comes next."""
 
 
 @record
 class Words:
-    """One language. `{title}` is a ticket's title, `{n}` a number."""
+    """The sentences of one language. `{title}` is a ticket's title, `{n}` a number."""
 
     effect: str
     confidence: str
@@ -26,7 +26,7 @@ class Words:
     quoted: str
     joint: str
     untitled: str
-    """Stands for a ticket whose title says nothing that users may read."""
+    """Used for a ticket without a title that users may read."""
     nothing_finished: str
     untold: str
     finished: str
@@ -121,5 +121,5 @@ WORDS: dict[Language, Words] = {"en": ENGLISH, "ko": KOREAN}
 
 
 def titles_of(words: Words, titles: Sequence[str]) -> str:
-    """Return titles as a sentence lists them."""
+    """Return titles as a list within a sentence."""
     return words.joint.join(words.quoted.format(title=one) for one in titles)

@@ -56,8 +56,8 @@ def command(
     from pathlib import Path
     from signal import SIGHUP, SIGTERM
 
-    from santiago.app.board.alone import alone
     from santiago.app.board.loop import Loop
+    from santiago.app.board.only_loop import only_loop
     from santiago.app.board.waiting import wait_for_change
     from santiago.app.board.working import Means, StoppedError
     from santiago.board.opening import open_board
@@ -65,7 +65,7 @@ def command(
     from santiago.cli.start.trust import approve
     from santiago.cli.view.text import say
 
-    with open_board(Path.cwd(), os.environ) as opened, alone(opened.place):
+    with open_board(Path.cwd(), os.environ) as opened, only_loop(opened.place):
         approve(opened.place.project, asked=not no_input and sys.stdin.isatty(), trusted=trust_project)
         asking = consents(trusted=trust_commands, no_input=no_input)
         means = Means(opened=opened, consents=asking, jobs=jobs, follow=_follow, patience_s=PATIENCE_S)

@@ -127,7 +127,7 @@ def run(**options: Any) -> int:
     commands = () if request.dry_run else _approve(place.project, catalogue, nodes, flags)
     ended = _executed(folder, place, catalogue, request, commands, flags)
     if request.ticket and ended.digest:
-        _vouch(place, request.ticket, ended)
+        _record(place, request.ticket, ended)
     if flags.as_json:
         told = {"file": str(ended.file) if ended.file else None, "sha256": ended.digest or None}
         click.echo(json.dumps({**ended.summary, **told}, indent=2, ensure_ascii=False))
@@ -136,14 +136,14 @@ def run(**options: Any) -> int:
     return ExitCode.FAILED if ended.status == "FAIL" else ExitCode.OK
 
 
-def _vouch(place: Place, ticket: str, ended: Ended) -> None:
+def _record(place: Place, ticket: str, ended: Ended) -> None:
     """Have the board record the run, if the ticket is on a board."""
-    from santiago.app.board.governed import vouch
+    from santiago.app.board.governed import record_scenarios
     from santiago.board.opening import is_on_board, laid_out
 
     if is_on_board(place):
         with laid_out(place) as opened:
-            vouch(opened, ticket, ended)
+            record_scenarios(opened, ticket, ended)
 
 
 def _places() -> tuple[Path, Place]:
@@ -211,14 +211,14 @@ def _approve(
 ) -> Sequence[str]:
     """Return the commands of the steps' scenarios, after a person has approved those that need it."""
     from santiago.app.governing import approved
-    from santiago.board.governance.running import meant
+    from santiago.board.governance.running import scenarios_of
     from santiago.board.governance.scenarios import CATALOGUE
     from santiago.cli.start.consent import ask_consent
 
     allow = partial(
         ask_consent, places=CATALOGUE, asked=_asked(flags), trusted=flags.trust_commands, of="scenario catalogue"
     )
-    return approved(project, [catalogue[name] for name in meant(nodes)], allow)
+    return approved(project, [catalogue[name] for name in scenarios_of(nodes)], allow)
 
 
 def _asked(flags: _Flags) -> bool:
@@ -233,7 +233,7 @@ def _executed(
     from santiago.process.server import ProcessServer
 
     if request.dry_run:
-        return running.run(benches.nowhere(), place, catalogue, request)
+        return running.run(benches.for_dry_run(), place, catalogue, request)
     server = ProcessServer()
     try:
         with _bench(folder, server, commands, flags) as bench:

@@ -88,8 +88,8 @@ def test_a_run_of_scenarios_that_the_board_has_no_record_of_does_not_count(
     run(change.ticket)
     attached = attach(project, change)
     digest = digest_of(state_file(project / ROOT, change.ticket))
-    assert told(project, replace(attached, vouched=frozenset({digest}))) == []
-    (lack,) = told(project, replace(attached, vouched=frozenset()))
+    assert told(project, replace(attached, recorded_runs=frozenset({digest}))) == []
+    (lack,) = told(project, replace(attached, recorded_runs=frozenset()))
     assert "the board has no record of this run" in lack
 
 

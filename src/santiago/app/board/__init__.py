@@ -1,1 +1,1 @@
-"""Work by the board: requests become runs, claims become attempts, and what the planner accepts is archived."""
+"""Carries out the board's work: requests become runs, claims become attempts, and accepted tickets are archived."""

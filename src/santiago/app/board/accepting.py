@@ -1,4 +1,4 @@
-"""Accepting a ticket from a screen: in a process of its own, since that may start the ticket's run."""
+"""Accepts a ticket from a screen. This runs in a process of its own, since it may start the ticket's run."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LONGEST = 2000
-"""Characters of what is said about it."""
+"""The most characters of the message."""
 
 
 def accepted(project: Path, ticket: str, actor: str) -> tuple[bool, str]:
-    """Take a ticket through the done gate; return whether it is done, and what is to be said."""
+    """Take a ticket through the done gate. Return whether it is done, and a message."""
     words = ("queue", "move", "--id", ticket, "--from", "planner-review", "--to", "done", "--actor", actor)
     command = [sys.executable, "-m", "santiago", *words]
-    done = subprocess.run(  # noqa: S603  # an argument list of our own
+    done = subprocess.run(  # noqa: S603  # our own arguments, and no shell
         command, cwd=project, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
     if done.returncode == 0:

@@ -1,4 +1,4 @@
-"""The plan backlog: plans below the runtime root with open boxes become requests in the inbox, each once."""
+"""The plan backlog: each plan below the runtime root with open boxes becomes a request in the inbox, once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _OPEN_BOX = re.compile(r"^\s*[-*+] \[ \] \S", re.MULTILINE)
 MOST = 10_000
-"""Plans that are looked at."""
+"""The most plans that are looked at."""
 
 
 def open_plans(folder: Path) -> Iterator[tuple[str, Path, int]]:
@@ -28,15 +28,15 @@ def open_plans(folder: Path) -> Iterator[tuple[str, Path, int]]:
         try:
             text = read_text(path)
         except SantiagoError:
-            continue  # said where it is planned
+            continue  # planning the file reports the error
         if boxes := len(_OPEN_BOX.findall(text)):
             yield plan_id(text, path.name), path, boxes
 
 
 def synchronise(opened: Opened) -> tuple[str, ...]:
-    """Put every plan with open boxes into the inbox that is not there yet; return what a person should know.
+    """Add a request for every plan with open boxes that has none; return notices for a person.
 
-    One whose request was archived comes again only where boxes were added since.
+    If the plan's request was archived, another one is added only where boxes were added since.
     """
     notices: list[str] = []
     known: dict[str, Path] = {}
@@ -50,17 +50,20 @@ def synchronise(opened: Opened) -> tuple[str, ...]:
         known.setdefault(name, path)
     fresh = [(name, path, boxes) for name, path, boxes in plans if name not in twice]
     for name, _, boxes in fresh:
-        _seed(opened, name, boxes)
+        _add_request(opened, name, boxes)
     return tuple(notices)
 
 
-def _seed(opened: Opened, name: str, boxes: int) -> None:
+def _add_request(opened: Opened, name: str, boxes: int) -> None:
     source = f"plan:{name}"
     with opened.store.reading() as at:
         cards = at.of_source(source)
     requests = [card for card in cards if not card.request]
-    if any(card.queue != "done" and not card.decided for card in requests) or sum(map(_boxes, requests[-1:])) >= boxes:
-        return  # it is on the board, or was and nothing came since
+    if (
+        any(card.queue != "done" and not card.decided for card in requests)
+        or sum(map(_noted_boxes, requests[-1:])) >= boxes
+    ):
+        return  # its request is on the board, or no box was added since the last one
     number = len(requests)
     base = re.sub(r"[^A-Za-z0-9_.@+:-]+", "-", name)[:100] or "plan"
     card = Card(
@@ -74,12 +77,12 @@ def _seed(opened: Opened, name: str, boxes: int) -> None:
 
 
 def left_open(opened: Opened, card: Card) -> str:
-    """Return the note of a finished request: how many boxes of its plan are still open."""
+    """Return the note for a finished request: how many boxes of its plan are still open."""
     plans = open_plans(opened.place.plans) if card.source.startswith("plan:") else ()
     return f"{sum(boxes for name, _, boxes in plans if f'plan:{name}' == card.source)} open"
 
 
-def _boxes(card: Card) -> int:
-    """Return how many boxes a plan's last request left open when it was archived, as its note tells."""
+def _noted_boxes(card: Card) -> int:
+    """Return how many boxes were still open when the request was archived, as its note says."""
     count = card.note.partition(" ")[0]
     return int(count) if count.isdigit() else 0

@@ -1,4 +1,4 @@
-"""What a new request builds on: the last finished head that nobody has merged yet, else the repository's HEAD."""
+"""What a new request builds on: the last finished branch that nobody has merged yet, else the repository's HEAD."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from santiago.board.opening import Opened
 
 
-def begins_on(opened: Opened) -> str | None:
-    """Return the commit that a new request begins on; None for HEAD."""
+def base_commit(opened: Opened) -> str | None:
+    """Return the commit that a new request builds on; None for HEAD."""
     with opened.store.reading() as at:
         done = [card for card in at.cards("done") if card.run and not card.request]
     for card in sorted(done, key=lambda one: (one.archived_at, one.arrival), reverse=True):

@@ -1,11 +1,11 @@
-"""Claims and acceptances as people make them: with what they began on, and by whom they may be given."""
+"""Claims and acceptances that a person makes with a command."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from santiago.app.board.evidence import keep_attested
-from santiago.app.board.reviewing import accept as take
+from santiago.app.board.reviewing import accept as accept_reviewed
 from santiago.app.board.reviewing import all_missing
 from santiago.app.board.settings import board_settings
 from santiago.app.board.working import Means
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def claim(opened: Opened, queue: Queue, worker: str, actor: str, *, name: str | None, minutes: int) -> Claim:
-    """Claim a ticket, noting the commit that its work begins on."""
+    """Claim a ticket, and record the commit that its work begins on."""
     head = resolve(opened.place.project, "HEAD") or ""
     return opened.board.claim(queue, worker, actor, name=name, minutes=minutes, head=head)
 
@@ -37,11 +37,11 @@ def refuse_other_than_planner(opened: Opened, actor: str) -> str:
 
 
 def accept(opened: Opened, name: str, source: Queue | None, links: str | None, actor: str, consents: Consents) -> Card:
-    """Take a ticket through the done gate; what is missing is said all at once, and the ticket stays where it is."""
+    """Take a ticket through the done gate. If anything is missing, list all of it and leave the ticket where it is."""
     with opened.store.reading() as at:
         card = at.card(name)
     if card is None or (source is not None and card.queue != source) or card.queue != "planner-review":
-        return opened.board.move(name, source, Move(to="done"), actor)  # refused, with the words of a move
+        return opened.board.move(name, source, Move(to="done"), actor)  # the move refuses this, and says why
     if links:
         card = opened.board.move(name, source, Move(to="planner-review", evidence=links), actor)
     means = Means(opened=opened, consents=consents)
@@ -49,7 +49,7 @@ def accept(opened: Opened, name: str, source: Queue | None, links: str | None, a
         card = keep_attested(opened, card, load(means.out_dir(card)))
     if lacking := all_missing(means, card, actor):
         raise gate.refusal(card, lacking)
-    if done := take(means, [card], actor):
+    if done := accept_reviewed(means, [card], actor):
         return done[0]
     hint = "`santiago loop` archives it when the stories before it are done."
     raise SantiagoError(

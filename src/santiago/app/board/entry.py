@@ -1,4 +1,4 @@
-"""Single entry: in a project that is on the board nothing starts that no planner has routed."""
+"""Single entry: in a project that is on the board, a run may start only after a planner routed it."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ BYPASSES = ("SANTIAGO_ALLOW_DIRECT_ENTRY", "SIGEE_ALLOW_DIRECT_ENTRY")
 
 
 def claims_of(project: Path, out_dir: Path, actor: str) -> dict[str, int] | None:
-    """Return what a start of a run may begin: the claims of a routed run; None where the board does not bind it.
+    """Return the claimed stories that a start may begin, with their attempts; None where the board allows all.
 
-    Raise where the project is on the board and no planner routed the run. A run that began before the board goes on.
+    Raise where the project is on the board and no planner routed the run. A run that is older than the board goes on.
     """
     if not is_noted(project):
         return None
@@ -44,7 +44,7 @@ def claims_of(project: Path, out_dir: Path, actor: str) -> dict[str, int] | None
 
 
 def bypassed(opened: Opened, environ: Mapping[str, str], what: str, actor: str) -> bool:
-    """Tell whether the environment lets this through, which is recorded; only `1` does."""
+    """Tell whether the environment allows a start without the board, and record that. Only the value `1` allows it."""
     if not any(environ.get(name) == "1" for name in BYPASSES):
         return False
     opened.board.note("", BoardEvent.ENTRY_BYPASSED, actor, about={"what": what})
@@ -61,11 +61,11 @@ def _began_before(opened: Opened, out_dir: Path) -> bool:
     first = next(iter(Reader(out_dir / LOG)))
     with opened.store.reading() as at:
         begun = at.meta("begun") or ""
-    return first.timestamp[:19] <= begun[:19]  # the board knows whole seconds
+    return first.timestamp[:19] <= begun[:19]  # the board records whole seconds
 
 
 def guard(environ: Mapping[str, str], start: Path, worker: str, plan: str | None, actor: str) -> str:
-    """Return the word of the entry guard as other programs know it: PASS, BLOCKED or BYPASS."""
+    """Return the entry guard's answer as other programs know it: PASS, BLOCKED or BYPASS."""
     queue = "scientist-todo" if "scientist" in worker else "developer-todo"
     place = find(start, environ)
     with laid_out(place) as opened:

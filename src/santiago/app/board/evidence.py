@@ -1,4 +1,4 @@
-"""The evidence of a ticket: what the verdicts of its run say, one table for each attempt, and the event that vouches for it."""
+"""The evidence of a ticket: a table of check results for each attempt, and the event that records its digest."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ Row = tuple[str, ...]
 
 
 def keep(opened: Opened, card: Card, run: Run) -> str:
-    """Write what the verdict on a ticket's latest attempt says, and record its digest; return the link."""
+    """Write the check results of a ticket's latest attempt, and record their digest. Return the link."""
     story = run.state.stories[card.story]
     passed = story.phase in (StoryPhase.VERIFIED, StoryPhase.DONE)
-    rows, name = list(_of_attempt(opened, card, run, story)), TABLE
+    rows, name = list(_rows_of_attempt(opened, card, run, story)), TABLE
     if passed and story.proof is Proof.ATTESTED:
         rows = [("1", card.title, "attest", "PASS", "", "accepted by a person", story.commit or "")]
         name = ATTESTED
@@ -43,7 +43,7 @@ def keep(opened: Opened, card: Card, run: Run) -> str:
 
 
 def keep_attested(opened: Opened, card: Card, run: Run, note: str = "") -> Card:
-    """Record that a person took the work of this very attempt as it is, where they did; return the ticket with that evidence."""
+    """Record that a person accepted the work of this attempt as it is, if they did. Return the ticket as it is then."""
     story = run.state.stories[card.story]
     with opened.store.reading() as at:
         known = [one.passed for one in recorded(at, card.id) if one.attempt == card.attempt_count]
@@ -60,7 +60,7 @@ def keep_attested(opened: Opened, card: Card, run: Run, note: str = "") -> Card:
 
 
 def keep_of_run(opened: Opened, card: Card, run: Run, *, passed: bool) -> str:
-    """Write what the verification of a whole run says: the evidence of its request."""
+    """Write the result of verifying a whole run, as the evidence of its request."""
     state = run.state
     word = "PASS" if passed else "FAIL"
     rows = [("1", card.title, "verify", word, "", "run verification", state.head or "")]
@@ -77,13 +77,13 @@ def critique(run: Run, story: StoryState) -> str:
 
 
 def keep_critique(opened: Opened, card: Card, text: str) -> str:
-    """Write what the planner's review found, in full."""
+    """Write everything that the planner's review found. Return the link."""
     path = _folder(opened, card) / "review.md"
     write_whole(path, text.encode())
     return opened.place.named(path)
 
 
-def _of_attempt(opened: Opened, card: Card, run: Run, story: StoryState) -> Iterable[Row]:
+def _rows_of_attempt(opened: Opened, card: Card, run: Run, story: StoryState) -> Iterable[Row]:
     folder = run.out_dir / attempt_folder(story.id, story.attempts)
     verdict = read_json(folder / VERIFICATION, _LARGEST)
     results = verdict.get("results", []) if isinstance(verdict, dict) else []

@@ -1,4 +1,4 @@
-"""A ticket whose work passed is given what governance asks of its change, so that the done gate can open by itself."""
+"""Collects what governance asks of a ticket whose work passed, so that the done gate can let it through by itself."""
 
 from __future__ import annotations
 
@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 
 
 def collect(means: Means, card: Card, base: str | None, head: str | None, run_input: RunInput) -> None:
-    """Keep its impact result, and run the scenarios that it concerns; where they cannot run, the done gate says what lacks."""
+    """Write the ticket's impact result, and run the scenarios that its change concerns.
+
+    Where they cannot run, the ticket goes on without them, and the done gate says what is missing.
+    """
     place = means.opened.place
     if not is_on(place.project) or not base or not head:
         return
     renewal = Renewal(means.opened.board, [card])
-    means.opened.store.close()  # commands are started by a fork, and nobody may have the store open then
+    means.opened.store.close()  # commands are started by a fork, and the store must be closed then
     try:
         ended = governing.collect(
             place, card.id, base, head, run_input, means.consents.commands, lambda _: renewal.beat()
@@ -36,17 +39,17 @@ def collect(means: Means, card: Card, base: str | None, head: str | None, run_in
         means.consents.tell(f"{card.id}: its scenarios were not run: {error.message}")
         return
     if ended is not None:
-        vouch(means.opened, card.id, ended)
+        record_scenarios(means.opened, card.id, ended)
 
 
-def vouch(opened: Opened, ticket: str, ended: Ended) -> None:
-    """Record what was written down of a run of scenarios: the done gate believes nothing else."""
+def record_scenarios(opened: Opened, ticket: str, ended: Ended) -> None:
+    """Record the digest of a run of scenarios. The done gate accepts only runs that are recorded."""
     opened.board.note(
         ticket, BoardEvent.SCENARIOS_RUN, "santiago", about={"digest": ended.digest, "status": ended.status}
     )
 
 
-def vouched(at: Reading, ticket: str) -> frozenset[str]:
-    """Return the digests of the runs that the board knows of."""
+def recorded_scenarios(at: Reading, ticket: str) -> frozenset[str]:
+    """Return the digests of the scenario runs that the board recorded for a ticket."""
     events = at.events(ticket=ticket)
     return frozenset(str(one.about["digest"]) for one in events if one.event is BoardEvent.SCENARIOS_RUN)

@@ -1,4 +1,4 @@
-"""The loop over the board: requests are routed, claimed work is carried out, the planner reviews, until a stop has a name."""
+"""The loop over the board: it routes requests, works on tickets and reviews them, until there is a reason to stop."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from santiago.app.board.reviewing import TEST_CONTRACT, review_all
 from santiago.app.board.routing import route
 from santiago.app.board.settings import board_settings
 from santiago.app.board.settling import SIGNAL
-from santiago.app.board.working import PLANNER, Means, leave_out, settled, take_up_answers, work_on
+from santiago.app.board.working import PLANNER, Means, leave_out, settle, take_up_answers, work_on
 from santiago.app.loading import load, working
 from santiago.board import weekly
 from santiago.board.claims import claim_mark
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from santiago.contract.board import Card, Queue, Role
 
 ROLES: tuple[Role, ...] = ("scientist", "developer")
-"""In this order: what a scientist finds out may change what is developed."""
+"""Scientists come first, since what they find out may change what is developed."""
 LOOP = "@loop"
-"""Ends the names of workers that are loops: another loop may take their claims over when they died."""
+"""The end of every loop's worker name. A loop may take over the claims of a loop that died."""
 
 
 @record
 class Ended:
-    """How a loop came to its end."""
+    """How a loop ended."""
 
     status: str
     reason: Reason | None
@@ -52,7 +52,7 @@ class Ended:
 
 @dataclass(slots=True)
 class Loop:
-    """One loop; everything that it knows stands on the board, so that a killed one is simply started again."""
+    """One loop. All that it needs to know is on the board, so after a kill it is simply started again."""
 
     means: Means
     max_cycles: int = 30
@@ -60,7 +60,9 @@ class Loop:
     say: Callable[[str], None] = lambda _: None
     done: list[str] = field(default_factory=list)
     idle: int = 0
+    """Cycles in a row in which no ticket became done."""
     broken: list[str] = field(default_factory=list)
+    """Tickets that the loop stops for, because their test contract is broken."""
     notices: tuple[str, ...] = ()
     """Plans that could not become requests."""
 
@@ -79,7 +81,7 @@ class Loop:
         return self._end("STOP_MAX_CYCLES", Reason.MAX_CYCLES, self.max_cycles)
 
     def _cycle(self) -> None:
-        """Take everything that can be claimed: what it frees can be claimed too, until nothing is left."""
+        """Work on everything that can be claimed. Finished work may free more tickets, so go on until none is left."""
         self.notices = backlog.synchronise(self.opened)
         for notice in self.notices:
             self.say(f"note: {notice}")
@@ -92,7 +94,7 @@ class Loop:
     # The parts of a cycle
 
     def _adopt(self) -> None:
-        """Take over what a loop that died had claimed: its run tells how far it came."""
+        """Take over the claims of a loop that died. The log of the run says how far the work came."""
         for card in self._cards(TODO.values()):
             if (
                 card.status == "in_progress"
@@ -100,16 +102,16 @@ class Loop:
                 and card.run
                 and not self._is_worked_on(card)
             ):
-                moved = settled(self.means, card)
-                if moved.status == "in_progress":  # its lease has run on since
+                moved = settle(self.means, card)
+                if moved.status == "in_progress":  # its attempt is still to be made
                     held = self.opened.board.renew(moved.id, str(moved.attempt_count), moved.worker)
-                    self._said(work_on(self.means, [held]))
+                    self._report(work_on(self.means, [held]))
 
     def _is_worked_on(self, card: Card) -> bool:
         return working(self.means.out_dir(card)) is not None
 
     def _promote(self) -> bool:
-        """Route the first request that waits, once nothing else can be claimed: requests contain each other's work."""
+        """Route the first request that waits, but only once no ticket can be claimed: it builds on the requests before."""
         waiting = [card for card in self._cards(("planner-inbox",)) if card.status == "pending"]
         if not waiting or any(claim_mark(card) == 1 for card in self._cards(TODO.values())):
             return False
@@ -128,12 +130,12 @@ class Loop:
         return True
 
     def _put_back(self, card: Card) -> bool:
-        """A ticket that was replanned with a larger budget goes back to those who do it."""
+        """Move a ticket that was replanned with a larger budget back to the queue of its role."""
         self.opened.board.move(card.id, "planner-inbox", Move(to=TODO[card.role], note="replanned"), PLANNER)
         return True
 
     def _synchronise_truth(self, card: Card) -> Card | None:
-        """Read the product truth before anything is decomposed; a request cannot rest on one that does not hold."""
+        """Check the product truth before a request is split into stories. If it has faults, block the request."""
         project = self.opened.place.project
         if not truth.is_on(project):
             return None
@@ -153,14 +155,14 @@ class Loop:
         return None
 
     def _execute(self) -> bool:
-        """Claim what the first run with claimable tickets of a role has, and make one attempt for each."""
+        """Claim all tickets of one request that one role may claim, and make one attempt for each."""
         for role in ROLES:
             if (card := self._claim(role)) is None:
                 continue
             claimed = [card]
             while card.request and (more := self._claim(role, card.request)) is not None:
                 claimed.append(more)
-            self._said(self._worked(claimed))
+            self._report(self._work_on(claimed))
             return True
         return False
 
@@ -171,7 +173,7 @@ class Loop:
             self.say(f"AUTOLOOP_EXHAUSTED:{card.id}")
         return found.card
 
-    def _worked(self, claimed: Sequence[Card]) -> list[Card]:
+    def _work_on(self, claimed: Sequence[Card]) -> list[Card]:
         card = claimed[0]
         if card.role == "scientist" and board_settings(self.opened.place.project).scientist is None:
             note = f"{SIGNAL}: no agent is set for scientists"
@@ -189,7 +191,7 @@ class Loop:
             claimed = [routed]
         return work_on(self.means, claimed)
 
-    def _said(self, cards: Sequence[Card]) -> None:
+    def _report(self, cards: Sequence[Card]) -> None:
         for card in cards:
             word = "PASS" if card.queue == "planner-review" else "FAIL"
             self.say(f"AUTOLOOP_EXECUTE_{word}:{card.id}:{card.source.removeprefix('plan:')}")
@@ -205,10 +207,10 @@ class Loop:
         self.broken += found.broken_contract
 
     def _unblock(self) -> None:
-        """Have runs go on without what the planner closed, and put tickets back whose question a person has answered."""
-        resting = [card for card in self._cards(("blocked", "planner-review")) if card.run and card.story]
-        take_up_answers(self.means, [card for card in resting if SIGNAL in card.note])
-        blocked = [card for card in resting if card.queue == "blocked"]
+        """Leave stories out that the planner closed, and put tickets back whose question a person has answered."""
+        parked = [card for card in self._cards(("blocked", "planner-review")) if card.run and card.story]
+        take_up_answers(self.means, [card for card in parked if SIGNAL in card.note])
+        blocked = [card for card in parked if card.queue == "blocked"]
         leave_out(self.means, [card for card in blocked if card.decided])
         for card in blocked:
             if SIGNAL in card.note and not card.decided and not card.spent:
@@ -222,7 +224,7 @@ class Loop:
         if due:
             weekly.write(self.opened.board, self.opened.place, now, PLANNER)
 
-    # The end
+    # How it ends
 
     def _ended(self, cycle: int) -> Ended | None:
         cards = self._cards(("planner-inbox", "scientist-todo", "developer-todo", "planner-review", "blocked"))

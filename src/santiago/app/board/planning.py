@@ -1,4 +1,4 @@
-"""A request that is only a sentence: the planning agent writes its document in a session of its own."""
+"""Plans a request that is only a sentence: the planning agent writes a document for it, in a session of its own."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def planned_by(opened: Opened, card: Card, agent: str) -> Path:
-    """Return the document that the planning agent wrote for a request; it is asked once."""
+    """Return the document for a request. The planning agent is asked only once."""
     path = opened.place.root / "requests" / f"{card.id}.md"
     if path.is_file():
         return path
     subject = f"{card.title}\n\n{card.note}".strip()
     wanted = Wanted(subject=subject, agents=(agent,), artifact="document", output=opened.place.named(path))
-    opened.store.close()  # agents are started by forking
+    opened.store.close()  # agents are started by a fork, and the store must be closed then
     folder = begin(wanted, "planner", dict(os.environ))
     go_on(folder, "planner")
     session = load(folder)

@@ -1,4 +1,4 @@
-"""What the runs behind tickets ask of people."""
+"""The questions to people that the runs behind tickets ask."""
 
 from __future__ import annotations
 
@@ -16,26 +16,29 @@ if TYPE_CHECKING:
 
 
 def asking_tickets(at: Reading, project: Path) -> tuple[str, ...]:
-    """Return the tickets whose story waits for a person's answer: blocked ones, and work that a verdict holds back."""
+    """Return the tickets whose story waits for a person's answer.
+
+    Such a ticket is blocked, or it is in review and a person has to judge its work.
+    """
     mine = [
         card for queue in ("blocked", "planner-review") for card in at.cards(queue) if card.run and not card.decided
     ]
-    asking = {run: {one.story or "" for one in _asked(run, project)} for run in {card.run for card in mine}}
+    asking = {run: {one.story or "" for one in _open_questions(run, project)} for run in {card.run for card in mine}}
     return tuple(card.id for card in mine if card.story in asking[card.run])
 
 
 def questions_of(run: str, story: str, project: Path) -> list[str]:
-    """Return what is asked in a story, each with the command that answers it."""
-    asked = [one for one in _asked(run, project) if (one.story or "") == story] if run else []
+    """Return the open questions of a story, each with the command that answers it."""
+    asked = [one for one in _open_questions(run, project) if (one.story or "") == story] if run else []
     return [f"{one.id}: {one.text}  (santiago answer {run} {one.id})" for one in asked]
 
 
-def _asked(run: str, project: Path) -> list[Question]:
-    """Return the open questions of a run; none where it is gone or cannot be read, for then nobody can answer them."""
+def _open_questions(run: str, project: Path) -> list[Question]:
+    """Return the open questions of a run; none where the run is gone or unreadable, since nobody could answer."""
     common = registry.common_git_dir(project)
     folder = registry.place_of(common, run) if common is not None else None
     try:
         asked = load(folder).state.open_questions() if folder is not None else []
     except (SantiagoError, OSError):
         return []
-    return [one for one in asked if one.kind != "result"]  # that one is the planner's
+    return [one for one in asked if one.kind != "result"]  # the planner answers that one

@@ -1,4 +1,4 @@
-"""Leases that are held for as long as the work lasts, however long that is."""
+"""Renews the leases of tickets for as long as the work on them lasts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EVERY_MS = 10 * 60_000
 
 
 class Renewal:
-    """Renews the leases of tickets that are worked on, now and then."""
+    """Renews the leases of tickets that are worked on, from time to time."""
 
     def __init__(self, board: Board, cards: Sequence[Card]) -> None:
         self._board, self._cards = board, [card for card in cards if card.held]
@@ -26,11 +26,11 @@ class Renewal:
         self._last = self._clock.monotonic_ms()
 
     def beat(self) -> None:
-        """Hear that the work goes on; whether it brings anything to tell, or waits for a service, plays no part."""
+        """Renew the leases if it is time. The caller does this while work goes on, whether or not it makes progress."""
         now = self._clock.monotonic_ms()
         if now - self._last < EVERY_MS:
             return
         self._last = now
         for card in self._cards:
-            with suppress(SantiagoError):  # a lease that was lost is said by the move, which is refused then
+            with suppress(SantiagoError):  # where a lease was lost, the next move is refused and says so
                 self._board.renew(card.id, f"{card.lease}#{card.attempt_count}", card.worker)

@@ -1,4 +1,4 @@
-"""The planner's review: what passes the done gate is accepted and archived, what does not goes back with the critique."""
+"""The planner's review: a ticket that passes the done gate is archived, any other goes back with what is missing."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from santiago.contract.board import Card
 
 TEST_CONTRACT = "test contract"
-"""How governance names what makes the loop stop: only planning anew helps."""
+"""Governance uses these words for faults that stop the loop, since only planning anew helps."""
 
 
 @record
 class Reviewed:
-    """What came of one look at everything that waits for the planner."""
+    """The result of one review of everything that waits for the planner."""
 
     done: tuple[str, ...] = ()
     sent_back: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Reviewed:
 
 
 def review_all(means: Means) -> Reviewed:
-    """Look at every ticket that waits for the planner, then at every request whose tickets are done."""
+    """Review every ticket that waits for the planner, then every request whose tickets are done."""
     found = Reviewed()
     passing: dict[str, list[Card]] = {}
     for card in _waiting(means, "planner-review"):
@@ -56,12 +56,12 @@ def review_all(means: Means) -> Reviewed:
         if looked is None:
             passing.setdefault(card.run, []).append(card)
         else:
-            found = _together(found, looked)
+            found = _merged(found, looked)
     for cards in passing.values():
-        found = _together(found, Reviewed(done=tuple(card.id for card in accept(means, cards, PLANNER))))
+        found = _merged(found, Reviewed(done=tuple(card.id for card in accept(means, cards, PLANNER))))
     for card in _waiting(means, "planner-inbox"):
         if card.run and card.status == "in_progress":
-            found = _together(found, _review_request(means, card))
+            found = _merged(found, _review_request(means, card))
     return found
 
 
@@ -70,7 +70,7 @@ def _waiting(means: Means, queue: str) -> list[Card]:
         return at.cards(queue)
 
 
-def _together(one: Reviewed, other: Reviewed) -> Reviewed:
+def _merged(one: Reviewed, other: Reviewed) -> Reviewed:
     return Reviewed(
         done=one.done + other.done,
         sent_back=one.sent_back + other.sent_back,
@@ -79,7 +79,7 @@ def _together(one: Reviewed, other: Reviewed) -> Reviewed:
 
 
 def _review(means: Means, card: Card) -> Reviewed | None:
-    """Send a ticket back where something is missing, or leave it to a person; None where nothing stands in its way."""
+    """Send a ticket back where something is missing, or leave it to a person. Return None where it can be accepted."""
     if card.run and card.story:
         run = load(means.out_dir(card))
         if wish := settling.after_answer(card, run.state):
@@ -96,7 +96,7 @@ def _review(means: Means, card: Card) -> Reviewed | None:
     wish = Move(to=TODO[card.role], note=settling.shortened(text), evidence=link, error_class="soft_fail")
     if card.run and card.story:
         _ask_for_change(means, card, text)
-    elif card.run:  # a request: its stories are done, and nobody can do it once more
+    elif card.run:  # a request has no worker to go back to: its stories are done
         wish = replace(
             wish, to="blocked", error_class="hard_fail", next_action="settle what is missing, then move it back"
         )
@@ -106,29 +106,29 @@ def _review(means: Means, card: Card) -> Reviewed | None:
 
 
 def waits_for_a_person(run: Run, card: Card) -> bool:
-    """Tell whether the work waits for a person's word that no planner can give."""
+    """Tell whether the work waits for a judgement that only a person can give, not a planner."""
     asked = settling.open_question(run.state, run.state.stories[card.story])
     return asked is not None and asked.kind in JUDGED
 
 
 def all_missing(means: Means, card: Card, actor: str) -> list[Missing]:
-    """Return everything that keeps a ticket from done, of the gate itself and of governance."""
+    """Return everything that keeps a ticket from done, for the done gate itself and for governance."""
     opened, planners = means.opened, board_settings(means.opened.place.project).planners
     with opened.store.reading() as at:
         found = gate.missing(at, opened.place, card, actor, planners, _is_integrated(means, card))
-        seen = governed.vouched(at, card.id)
+        recorded = governed.recorded_scenarios(at, card.id)
         known = [one for one in gate.recorded(at, card.id) if one.attempt == card.attempt_count]
     latest = known[-1] if known else None
     change = governance.Change(
         ticket=card.id, base=latest.base if latest else None, head=latest.commit if latest else None,
-        evidence=tuple(opened.place.project / one.path for one in known), vouched=seen,
+        evidence=tuple(opened.place.project / one.path for one in known), recorded_runs=recorded,
     )  # fmt: skip
     own = governance.missing(opened.place.project, opened.place.root, change)
     return [*found, *(gate.Missing(what=one.what, remedy=one.remedy) for one in own)]
 
 
 def _is_integrated(means: Means, card: Card) -> Callable[[str], bool]:
-    """Return how to tell whether a commit is the one that is integrated, or would be with the planner's word."""
+    """Return a function that tells whether a commit is integrated, or would be once the planner accepts."""
     project = means.opened.place.project
     if not card.run:
         return lambda commit: is_ancestor(project, commit, "HEAD")
@@ -137,20 +137,20 @@ def _is_integrated(means: Means, card: Card) -> Callable[[str], bool]:
         return lambda commit: commit == state.head
     story = state.stories[card.story]
     good = story.phase in (StoryPhase.VERIFIED, StoryPhase.DONE)
-    # Once it is integrated the story's commit is another one; the attempt's own is what was looked at.
+    # Integration gives the story a new commit. The evidence is about the attempt's commit, so that one counts too.
     looked_at = resolve(project, f"refs/santiago/{card.run}/{card.story}/{story.attempts}")
     return lambda commit: good and commit in (story.commit, looked_at)
 
 
 def accept(means: Means, cards: Sequence[Card], actor: str) -> list[Card]:
-    """Take the work on tickets of one run as done: its branch gets it first, then they are archived.
+    """Accept work on tickets of one run: first it goes onto the run's branch, then the tickets are archived.
 
-    Work whose turn has not come stays in the review, accepted; doing it again finds what was done before.
+    Where earlier stories come first, the ticket stays in review. A second call goes on where the first one ended.
     """
     ready = [card for card in cards if not (card.run and card.story)]
     stories = [card for card in cards if card.run and card.story]
     if stories:
-        _validate(means, stories, actor)
+        _integrate(means, stories, actor)
         after = load(means.out_dir(stories[0])).state.stories
         ready += [card for card in stories if after[card.story].phase is StoryPhase.DONE]
     done = [means.opened.board.accept(card.id, actor, card.attempt_count, "the done gate is open") for card in ready]
@@ -159,13 +159,13 @@ def accept(means: Means, cards: Sequence[Card], actor: str) -> list[Card]:
     return done
 
 
-def _validate(means: Means, cards: Sequence[Card], actor: str) -> None:
-    """Give the planner's word to the run, and have what is next in order integrated."""
+def _integrate(means: Means, cards: Sequence[Card], actor: str) -> None:
+    """Tell the run that the planner accepts these stories, and have it integrate those whose turn it is."""
     run = load(means.out_dir(cards[0]))
     stories = [run.state.stories[card.story] for card in cards]
     for story in stories:
         if story.asked:
-            _say(run, story.asked, "validate", actor)
+            _answer(run, story.asked, "validate", actor)
     due = next_to_retire(run.state)
     if any(story.asked for story in stories) or (due is not None and due in stories):
         start(means, cards[0], {})
@@ -174,18 +174,18 @@ def _validate(means: Means, cards: Sequence[Card], actor: str) -> None:
 def _ask_for_change(means: Means, card: Card, text: str) -> None:
     run = load(means.out_dir(card))
     if asked := run.state.stories[card.story].asked:
-        _say(run, asked, "change", PLANNER, text[:2000])
+        _answer(run, asked, "change", PLANNER, text[:2000])
         start(means, card, {})
 
 
-def _say(run: Run, question: str, word: str, actor: str, text: str = "") -> None:
-    """Leave the planner's word for a run, unless it has one already: the first counts, whoever died since."""
+def _answer(run: Run, question: str, word: str, actor: str, text: str = "") -> None:
+    """Give the planner's answer to a run, unless there is one: after a crash, the first answer counts."""
     if Inbox(run.out_dir).answered(question) is None:
         requests.answer(run, question, word, actor, text=text)
 
 
 def _tick(means: Means, card: Card) -> None:
-    """Tick the box of a finished story in its plan, where that lies below the runtime root: such files are the board's own."""
+    """Tick the box of a finished story in its plan. Only plans below the runtime root belong to the board."""
     if not (card.story and card.source.startswith("plan:")):
         return
     run = load(means.out_dir(card))
@@ -199,19 +199,19 @@ def _tick(means: Means, card: Card) -> None:
 
 
 def _has_no_checks(run: Run) -> bool:
-    """Tell whether there is nothing to judge the whole by: all of it is work that a person took at their word."""
+    """Tell whether nothing is there to verify a run by: it has no checks, and its stories are accepted or left out."""
     stories = run.state.stories.values()
     return not all_commands_of(run.plan, run.run_input) and all(one.satisfied or one.skipped for one in stories)
 
 
 def _review_request(means: Means, card: Card) -> Reviewed:
-    """A request is done when all its tickets are and the verification of its run passed."""
+    """Accept a request when all its tickets are done and its run passed its verification."""
     with means.opened.store.reading() as at:
         children = at.of_request(card.id)
     if not children or not all(one.queue == "done" or one.decided == "bypass" for one in children):
         return Reviewed()
     out_dir = means.out_dir(card)
-    # A start also writes what shows the run's end, where a crash came before that.
+    # If a crash came first, the start also writes the files that show how the run ended.
     if load(out_dir).state.phase is not RunPhase.SUCCESS or not says_success(out_dir):
         start(means, card, {})
     run = load(out_dir)

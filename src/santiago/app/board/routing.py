@@ -1,4 +1,4 @@
-"""A request becomes a run: its document is compiled, its stories become tickets, and the run is made that they point at."""
+"""Routes a request: compiles its document, makes its run, and puts its stories onto the board as tickets."""
 
 from __future__ import annotations
 
@@ -55,16 +55,17 @@ _ON_THE_BOARD = (
 
 @record
 class Consents:
-    """How a person is asked, as far as one is there."""
+    """How to ask a person for consent, and how to tell them something."""
 
     commands: Callable[[list[str]], None]
-    """Whether commands of a document may run; raises where not."""
+    """Asks whether commands of a document may run; raises where they may not."""
     unfenced: Callable[[], None]
+    """Asks whether agents may run without a sandbox; raises where they may not."""
     tell: Callable[[str], None]
 
 
 def route(opened: Opened, card: Card, consents: Consents) -> Card:
-    """Make a request's run and its tickets, or block it with the reason."""
+    """Make a request's run and its tickets. If that fails, block the request with the reason."""
     try:
         return routed(opened, card, consents)
     except SantiagoError as error:
@@ -75,16 +76,16 @@ def route(opened: Opened, card: Card, consents: Consents) -> Card:
 
 
 def routed(opened: Opened, card: Card, consents: Consents, begins_on: str | None = None) -> Card:
-    """Make a request's run and its tickets; a crash in between is mended by doing it again.
+    """Make a request's run and its tickets. After a crash, doing it again completes the rest.
 
-    With `begins_on` the work is a person's, and no agent is asked for.
+    `begins_on` is given where a person does the work. It is the commit to begin on, and no agent is needed.
     """
-    run_id = card.run or _free_name(opened, card)
+    run_id = card.run or _free_run_id(opened, card)
     out_dir = opened.place.project / repository.RUNS / run_id
     if not has_begun(out_dir):
         plan, document = plan_of(opened, card)
         if not card.run:
-            _take_name(opened, card, run_id)
+            _reserve_run(opened, card, run_id)
         _make_run(opened, card, plan, document, out_dir, consents, begins_on)
     plan, run_input = frozen(out_dir)
     if card.queue in TODO.values():
@@ -93,7 +94,7 @@ def routed(opened: Opened, card: Card, consents: Consents, begins_on: str | None
 
 
 def _as_story(opened: Opened, card: Card, plan: Plan, run_id: str) -> Card:
-    """Point a ticket that somebody put into a worker's queue by hand at the one story of its run."""
+    """Connect a ticket that somebody added to a worker's queue by hand with the only story of its run."""
     changes = {"run": run_id, "story": plan.stories[0].id}
     with opened.board.transaction() as at:
         return at.change(
@@ -102,7 +103,7 @@ def _as_story(opened: Opened, card: Card, plan: Plan, run_id: str) -> Card:
 
 
 def plan_of(opened: Opened, card: Card) -> tuple[Plan, str]:
-    """Return the plan of a request and how its document is called."""
+    """Return the plan of a request, and the name of its document."""
     path = document_of(opened, card)
     text = read_text(path)
     name = repository.name_inside(path, opened.place.project)
@@ -118,7 +119,10 @@ def plan_of(opened: Opened, card: Card) -> tuple[Plan, str]:
 
 
 def document_of(opened: Opened, card: Card) -> Path:
-    """Return the document that a request names; raise where it names none, so that a person decides."""
+    """Return the document of a request.
+
+    Without one, the planning agent writes it. If there is no such agent, raise so that a person decides.
+    """
     if card.queue in TODO.values():
         return _own_document(opened, card)
     kind, _, rest = card.source.partition(":")
@@ -126,19 +130,22 @@ def document_of(opened: Opened, card: Card) -> Path:
         plans = [path for name, path, _ in open_plans(opened.place.plans) if name == rest]
         if len(plans) == 1:
             return plans[0]
-        raise _undecided(f"there is no plan {rest} with an open box below {opened.place.named(opened.place.plans)}")
+        raise _needs_person(f"there is no plan {rest} with an open box below {opened.place.named(opened.place.plans)}")
     path = opened.place.project / rest
     if kind == "doc" and rest and is_inside(path, opened.place.project) and path.is_file():
         return path
     if kind == "doc":
-        raise _undecided(f"there is no document {rest[:200]} in the project")
+        raise _needs_person(f"there is no document {rest[:200]} in the project")
     if (planner := board_settings(opened.place.project).planner) is None:
-        raise _undecided("no document describes this request, and no planning agent is set")
+        raise _needs_person("no document describes this request, and no planning agent is set")
     return planned_by(opened, card, planner)
 
 
 def _own_document(opened: Opened, card: Card) -> Path:
-    """Return the document of a ticket that somebody put into a worker's queue by hand: its title and note are all of it."""
+    """Return the document of a ticket that was added to a worker's queue by hand.
+
+    Its title and its note are all that the document says.
+    """
     path = opened.place.root / "requests" / f"{card.id}.md"
     if not path.is_file():
         title, note = " ".join(card.title.split()), card.note.strip()
@@ -148,7 +155,7 @@ def _own_document(opened: Opened, card: Card) -> Path:
     return path
 
 
-def _undecided(message: str) -> SantiagoError:
+def _needs_person(message: str) -> SantiagoError:
     hint = (
         "Name a document: `santiago queue move … --to planner-inbox --source doc:PATH`; or set planner under [board]."
     )
@@ -160,9 +167,9 @@ def _unplannable(message: str, hint: str) -> SantiagoError:
 
 
 def block(opened: Opened, card: Card, error: SantiagoError) -> Card:
-    """Put a request aside with what stands in its way; what a person must decide carries the signal for it."""
+    """Move a request to blocked, with the reason. If a person must decide, the note begins with SIGNAL."""
     if error.exit_code == ExitCode.TRANSIENT:
-        raise error  # the disk, or another process: nothing about the ticket
+        raise error  # the disk or another process failed; the ticket is not to blame
     asks = error.exit_code == ExitCode.BLOCKED
     note = f"{SIGNAL}: {error.message}" if asks else error.message
     wish = Move(
@@ -172,8 +179,8 @@ def block(opened: Opened, card: Card, error: SantiagoError) -> Card:
     return opened.board.move(card.id, card.queue, wish, "planner")
 
 
-def _free_name(opened: Opened, card: Card) -> str:
-    """Return a name for the run of a request that no other run has."""
+def _free_run_id(opened: Opened, card: Card) -> str:
+    """Return an id for a request's run that no other run has."""
     project, wanted, number = opened.place.project, run_id_from(card.id), 1
     name, used = wanted, refs.used_in(project)  # branches outlive the folders of their runs
     while name in used or (project / repository.RUNS / name).exists():
@@ -182,8 +189,8 @@ def _free_name(opened: Opened, card: Card) -> str:
     return name
 
 
-def _take_name(opened: Opened, card: Card, name: str) -> None:
-    """Write down which run the request becomes before there is one, so that a crash never makes two."""
+def _reserve_run(opened: Opened, card: Card, name: str) -> None:
+    """Record the id of a request's run before the run is made, so that a crash never makes two."""
     change = Change(event=BoardEvent.TICKET_ROUTED, changes={"run": name}, about={})
     with opened.board.transaction() as at:
         at.change(found(at, card.id), change, "planner")
@@ -197,20 +204,20 @@ def _make_run(
     repository.keep_out_of_git(project / ".santiago")
     note_basis(project, out_dir.name, consents.tell)
     request = prepare(out_dir, settings, plan, Wishes(actor="planner"), base=project, compiled=True)
-    request.only_creates, request.begins_on = True, begins_on or bases.begins_on(opened)
+    request.only_creates, request.begins_on = True, begins_on or bases.base_commit(opened)
     if begins_on:
         request.scope = Scope(claims={})
-    asking(request, consents)
-    opened.store.close()  # the start forks, and nobody may have the store open then
+    set_consents(request, consents)
+    opened.store.close()  # the start forks, and the store must be closed then
     execute(request)
 
 
-def asking(request: Request, consents: Consents) -> None:
+def set_consents(request: Request, consents: Consents) -> None:
     request.consent, request.consent_unfenced = consents.commands, consents.unfenced
 
 
 def _settings(opened: Opened, card: Card, plan: Plan, document: str, run_id: str) -> RunInput:
-    """Return the run input of a routed run: the planner accepts each result, and a ticket's budget is its story's."""
+    """Return the settings of a routed run. The planner accepts each result, and a ticket's budget limits its story."""
     project = opened.place.project
     found = run_input_defaults(project)
     budget = card.retry_budget
@@ -233,7 +240,7 @@ def _settings(opened: Opened, card: Card, plan: Plan, document: str, run_id: str
 
 
 def _with_tickets(opened: Opened, card: Card, plan: Plan, run_input: RunInput, run_id: str) -> Card:
-    """Put the stories onto the board as tickets; the request waits for all of them."""
+    """Put the stories onto the board as tickets. The request waits for all of them."""
     needs = initial(plan, followed(plan, optimistic=run_input.policy.optimistic)).needs
     before = _chunks_before(plan)
     with opened.board.transaction() as at:
@@ -241,7 +248,7 @@ def _with_tickets(opened: Opened, card: Card, plan: Plan, run_input: RunInput, r
         for story in plan.stories:
             name = f"{card.id}.{story.id}"
             if (there := at.card(name)) is not None and there.request == card.id:
-                continue  # a start before this one died
+                continue  # an earlier routing added it and then died
             waits = dict.fromkeys((*needs.get(story.id, ()), *before[story.id]))
             ticket = Card(
                 id=name, queue=TODO[story.role], status="pending", worker="planner", title=story.title,
@@ -257,7 +264,7 @@ def _with_tickets(opened: Opened, card: Card, plan: Plan, run_input: RunInput, r
 
 
 def _chunks_before(plan: Plan) -> dict[str, Sequence[str]]:
-    """Return for each story the stories of the chunk before its own: no chunk overtakes another."""
+    """Return for each story the stories of the chunk before its own, which must be done first."""
     before: Sequence[str] = ()
     found: dict[str, Sequence[str]] = {}
     for chunk in plan.chunks:

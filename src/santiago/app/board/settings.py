@@ -1,4 +1,4 @@
-"""What the settings say about the board."""
+"""The settings of the board."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 @record
 class BoardSettings:
     developer: str | None
-    """The agent that works on developers' tickets; that of the run input where none is named."""
+    """The agent for developers' tickets; None for the agent of the run input."""
     scientist: str | None
     planner: str | None
-    """The agent that plans what no document describes."""
+    """The agent that plans a request without a document."""
     planners: tuple[str, ...]
     """Actors who may accept work."""
     single_entry: bool

@@ -1,4 +1,4 @@
-"""Where a ticket goes after an attempt of its story: pure, from the card and what the run's log tells."""
+"""Decides where a ticket goes after an attempt of its story. These are pure functions of the card and the run's state."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from santiago.contract.state import Question, RunState, StoryState
 
 SIGNAL = "needs_user_confirmation"
-"""What a ticket says where a person has to decide before anything else can help."""
+"""In the note of a ticket, this says that a person has to decide before it can go on."""
 LONGEST_NOTE = 300
-"""Characters of what is said in a ticket; the rest stands in its evidence."""
+"""The most characters of a note; the full text is in the ticket's evidence."""
 
 
 def after_attempt(card: Card, state: RunState, critique: str) -> Move | None:
-    """Return where a claimed ticket goes; None while its attempt is still to be made or under way."""
+    """Return where a claimed ticket goes; None while its attempt is not made, or still goes on."""
     story = state.stories[card.story]
     question = open_question(state, story)
     match story.phase:
@@ -40,7 +40,7 @@ def after_attempt(card: Card, state: RunState, critique: str) -> Move | None:
 
 
 def after_end(card: Card, state: RunState, end: Context) -> Move | None:
-    """Return where a ticket goes whose run ended before its attempt began, with what the run said; None where it did not."""
+    """Return where a ticket goes if its run ended before the attempt began, with the run's message; else None."""
     if state.phase not in (RunPhase.FAILED, RunPhase.BLOCKED) or state.reason in (None, Reason.NEEDS_USER_CONFIRMATION):
         return None
     meaning = MEANINGS[state.reason]
@@ -63,12 +63,12 @@ def after_answer(card: Card, state: RunState) -> Move | None:
 
 
 def open_question(state: RunState, story: StoryState) -> Question | None:
-    """Return what a person is asked about a story and has not answered."""
+    """Return the question about a story that no person has answered yet."""
     return next((one for one in state.open_questions() if story.id in one.about()), None)
 
 
 def _asked(question: Question, run: str) -> Move:
-    """A person has to answer: work that a verdict holds back waits in the review, anything else is blocked."""
+    """Return where a ticket goes whose question a person must answer: to review if they judge its work, else to blocked."""
     says = f"{SIGNAL}: {question.id}: {question.text}"
     how = f"`santiago answer {run} {question.id} …`; `santiago answer` lists the words that it takes"
     if question.kind in JUDGED:
@@ -86,12 +86,12 @@ def _parked(card: Card, story: StoryState) -> Move:
 
 
 def with_way_back(hint: str, ticket: str, queue: Queue) -> str:
-    """Return what a person has to mend, and how the ticket goes on once they have."""
+    """Return what a person has to do, and the command that puts the ticket back afterwards."""
     return (
         f"{shortened(hint)} Put it back with `santiago queue move --id {ticket} --from blocked --to {queue}`.".strip()
     )
 
 
 def shortened(text: str) -> str:
-    """Return the beginning of a text on one line; all of it stands in the evidence."""
+    """Return the beginning of a text on one line. The full text is in the evidence."""
     return first(flat(text).encode("utf-8", "replace").decode(), LONGEST_NOTE)

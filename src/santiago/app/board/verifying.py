@@ -1,4 +1,4 @@
-"""A person's own work on a ticket: judged like any other, recorded as its evidence, and handed over to the review."""
+"""Verifies a person's own work on a ticket: it is judged like any other, recorded as evidence, and goes to review."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from santiago.app.actor import actor as named
 from santiago.app.board import evidence
 from santiago.app.board.routing import routed
 from santiago.app.board.settling import open_question
-from santiago.app.board.working import Means, start, started
+from santiago.app.board.working import Means, settle_after_start, start
 from santiago.app.loading import load
 from santiago.board.board import found
 from santiago.board.claims import refuse_late
@@ -45,9 +45,9 @@ def verify(
     worker: str | None,
     consents: Consents,
 ) -> Verified:
-    """Judge the work in a commit as the ticket's attempt; what it rests on is the commit at its claim.
+    """Verify the work in a commit as the ticket's attempt. Its base is the commit at the time of the claim.
 
-    A `worker` who says who they are is refused while another holds the ticket.
+    If `worker` is given, they are refused while another holds the ticket.
     """
     means = Means(opened=opened, consents=consents)
     card = _claimed(opened, name, checks, worker, attested=attest is not None)
@@ -60,9 +60,9 @@ def verify(
     if not card.story:
         card = _routed(opened, card, consents)
     if load(means.out_dir(card)).state.phase is RunPhase.CREATED:
-        start(means, card, {})  # its checks run on the base first, and its chunk begins
+        start(means, card, {})  # this runs the checks on the base, and begins the chunk
     start(means, card, {}, role=card.role, own_work=(card.story, ref), renewed=[card])
-    moved = started(means, card)
+    moved = settle_after_start(means, card)
     return Verified(card=moved, passed=moved.queue == "planner-review")
 
 
@@ -92,7 +92,7 @@ def _claimed(opened: Opened, name: str, checks: Sequence[str], worker: str | Non
 
 
 def _routed(opened: Opened, card: Card, consents: Consents) -> Card:
-    """Make the run of a ticket that was put into a worker's queue by hand; where that fails, the person keeps the ticket."""
+    """Make the run of a ticket that was added to a worker's queue by hand. If that fails, the person keeps the ticket."""
     try:
         return routed(opened, card, consents, begins_on=_began_on(opened, card))
     except SantiagoError as error:
@@ -103,14 +103,14 @@ def _routed(opened: Opened, card: Card, consents: Consents) -> Card:
 
 
 def _began_on(opened: Opened, card: Card) -> str | None:
-    """Return the commit that was checked out when the ticket was claimed; today's, where nobody took it down."""
+    """Return the commit that was checked out when the ticket was claimed; the present one where it was not recorded."""
     with opened.store.reading() as at:
         claims = [one for one in at.events(ticket=card.id) if one.event is BoardEvent.TICKET_CLAIMED]
     return (str(claims[0].about.get("head", "")) if claims else "") or resolve(opened.place.project, "HEAD")
 
 
 def _attested(means: Means, card: Card, why: str, actor: str) -> Verified:
-    """Take a person's word on work that no check can judge: it is recorded in the run, with their name."""
+    """Accept work that no check can judge, on a person's word. The run records it with their name."""
     run = load(means.out_dir(card)) if card.run else None
     asked = open_question(run.state, run.state.stories[card.story]) if run else None
     if run is None or asked is None or asked.kind not in JUDGED:

@@ -1,4 +1,4 @@
-"""Waiting for the board to change: a look at the store's own counter now and then, for as long as was said."""
+"""Waits until the board changes, by looking for a new event once in a while."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PAUSE_S = 1.0
 
 
 def wait_for_change(opened: Opened, minutes: int) -> bool:
-    """Return whether anything happened on the board before the time was over."""
+    """Return whether anything happened on the board within these minutes."""
     opened.projections.flush()
     with opened.store.reading() as at:
         seen = at.last()

@@ -1,4 +1,4 @@
-"""Claimed tickets of one run, worked on in one start of it; afterwards each goes where its verdict says."""
+"""Works on the claimed tickets of one run in one start of that run, then moves each by its verdict."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from santiago.app.board import evidence, governed, settling
 from santiago.app.board.renewing import Renewal
-from santiago.app.board.routing import asking
+from santiago.app.board.routing import set_consents
 from santiago.app.board.settings import board_settings
 from santiago.app.loading import frozen, load, working
 from santiago.app.start.compose import execute
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from santiago.contract.state import RunState, StoryState
 
 PLANNER = "planner"
-_LOOK_S = 0.2
+_POLL_S = 0.2
 
 
 class StoppedError(KeyboardInterrupt):
-    """Somebody stopped the work: by a signal, or with `santiago stop`. What was claimed is taken up again later."""
+    """Somebody stopped the work, by a signal or with `santiago stop`. Claimed tickets are continued later."""
 
     def __init__(self, signals: Sequence[int]) -> None:
         super().__init__()
@@ -50,22 +50,25 @@ class StoppedError(KeyboardInterrupt):
 
 @record
 class Means:
-    """What the board's work is done with."""
+    """What the functions that work on tickets need: the open board, how to ask a person, and options."""
 
     opened: Opened
     consents: Consents
     jobs: int = 1
     follow: Callable[[Request], None] = lambda _: None
-    """Hears of each start before it begins, and may listen to it."""
+    """Called with each start before it begins, so that a screen can follow it."""
     patience_s: float = 0.0
-    """How long somebody else's work on a run is waited for."""
+    """How many seconds to wait while another process works on the run."""
 
     def out_dir(self, card: Card) -> Path:
         return self.opened.place.project / repository.RUNS / card.run
 
 
 def work_on(means: Means, cards: Sequence[Card]) -> list[Card]:
-    """Make one attempt for each of these claimed tickets, all of one run and one role; return them where they went."""
+    """Make one attempt for each of these claimed tickets, and return them where they went.
+
+    All belong to one run and one role.
+    """
     try:
         start(means, cards[0], {card.story: card.attempt_count for card in cards}, role=cards[0].role, renewed=cards)
     except SantiagoError as error:
@@ -73,14 +76,14 @@ def work_on(means: Means, cards: Sequence[Card]) -> list[Card]:
             give_back(means, cards, error.message)
             raise
         return [_blocked(means, card, error) for card in cards]
-    return [started(means, card) for card in cards]
+    return [settle_after_start(means, card) for card in cards]
 
 
-def started(means: Means, card: Card) -> Card:
-    """Move a ticket to where its run says that it belongs after a start, also where that ended before the attempt began."""
-    if (now := _taken_away(means, card)) is not None:
+def settle_after_start(means: Means, card: Card) -> Card:
+    """Move a ticket to where it belongs after a start of its run, also if that ended before the attempt began."""
+    if (now := _moved_by_others(means, card)) is not None:
         return now
-    moved = settled(means, card)
+    moved = settle(means, card)
     if moved.status != "in_progress":
         return moved
     run = load(means.out_dir(card))
@@ -92,12 +95,12 @@ def start(
     means: Means, of: Card, claims: dict[str, int], *, role: Role = "developer", renewed: Sequence[Card] = (),
     own_work: tuple[str, str] | None = None, skips: list[tuple[str, str]] | None = None,
 ) -> RunState:  # fmt: skip
-    """Go on with a run, beginning only what was claimed; what waits for its integration gets onto the branch."""
+    """Continue a run. Only claimed stories begin; work that waits for its integration goes onto the branch."""
     request = _request(means, of, claims, role, own_work, skips)
     means.follow(request)
     request.beat = Renewal(means.opened.board, renewed).beat
     _await_others(means, of)
-    means.opened.store.close()  # the start forks, and nobody may have the store open then
+    means.opened.store.close()  # the start forks, and the store must be closed then
     state = execute(request)
     if request.signals or state.stop_requested:
         raise StoppedError(request.signals)
@@ -105,10 +108,10 @@ def start(
 
 
 def _await_others(means: Means, of: Card) -> None:
-    """Wait while somebody else works on the run: a person who has their work judged is soon done."""
+    """Wait while another process works on the run. A person who verifies their own work is soon done."""
     until = time.monotonic() + means.patience_s
     while time.monotonic() < until and working(means.out_dir(of)) is not None:
-        time.sleep(_LOOK_S)
+        time.sleep(_POLL_S)
 
 
 def _request(
@@ -125,7 +128,7 @@ def _request(
         agent=named(run_input.agent, agent, None, None) if agent and role == "scientist" else None,
     )  # fmt: skip
     request.scope = Scope(claims=claims)
-    asking(request, means.consents)
+    set_consents(request, means.consents)
     return request
 
 
@@ -135,15 +138,15 @@ def _children(means: Means, of: Card) -> list[Card]:
 
 
 def _grants(out_dir: Path, raised: int) -> Grants:
-    """A larger budget of a ticket is a larger limit of its story; what was granted before counts."""
+    """Return the attempts by which a ticket's larger budget exceeds what its story may use so far."""
     already = max(
         (more for name, more in load(out_dir).state.raised.items() if name.startswith("story_max_attempts")), default=0
     )
     return Grants(attempts=max(0, raised - already), actor=PLANNER)
 
 
-def settled(means: Means, card: Card) -> Card:
-    """Move a ticket to where its run says that it belongs, with its evidence; nothing where its attempt is still to come."""
+def settle(means: Means, card: Card) -> Card:
+    """Move a ticket to where its run says that it belongs, with its evidence. Leave it while its attempt is to come."""
     run = load(means.out_dir(card))
     story = run.state.stories[card.story]
     wish = settling.after_attempt(card, run.state, evidence.critique(run, story))
@@ -155,8 +158,8 @@ def settled(means: Means, card: Card) -> Card:
     return _moved(means, card, replace(wish, evidence=link))
 
 
-def _taken_away(means: Means, card: Card) -> Card | None:
-    """Return a ticket as it is where somebody moved it while it was worked on: their word counts. None where it is still held."""
+def _moved_by_others(means: Means, card: Card) -> Card | None:
+    """Return the ticket as it is now, if somebody moved it during the work: their move counts. Else return None."""
     with means.opened.store.reading() as at:
         now = found(at, card.id)
     return None if (now.lease, now.attempt_count) == (card.lease, card.attempt_count) else now
@@ -168,7 +171,7 @@ def _moved(means: Means, card: Card, wish: Move) -> Card:
 
 
 def take_up_answers(means: Means, cards: Sequence[Card]) -> None:
-    """Have runs hear what people answered since they rested."""
+    """Start the runs whose questions people have answered, so that they read the answers."""
     for run_id in dict.fromkeys(card.run for card in cards):
         first = next(card for card in cards if card.run == run_id)
         inbox = Inbox(means.out_dir(first))
@@ -177,7 +180,7 @@ def take_up_answers(means: Means, cards: Sequence[Card]) -> None:
 
 
 def leave_out(means: Means, cards: Sequence[Card]) -> None:
-    """Leave stories out of their run whose tickets the planner closed, so that nobody waits behind them."""
+    """Leave the stories of closed tickets out of their run, so that no other story waits for them."""
     for run_id in dict.fromkeys(card.run for card in cards):
         closed = [card for card in cards if card.run == run_id]
         stories = load(means.out_dir(closed[0])).state.stories
@@ -187,21 +190,21 @@ def leave_out(means: Means, cards: Sequence[Card]) -> None:
 
 
 def _is_open(story: StoryState) -> bool:
-    """Tell whether a run still has to do with a story; work that is on the branch stays there."""
+    """Tell whether a story can still be left out of its run. Work that is on the branch stays there."""
     return not story.skipped and story.phase is not StoryPhase.DONE
 
 
 def give_back(means: Means, cards: Sequence[Card], why: str) -> None:
     for card in cards:
-        if _taken_away(means, card) is not None:
+        if _moved_by_others(means, card) is not None:
             continue
         wish = Move(to=TODO[card.role], phase="ready", note=settling.shortened(why), error_class="soft_fail")
         means.opened.board.move(card.id, card.queue, wish, PLANNER, lease=str(card.attempt_count))
 
 
 def _blocked(means: Means, card: Card, error: SantiagoError) -> Card:
-    """A start that a person has to make possible first."""
-    if (now := _taken_away(means, card)) is not None:
+    """Block a ticket whose run could not start, until a person mends the cause."""
+    if (now := _moved_by_others(means, card)) is not None:
         return now
     note = f"{settling.SIGNAL}: {error.message}" if error.kind is Kind.BLOCKED else error.message
     wish = Move(

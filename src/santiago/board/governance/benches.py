@@ -1,4 +1,4 @@
-"""Where the commands of scenarios run: fenced, each within its time and output, as the checks of a run do."""
+"""Where the commands of scenarios run: in a sandbox, with limits on time and output, as the checks of a run do."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
     from santiago.process.server import ProcessServer
 
     Execute = Callable[[str, Path], Report]
-    """Runs a command, its output in a log."""
+    """Runs a command, and writes its output to a log."""
 
 
 @record
 class Bench:
-    """Where commands run, and what runs them."""
+    """A folder in which commands run, and the function that runs them."""
 
     commit: str | None
-    """The commit that is checked out there; None where there is none."""
+    """The commit that is checked out in the folder; None where there is none."""
     execute: Execute
     is_clean: Callable[[], bool]
-    """Whether the files are those of the commit; asked once, at the end."""
+    """Whether the files are still those of the commit. It is asked once, at the end."""
 
 
 @contextmanager
 def in_place(
     folder: Path, server: ProcessServer, fence: Sandbox, source: Mapping[str, str], timeout_ms: int
 ) -> Iterator[Bench]:
-    """Provide the files as they stand; commands run as checks of a run do, except that they see and may change these."""
+    """Provide the project's own folder. Commands run as the checks of a run do, but see and may change these files."""
     with TemporaryDirectory(prefix="santiago-scenario-") as scratch:
         runner = CommandRunner(
             server=server,
@@ -54,11 +54,11 @@ def in_place(
             secrets=to_hide(source),
         )
         commit = ranges.head_of(folder)
-        yield Bench(commit=commit, execute=by(runner, str(folder)), is_clean=lambda: not is_dirty(folder))
+        yield Bench(commit=commit, execute=runner_in(runner, str(folder)), is_clean=lambda: not is_dirty(folder))
 
 
-def nowhere() -> Bench:
-    """Return a bench for a dry run, on which nothing runs."""
+def for_dry_run() -> Bench:
+    """Return a bench that runs nothing, for a dry run."""
 
     def refuse(command: str, _: Path) -> Report:
         raise AssertionError(f"a dry run would run {command!r}")
@@ -66,8 +66,8 @@ def nowhere() -> Bench:
     return Bench(commit=None, execute=refuse, is_clean=lambda: False)
 
 
-def by(runner: CommandRunner, folder: str) -> Execute:
-    """Return what runs single commands in a folder."""
+def runner_in(runner: CommandRunner, folder: str) -> Execute:
+    """Return a function that runs single commands in a folder."""
 
     def execute(command: str, log: Path) -> Report:
         with guarding(runner.scratch), Temporary(runner.scratch) as temporary:

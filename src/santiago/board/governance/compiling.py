@@ -1,4 +1,7 @@
-"""Compiling the catalogue: a copy of each scenario below the runtime root that nobody edits, and a manifest that shows it."""
+"""Compiles the catalogue: copies each scenario to below the runtime root, and lists the copies in a manifest.
+
+The copies must not be edited. The digests in the manifest show whether one was.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from santiago.board.root import Place
 
 COPIES = "dag/scenarios"
-"""Below the runtime root."""
+"""The folder of the copies, below the runtime root."""
 MANIFEST = ".compiled-manifest.tsv"
 COLUMNS = ("id", "source_rel", "source_sha256", "runtime_rel", "runtime_sha256", "compiled_at")
 _LARGEST = 16 << 20
@@ -33,7 +36,7 @@ _EDITED = "Move what you changed to the scenario in .sigee/dag/scenarios, remove
 
 @record
 class Compiled:
-    """What a compilation did; it wrote nothing where there are faults."""
+    """What a compilation did. It wrote nothing where there are faults."""
 
     written: tuple[str, ...]
     removed: tuple[str, ...]
@@ -49,7 +52,7 @@ class Compiled:
 
 
 def compiled(project: Path, place: Place) -> Compiled:
-    """Bring the copies up to date with the catalogue; a copy that somebody edited is left alone, and is a fault."""
+    """Bring the copies up to date with the catalogue. A copy that somebody edited is a fault, and is left alone."""
     catalogue = scenarios.read(project)
     copies = _Copies(place)
     faults = Faults([*catalogue.faults, *copies.edited(catalogue.scenarios), *without_source(project, place.root)])
@@ -68,7 +71,7 @@ def compiled(project: Path, place: Place) -> Compiled:
 
 
 def checked(project: Path, place: Place) -> Compiled:
-    """Say what a compilation would find or do, as faults; nothing is written."""
+    """Return as faults what a compilation would find or do. Nothing is written."""
     catalogue = scenarios.read(project)
     copies = _Copies(place)
     faults = Faults([*catalogue.faults, *copies.edited(catalogue.scenarios), *without_source(project, place.root)])
@@ -88,7 +91,7 @@ def checked(project: Path, place: Place) -> Compiled:
 
 
 def without_source(project: Path, root: Path) -> tuple[Fault, ...]:
-    """Return a fault where there are scenarios below the runtime root and none in the catalogue."""
+    """Return a fault where there are scenarios below the runtime root, but none in the catalogue."""
     copies = files_in(root, COPIES)
     if not copies or files_in(project, CATALOGUE):
         return ()
@@ -116,12 +119,12 @@ class _Copies:
         return regular.content(self.path_of(scenario), _LARGEST, follow=False)
 
     def is_current(self, one: Scenario) -> bool:
-        """Tell whether the copy is the one that this scenario would become."""
+        """Tell whether the copy is what this scenario compiles to."""
         row = self.rows.get(one.id)
         return row is not None and self.content(one.id) == _copy(one, row["compiled_at"]).encode()
 
     def edited(self, known: Mapping[str, Scenario]) -> list[Fault]:
-        """Return the copies that are not what a compilation left there."""
+        """Return a fault for each copy that is not as a compilation wrote it."""
         faults = Faults()
         for path in files_in(self.place.root, COPIES):
             scenario = path.rpartition("/")[2].removesuffix(ENDING)
@@ -134,7 +137,7 @@ class _Copies:
         return list(faults)
 
     def _is_forged(self, one: Scenario | None, row: dict[str, str], data: bytes) -> bool:
-        """Tell whether manifest and copy agree, but not with the scenario that both say they come from."""
+        """Tell whether copy and manifest agree with each other, but not with the scenario that they name as source."""
         same_source = one is not None and one.digest == row["source_sha256"]
         return one is not None and same_source and data != _copy(one, row["compiled_at"]).encode()
 
@@ -160,7 +163,7 @@ def _copy(one: Scenario, at: str) -> str:
 
 
 def _rows(path: Path) -> dict[str, dict[str, str]]:
-    """Return what a manifest says, by scenario; a line that is none says nothing."""
+    """Return the rows of a manifest by scenario. Malformed lines are skipped."""
     text = (regular.content(path, _LARGEST, follow=False) or b"").decode("utf-8", "replace")
     rows = [line.split("\t") for line in text.splitlines()[1:]]
     return {row[0]: dict(zip(COLUMNS, row, strict=True)) for row in rows if len(row) == len(COLUMNS)}

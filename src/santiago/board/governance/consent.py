@@ -1,4 +1,4 @@
-"""Which scenarios' commands a person has let run: by the digest of all of them, kept where no repository can put it."""
+"""Which scenarios a person has approved to run. An approval is the digest of all commands, kept outside the repository."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _KIND = "scenarios"
 
 
 def unapproved(project: Path, scenarios: Iterable[Scenario]) -> list[Scenario]:
-    """Return the scenarios whose commands, as they are now, nobody has let run in this repository."""
+    """Return the scenarios whose present commands nobody has approved in this repository."""
     trust = Trust(project, _KIND)
     return [one for one in scenarios if not trust.has(_digest(one))]
 
 
 def approve(project: Path, scenarios: Iterable[Scenario]) -> None:
-    """Let commands run from now on, until one of them changes."""
+    """Approve the commands of scenarios. An approval ends when one of a scenario's commands changes."""
     trust = Trust(project, _KIND)
     for one in scenarios:
         trust.add(_digest(one), {"scenario": one.id, "commands": list(one.commands)})

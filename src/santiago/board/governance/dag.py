@@ -1,4 +1,4 @@
-"""The graph of steps that scenarios become, in the order in which they run."""
+"""Turns scenarios into a graph of steps, in the order in which they run."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ _UNITS = ("unit_normal", "unit_boundary", "unit_failure")
 
 @record
 class Node:
-    """One step."""
+    """One step of a scenario, or a gate that all scenarios share."""
 
     id: str
     kind: Kind
     scenario: str
-    """Empty for those that all scenarios share."""
+    """Empty for a gate."""
     bundle: str
-    """Key of the test contract that it counts for; empty where it is no test."""
+    """The kind of test that it counts as in the test contract; empty where it is no test."""
     deps: tuple[str, ...]
     run: str
-    """A gate has no command: it passes when what it waits for has passed."""
+    """The command. A gate has none: it passes when the steps that it waits for have passed."""
     verify: str
 
 
 def cycle(scenarios: Mapping[str, Scenario]) -> tuple[str, ...]:
-    """Return a closed path of scenarios that wait for each other, its smallest name first; empty where there is none."""
+    """Return a cycle of scenarios that wait for each other, which begins and ends with its smallest name; else nothing."""
     needs = {name: [dep for dep in one.depends_on if dep in scenarios] for name, one in sorted(scenarios.items())}
     try:
         TopologicalSorter(needs).prepare()
@@ -47,11 +47,11 @@ def cycle(scenarios: Mapping[str, Scenario]) -> tuple[str, ...]:
 
 
 def build(scenarios: Mapping[str, Scenario]) -> dict[str, Node]:
-    """Return all steps in the order in which they run; the scenarios have no cycle.
+    """Return all steps in the order in which they run. The scenarios must have no cycle.
 
-    A scenario's steps follow each other as red, impl, units, green, smoke. Its red waits for the green of every scenario that it
-    depends on, its smoke for the green of those that it is linked with; of steps that could all run, that of the first scenario by
-    name comes first.
+    The steps of a scenario run as red, impl, units, green, smoke. Its red step waits for the green steps of the
+    scenarios that it depends on. Its smoke steps wait for the green steps of the scenarios that it is linked with. If
+    several steps could run, the scenario that is first by name goes first.
     """
     nodes = [_gate(PREFLIGHT, ())]
     for _, one in sorted(scenarios.items()):
@@ -105,14 +105,14 @@ def _in_order(nodes: list[Node]) -> Iterator[Node]:
 
 
 def narrowed(nodes: Mapping[str, Node], chosen: Iterable[str], *, below: bool, gates: bool) -> dict[str, Node]:
-    """Return the chosen steps and all that they wait for; with `below` also what waits for them.
+    """Return the chosen steps and all that they wait for; with `below`, also the steps that wait for them.
 
-    The gates that all scenarios share lead to every other step, so they are left out unless they are asked for.
+    Gates that all scenarios share are left out unless `gates` is set, since every step is connected through them.
     """
     known = {name: node for name, node in nodes.items() if gates or node.kind != "gate" or name == PREFLIGHT}
     picked = set(chosen)
     if below:
-        for name, node in known.items():  # in order, so what a step waits for was looked at before it
+        for name, node in known.items():  # in this order, a step comes after those that it waits for
             if picked.intersection(node.deps):
                 picked.add(name)
     for name in reversed(known):
@@ -122,7 +122,7 @@ def narrowed(nodes: Mapping[str, Node], chosen: Iterable[str], *, below: bool, g
 
 
 def mermaid(nodes: Mapping[str, Node], results: Mapping[str, str]) -> str:
-    """Return the graph as a drawing, each step with what came of it."""
+    """Return the graph as a Mermaid drawing, each step with its result."""
     lines = ["flowchart LR"]
     for name, node in nodes.items():
         lines.append(f'  {name}["{name}{f": {results[name]}" if name in results else ""}"]')

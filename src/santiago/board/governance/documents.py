@@ -1,4 +1,4 @@
-"""Reading governance files: YAML within a size, inside the project, with the line of everything that is in it."""
+"""Reads governance files: YAML of limited size, inside the project, with the line of every value."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from santiago.planner.structured.tree import Node
 
 MOST = 1 << 20
-"""Bytes of one governance file that are read."""
+"""The largest governance file, in bytes."""
 SIGEE = ".sigee"
 
 
 def text_of(project: Path, name: str, faults: Faults, most: int = MOST) -> str | None:
-    """Return the text of a file of the project; None, with a fault, where it cannot be read as a whole."""
+    """Return the text of a file of the project. Where it cannot be read, add a fault and return None."""
     path = project / name
     if not is_inside(path, project):
         faults.add(name, 0, "a link leads out of the project", "Put the file itself here.")
@@ -42,7 +42,7 @@ def text_of(project: Path, name: str, faults: Faults, most: int = MOST) -> str |
 
 
 def tree_of(name: str, text: str, faults: Faults) -> Object | None:
-    """Return the keys and values of a YAML text; None, with a fault, where it has none."""
+    """Return the keys and values of a YAML text. Where it has none, add a fault and return None."""
     try:
         node = yaml_tree.parse(text)
     except DocumentError as error:
@@ -55,12 +55,12 @@ def tree_of(name: str, text: str, faults: Faults) -> Object | None:
 
 
 def names_in(node: Node | None) -> tuple[str, ...]:
-    """Return names that are written as a list, or with commas between them."""
+    """Return the names in a YAML list, or in a text with commas between them."""
     found = node.items if isinstance(node, Array) else [node]
     return tuple(name.strip() for one in found for name in as_text(one).split(",") if name.strip())
 
 
 def whole_number(node: Node | None) -> int | None:
-    """Return a number from 1 on; None where it is anything else."""
+    """Return a whole number of at least 1; None for anything else."""
     value = node.value if isinstance(node, Scalar) and node.kind == "number" else None
     return value if isinstance(value, int) and value >= 1 else None

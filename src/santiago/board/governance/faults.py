@@ -1,4 +1,4 @@
-"""What is wrong with a project's governance files: each fault with its place and its remedy, gathered and told at once."""
+"""Faults in a project's governance files. Each has its place and its remedy; they are collected and shown together."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from santiago.contract.record import record
 
 @record
 class Fault:
-    """One thing that is wrong."""
-
     file: str
     """Relative to the project."""
     line: int
@@ -27,7 +25,7 @@ class Fault:
 
 
 class Faults(list[Fault]):
-    """Faults as they are found."""
+    """Collects faults as they are found."""
 
     def add(self, file: str, line: int, message: str, remedy: str) -> None:
         self.append(Fault(file=file, line=line, message=message, remedy=remedy))

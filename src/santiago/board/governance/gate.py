@@ -1,4 +1,4 @@
-"""The governance part of the done gate: everything that a ticket's change still lacks, at once, each with its remedy."""
+"""The governance part of the done gate: lists everything that a ticket's change still lacks, each with its remedy."""
 
 from __future__ import annotations
 
@@ -26,29 +26,32 @@ __all__ = ["Change", "Missing", "is_on", "missing"]
 
 @record
 class Change:
-    """The work of a ticket."""
+    """The work of a ticket: its commits and its evidence."""
 
     ticket: str
     base: str | None
-    """The commit that the work began on; None for the one before `head`."""
+    """The commit that the work began on; None for the commit before `head`."""
     head: str | None
     """The commit that would be accepted; None where the ticket changed nothing in the repository."""
     evidence: tuple[Path, ...]
-    """Files that were handed in."""
-    vouched: frozenset[str] | None = None
-    """Digests of the runs of scenarios that the board recorded for the ticket; None where nobody asked it."""
+    """Files that were handed in as evidence."""
+    recorded_runs: frozenset[str] | None = None
+    """Digests of the scenario runs that the board recorded for the ticket; None where this is not checked."""
 
 
 @record
 class Missing:
-    """One thing that stands in the way."""
+    """One thing that governance still asks for."""
 
     what: str
     remedy: str
 
 
 def missing(project: Path, root: Path, change: Change) -> tuple[Missing, ...]:
-    """Return all that governance lacks for a change, by the files of the commit that would be accepted; nothing where it is off."""
+    """Return everything that governance still asks of a change; nothing where governance is off.
+
+    If the ticket has a commit, the product truth of that commit is checked, not the one on disk.
+    """
     if not is_on(project):
         return ()
     found = [_of_fault(one) for one in compiling.without_source(project, root)]
@@ -66,7 +69,7 @@ def missing(project: Path, root: Path, change: Change) -> tuple[Missing, ...]:
 
 
 def _of_truth(folder: Path, concerned: Impact) -> Iterator[Missing]:
-    """The product truth is part of the commit, and holds there."""
+    """Require that the commit contains the product truth, and that it has no faults there."""
     if is_on(folder):
         yield from map(_of_fault, truth.validate(folder, strict=True))
     else:
@@ -79,7 +82,7 @@ def _of_fault(one: Fault) -> Missing:
 
 
 def _of_impact(project: Path, root: Path, concerned: Impact, change: Change) -> Iterator[Missing]:
-    """A change of product truth or scenarios brings the impact result of its own range; the core layer needs a permission."""
+    """Require an impact result for this very range if truth or scenarios changed, and a permission for the core layer."""
     if not concerned.guard.passes:
         what = f"{concerned.guard.reason}: {', '.join(concerned.core)}"
         yield Missing(what=what, remedy=f"Have a person add one to {path_of(OVERRIDES)}, with a reason and an end.")
@@ -118,7 +121,7 @@ def _short(commit: object) -> str:
 def _of_tests(
     project: Path, root: Path, known: Mapping[str, Scenario], concerned: Impact, change: Change
 ) -> Iterator[Missing]:
-    """The scenarios that a change concerns have their tests run for this ticket, on this commit, all with a pass."""
+    """Require that the scenarios which the change concerns ran for this ticket, on this commit, and passed."""
     names = concerned.impacted["scenarios"]
     if not names:
         return
@@ -132,16 +135,17 @@ def _of_tests(
         yield Missing(what=what, remedy=remedy)
         return
     where = name_inside(path, project)
-    if change.vouched is not None and digest_of(path) not in change.vouched:
+    if change.recorded_runs is not None and digest_of(path) not in change.recorded_runs:
         yield Missing(what=f"{where}: the board has no record of this run", remedy=remedy)
-    told = [f"{where}: {odd}" for odd in _odd(data, concerned, change.ticket)]
+    told = [f"{where}: {fault}" for fault in _faults_of_run(data, concerned, change.ticket)]
     yield from (Missing(what=what, remedy=remedy) for what in told)
     for name in names:
-        for lack in _lacking(project, data, known[name]):
+        for lack in _missing_tests(project, data, known[name]):
             yield Missing(what=f"{name}: {lack}", remedy=remedy)
 
 
-def _odd(data: dict[str, Any], concerned: Impact, ticket: str) -> Iterator[str]:
+def _faults_of_run(data: dict[str, Any], concerned: Impact, ticket: str) -> Iterator[str]:
+    """Say what is wrong with a run of scenarios as a whole."""
     if data.get("ticket") != ticket:
         yield f"it is a run for {data.get('ticket') or 'no ticket'}"
     if data.get("status") != "PASS" or data.get("dry_run") is not False:
@@ -152,8 +156,8 @@ def _odd(data: dict[str, Any], concerned: Impact, ticket: str) -> Iterator[str]:
         yield "it ran on files that were not committed"
 
 
-def _lacking(project: Path, data: dict[str, Any], one: Scenario) -> Iterator[str]:
-    """Say which tests of a scenario have no result of their own: a number that nobody ran is none."""
+def _missing_tests(project: Path, data: dict[str, Any], one: Scenario) -> Iterator[str]:
+    """Say which kinds of tests of a scenario have too few results that passed and still have their log."""
     rows = data.get("results")
     listed = rows if isinstance(rows, list) else []
     results = [row for row in listed if isinstance(row, dict) and row.get("scenario") == one.id]
@@ -171,6 +175,6 @@ def _lacking(project: Path, data: dict[str, Any], one: Scenario) -> Iterator[str
 
 
 def _has_log(project: Path, folder: Path, row: dict[str, Any]) -> bool:
-    """Tell whether the output of a test is kept as it was."""
+    """Tell whether the log of a test is still there, unchanged."""
     path = folder / Path(str(row.get("log"))).name
     return is_inside(path, project) and path.is_file() and digest_of(path) == row.get("log_sha256")

@@ -1,4 +1,4 @@
-"""The product truth: visions, pillars, objectives, outcomes, capabilities, the links to scenarios, and overrides."""
+"""Reads the product truth: visions, pillars, objectives, outcomes, capabilities, links to scenarios, and overrides."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 TRUTH = f"{SIGEE}/product-truth"
 LAYERS = ("core", "system", "experimental")
 CONTRACT = {"unit_normal": 2, "unit_boundary": 2, "unit_failure": 2, "boundary_smoke": 5}
-"""Tests that a scenario must have, by kind."""
+"""The test contract: how many tests of each kind a scenario must have."""
 SLACK = timedelta(minutes=1)
-"""By how much a clock elsewhere may be ahead."""
+"""How far ahead the clock of another machine may be."""
 
 
 class Level(NamedTuple):
-    """One level of the hierarchy: its file, its list, and the key that names the entry above."""
+    """One level of the hierarchy: its file, the key of its list, and the key that names the entry above."""
 
     file: str
     list: str
@@ -45,20 +45,18 @@ FILES = (*LEVELS, LINKS, OVERRIDES)
 
 @record
 class Entry:
-    """One entry of a level."""
-
     file: str
     line: int
     id: str
     above: str
     layer: str
     content: str
-    """All that it says, for comparing."""
+    """All keys and values as text, to see whether the entry changed."""
 
 
 @record
 class Link:
-    """Which scenario shows which capability."""
+    """Says that a scenario shows a capability."""
 
     line: int
     scenario: str
@@ -71,7 +69,7 @@ class Link:
 
 @record
 class Override:
-    """A person's permission to change the core layer, for a time."""
+    """A person's permission to change the core layer for some time."""
 
     line: int
     id: str
@@ -85,12 +83,12 @@ class Override:
 
 @record
 class Truth:
-    """What the files of a project say."""
+    """The content of all files of the product truth."""
 
     revisions: Mapping[str, int]
-    """File → revision, of those that have one."""
+    """File → revision. Files without one are left out."""
     entries: Mapping[str, tuple[Entry, ...]]
-    """List → its entries; a list is missing where its file is, or has none."""
+    """List → its entries. A list is left out where its file is missing, or has no such list."""
     links: tuple[Link, ...]
     overrides: tuple[Override, ...]
 
@@ -100,7 +98,7 @@ def now() -> datetime:
 
 
 def moment(text: str) -> datetime | None:
-    """Return a time in UTC; None where the text is none."""
+    """Return a text as a time in UTC; None where it is not one."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
@@ -113,14 +111,14 @@ def path_of(level: Level) -> str:
 
 
 def read(project: Path, faults: Faults) -> Truth:
-    """Read all files that are there; what is wrong with one of them joins the faults."""
+    """Read all files that exist, and add what is wrong with them to the faults."""
     present = [path_of(level) for level in FILES if (project / path_of(level)).exists()]
     texts = {name: text_of(project, name, faults) for name in present}
     return parse({name: text for name, text in texts.items() if text is not None}, faults)
 
 
 def parse(texts: Mapping[str, str], faults: Faults) -> Truth:
-    """Read files that are given by their names in the project."""
+    """Read the product truth from texts, which are given by the names of their files."""
     trees = {name: tree_of(name, text, faults) for name, text in texts.items()}
     files = {level: _File(level, tree, faults) for level in FILES if (tree := trees.get(path_of(level))) is not None}
     revisions = {level.file: found for level, file in files.items() if (found := file.head()) is not None}
@@ -134,14 +132,14 @@ def parse(texts: Mapping[str, str], faults: Faults) -> Truth:
 
 
 class _File:
-    """One file, held to its format."""
+    """One file of the product truth, which is checked while it is read."""
 
     def __init__(self, level: Level, tree: Object, faults: Faults) -> None:
         self.level, self.tree, self.faults = level, tree, faults
         self.name = path_of(level)
 
     def head(self) -> int | None:
-        """Check what every file begins with, and return its revision."""
+        """Check the keys that every file begins with, and return the revision."""
         revision = self.number("revision")
         self.number("version")
         self.needed(self.tree, "owner", "Name who is responsible for this file.")
@@ -203,7 +201,7 @@ class _File:
             yield Override(line=item.line, id=item.text("id"), enabled=enabled, expires_at=item.text("expires_at"))
 
     def contract(self, item: Object) -> None:
-        """Hold the numbers of tests that a link asks for to the ones that always hold."""
+        """Check that a link asks for exactly the tests of the test contract."""
         asked = item.get("required_test_contract")
         for kind, number in CONTRACT.items():
             if whole_number(asked.get(kind) if isinstance(asked, Object) else None) != number:
@@ -221,7 +219,7 @@ class _File:
         return isinstance(self.tree.get(self.level.list), Array)
 
     def items(self) -> Iterator[Object]:
-        """Yield the entries of the file's list; anything else in it is a fault."""
+        """Yield the entries of the file's list. Anything else in the list is a fault."""
         found = self.tree.get(self.level.list)
         if not isinstance(found, Array):
             remedy = f"Write `{self.level.list}:` and the entries below it, or `{self.level.list}: []`."
@@ -253,7 +251,7 @@ class _File:
         return found
 
     def line(self, key: str, item: Object | None = None) -> int:
-        """Return where a key stands, or what it is missing from."""
+        """Return the line of a key, or of the entry that lacks it."""
         owner = item or self.tree
         entry = owner.field(key)
         return entry.line if entry else owner.line

@@ -1,4 +1,4 @@
-"""What a change concerns: scenarios, what they show, and what must be verified because of it."""
+"""What a change concerns: which scenarios, which entries of the product truth, and what must be verified."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TRUTH_FILES = frozenset(path_of(level) for level in (*LEVELS, LINKS))
 
 @record
 class Guard:
-    """Whether the core layer may be changed."""
+    """Whether the change may touch the core layer, and why."""
 
     enforced: bool
     passes: bool
@@ -37,17 +37,15 @@ class Guard:
 
 @record
 class Impact:
-    """What a change concerns."""
-
     base: str | None
-    """The commits that it lies between; None where files were named instead."""
+    """The commits before and after the change. Both are None where files were named instead."""
     head: str | None
     changed_files: tuple[str, ...]
     impacted: Mapping[str, tuple[str, ...]]
-    """List of the hierarchy, or `scenarios` → ids."""
+    """List of the hierarchy, or `scenarios` → ids that the change concerns."""
     layer_counts: Mapping[str, int]
     core: tuple[str, ...]
-    """Scenarios of the core layer among them."""
+    """Those of the scenarios that are in the core layer."""
     guard: Guard
     required: tuple[str, ...]
     """Commands that verify the change."""
@@ -83,7 +81,7 @@ def of_range(project: Path, base: str, head: str, *, enforce: bool) -> Impact:
 
 
 def of_files(project: Path, files: Iterable[str], *, enforce: bool) -> Impact:
-    """Return what a change of these files concerns, whatever it is, by the governance files that stand there."""
+    """Return what any change of these files would concern, by the governance files on disk."""
     return _impact(project, tuple(sorted(set(files))), [], (None, None), enforce=enforce)
 
 
@@ -93,7 +91,7 @@ def file_of(root: Path, ticket: str) -> Path:
 
 
 def keep(root: Path, ticket: str, found: Impact) -> Path:
-    """Keep the impact result of a ticket, where the done gate looks for it."""
+    """Write the impact result of a ticket to where the done gate looks for it."""
     path = file_of(root, ticket)
     refuse_linked(path.parent)
     keep_out_of_git(root)
@@ -109,7 +107,7 @@ def _impact(
     picked: set[str] = set()
     if _TRUTH_FILES.intersection(files):
         picked = _changed_ids(*truths) if truths else set()
-        below = [_below(one, picked) for one in (*truths, truth)]
+        below = [_scenarios_below(one, picked) for one in (*truths, truth)]
         found |= set().union(*below) & catalogue.keys() if picked else catalogue.keys()
     found = _closure(found, catalogue)
     core = tuple(sorted(name for name in found if catalogue[name].layer == "core"))
@@ -117,7 +115,7 @@ def _impact(
         base=commits[0],
         head=commits[1],
         changed_files=files,
-        impacted={**_above(truth, found, picked), "scenarios": tuple(sorted(found))},
+        impacted={**_entries_above(truth, found, picked), "scenarios": tuple(sorted(found))},
         layer_counts={layer: sum(catalogue[name].layer == layer for name in found) for layer in LAYERS},
         core=core,
         guard=_guard(truth, core, enforce=enforce),
@@ -126,7 +124,7 @@ def _impact(
 
 
 def _changed_ids(before: Truth, after: Truth) -> set[str]:
-    """Return the ids of entries, and the scenarios of links, that are new, gone, or say something else."""
+    """Return the ids of entries that were added, removed or changed, and of scenarios whose links were."""
 
     def contents(truth: Truth) -> set[tuple[str, str]]:
         entries = {(one.id, one.content) for entries in truth.entries.values() for one in entries}
@@ -135,8 +133,8 @@ def _changed_ids(before: Truth, after: Truth) -> set[str]:
     return {name for name, _ in contents(before) ^ contents(after)}
 
 
-def _below(truth: Truth, picked: set[str]) -> set[str]:
-    """Return the scenarios that stand below these ids."""
+def _scenarios_below(truth: Truth, picked: set[str]) -> set[str]:
+    """Return the scenarios below these ids in the hierarchy."""
     known = set(picked)
     for level in LEVELS:
         known |= {one.id for one in truth.entries.get(level.list, ()) if one.above in known}
@@ -144,7 +142,7 @@ def _below(truth: Truth, picked: set[str]) -> set[str]:
 
 
 def _closure(found: set[str], catalogue: Mapping[str, Scenario]) -> set[str]:
-    """Return the scenarios, and all that depend on them, that they depend on, or that they are linked with."""
+    """Return the scenarios and all that can be reached from them by dependencies, in both directions, or by links."""
     beside: dict[str, set[str]] = {name: set() for name in catalogue}
     for name, one in catalogue.items():
         for other in (*one.depends_on, *one.linked):
@@ -161,8 +159,8 @@ def _closure(found: set[str], catalogue: Mapping[str, Scenario]) -> set[str]:
     return reached
 
 
-def _above(truth: Truth, found: set[str], picked: set[str]) -> dict[str, tuple[str, ...]]:
-    """Return what scenarios show, and what that is for, by the lists of the hierarchy; what changed itself is among it."""
+def _entries_above(truth: Truth, found: set[str], picked: set[str]) -> dict[str, tuple[str, ...]]:
+    """Return the entries above these scenarios, the changed entries, and the entries above those, by list."""
     known = picked | {link.capability for link in truth.links if link.scenario in found}
     known |= {link.outcome for link in truth.links if link.scenario in found}
     for level in reversed(LEVELS):

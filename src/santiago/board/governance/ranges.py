@@ -1,4 +1,4 @@
-"""What git knows of a change: its two commits, the files between them, and how governance stood at each."""
+"""Asks git about a change: its two commits, the files that differ, and the governance files of each commit."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LIST = (
 
 
 def commit_of(project: Path, ref: str) -> str:
-    """Return the commit that a name leads to; raise where there is none."""
+    """Return the commit that a branch, tag or id names; raise where there is none."""
     found = ask(
         project, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}", accept=(0, 1, 128)
     )
@@ -43,20 +43,20 @@ def commit_of(project: Path, ref: str) -> str:
 
 
 def head_of(project: Path) -> str | None:
-    """Return the commit that the project stands on; None outside a repository, and before the first commit."""
+    """Return the commit that is checked out; None outside a repository, and before the first commit."""
     found = ask(project, "rev-parse", "--verify", "--quiet", "HEAD^{commit}", accept=(0, 1, 128))
     return None if found.code else found.text
 
 
 def changed_files(project: Path, base: str, head: str) -> tuple[str, ...]:
-    """Return the files of the project that differ between two commits, by their paths in it."""
+    """Return the files that differ between two commits, by their paths in the project."""
     found = ask(project, *_LIST, base, head)
     return tuple(sorted(name.decode("utf-8", "backslashreplace") for name in found.out.split(b"\0") if name))
 
 
 @contextmanager
 def governance_at(project: Path, commit: str) -> Iterator[Path]:
-    """Provide the governance files as a commit has them, in a folder of their own; links among them are left out."""
+    """Provide the governance files of a commit in a temporary folder. Links are left out."""
     listed = ask(project, "ls-tree", "-r", "-z", commit, "--", *FOLDERS)
     found = [row.partition(b"\t") for row in listed.out.split(b"\0") if row]
     blobs = {name.decode("utf-8", "replace"): head.split()[2] for head, _, name in found if head.startswith(b"100")}
@@ -69,7 +69,7 @@ def governance_at(project: Path, commit: str) -> Iterator[Path]:
 
 
 def _contents(project: Path, blobs: list[bytes]) -> Iterator[bytes]:
-    """Return what stands in git's objects, in the same order."""
+    """Yield the contents of git's blobs, in the same order."""
     if not blobs:
         return
     out = call(("cat-file", "--batch"), environment(home=True), project, stdin=b"\n".join(blobs) + b"\n").out
@@ -78,4 +78,4 @@ def _contents(project: Path, blobs: list[bytes]) -> Iterator[bytes]:
         end = out.index(b"\n", place)
         size = int(out[place:end].split()[2])
         yield out[end + 1 : end + 1 + size]
-        place = end + size + 2  # git ends each with a line end of its own
+        place = end + size + 2  # git adds a line end after each blob

@@ -1,4 +1,4 @@
-"""Running the steps of scenarios in order, until the first that fails, and keeping what they showed."""
+"""Runs the steps of scenarios in order until one fails, and keeps the results."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Hear = Callable[[Result], None]
 
 _RED = "red.json"
-"""Beside a ticket's last run: which of its red steps were seen to fail, and with which command."""
+"""The file beside a ticket's last run that says which red steps were seen to fail, and with which command."""
 
 
 @record
@@ -43,13 +43,13 @@ class Request:
     concerned: tuple[str, ...] | None = None
     """Only these scenarios, what they wait for, and what waits for them; None for all."""
     only: str | None = None
-    """One step, and what it waits for."""
+    """Only this step, and what it waits for."""
     gates: bool = False
-    """Also the gates that all scenarios share, where not everything runs."""
+    """Whether the gates that all scenarios share run too, when only a part is selected."""
 
 
 def selected(scenarios: Mapping[str, Scenario], request: Request) -> dict[str, Node]:
-    """Return the steps that a request means, in the order in which they run; raise where it names one that is not there."""
+    """Return the steps that a request selects, in the order in which they run. Raise where it names an unknown step."""
     nodes = dag.build(scenarios)
     if request.only is not None:
         if request.only not in nodes:
@@ -64,7 +64,7 @@ def selected(scenarios: Mapping[str, Scenario], request: Request) -> dict[str, N
     return dag.narrowed(nodes, chosen, below=True, gates=request.gates) if chosen else {}
 
 
-def meant(nodes: Mapping[str, Node]) -> tuple[str, ...]:
+def scenarios_of(nodes: Mapping[str, Node]) -> tuple[str, ...]:
     """Return the scenarios that steps belong to."""
     return tuple(dict.fromkeys(node.scenario for node in nodes.values() if node.scenario))
 
@@ -72,7 +72,7 @@ def meant(nodes: Mapping[str, Node]) -> tuple[str, ...]:
 def run(
     bench: Bench, place: Place, scenarios: Mapping[str, Scenario], request: Request, hear: Hear = lambda _: None
 ) -> Ended:
-    """Run what is selected, and keep all of it below the runtime root; a dry run only says what it would be."""
+    """Run the selected steps, and keep the results below the runtime root. A dry run only says what would run."""
     target = state_file(place.root, request.ticket)
     nodes = selected(scenarios, request)
     running = _Run(bench, place, scenarios, request, nodes)
@@ -87,8 +87,6 @@ def run(
 
 
 class _Run:
-    """One run under way."""
-
     def __init__(
         self, bench: Bench, place: Place, scenarios: Mapping[str, Scenario], request: Request, nodes: dict[str, Node]
     ) -> None:
@@ -121,7 +119,7 @@ class _Run:
         return status
 
     def status(self) -> Status:
-        """A pass is one of tests that ran: a part of a run, or a run of nothing, is none."""
+        """Return the status. Only a run that included tests can pass, and a run of one chosen step is partial at best."""
         if self.failed is not None:
             return "FAIL"
         if not any(result.bundle for result in self.results):
@@ -129,7 +127,7 @@ class _Run:
         return "PARTIAL" if self.request.only is not None else "PASS"
 
     def step(self, node: Node, execute: Execute, hear: Hear) -> bool:
-        """Run one step; False where it failed. A red step never does: it is only heard."""
+        """Run one step, and return whether it passed. A red step never fails: its outcome is only recorded."""
         stages: tuple[tuple[Literal["run", "verify"], str], ...] = (("run", node.run), ("verify", node.verify))
         for stage, command in stages:
             if not command:
@@ -152,7 +150,7 @@ class _Run:
         return True
 
     def red(self, node: Node, report: Report) -> tuple[Outcome, str]:
-        """Judge a red step: it must fail before the work, and where it does not, it proves nothing."""
+        """Judge a red step. It must fail before the work is done. If it already passes then, it proves nothing."""
         seen = (load(self.red_file) or {}) if self.request.ticket is not None else {}
         digest = sha256(node.run.encode()).hexdigest()
         if _judged(report)[0] == "fail":
@@ -179,7 +177,7 @@ class _Run:
     def summary(self, status: Status) -> dict[str, Any]:
         failed, request = self.failed, self.request
         commit = self.bench.commit
-        concerned = sorted(meant(self.nodes))
+        concerned = sorted(scenarios_of(self.nodes))
         left = [name for name in self.nodes if name not in self.order]
         return {
             "contract_version": 1,

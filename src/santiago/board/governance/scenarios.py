@@ -1,4 +1,4 @@
-"""The catalogue of scenarios: one file each, with its steps, its tests, and what it rests on."""
+"""Reads the catalogue of scenarios: one file each, with its steps, its tests, and the scenarios that it depends on."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 CATALOGUE = f"{SIGEE}/dag/scenarios"
 ENDING = ".scenario.yml"
 MOST, MOST_FILES = 64 << 10, 2000
-"""Bytes of one scenario that are read, and scenarios of one project."""
-BETWEEN = "|||"
-"""Stands between the commands of a bundle."""
+"""The largest scenario file in bytes, and the most scenarios in one project."""
+SEPARATOR = "|||"
+"""Separates the commands of a bundle."""
 STEPS = ("red_run", "impl_run", "green_run", "verify")
 BUNDLES = {f"{kind}_tests": number for kind, number in CONTRACT.items()}
 """Key → how many commands it must have."""
-NEEDED = ("id", "title", "owner", "outcome_id", "capability_id", "stability_layer", "changed_paths", *STEPS)
-KEYS = (*NEEDED, "depends_on", "linked_nodes", *BUNDLES)
+REQUIRED = ("id", "title", "owner", "outcome_id", "capability_id", "stability_layer", "changed_paths", *STEPS)
+KEYS = (*REQUIRED, "depends_on", "linked_nodes", *BUNDLES)
 _ID = pattern(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
-_EMPTY = frozenset({"true", ":"})
+_DO_NOTHING = frozenset({"true", ":"})
 
 
 @record
 class Scenario:
-    """One scenario, as its file has it."""
+    """One scenario, as its file says."""
 
     file: str
     id: str
@@ -64,14 +64,14 @@ class Scenario:
 
     @property
     def commands(self) -> tuple[str, ...]:
-        """Return each command that it would run, once."""
+        """Every command that the scenario would run, once."""
         tests = (command for bundle in self.bundles.values() for command in bundle)
         return tuple(dict.fromkeys((*self.steps.values(), *tests)))
 
 
 @record
 class Catalogue:
-    """All scenarios of a project, by id, and what is wrong with them."""
+    """All scenarios of a project by id, and their faults."""
 
     scenarios: Mapping[str, Scenario]
     faults: tuple[Fault, ...]
@@ -87,7 +87,7 @@ def files_in(project: Path, folder: str) -> tuple[str, ...]:
 
 
 def read(project: Path) -> Catalogue:
-    """Read the catalogue of a project, and hold each scenario and all of them together to the rules."""
+    """Read the catalogue of a project. Check each scenario, then all of them together."""
     faults = Faults()
     names = files_in(project, CATALOGUE)
     if len(names) > MOST_FILES:
@@ -129,12 +129,12 @@ def _read(project: Path, name: str, faults: Faults) -> Scenario | None:
 
 def _bundle(tree: Object, key: str) -> tuple[str, ...]:
     node = tree.get(key)
-    texts = [as_text(one) for one in node.items] if isinstance(node, Array) else as_text(node).split(BETWEEN)
+    texts = [as_text(one) for one in node.items] if isinstance(node, Array) else as_text(node).split(SEPARATOR)
     return tuple(text.strip() for text in texts if text.strip())
 
 
 def _check_words(one: Scenario, tree: Object, faults: Faults) -> None:
-    for key in NEEDED:
+    for key in REQUIRED:
         if not tree.text(key) and not names_in(tree.get(key)):
             faults.add(one.file, one.lines.get(key, 1), f"{key} is missing", f"Write `{key}: …`.")
     stem = one.file.rpartition("/")[2].removesuffix(ENDING)
@@ -149,12 +149,12 @@ def _check_words(one: Scenario, tree: Object, faults: Faults) -> None:
 
 
 def _check_commands(one: Scenario, faults: Faults) -> None:
-    """Hold the tests to their numbers, and every command to doing something."""
+    """Check that there are as many tests as the test contract asks for, and that every command does something."""
     for key, number in BUNDLES.items():
         commands, line = one.bundles[key], one.lines.get(key, 1)
         if len(commands) != number:
             message = f"test contract: {key} has {count(len(commands), 'command')} and must have {number}"
-            faults.add(one.file, line, message, f"Write {number}, with {BETWEEN} between them.")
+            faults.add(one.file, line, message, f"Write {number}, with {SEPARATOR} between them.")
         for twice in (command for command, times in Counter(commands).items() if times > 1):
             faults.add(
                 one.file, line, f"test contract: {key} names `{twice}` twice", "Let each test show something else."
@@ -167,14 +167,14 @@ def _check_commands(one: Scenario, faults: Faults) -> None:
 
 
 def concerns(one: Scenario, files: tuple[str, ...]) -> bool:
-    """Tell whether a change of these files concerns a scenario: its own file, or one that its changed_paths mean."""
-    return one.file in files or any(_means(glob, files) for glob in one.changed_paths)
+    """Tell whether one of these files is the scenario's own file, or matches its changed_paths."""
+    return one.file in files or any(_matches(glob, files) for glob in one.changed_paths)
 
 
-def _means(glob: str, files: tuple[str, ...]) -> bool:
-    """Tell whether a glob means one of the files; `*` also crosses folders, and a folder means all that is in it.
+def _matches(glob: str, files: tuple[str, ...]) -> bool:
+    """Tell whether a glob matches one of the files. `*` also crosses folders, and a folder matches all that is in it.
 
-    To concern too much costs time; to miss something would cost the verification.
+    Matching too much only costs time. Matching too little would skip a verification.
     """
     folder = f"{glob.rstrip('/')}/"
     forms = {glob, glob.replace("**/", ""), f"{folder}*"}
@@ -184,7 +184,7 @@ def _means(glob: str, files: tuple[str, ...]) -> bool:
 def shows_nothing(command: str) -> bool:
     """Tell whether a command is made of `true` and `:` only."""
     found = programs(command)
-    return bool(found) and all(program.name in _EMPTY for program in found)
+    return bool(found) and all(program.name in _DO_NOTHING for program in found)
 
 
 def _check_names(one: Scenario, scenarios: Mapping[str, Scenario], faults: Faults) -> None:

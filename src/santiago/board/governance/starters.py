@@ -1,4 +1,4 @@
-"""Starters: the smallest product truth and catalogue that hold together, to be replaced by the project's own."""
+"""Starters: the smallest product truth and catalogue that agree with each other. The project replaces them by its own."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ boundary_smoke_tests: "test -s {truth}/vision.yaml|||test -s {truth}/pillars.yam
 
 
 def seed(project: Path) -> tuple[str, ...]:
-    """Write the starters that are missing, and return which; what is there stays as it is."""
+    """Write the starters that are missing, and return their names. Files that exist stay as they are."""
     for folder in (TRUTH, CATALOGUE):
         if not is_inside(project / folder, project):
             hint = "Put the folder itself there."
@@ -136,7 +136,7 @@ def seed(project: Path) -> tuple[str, ...]:
 
 
 def _texts(project: Path) -> dict[str, str]:
-    known = hierarchy.read(project, Faults()).revisions  # what is added belongs to the revision that is there
+    known = hierarchy.read(project, Faults()).revisions  # new files get the revision of the files that exist
     now = f"{SystemClock().utc()[:19]}Z"
     revision = max((number for file, number in known.items() if file != OVERRIDES.file), default=1)
     heads = {"revision": revision, "now": now}

@@ -1,4 +1,4 @@
-"""What came of running scenarios: each step's result, the whole, and the files in which both are kept."""
+"""The results of running scenarios, for each step and for the whole run, and the files that keep them."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _TICKET = pattern(TICKET_ID)
 
 @record
 class Result:
-    """What one command of a step showed."""
+    """The result of one command of a step."""
 
     node: str
     scenario: str
     kind: str
     bundle: str
-    """Key of the test contract that it counts for; empty where it is no test."""
+    """The kind of test that it counts as in the test contract; empty where it is no test."""
     stage: Literal["run", "verify"]
     command: str
     result: Outcome
@@ -42,27 +42,27 @@ class Result:
     seconds: float
     timed_out: bool
     log: str
-    """Relative to the folder of the evidence."""
+    """The log's name in the folder of the evidence."""
     log_sha256: str
 
     def to_data(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}  # type: ignore[attr-defined]  # of the record
+        return {name: getattr(self, name) for name in self.__slots__}  # type: ignore[attr-defined]  # made by @record
 
 
 @record
 class Ended:
-    """A run that is over."""
+    """A run that has ended."""
 
     status: Status
     summary: dict[str, Any]
     file: Path | None
-    """The ticket's last-run.json, or the project's; None for a dry run, which leaves nothing behind."""
+    """The last-run.json of the ticket, or of the project. None for a dry run, which writes nothing."""
     digest: str
-    """SHA-256 of that file, for a record of what it was when it was written."""
+    """SHA-256 of that file when it was written."""
 
 
 def state_file(root: Path, ticket: str | None) -> Path:
-    """Return where the last run of a ticket is kept; that of no ticket opens no gate."""
+    """Return the file that keeps the last run of a ticket. A run without a ticket satisfies no done gate."""
     if ticket is None:
         return root / STATE / LAST_RUN
     if not _TICKET.fullmatch(ticket):
@@ -80,7 +80,7 @@ def keep(path: Path, data: dict[str, Any]) -> str:
 
 
 def load(path: Path) -> dict[str, Any] | None:
-    """Return a kept summary; None where there is none that can be read."""
+    """Return a summary that was kept; None where there is none, or it cannot be read."""
     try:
         found = json.loads(regular.content(path, LARGEST, follow=False) or b"")
     except (ValueError, RecursionError):
@@ -89,5 +89,5 @@ def load(path: Path) -> dict[str, Any] | None:
 
 
 def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a log; that of nothing where it is gone."""
+    """Return the SHA-256 of a file; that of no bytes where the file is gone."""
     return sha256(regular.content(path, LARGEST, follow=False) or b"").hexdigest()

@@ -1,4 +1,4 @@
-"""Whether a project's product truth holds together: files, hierarchy, links, scenarios, and starters that still stand."""
+"""Checks a project's product truth: files, hierarchy, links, scenarios, and starters that were not replaced."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ _STARTER = pattern(r"\b(?:(?:VIS|PIL|OBJ|OUT|CAP)-BOOT-[A-Za-z0-9_-]*|bootstrap_
 
 
 def is_on(project: Path) -> bool:
-    """Tell whether a project is governed: it has a product truth."""
+    """Tell whether a project has governance: it has a product truth."""
     return (project / TRUTH).is_dir()
 
 
 def revision(project: Path) -> int | None:
-    """Return the revision that all files of the hierarchy have; None where one has none, or another."""
+    """Return the revision that all files of the hierarchy have; None where one lacks it or differs."""
     truth = hierarchy.read(project, Faults())
     found = {truth.revisions.get(level.file) for level in (*LEVELS, LINKS)}
     return found.pop() if len(found) == 1 else None
 
 
 def validate(project: Path, *, strict: bool) -> tuple[Fault, ...]:
-    """Return all that is wrong, by file and line; `strict` also asks that everything is there and agrees.
+    """Return all faults, by file and line. With `strict`, everything must also be there and agree.
 
-    An override that has expired is no fault here: it matters to changes of the core layer alone.
+    An expired override is no fault: only changes of the core layer need an active one.
     """
     faults = Faults()
     truth = hierarchy.read(project, faults)
@@ -53,7 +53,7 @@ def validate(project: Path, *, strict: bool) -> tuple[Fault, ...]:
 
 
 def notes(project: Path) -> tuple[str, ...]:
-    """Return what a person should know and is no fault: overrides that are over, which only core changes have to mind."""
+    """Return what a person should know although it is no fault: overrides that have expired."""
     truth, now = hierarchy.read(project, Faults()), hierarchy.now()
     over = [one for one in truth.overrides if one.enabled and not one.is_active(now)]
     return tuple(
@@ -63,7 +63,7 @@ def notes(project: Path) -> tuple[str, ...]:
 
 
 def starters(project: Path) -> tuple[Fault, ...]:
-    """Return each line on which a starter still stands."""
+    """Return a fault for each line that still contains a starter."""
     files = (*(path_of(level) for level in FILES), *scenarios.files_in(project, CATALOGUE))
     faults = Faults()
     for name in files:
@@ -76,7 +76,10 @@ def starters(project: Path) -> tuple[Fault, ...]:
 
 
 def _check_hierarchy(truth: Truth, faults: Faults) -> None:
-    """Every entry names one above it that is there; where that file is missing, only strict validation minds."""
+    """Check that each entry names an existing one above it.
+
+    Where the file of the level above is missing, this says nothing; strict validation does.
+    """
     for upper, level in pairwise(LEVELS):
         if upper.list not in truth.entries:
             continue
@@ -104,7 +107,7 @@ def _check_links(truth: Truth, faults: Faults) -> None:
 
 
 def _check_whole(project: Path, truth: Truth, faults: Faults) -> None:
-    """All files are there, no list but that of overrides is empty, and one revision is in all of the hierarchy."""
+    """Check that all files exist, that no list but the overrides is empty, and that all have the same revision."""
     for level in FILES:
         if not (project / path_of(level)).exists():
             faults.add(path_of(level), 0, "it is missing", f"Write it; `{SIGEE}` starters show its form.")
@@ -118,7 +121,7 @@ def _check_whole(project: Path, truth: Truth, faults: Faults) -> None:
 
 
 def _check_layers(truth: Truth, catalogue: Catalogue, faults: Faults) -> None:
-    """A link has its capability's layer and a scenario, which says of itself what the link says of it."""
+    """Check that each link agrees with its capability and with its scenario, and that each scenario has a link."""
     linked = {link.scenario: link for link in truth.links}
     layers = {one.id: one.layer for one in truth.entries.get("capabilities", ())}
     for link in truth.links:

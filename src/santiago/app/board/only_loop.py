@@ -1,4 +1,4 @@
-"""One loop for a board: two would take the same request apart, and be in each other's way in its run."""
+"""Allows one loop for each board. Two loops would route the same request, and disturb each other in its run."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def alone(place: Place) -> Iterator[None]:
-    """Be the board's loop for as long as this lasts; raise where another one is."""
+def only_loop(place: Place) -> Iterator[None]:
+    """Hold the board's loop lock during the block; raise where another loop holds it."""
     folder = place.root / "locks"
     with guarding(folder):
         folder.mkdir(parents=True, exist_ok=True)
