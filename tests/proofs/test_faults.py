@@ -27,7 +27,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SickPlace]:
         yield made
 
 
-@pytest.mark.parametrize(("where", "step"), [("out-dir", 70), ("repository", 60), ("cache", 160), ("TMPDIR", 9)])
+@pytest.mark.parametrize(("where", "step"), [("out-dir", 140), ("repository", 120), ("cache", 320), ("TMPDIR", 18)])
 def test_a_write_that_fails_ends_with_a_name_and_costs_nothing_recorded(
     place: SickPlace, where: str, step: int
 ) -> None:
