@@ -100,6 +100,20 @@ def test_no_guard_is_left_behind_and_one_of_a_crash_is_removed_by_the_next_start
     assert list(packs.glob("*.keep")) == [users]
 
 
+def test_a_store_that_a_power_cut_emptied_is_not_read_and_the_next_start_makes_a_new_one(bench: Bench) -> None:
+    work = bench.work("S1", new="n\n")
+    kept = [path for path in bench.own.rglob("*") if path.is_file()]
+    for path in kept:  # names reach the disk before the content does
+        path.chmod(0o644)
+        path.write_bytes(b"")
+    assert bench.own / "info/alternates" in kept
+    later = bench.again()
+    assert "new" in later.files(work)
+    later.unlock()
+    assert later.compose(work, bench.first, ["b"], {"b": b"other\n"})
+    assert [path for path in bench.own.rglob("*") if path.is_file() and not path.stat().st_size] == []
+
+
 def test_refs_that_are_packed_all_the_time_do_not_look_moved(bench: Bench) -> None:
     done = threading.Event()
 

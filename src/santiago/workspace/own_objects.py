@@ -30,13 +30,17 @@ class OwnObjects:
     def __init__(self, folder: Path, objects: Path) -> None:
         self.folder = folder
         self._objects = objects
+        self._borrows = os.fsencode(objects) + b"\n"
         self._mark = f"santiago {folder.name}\n".encode()
         """The content of this run's `.keep` files, by which a later start recognises them."""
 
     @property
     def is_there(self) -> bool:
-        """Tell whether git can use the store. A folder of which only a part could be removed is none: it borrows nothing."""
-        return self._alternates.is_file()
+        """Tell whether git can use the store. What a power cut or a removal in part left is none: it borrows nothing."""
+        try:
+            return self._alternates.read_bytes() == self._borrows
+        except OSError:
+            return False
 
     @property
     def _alternates(self) -> Path:
@@ -49,7 +53,7 @@ class OwnObjects:
             (self.folder / "info").mkdir(parents=True, exist_ok=True)
             (self.folder / "pack").mkdir(exist_ok=True)
             written = self._alternates.with_suffix(".new")
-            written.write_bytes(os.fsencode(self._objects) + b"\n")
+            written.write_bytes(self._borrows)
             written.replace(self._alternates)  # last and at once, since it makes the store
 
     def clear(self) -> None:
