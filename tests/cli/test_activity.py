@@ -197,7 +197,7 @@ def test_the_heartbeat_says_what_the_agent_does_and_what_is_waited_for(tmp_path:
         (Sum(12_345, 0), Sum(620_000, 0), ["12,345 tokens", "$0.62"]),
         (Sum(12_345, 1), Sum(620_000, 1), ["12,345+ tokens", "$0.62+ (1 attempt did not report)"]),
         (Sum(12_345, 0), Sum(0, 2), ["12,345 tokens", "cost unknown"]),
-        (Sum(0, 2), Sum(0, 2), ["usage unknown"]),
+        (Sum(0, 2), Sum(0, 2), ["tokens and cost unknown"]),
         (Sum(0, 2), Sum(0, 2, 5_000_000), ["tokens unknown", "cost unknown, limit $5.00 (2 attempts did not report)"]),
         (Sum(900, 0, 5000), Sum(2_500, 0, 5_000_000), ["900 of 5,000 tokens", "$0.0025 of $5.00"]),
         (Sum(0, 0, 5000), Sum(0, 0), ["0 of 5,000 tokens"]),
@@ -205,6 +205,10 @@ def test_the_heartbeat_says_what_the_agent_does_and_what_is_waited_for(tmp_path:
 )  # fmt: skip
 def test_what_nobody_said_is_called_unknown_and_never_zero(tokens: Sum, cost: Sum, words: list[str]) -> None:
     assert said(tokens, cost) == words
+
+
+def test_a_short_line_calls_both_usage() -> None:
+    assert said(Sum(0, 2), Sum(0, 2), brief=True) == ["usage unknown"]
 
 
 def test_figures_are_as_short_as_they_can_be_said() -> None:

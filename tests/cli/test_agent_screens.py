@@ -105,11 +105,11 @@ def test_a_program_that_only_prints_text_is_shown_by_its_last_line_and_its_usage
         _until(lambda: "writing" in place.look("status"))
         assert "agent  writing hello.txt" in place.look("status")
     assert ran.returncode == 0
-    assert "   usage unknown   " in place.look("status")
+    assert "   tokens and cost unknown   " in place.look("status")
     usage = place.json("status")["usage"]
     assert (usage["tokens"], usage["cost_usd"], usage["unreported"]) == (None, None, 1)
     shown = place.look("show", "S1")
-    assert "used       unknown, no attempt reported it\n" in shown
+    assert "used       tokens and cost unknown\n" in shown
     assert "tools that it used" not in shown
 
 
@@ -164,7 +164,7 @@ def test_every_story_has_its_own_account(tmp_path: Path) -> None:
     assert "1,800+ tokens   $0.04+ (1 attempt did not report)" in ran.stderr
     listed = place.look("status", "--stories")
     assert re.search(r"S1 +Say hello .* 1 attempt +1,200 tokens, \$0.03\n", listed)
-    assert re.search(r"S2 +Say goodbye .* 1 attempt +usage unknown\n", listed)
+    assert re.search(r"S2 +Say goodbye .* 1 attempt +tokens and cost unknown\n", listed)
     assert re.search(r"S3 +Both .* 1 attempt +600 tokens, \$0.01\n", listed)
 
 

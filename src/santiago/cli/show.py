@@ -84,8 +84,7 @@ def _head(run: Run, planned: Story) -> None:
     for number, text in enumerate(explanation(run.state, planned, run.run_input)):
         say(f"{'because' if number == 0 else '':10} {harmless(text)}")
     if spent := of_story(story):
-        told = "   ".join(spent).replace("usage unknown", "unknown, no attempt reported it")
-        say(f"used       {told}")
+        say(f"used       {'   '.join(spent)}")
     say(f"from       {harmless(run.plan.source.path)}:{planned.origin.line}   {', '.join(planned.requirements[:8])}")
     say(f"chunk      {flat(planned.chunk)}")
     if planned.depends_on:

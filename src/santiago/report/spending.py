@@ -55,7 +55,7 @@ def of_story(story: StoryState) -> list[str]:
 def said(tokens: Sum, cost: Sum, *, brief: bool = False) -> list[str]:
     """Return the parts of a line about usage; empty if there is nothing to say."""
     if tokens.unknown and cost.unknown and tokens.most is None and cost.most is None:
-        return ["usage unknown"]
+        return ["usage unknown" if brief else "tokens and cost unknown"]
     parts = [_tokens(tokens, brief=brief)] if tokens.worth_saying else []
     if cost.worth_saying and not (brief and cost.unknown and cost.most is None):
         parts.append(_cost(cost))
