@@ -94,6 +94,13 @@ def test_a_refused_command_leaves_nothing_of_itself(tmp_path: Path) -> None:
             assert [event.ticket for event in at.events()] == ["T-2"]
 
 
+def test_what_a_command_recorded_survives_a_power_cut(tmp_path: Path) -> None:
+    """By what SQLite promises: in WAL mode, with `synchronous` at 2 (FULL), each commit waits until it is on disk."""
+    with opened(project(tmp_path / "p")) as board, board.store._guarded() as connection:
+        settings = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
+    assert settings == ["wal", 2]
+
+
 OPENING = """
 import sys
 from pathlib import Path
