@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import subprocess
@@ -16,6 +17,7 @@ from santiago.cli.board import command
 from santiago.cli.main import santiago
 from santiago.contract.board import FIELDS
 from santiago.report.board import board_data
+from santiago.tui.app import SantiagoApp
 from santiago.tui.board import BoardScreen
 from santiago.tui.board_keys import BOARD
 from tests.board import desk as shells
@@ -135,6 +137,23 @@ def test_a_planner_accepts_by_key_what_the_done_gate_lets_through(
     with shell.opened() as opened:
         look(opened, accepts, actor="planner")
     assert shell.card("T1").archived_by == "planner"
+
+
+def test_nothing_is_painted_on_a_board_that_is_being_left(desk: Desk) -> None:
+    """The board in the TUI: what a worker says and what is read while the app leaves asks for no widget."""
+    screen = BoardScreen(desk.opened, 0, "ann", lambda: NOW)
+
+    async def leaves() -> None:
+        app = SantiagoApp(screen)
+        async with app.run_test():
+            app._running = False  # leaving begins so, and then takes the widgets down
+            await screen.remove_children()
+            desk.add(card("T1"))
+            screen.reload()
+            await asyncio.to_thread(app.call_from_thread, screen.say, "T1 is done, and in the archive")
+
+    asyncio.run(leaves())
+    assert screen.told == ("", "")
 
 
 def test_what_somebody_else_holds_is_not_moved(desk: Desk) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import select
 import signal
 import sys
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App
 
@@ -14,6 +14,8 @@ from santiago.contract.reasons import ExitCode
 from santiago.tui.look import THEME, tells_unicode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from textual.binding import BindingType
     from textual.screen import Screen
 
@@ -60,6 +62,10 @@ class SantiagoApp(App[str]):
         self._painted = True
         if self._told_to_leave:
             self._terminated()
+
+    def call_from_thread(self, callback: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Call what a worker asks for, unless the app leaves meanwhile: its widgets go before its screens."""
+        return super().call_from_thread(lambda: callback(*args, **kwargs) if self.is_running else None)
 
     def _leave_with_the_terminal(self) -> None:
         """Leave if the terminal is gone without a signal. Reading from it would go on for ever."""

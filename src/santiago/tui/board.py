@@ -171,8 +171,8 @@ class BoardScreen(Acting):
     # Painting
 
     def paint(self) -> None:
-        """Paint everything from what was read last."""
-        if not self.data or not hasattr(self, "pane"):
+        """Paint everything from what was read last; nothing while the app leaves, for its widgets go first."""
+        if not self.data or not self.app.is_running or not hasattr(self, "pane"):
             return
         self._paint_head()
         for column in self.columns:

@@ -129,6 +129,8 @@ class ReviewScreen(Reviewing):
 
     def tick(self) -> None:
         """Take in what was recorded since the last look, and paint what has changed."""
+        if not self.app.is_running:
+            return
         self._ticks += 1
         late = self._ticks % SLOW == 0
         before = self.following.review

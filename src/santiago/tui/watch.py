@@ -119,6 +119,8 @@ class WatchScreen(Acting, LookingOn):
 
     def tick(self) -> None:
         """Take in what was recorded since the last look, and paint what has changed."""
+        if not self.app.is_running:
+            return
         self._ticks += 1
         grew = self._read()
         late = self._ticks % SLOW == 0
