@@ -11,7 +11,7 @@ VARIES = [
     (re.compile(r"\b\d{8}T\d{6}_\d{3}Z-\d+\b"), "MOMENT"),
     (re.compile(r"\b\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?Z?)?\b"), "DATE"),
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), "TIME"),
-    (re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,64}\b"), "COMMIT"),
+    (re.compile(r"\b[0-9a-f]{7,64}\b"), "COMMIT"),
     (re.compile(r"\bbubblewrap \S+?(?=[,;)\s]|$)|\bnamespaces(?=[,; ]|$)"), "FENCE"),
     (re.compile(r"\b\d+\.\d+\.\d+\b"), "VERSION"),
     (re.compile(r" *\b(\d+(\.\d+)? (s|ms)|\d+m\d\ds|\d+h\d\dm|\d+:\d\d)(?![\w:])"), " SPAN"),
