@@ -272,7 +272,7 @@ def test_without_a_terminal_the_board_is_a_list(
     """The board without a terminal."""
     filled(desk)
     monkeypatch.setattr("santiago.report.board.ticks_of", lambda _: TICKS)
-    monkeypatch.setattr("santiago.cli.opened_board.utc", lambda: NOW)
+    monkeypatch.setattr("santiago.board.clock.utc", lambda: NOW)
     assert command.main(["--plain"], standalone_mode=False) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("STOP_USER_CONFIRMATION, a person has to decide, planner-inbox 1,")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime, tzinfo
 from pathlib import Path
 
 import pytest
@@ -14,14 +13,6 @@ from tests.board.project import Told, lines, opened, project, queue, ticket
 
 QUEUES = Path(".santiago/.runtime/orchestration/queues")
 LATER = "2099-01-01T00:00:00Z"
-
-
-class Later(datetime):
-    """A wall clock that is far ahead."""
-
-    @classmethod
-    def now(cls, tz: tzinfo | None = None) -> Later:
-        return cls(2050, 1, 1, tzinfo=tz)
 
 
 @pytest.fixture
@@ -133,7 +124,7 @@ def test_an_old_row_does_not_move_a_ticket_back(folder: Path, monkeypatch: pytes
     found[2][6] = "look here"
     edit(folder, "developer-todo", found)
     with opened(folder) as board:
-        monkeypatch.setattr(records, "datetime", Later)
+        monkeypatch.setattr(records, "utc", lambda: "2050-01-01T00:00:00Z")
         board.board.claim("developer-todo", "w", "w", name="T-1")
         board.board.move("T-1", "developer-todo", Move(to="planner-review", evidence="x.log"), "w")
     told = queue(folder, "import", "--from-tsv")

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from datetime import UTC, datetime
 from errno import ENOSPC
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -48,8 +46,7 @@ def test_an_id_is_given_once_also_after_the_archive_was_cleared(desk: Desk, caps
 
 def test_two_claims_of_one_worker_within_a_second_have_two_leases(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Board line 29: a late move by the first is refused, also where it names its lease without the number of its claim."""
-    still = datetime(2026, 11, 17, 12, 0, 0, tzinfo=UTC)
-    monkeypatch.setattr(records, "datetime", SimpleNamespace(now=lambda _: still))
+    monkeypatch.setattr(records, "utc", lambda: "2026-11-17T12:00:00Z")
     desk.add(card("T1", retry_budget=9))
     leases = []
     for _ in range(3):

@@ -42,6 +42,11 @@ def machine_clocks() -> tuple[str, int, int]:
     return _boot(), time.monotonic_ns() // 1_000_000, time.time_ns() // 1_000_000
 
 
+def utc() -> str:
+    """Return the wall clock's time as events and leases contain it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
 def needs_anchor(anchor: Anchor | None) -> bool:
     """Tell whether a new anchor is needed: there is none, the machine was rebooted, or the wall clock jumped."""
     if anchor is None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from santiago.board.claims import claim_mark
-from santiago.contract.board import BoardEvent, Card, Happening, evolve, fields_of, values_of
+from santiago.board.clock import utc
+from santiago.contract.board import BoardEvent, Card, Happening, evolve, evolved, fields_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -152,7 +152,7 @@ class Writing(Reading):
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         super().__init__(connection)
-        self.now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        self.now = utc()
         self.touched: set[str] = set()
         """Queues whose files are now out of date."""
 
@@ -173,20 +173,17 @@ class Writing(Reading):
 
     def change(self, card: Card | None, change: Change, actor: str, *, name: str = "") -> Card:
         """Record an event of a ticket, and store the card that follows from it."""
-        changes = dict(change.changes)
-        if "queue" in changes and (card is None or changes["queue"] != card.queue):
-            changes["arrival"] = self.last() + 1
-        attempt = int(changes.get("attempt_count", card.attempt_count if card else 0))
-        if card is None:
-            self._execute("INSERT OR IGNORE INTO meta VALUES ('begun', ?)", (self.now,))
+        attempt = int(change.changes.get("attempt_count", card.attempt_count if card else 0))
         happened = self.record(
-            name or (card.id if card else ""), change.event, actor, attempt=attempt, changes=changes, about=change.about
-        )
+            name or (card.id if card else ""), change.event, actor, attempt=attempt, changes=change.changes,
+            about=change.about,
+        )  # fmt: skip
         new = evolve(card, happened)
         if card is None:
+            self._execute("INSERT OR IGNORE INTO meta VALUES ('begun', ?)", (self.now,))
             self.keep(new)
         else:
-            self._replace(card, new)
+            self._replace(card, new, evolved(card, happened))
         return new
 
     def keep(self, card: Card) -> None:
@@ -195,11 +192,10 @@ class Writing(Reading):
         places = ", ".join("?" * len(row))
         self._execute(f"INSERT OR REPLACE INTO cards ({', '.join(row)}) VALUES ({places})", tuple(row.values()))  # noqa: S608  # our own column names
 
-    def _replace(self, old: Card, new: Card) -> None:
+    def _replace(self, old: Card, new: Card, values: dict[str, Any]) -> None:
         """Store a changed card. Only columns that differ are named, since SQLite rewrites every index that is named."""
         self.touched.update((old.queue, new.queue))
-        pairs = zip(_NAMES, values_of(old), values_of(new), strict=True)
-        changed: dict[str, Any] = {name: after for name, before, after in pairs if after != before}
+        changed = {name: value for name, value in values.items() if value != getattr(old, name)}
         if "checks" in changed:
             changed["checks"] = _checks(new)
         if (mark := claim_mark(new)) != claim_mark(old):

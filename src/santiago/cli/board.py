@@ -20,6 +20,7 @@ def command(plain: bool, actor: str | None, as_json: bool) -> int:
     What other processes change is shown as it happens. Press ? for the keys and the commands that do the same.
     """
     from santiago.app.actor import actor as acting
+    from santiago.board.clock import utc
     from santiago.cli import opened_board
     from santiago.cli.view.screens import has_screen
     from santiago.cli.view.text import say
@@ -31,7 +32,7 @@ def command(plain: bool, actor: str | None, as_json: bool) -> int:
             from santiago.report.board import whole_board
             from santiago.report.board_pages import listing
 
-            data = whole_board(opened, backlog, opened_board.utc())
+            data = whole_board(opened, backlog, utc())
             if as_json:
                 click.echo(json.dumps(data, indent=2, ensure_ascii=False))
             else:
@@ -41,5 +42,5 @@ def command(plain: bool, actor: str | None, as_json: bool) -> int:
         from santiago.tui.board import BoardScreen
         from santiago.tui.look import tells_unicode
 
-        code, _ = show(BoardScreen(opened, backlog, who, opened_board.utc, plain=not tells_unicode()))
+        code, _ = show(BoardScreen(opened, backlog, who, utc, plain=not tells_unicode()))
         return code

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +42,7 @@ def board_here(most: int | None) -> dict[str, Any] | None:
         place = root.find(Path.cwd(), os.environ)
         if not place.store.is_file():
             return None
+        from santiago.board.clock import utc
         from santiago.board.opening import is_on_board
         from santiago.report.board import whole_board
 
@@ -64,7 +64,3 @@ def synchronise(board: Opened) -> int:
     for notice in left:
         warn(notice)
     return len(left)
-
-
-def utc() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

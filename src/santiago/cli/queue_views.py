@@ -26,10 +26,10 @@ _user = click.option(
 @_json
 def triage_blocked(limit: int, as_json: bool) -> None:
     """List blocked tickets, the most urgent and then the oldest first, as TSV."""
-    from santiago.board import triage
+    from santiago.board import clock, triage
 
     with opened_board.opened() as opened, opened.store.reading() as at:
-        rows = triage.triage(at.cards("blocked"), opened_board.utc())[:limit]
+        rows = triage.triage(at.cards("blocked"), clock.utc())[:limit]
     if as_json:
         _print(triage.as_data(rows))
     else:
@@ -43,9 +43,9 @@ def triage_blocked(limit: int, as_json: bool) -> None:
 def weekly_retry_summary(weeks: int, actor: str | None, as_json: bool) -> None:
     """Sum up which tickets ran out of attempts, and write it into the board's history."""
     from santiago.app.actor import actor as acting
-    from santiago.board import weekly
+    from santiago.board import clock, weekly
 
-    now = opened_board.utc()
+    now = clock.utc()
     with opened_board.opened() as opened:
         summary, path = weekly.write(opened.board, opened.place, now, acting(actor), weeks)
         name = opened.place.named(path)

@@ -174,21 +174,28 @@ class Happening:
 
 
 _NAMES = tuple(Card.__annotations__)
-values_of = attrgetter(*_NAMES)
-"""All values of a card, in the order of its fields."""
+_values = attrgetter(*_NAMES)
 
 
 def fields_of(card: Card) -> dict[str, Any]:
     """Return a card as plain data."""
-    return dict(zip(_NAMES, values_of(card), strict=True))
+    return dict(zip(_NAMES, _values(card), strict=True))
 
 
 def evolve(card: Card | None, event: Happening) -> Card:
     """Return the card after an event. Cards change nowhere else."""
-    values = {} if card is None else fields_of(card)
-    values |= {"updated_at": event.at, **event.changes, "id": event.ticket}
-    values["checks"] = tuple(values.get("checks", ()))
-    return Card(**values)
+    return Card(**({} if card is None else fields_of(card)) | evolved(card, event))
+
+
+def evolved(card: Card | None, event: Happening) -> dict[str, Any]:
+    """Return the fields that an event sets. A ticket that enters a queue stands behind all that came before."""
+    values: dict[str, Any] = {"updated_at": event.at, "id": event.ticket}
+    if "queue" in event.changes and (card is None or event.changes["queue"] != card.queue):
+        values["arrival"] = event.seq
+    values |= event.changes
+    if "checks" in values:
+        values["checks"] = tuple(values["checks"])
+    return values
 
 
 def ticket_of(card: Card) -> Ticket:
