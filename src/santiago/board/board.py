@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from santiago.board import claims, rules
@@ -81,7 +80,7 @@ class Board:
             card = at.first(queue, 1, request) if name is None else _named(at, name, queue)
             if card is None:
                 return Claim(card=None, escalated=tuple(escalated))
-            change = claims.claimed(card, worker, _lease_time(at, card, worker), ticks + minutes * _MINUTE_MS)
+            change = claims.claimed(card, worker, _lease_time(at, card), ticks + minutes * _MINUTE_MS)
             change.about.update({"head": head} if head else {})
             return Claim(card=at.change(card, change, actor), escalated=tuple(escalated))
 
@@ -230,17 +229,12 @@ def close_request(at: Writing, card: Card, actor: str) -> None:
         at.change(request, rules.closed_with(stopped[0]), actor)
 
 
-def _lease_time(at: Writing, card: Card, worker: str) -> str:
-    """Return the time that a new lease contains.
-
-    A worker who claims a ticket twice gets two different times, even within one second. So every lease is unique.
-    """
-    if card.updated_at < at.now:
+def _lease_time(at: Writing, card: Card) -> str:
+    """Return the time that a new lease contains. It is later than in any earlier lease of the ticket, so each is unique."""
+    last = at.last_lease(card.id)[-len(at.now) :] if card.attempt_count else ""
+    if last < at.now:
         return at.now
-    before = {event.changes.get("lease") for event in at.events(ticket=card.id)}
-    now = datetime.fromisoformat(at.now)
-    times = ((now + timedelta(seconds=later)).strftime("%Y-%m-%dT%H:%M:%SZ") for later in count())
-    return next(time for time in times if f"held:{worker}:{time}" not in before)
+    return (datetime.fromisoformat(last) + timedelta(seconds=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _still_waiting(at: Writing, card: Card, change: rules.Change) -> rules.Change:

@@ -125,6 +125,12 @@ class Reading:
                 seq=seq, at=at, event=BoardEvent(kind), ticket=name, actor=actor, attempt=attempt, **json.loads(body)
             )
 
+    def last_lease(self, ticket: str) -> str:
+        """Return the latest lease by which a ticket was ever held; empty where it never was."""
+        rows = self._execute("SELECT body FROM events WHERE ticket = ? ORDER BY seq DESC", (ticket,))
+        leases = (json.loads(body)["changes"].get("lease", "") for (body,) in rows)
+        return next((lease for lease in leases if lease.startswith("held:")), "")
+
     def last(self) -> int:
         """Return the number of the last event."""
         return int(self._execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0])
