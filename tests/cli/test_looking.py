@@ -255,6 +255,14 @@ def test_the_count_of_changes_is_gits_own(success: Done) -> None:
 # explain
 
 
+def test_show_says_how_a_story_that_failed_goes_on(look: Look, failure: Done, success: Done) -> None:
+    """As status does; a story that is done needs nothing."""
+    shown = look(failure, "show", "S1").stdout
+    advice = [line.split("#")[0].removeprefix("next:").strip() for line in shown.splitlines()[-2:]]
+    assert advice == ["santiago show S1 --attempt 2 --patch --log", "santiago resume --add-attempts 2 --jobs 2"]
+    assert "resume" not in look(success, "show", "S1").stdout
+
+
 def test_explain_says_what_a_story_waits_for(look: Look, failure: Done) -> None:
     shown = look(failure, "explain", "S3").stdout
     assert "It waits for S1 (it depends on it), which is failed (attempt_budget_exhausted)." in shown

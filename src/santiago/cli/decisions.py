@@ -36,13 +36,11 @@ def skip(words: tuple[str, ...], why: str, actor: str | None, as_json: bool) -> 
 def _say_next(run: Run, story: str) -> None:
     from santiago.app.loading import load
     from santiago.cli.view.text import say
-    from santiago.report.failure import Report
+    from santiago.report.failure import report_of
     from santiago.report.remedies import next_commands
 
-    now = load(run.out_dir)
-    report = Report(plan=now.plan, run_input=now.run_input, state=now.state, out_dir=now.out_dir, history=now.history)
     say(f"{run.run_id} goes on without {story}", err=True)
-    for text in next_commands(report):
+    for text in next_commands(report_of(load(run.out_dir))):
         say(text, err=True)
 
 

@@ -20,6 +20,7 @@ from santiago.executor.result import criteria_of
 from santiago.report.evidence import FINDINGS, AttemptEvidence, Check, totals
 from santiago.report.marks import mark
 from santiago.report.measures import span
+from santiago.report.remedies import after_story, listed
 from santiago.report.spending import dollars, of_story, thousands
 from santiago.report.story import detail_text, document
 from santiago.report.story_status import explanation
@@ -229,9 +230,9 @@ def _places(run: Run, planned: Story, one: AttemptStory, *, patch: bool, with_lo
     elif one.commit:
         say(f"kept at    refs/santiago/{run.run_id}/{planned.id}/{one.number}   {one.commit[:12]}")
     say(f"evidence   {near(AttemptEvidence(run.out_dir, planned.id, one.number).folder)}")
-    more = [*([] if patch else ["--patch"]), *([] if with_log or one.own_work else ["--log"])]
-    if more:
-        say(
-            f"next: santiago show{target(run.out_dir)} {planned.id} --attempt {one.number} {' '.join(more)}",
-            verbatim=True,
-        )
+    more = {} if patch else {"--patch": "its changes"}
+    more |= {} if with_log or one.own_work else {"--log": "the agent's log"}
+    again = f"santiago show{target(run.out_dir)} {planned.id} --attempt {one.number} {' '.join(more)}"
+    rows = [(again, f"with {' and '.join(more.values())}")] if more else []
+    for text in listed([*rows, *after_story(run, planned.id)]):
+        say(text)

@@ -25,7 +25,7 @@ from santiago.report import pauses, spending
 from santiago.report.agent_activity import Doing
 from santiago.report.board_pages import headline, listing
 from santiago.report.evidence import AttemptEvidence
-from santiago.report.failure import Report
+from santiago.report.failure import report_of
 from santiago.report.marks import mark, mark_of
 from santiago.report.measures import ago, limit, span
 from santiago.report.remedies import anew, answers, listed, next_commands, taking_in, taking_over
@@ -243,7 +243,7 @@ def _running(run: Run, agent: str, now: str) -> None:
 
 
 def _failed(run: Run) -> None:
-    report = Report(plan=run.plan, run_input=run.run_input, state=run.state, out_dir=run.out_dir, history=run.history)
+    report = report_of(run)
     needing = report.needing()
     for story in needing:
         say()
@@ -275,8 +275,7 @@ def _next(run: Run) -> list[str]:
         return ["", f"look: git diff HEAD...{state.branch}", *listed(taking_over(run.state, run.out_dir))]
     if state.phase is RunPhase.PAUSED and (brought := _brought(run)):
         return ["", *brought]
-    report = Report(plan=run.plan, run_input=run.run_input, state=state, out_dir=run.out_dir, history=run.history)
-    return ["", *next_commands(report)]
+    return ["", *next_commands(report_of(run))]
 
 
 def _brought(run: Run) -> list[str] | None:

@@ -25,6 +25,7 @@ from santiago.util.text import count, flat
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from santiago.app.loading import Run
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import RunInput
     from santiago.contract.state import RunState, StoryState
@@ -240,6 +241,11 @@ class Report:
 
     def _is_parked(self, name: str) -> bool:
         return self.state.stories[name].phase in (StoryPhase.FAILED, StoryPhase.BLOCKED)
+
+
+def report_of(run: Run) -> Report:
+    """Return the report of a run as it is on disk."""
+    return Report(plan=run.plan, run_input=run.run_input, state=run.state, out_dir=run.out_dir, history=run.history)
 
 
 def used_attempts(budget: Budget, story: StoryState) -> str:

@@ -18,7 +18,7 @@ from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.budget import Budget
 from santiago.report.asking import asked, put_off
 from santiago.report.endings import is_the_agents
-from santiago.report.failure import Report
+from santiago.report.failure import Report, report_of
 from santiago.report.story_status import lacking
 from santiago.util.text import flat
 
@@ -50,6 +50,15 @@ def next_commands(report: Report) -> list[str]:
         named_run = f" --run{folder}" if folder else ""
         rows.append((f"santiago explain {pending[0]}{named_run}", "what it waits for"))
     return listed(rows)
+
+
+def after_story(run: Run, story: str) -> Rows:
+    """Return the commands that help a story which needs a person. There are none while its run is running."""
+    report, latest = report_of(run), run.history.of(story)[-1:]
+    is_needing = story in [one.id for one in report.needing()]
+    if run.worker or not is_needing or any(one.own_work for one in latest):  # whoever brought it knows how to go on
+        return []
+    return [*answers(run.state, run.out_dir), *_remedies(report)]
 
 
 def answers(state: RunState, out_dir: Path) -> Rows:
@@ -248,8 +257,7 @@ def granting(out_dir: Path) -> Iterator[None]:
         if error.reason is Reason.NOTHING_VERIFIED:
             error.hint = f"A run keeps the checks that it was planned with; start anew: `{anew(run)}`."
             raise
-        report = Report(plan=run.plan, run_input=run.run_input, state=run.state, out_dir=out_dir, history=run.history)
-        (command, _), *_ = _remedies(report)
+        (command, _), *_ = _remedies(report_of(run))
         error.hint = f"`{command}` grants more; `santiago skip{target(out_dir)} STORY --why …` leaves a story out."
         raise
 
