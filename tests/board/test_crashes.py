@@ -19,7 +19,7 @@ from tests.board import cards
 from tests.board.invariants import wrong
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 REVIEW = Move(to="planner-review", evidence="proof.log")
 COMMANDS: dict[str, Callable[[Board], object]] = {
@@ -57,9 +57,11 @@ class Watched:
         self._real.close()
 
 
-def filled(folder: Path) -> Board:
-    folder.mkdir()
-    board = Board(Store(folder / "board.sqlite3"))
+@pytest.fixture
+def board(tmp_path: Path) -> Iterator[Board]:
+    """A board with a ticket for every command."""
+    (tmp_path / "board").mkdir()
+    board = Board(Store(tmp_path / "board" / "board.sqlite3"))
     for name in ("held", "reviewed"):
         board.add(cards.card(name), "planner")
         board.claim("developer-todo", "bert", "bert", name=name)
@@ -69,7 +71,8 @@ def filled(folder: Path) -> Board:
     board.add(cards.card("spent", "blocked", attempt_count=3), "planner")
     for name in ("spent", "reviewed"):
         board.add(cards.card(f"after-{name}"), "planner", [name])
-    return board
+    yield board
+    board.store.close()
 
 
 def watch(board: Board, tell: Callable[[str], None]) -> None:
@@ -85,9 +88,10 @@ def standing(store: Store) -> tuple[list[Card], int]:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_death_at_any_statement_leaves_the_board_before_or_after_the_command(tmp_path: Path, command: str) -> None:
+def test_a_death_at_any_statement_leaves_the_board_before_or_after_the_command(
+    board: Board, tmp_path: Path, command: str
+) -> None:
     """board line 77: what a killed process leaves is its files, as they are at that moment."""
-    board = filled(tmp_path / "board")
     before, left = standing(board.store), list[Path]()
 
     def copy(_: str = "") -> None:
@@ -114,9 +118,8 @@ def test_a_death_at_any_statement_leaves_the_board_before_or_after_the_command(t
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_disk_that_is_full_at_any_statement_changes_nothing(tmp_path: Path, command: str) -> None:
+def test_a_disk_that_is_full_at_any_statement_changes_nothing(board: Board, command: str) -> None:
     """board line 77: exit 20, and the same command does it once there is space."""
-    board = filled(tmp_path / "board")
     before, told, full_at = standing(board.store), 0, 0
 
     def fill_up(statement: str) -> None:

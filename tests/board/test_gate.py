@@ -15,6 +15,7 @@ from santiago.contract.errors import Kind
 from tests.board.project import project, ticket
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from santiago.board.opening import Opened
@@ -45,8 +46,9 @@ def lacks(opened: Opened, card: Card, actor: str = "planner", commit: str = COMM
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Opened:
-    return open_board(project(tmp_path / "p"), {})
+def opened(tmp_path: Path) -> Iterator[Opened]:
+    with open_board(project(tmp_path / "p"), {}) as found:
+        yield found
 
 
 def test_work_with_a_record_of_its_own_passes(opened: Opened) -> None:
