@@ -1,14 +1,19 @@
-"""Records are dataclasses in everything that anybody does with one, from the first use on."""
+"""Records and lean classes are dataclasses in everything that anybody does with one, from the first use on."""
 
 from __future__ import annotations
 
 import copy
 import pickle
+import re
 from dataclasses import FrozenInstanceError, dataclass, field, fields, is_dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from santiago.contract.record import record
+import santiago
+from santiago.contract.record import lean, record
 
 
 @record
@@ -99,3 +104,78 @@ def test_a_record_survives_being_copied_and_pickled() -> None:
     deep = copy.deepcopy(point)
     assert point == deep == copy.copy(point) == pickle.loads(pickle.dumps(point))
     assert deep.names is not point.names
+
+
+class Counted:
+    first: int
+    second: int = 2
+    names: list[str] = field(default_factory=list)
+    note: str = field(default="", repr=False, compare=False)
+    total: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "total", self.first + self.second)
+
+
+OPTIONS: list[dict[str, bool]] = [
+    {}, {"frozen": True}, {"kw_only": True}, {"eq": False}, {"slots": False}, {"frozen": True, "slots": False},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_a_lean_class_does_what_a_dataclass_with_the_same_options_does(options: dict[str, bool]) -> None:
+    def made(decorator: Any) -> list[object]:
+        body = {name: value for name, value in vars(Counted).items() if name not in {"__dict__", "__weakref__"}}
+        kind: Any = decorator(type("Counted", (), body))
+        return [_tried(kind, attempt) for attempt in _ATTEMPTS]
+
+    assert made(lean(**options)) == made(dataclass(**{"slots": True, **options}))
+
+
+_ATTEMPTS: list[Any] = [
+    lambda kind: repr(kind(1, 5)),
+    lambda kind: repr(kind(first=1, names=["a"])),
+    lambda kind: kind(),
+    lambda kind: kind(1, 2, [], "", 3),
+    lambda kind: kind(first=1, other=2),
+    lambda kind: kind(first=1) == kind(first=1, note="n"),
+    lambda kind: kind(first=1) == kind(first=2),
+    lambda kind: hash(kind(first=1, names=())) == hash(kind(first=1, names=())),
+    lambda kind: kind(first=1).names is kind(first=1).names,
+    lambda kind: replace(kind(first=1), second=7).total,
+    lambda kind: setattr(kind(first=1), "second", 3),
+    lambda kind: copy.deepcopy(kind(first=1)).total,
+    lambda kind: kind.__match_args__,
+]
+
+
+def _tried(kind: Any, attempt: Any) -> object:
+    try:
+        return attempt(kind)
+    except (TypeError, AttributeError) as error:
+        return type(error)
+
+
+def test_an_object_of_a_lean_class_keeps_what_was_computed_once() -> None:
+    @lean(frozen=True, slots=False)
+    class Kept:
+        names: list[str]
+
+        @cached_property
+        def longest(self) -> str:
+            return max(self.names, key=len)
+
+    kept = Kept(["a", "bcd"])
+    assert kept.longest is kept.longest == "bcd"
+    with pytest.raises(FrozenInstanceError):
+        kept.names = []  # type: ignore[misc]
+
+
+def test_no_class_of_santiago_is_compiled_before_it_is_used() -> None:
+    top = Path(santiago.__file__).parent
+    plain = [
+        str(path)
+        for path in top.rglob("*.py")
+        if re.search(r"^\s*@(?:dataclasses\.)?dataclass\b", path.read_text(), re.MULTILINE)
+    ]
+    assert plain == []

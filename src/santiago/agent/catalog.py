@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cache
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from santiago.agent.profile import Profile, parse
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.record import lean
 from santiago.process.places import is_private
 from santiago.util import regular
 
@@ -28,7 +28,7 @@ _SHARED = frozenset({".local", ".config", ".cache", "home", "root"})
 """In these folders, what is beside `bin` is private to the user, such as credentials of other agents."""
 
 
-@dataclass(frozen=True, slots=True)
+@lean(frozen=True)
 class Availability:
     """What is known of an agent without starting it."""
 
@@ -43,7 +43,7 @@ class Availability:
         return self.program is not None and self.signed_in is not False
 
 
-@dataclass(frozen=True, slots=True)
+@lean(frozen=True)
 class Broken:
     """A profile of the user's that cannot be read."""
 

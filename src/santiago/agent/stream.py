@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,6 +15,7 @@ from santiago.agent.dispatch import Dispatch
 from santiago.agent.lookup import at, first_line, fits, number_of, parts, text_of
 from santiago.agent.waits import bounded, wait_in
 from santiago.contract.outcomes import Usage
+from santiago.contract.record import lean
 from santiago.contract.units import Usd
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _BEFORE = "\ufeff\0 \t"
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 
-@dataclass(slots=True)
+@lean()
 class Trouble:
     """An error that the stream reported."""
 
@@ -45,14 +46,14 @@ class Trouble:
     passing: bool
 
 
-@dataclass(frozen=True, slots=True)
+@lean(frozen=True)
 class Todo:
     text: str
     done: bool
     active: bool
 
 
-@dataclass(frozen=True, slots=True)
+@lean(frozen=True)
 class Action:
     """One use of a tool."""
 
@@ -63,7 +64,7 @@ class Action:
         return f"{self.tool} {self.subject}".strip()
 
 
-@dataclass(slots=True)
+@lean()
 class Reading:
     """What is known of a stream so far."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -20,6 +20,7 @@ from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import Event, EventKind
 from santiago.contract.phases import ENDED, StoryPhase
+from santiago.contract.record import lean
 from santiago.contract.result import Result
 from santiago.executor.result import result as result_of
 from santiago.util.clock import moment
@@ -44,7 +45,7 @@ class Fault(NamedTuple):
     message: str
 
 
-@dataclass(slots=True)
+@lean()
 class Audit:
     """Collects faults. `anchors` are hashes of events that are recorded outside the log."""
 

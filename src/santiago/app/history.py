@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from santiago.contract.details import TESTS
 from santiago.contract.events import Context, Event, EventKind
 from santiago.contract.phases import ENDED, RunPhase
+from santiago.contract.record import lean
 from santiago.util.clock import between
 
 _PROPOSALS = frozenset({EventKind.PROPOSAL_STARTED, EventKind.PROPOSAL_ENDED, EventKind.STORY_PROPOSED})
 _ENDS = frozenset({EventKind.ATTEMPT_ENDED, EventKind.ATTEMPT_VOIDED, EventKind.INTEGRATION_FAILED})
 
 
-@dataclass(slots=True)
+@lean()
 class AttemptStory:
     """One attempt, as the log tells it."""
 
@@ -67,7 +68,7 @@ class Seal(NamedTuple):
     """Digest of the plan itself; empty if it is missing or unreadable."""
 
 
-@dataclass(slots=True)
+@lean()
 class History:
     """Takes in the log, event by event."""
 

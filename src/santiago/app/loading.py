@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from santiago.contract.fold import Fold, undisturbed
 from santiago.contract.phases import RunPhase
 from santiago.contract.plan import Plan
 from santiago.contract.policy import RunInput
+from santiago.contract.record import lean
 from santiago.contract.state import initial
 from santiago.executor.schedule import followed
 from santiago.util.clock import between
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from santiago.contract.state import RunState
 
 
-@dataclass(slots=True, kw_only=True)
+@lean(kw_only=True)
 class Run:
     """Everything that read-only commands need of a run."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal
 
 from santiago.contract import codec
 from santiago.contract.events import Event, EventKind
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.plan import CONTRACT_VERSION
+from santiago.contract.record import lean
 from santiago.contract.result import ChunkRecord, Feedback, ResumePoint, Session
 
 if TYPE_CHECKING:
@@ -30,14 +31,14 @@ _COLUMNS = ("story_id", "attempt", "proof", "verdict", "seconds", "commit", "evi
 ChunkStatus = Literal["pending", "running", "completed", "failed", "blocked"]
 
 
-@dataclass(slots=True)
+@lean()
 class _Times:
     started: str | None = None
     ended: str | None = None
     status: ChunkStatus = "pending"
 
 
-@dataclass(slots=True)
+@lean()
 class History:
     """What the projections need besides the state: times of chunks, feedback of the planning review, all verdicts."""
 

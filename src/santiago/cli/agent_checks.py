@@ -6,7 +6,7 @@ import os
 import re
 import tempfile
 import threading
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from santiago.app.start import agents
 from santiago.contract.errors import SantiagoError
 from santiago.contract.ports.run import Never
 from santiago.contract.reasons import Reason
-from santiago.contract.record import record
+from santiago.contract.record import lean, record
 from santiago.process import environment
 from santiago.process.command import Command
 from santiago.report.endings import words_of
@@ -42,7 +42,7 @@ QUESTION = "Answer with the single word ready.\n"
 _NUMBER = re.compile(r"(?<!\d)\d+(?:\.\d+)+[\w.+-]*")
 
 
-@dataclass(slots=True, kw_only=True)
+@lean(kw_only=True)
 class AgentTold:
     """What is known of one agent that is installed."""
 
@@ -98,7 +98,7 @@ _BY_HAND = "Start it by hand, and read what it prints."
 _SIGNED = {True: "signed in", False: "not signed in", None: "sign-in unknown"}
 
 
-@dataclass(slots=True, kw_only=True)
+@lean(kw_only=True)
 class AgentsTold:
     installed: list[AgentTold] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)

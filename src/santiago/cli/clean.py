@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -26,6 +26,7 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import Event, EventKind
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import Reason
+from santiago.contract.record import record
 from santiago.process.redact import Redactor
 from santiago.report.measures import size
 from santiago.util.clock import SystemClock
@@ -49,7 +50,7 @@ _WHY = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Left:
     """What one run left behind."""
 

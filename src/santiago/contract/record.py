@@ -1,15 +1,16 @@
-"""How the contract's types are made: plain frozen dataclasses, with the few marks that the codec needs on them.
+"""How santiago's types are made: `record` for those of the contract and most others, `lean` where objects change.
 
 Python compiles the methods of every dataclass, which takes a millisecond for each class, and a short command uses only a
-few of the many classes. So records share their methods. Only `__init__` differs from class to class, and it is compiled
-when the first object is made.
+few of the many classes. So these classes share their methods. Only `__init__` differs from class to class, and it is
+compiled when the first object is made.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import MISSING, FrozenInstanceError, dataclass, fields
+from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
 from operator import attrgetter
+from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 if TYPE_CHECKING:
@@ -25,21 +26,35 @@ CONFIG: dict[str, Any] = {"extra": "forbid", "strict": True}
 """Read by the codec. All types share it, so that a schema can switch the docstrings of fields on, which costs time."""
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True)
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
 def record(cls: type[T]) -> type[T]:
     """Make a frozen, slotted, keyword-only dataclass that the codec reads strictly and without unknown fields."""
-    cls.__doc__ = cls.__doc__ or cls.__name__  # without one, a dataclass takes time to make one from its signature
-    made = dataclass(init=False, repr=False, eq=False, slots=True, kw_only=True)(cls)
-    for name, method in (*_SHARED.items(), ("__init__", _compiled_when_called(made))):
-        setattr(made, name, method)
+    made = lean(frozen=True, kw_only=True)(cls)
     made.__pydantic_config__ = CONFIG  # type: ignore[attr-defined]  # read by the codec
     return made
 
 
+@dataclass_transform(field_specifiers=(field,))
+def lean(
+    *, frozen: bool = False, kw_only: bool = False, slots: bool = True, eq: bool = True
+) -> Callable[[type[T]], type[T]]:
+    """Make what `dataclass` makes of these options. Use `slots=False` for a class with a `cached_property`."""
+
+    def make(cls: type[T]) -> type[T]:
+        cls.__doc__ = cls.__doc__ or cls.__name__  # without one, a dataclass takes time to make one from its signature
+        made = dataclass(init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)(cls)
+        shared = {"__repr__": _shown, **(_EQUAL if eq else {}), **(_FROZEN if frozen else {})}
+        for name, method in (*shared.items(), ("__init__", _compiled_when_called(made))):
+            setattr(made, name, method)
+        return made
+
+    return make
+
+
 def _compiled_when_called(cls: Any) -> Callable[..., None]:
-    def first(self: object, **given: Any) -> None:
+    def first(self: object, *given: Any, **named: Any) -> None:
         cls.__init__ = _compiled(cls)
-        cls.__init__(self, **given)
+        cls.__init__(self, *given, **named)
 
     return first
 
@@ -47,9 +62,12 @@ def _compiled_when_called(cls: Any) -> Callable[..., None]:
 def _compiled(cls: Any) -> Any:
     """Return the `__init__` that a dataclass would have."""
     scope: dict[str, Any] = {"_absent": MISSING}
-    parameters, body = ["self", "*"], ["pass"]
+    placed, named, body = ["self"], ["*"], ["pass"]
     for one in fields(cls):
         name = value = one.name
+        if not one.init:
+            continue
+        parameters = named if one.kw_only else placed
         if one.default is not MISSING:
             scope[f"_{name}"] = one.default
             parameters.append(f"{name}=_{name}")
@@ -59,11 +77,22 @@ def _compiled(cls: Any) -> Any:
             value = f"_{name}() if {name} is _absent else {name}"
         else:
             parameters.append(name)
-        scope[f"_put_{name}"] = getattr(cls, name).__set__  # the slot itself: it is not looked up by its name each time
-        body.append(f"_put_{name}(self, {value})")
-    words = ", ".join(parameters).removesuffix(", *")
+        body.append(_set(cls, name, value, scope))
+    if hasattr(cls, "__post_init__"):
+        body.append("self.__post_init__()")
+    words = ", ".join([*placed, *(named if len(named) > 1 else ())])
     exec(f"def __init__({words}):\n " + "\n ".join(body), scope)  # noqa: S102  # the names of fields, and nothing else
     return scope["__init__"]
+
+
+def _set(cls: Any, name: str, value: str, scope: dict[str, Any]) -> str:
+    """Return the statement that sets a field for the first time, also in a class whose objects are frozen."""
+    if cls.__setattr__ is object.__setattr__:
+        return f"self.{name} = {value}"
+    if not isinstance(slot := getattr(cls, name, None), MemberDescriptorType):
+        return f"self.__dict__[{name!r}] = {value}"
+    scope[f"_put_{name}"] = slot.__set__  # the slot itself: it is not looked up by its name each time
+    return f"_put_{name}(self, {value})"
 
 
 _GETTERS: dict[Any, Callable[[Any], Any]] = {}
@@ -72,7 +101,7 @@ _GETTERS: dict[Any, Callable[[Any], Any]] = {}
 def _values(cls: Any) -> Callable[[Any], Any]:
     """Return a function that gets all values of an object. If the class has no fields, it gets the class, so all are equal."""
     if cls not in _GETTERS:
-        _GETTERS[cls] = attrgetter(*([one.name for one in fields(cls)] or ["__class__"]))
+        _GETTERS[cls] = attrgetter(*([one.name for one in fields(cls) if one.compare] or ["__class__"]))
     return _GETTERS[cls]
 
 
@@ -88,7 +117,7 @@ def _hash(self: Any) -> int:
 
 
 def _shown(self: Any) -> str:
-    pairs = ", ".join(f"{one.name}={getattr(self, one.name)!r}" for one in fields(self))
+    pairs = ", ".join(f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.repr)
     return f"{self.__class__.__qualname__}({pairs})"
 
 
@@ -98,16 +127,16 @@ def _is_frozen(self: object, name: str, *_: Any) -> NoReturn:
 
 def _reduced(self: Any) -> tuple[Any, ...]:
     """Have copy and pickle make a new object, since they cannot set the fields of a frozen one."""
-    return _made, (type(self), {one.name: getattr(self, one.name) for one in fields(self)})
+    return _made, (type(self), {one.name: getattr(self, one.name) for one in fields(self) if one.init})
 
 
 def _made(cls: type[T], values: dict[str, Any]) -> T:
     return cls(**values)
 
 
-_SHARED: dict[str, Callable[..., Any]] = {
-    "__repr__": _shown, "__eq__": _equals, "__hash__": _hash, "__reduce__": _reduced,
-    "__setattr__": _is_frozen, "__delattr__": _is_frozen,
+_EQUAL: dict[str, Any] = {"__eq__": _equals, "__hash__": None}
+_FROZEN: dict[str, Any] = {
+    "__hash__": _hash, "__reduce__": _reduced, "__setattr__": _is_frozen, "__delattr__": _is_frozen,
 }  # fmt: skip
 
 

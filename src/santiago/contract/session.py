@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Literal
 
 from santiago.contract.ids import RUN_ID
 from santiago.contract.phases import SessionPhase
 from santiago.contract.policy import Agent
-from santiago.contract.record import AtLeast, Matching, record
+from santiago.contract.record import AtLeast, Matching, lean, record
 from santiago.contract.state import Question
 
 Artifact = Literal["plan", "document"]
@@ -57,7 +57,7 @@ class SessionInput:
     size: SizeWishes = SizeWishes()
 
 
-@dataclass(slots=True)
+@lean()
 class DraftState:
     """One agent's part of a turn."""
 
@@ -75,7 +75,7 @@ class DraftState:
     message: str = ""
 
 
-@dataclass(slots=True)
+@lean()
 class TurnState:
     """A planning turn."""
 
@@ -100,7 +100,7 @@ class TurnState:
     message: str = ""
 
 
-@dataclass(slots=True)
+@lean()
 class SessionState:
     """A planning session as its log tells it. Treat it as a value: only `contract.session_fold` changes one."""
 

@@ -6,10 +6,11 @@ It also holds what follows from the log, so that deciding never scans the whole 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from santiago.contract.phases import PARKED, SATISFIED, WAITING, RunPhase, StoryPhase
+from santiago.contract.record import lean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from santiago.contract.reasons import Reason
 
 
-@dataclass(slots=True)
+@lean()
 class DetailState:
     """A story's latest detailed plan."""
 
@@ -33,7 +34,7 @@ class DetailState:
     approved: bool = False
 
 
-@dataclass(slots=True)
+@lean()
 class StoryState:
     """The state of one story."""
 
@@ -149,7 +150,7 @@ class StoryState:
         return self.satisfied or ((self.skipped or self.hopeless) and self.behind == 0)
 
 
-@dataclass(slots=True)
+@lean()
 class Refusal:
     """An ending against which waiting may help, and after which no wait was decided yet."""
 
@@ -162,7 +163,7 @@ class Refusal:
     message: str = ""
 
 
-@dataclass(slots=True)
+@lean()
 class Question:
     id: str
     story: str | None
@@ -189,7 +190,7 @@ class Question:
         return self.options if self.kind == "pick" else (self.story,) if self.story else ()
 
 
-@dataclass(slots=True)
+@lean()
 class ChunkState:
     label: str
     stories: tuple[str, ...]
@@ -201,7 +202,7 @@ class ChunkState:
     """Counted attempts of its stories beyond the first of each."""
 
 
-@dataclass(slots=True)
+@lean()
 class RunState:
     """A run as its log tells it. Treat it as a value: only `contract.fold` changes one."""
 

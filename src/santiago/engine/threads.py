@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
+
+from santiago.contract.record import lean
 
 if TYPE_CHECKING:
     from santiago.contract.outcomes import Outcome
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from santiago.contract.steps import Order, Step
 
 
-@dataclass(slots=True)
+@lean()
 class Wish:
     """How urgently one step should end."""
 

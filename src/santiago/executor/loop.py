@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from santiago.contract.events import Event, EventKind, Fact
 from santiago.contract.facts import of_run
 from santiago.contract.phases import ENDED, RunPhase
 from santiago.contract.ports.run import Sign
+from santiago.contract.record import lean
 from santiago.contract.steps import story_of
 from santiago.executor.budget import TICK_MS
 from santiago.executor.decide import next_acts, next_to_retire
@@ -34,7 +35,7 @@ POLL_MS = 200
 """How often the loop looks for requests from outside while it waits."""
 
 
-@dataclass(slots=True)
+@lean()
 class Urgency:
     """The wish to stop the whole run."""
 
@@ -44,7 +45,7 @@ class Urgency:
     at_once: bool = False
 
 
-@dataclass(slots=True, kw_only=True)
+@lean(kw_only=True)
 class Coordinator:
     """One run's only writer."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, assert_never
 
 from santiago.contract import ticks
@@ -26,6 +26,7 @@ from santiago.contract.ports.agent import Packet
 from santiago.contract.ports.judge import SetUpFailedError, Work
 from santiago.contract.ports.workspace import WorkspaceConflictError
 from santiago.contract.reasons import SHARED, Reason
+from santiago.contract.record import lean
 from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, Propose, VerifyRun, WriteBack
 from santiago.contract.units import Usd
 from santiago.executor import critique, detailing, messages, ticking
@@ -48,7 +49,7 @@ MOST_TEST_FILES = 10
 _LOOKS_LIKE_TEST = re.compile(r"(?:^|[/_.-])(?:tests?|spec)[/_.-]|Tests?\.\w+$", re.ASCII)
 
 
-@dataclass(slots=True, kw_only=True)
+@lean(kw_only=True)
 class StepPerformer:
     """Carries out each kind of step. It holds no state of the run."""
 

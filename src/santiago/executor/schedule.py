@@ -6,9 +6,11 @@ A story that names no files may touch any, so it waits for all before it, and al
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
+
+from santiago.contract.record import lean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +50,7 @@ def _in_chunk(stories: list[Story], *, optimistic: bool) -> dict[str, tuple[str,
     return found
 
 
-@dataclass(slots=True)
+@lean()
 class _Named:
     """For each path, the story that last named it. A path may be a file, a folder, or a pattern."""
 

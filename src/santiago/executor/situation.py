@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from santiago.contract.events import Fact
-from santiago.contract.record import record
+from santiago.contract.record import lean, record
 from santiago.contract.steps import Step
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ class Scope:
         return in_chunk and (self.stories is None or bool({story.id, story.parent} & self.stories))
 
 
-@dataclass(slots=True, kw_only=True)
+@lean(kw_only=True)
 class Situation:
     """All that a decision depends on."""
 

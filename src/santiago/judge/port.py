@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from santiago.contract.checks import commands_of, run_commands_of
 from santiago.contract.outcomes import DoubtfulLine, Proof, Verdict
 from santiago.contract.ports.judge import Examination, Judged, SetUpFailedError
 from santiago.contract.reasons import Reason
+from santiago.contract.record import lean
 from santiago.judge import criteria, telling, tests_first, verdict
 from santiago.judge.commandline import absent, names_what_is_missing
 from santiago.judge.doubts import doubts
@@ -39,7 +40,7 @@ _LEAST_MS, _TIMES = 60_000, 10
 _RANKS = (Proof.REGRESSION, Proof.OWN_TESTS, Proof.PROVED)
 
 
-@dataclass(slots=True, kw_only=True)
+@lean(kw_only=True)
 class TreeJudge:
     """Judges by running checks on trees: the base, the work, and each with the tests of the other."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import errno
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.contract.outcomes import CheckResult, CheckVerdict, Output
+from santiago.contract.record import lean
 from santiago.contract.units import Seconds
 from santiago.judge import missing
 from santiago.judge.commandline import runner_of
@@ -37,7 +38,7 @@ _ALWAYS_SAY = frozenset([
 """Runners that always print a summary that is understood. If it is missing, no test ran."""
 
 
-@dataclass(frozen=True, slots=True)
+@lean(frozen=True)
 class CheckRunner:
     """Runs checks; each gets folders of its own for temporary files and for reports."""
 

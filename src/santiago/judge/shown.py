@@ -7,13 +7,13 @@ test is looked for by its name: if as many cases of that name pass as before, no
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
 from santiago.contract.outcomes import CheckVerdict
 from santiago.contract.patterns import pattern
+from santiago.contract.record import lean
 from santiago.judge.naming import INSIDE, function_of, name_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ WHOLE = ""
 """An id that stands for the command as a whole, among the ids of tests."""
 
 
-@dataclass(frozen=True)
+@lean(frozen=True, slots=False)
 class Shown:
     result: CheckResult
     tests: Tests | None = None

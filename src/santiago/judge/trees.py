@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from santiago.contract.record import lean
 from santiago.judge import globs
 from santiago.judge.judges import NAMED_TESTS
 from santiago.judge.naming import file_of, name_of
@@ -24,7 +25,7 @@ _SHARED_FOLDER = (".go", ".java", ".kt", ".cs", ".swift")
 """Languages in which the files of a folder see each other without an import."""
 
 
-@dataclass(frozen=True)
+@lean(frozen=True, slots=False)
 class Trees:
     """A work and its base, with their files divided into those that judge and those that are judged."""
 

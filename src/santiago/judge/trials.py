@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from santiago.contract.ports.judge import SetUpFailedError
 from santiago.contract.ports.workspace import PATCH_CUT
-from santiago.contract.record import record
+from santiago.contract.record import lean, record
 from santiago.judge.commandline import is_self_contained
 from santiago.util.inside import is_inside
 
@@ -75,7 +75,7 @@ class Supply(Protocol):
         """Return a message if the work asks for packages that its base does not need and no set-up installs; else empty."""
 
 
-@dataclass(slots=True, kw_only=True)
+@lean(kw_only=True)
 class Trials:
     """Carries trials out."""
 

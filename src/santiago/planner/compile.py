@@ -6,11 +6,12 @@ text → reader → units → requirements → graph → order → stories → c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from santiago.contract import ticks
 from santiago.contract.counting import count
 from santiago.contract.plan import CONTRACT_VERSION, Chunk, Finding, Origin, Plan, Provenance, Source, Story
+from santiago.contract.record import lean
 from santiago.contract.seal import sealed
 from santiago.planner import checks, rebase, staffing
 from santiago.planner.draft import Document, Hint, Status
@@ -22,7 +23,7 @@ from santiago.planner.requirements import Planned, planned_units
 from santiago.planner.source import Source as Text
 
 
-@dataclass(frozen=True, slots=True)
+@lean(frozen=True)
 class Compilation:
     """The result of compiling: a plan, or no plan and the findings that say why not."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from santiago.contract.plan import Finding, Role
-from santiago.contract.record import record
+from santiago.contract.record import lean, record
 
 
 class Status(StrEnum):
@@ -108,7 +108,7 @@ class GroupEdge:
     line: int
 
 
-@dataclass(slots=True, kw_only=True)
+@lean(kw_only=True)
 class Document:
     """A document as one reader understood it."""
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from graphlib import CycleError, TopologicalSorter
 from itertools import product
 
 from santiago.contract.counting import count
 from santiago.contract.plan import Finding, Provenance
+from santiago.contract.record import lean
 from santiago.planner import ids
 from santiago.planner.draft import EXTERNAL, PLANNED, Dep, Document
 from santiago.planner.findings import error, note, warning
@@ -19,7 +20,7 @@ MAX_CYCLES = 20
 """The most cycles that one refusal reports."""
 
 
-@dataclass(slots=True)
+@lean()
 class Graph:
     """Edges by position: `needs[i]` holds the positions of the units that unit i depends on."""
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from itertools import count
 from typing import NamedTuple
 
 from santiago.contract.plan import Plan, Requirement, Story
+from santiago.contract.record import record
 from santiago.planner import ids
 from santiago.planner.requirements import Planned
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Diff:
     """How a new plan differs from an old one, by story id."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
+from santiago.contract.record import lean
 from santiago.planner import words
 from santiago.planner.markdown import heads
 from santiago.planner.markdown.carriers import is_group, label
@@ -22,7 +22,7 @@ _QUESTION = pattern(r"[\W_]*(?:Q|Question)\s*\d", re.IGNORECASE)
 _MUST = pattern(r"\b(?:MUST|SHALL|SHOULD)\b")
 
 
-@dataclass(frozen=True, slots=True)
+@lean(frozen=True)
 class Sighting:
     """Something close to units: its name, how many there are, where, and whether `--allow-fallback` would plan it."""
 

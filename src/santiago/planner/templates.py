@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 
 from santiago.contract.patterns import pattern
+from santiago.contract.record import lean
 from santiago.planner.markdown.lists.definitions import kind_of
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source, labelled_id
@@ -36,14 +36,14 @@ _OFTEN = 4
 """A word in brackets that occurs this often is a tag and no placeholder."""
 
 
-@dataclass(frozen=True, slots=True)
+@lean(frozen=True)
 class Placeholder:
     text: str
     line: int
     in_heading: bool
 
 
-@dataclass(frozen=True, slots=True)
+@lean(frozen=True)
 class Survey:
     """The placeholders of a document, with the counts that tell whether it is a template."""
 

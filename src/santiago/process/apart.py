@@ -11,11 +11,12 @@ import json
 import os
 import sys
 import tempfile
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from santiago.contract.record import lean
 from santiago.process import places
 from santiago.process.environment import OWN_TEMPORARY
 from santiago.process.fence import Fence, Sandbox, with_own_caches
@@ -56,7 +57,7 @@ class Layer(NamedTuple):
 Layers = dict[str, Layer]
 
 
-@dataclass(frozen=True)
+@lean(frozen=True, slots=False)
 class Apart(Sandbox):
     """What both kinds share: which layers a command sees, and where a checkout is mounted."""
 
@@ -124,7 +125,7 @@ class Apart(Sandbox):
         return {path: layer for path, layer in layers.items() if not places.inside(path, seen)}
 
 
-@dataclass(frozen=True)
+@lean(frozen=True, slots=False)
 class Bubblewrap(Apart):
     """Namespaces made by bubblewrap. Overlays, which old versions lack, are mounted before it starts."""
 
@@ -146,7 +147,7 @@ class Bubblewrap(Apart):
         )
 
 
-@dataclass(frozen=True)
+@lean(frozen=True, slots=False)
 class Namespaces(Apart):
     """The kernel's own namespaces, entered by a small program of santiago's."""
 

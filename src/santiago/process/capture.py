@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from santiago.contract.record import lean
 
 if TYPE_CHECKING:
     from santiago.process.redact import Redactor
 
 
-@dataclass(frozen=True, slots=True)
+@lean(frozen=True)
 class Captured:
     """The kept output, redacted. If nothing was dropped, all of it is in the head."""
 

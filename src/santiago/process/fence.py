@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.contract.record import lean
 from santiago.process import places
 from santiago.process.place import Ground, Place
 
@@ -41,7 +42,7 @@ def with_own_caches(environment: Mapping[str, str], temporary: str) -> dict[str,
     return {**environment, **moved, "TMPDIR": temporary}
 
 
-@dataclass(frozen=True)
+@lean(frozen=True)
 class Fence:
     """What one command may see and do."""
 
@@ -54,7 +55,7 @@ class Fence:
     home: Home | None = None
 
 
-@dataclass(frozen=True)
+@lean(frozen=True, slots=False)
 class Sandbox:
     """No sandbox at all. The others are subclasses."""
 
@@ -129,7 +130,7 @@ class Sandbox:
         return replace(command, env=with_own_caches(command.env, fence.temporary)) if fence.temporary else command
 
 
-@dataclass(frozen=True)
+@lean(frozen=True, slots=False)
 class Landlock(Sandbox):
     """Writing is limited to the given folders, and TCP is off without a network. Nothing is hidden."""
 

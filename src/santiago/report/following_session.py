@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import TYPE_CHECKING
 
 from santiago.app.loading import load as load_run
@@ -12,6 +12,7 @@ from santiago.artifacts.inbox import Inbox
 from santiago.artifacts.names import LOG, has_begun
 from santiago.artifacts.repository import RUNS
 from santiago.contract.phases import SessionPhase
+from santiago.contract.record import lean
 from santiago.contract.views import screen
 from santiago.report.review import review_of, screen_of
 from santiago.report.run_status import standing
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from santiago.contract.views import Screen
 
 
-@dataclass(slots=True, kw_only=True)
+@lean(kw_only=True)
 class _Remembering(Planning):
     """A session that reads each revision once, since revisions never change and large ones take time."""
 

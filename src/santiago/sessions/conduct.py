@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
 from santiago.contract import codec
@@ -14,6 +14,7 @@ from santiago.contract.plan import Plan
 from santiago.contract.ports.agent import Drafting
 from santiago.contract.ports.run import Sign
 from santiago.contract.reasons import Reason
+from santiago.contract.record import lean
 from santiago.contract.session_fold import apply
 from santiago.sessions import revising
 from santiago.sessions.asking import Brought, Errand
@@ -47,7 +48,7 @@ class Mailbox(Protocol):
         """Move letters away, once their events are in the log."""
 
 
-@dataclass(slots=True, kw_only=True)
+@lean(kw_only=True)
 class Conductor:
     """Carries one session on, in the process that holds its lock."""
 

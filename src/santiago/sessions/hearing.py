@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from santiago.contract.answers import understood
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_run
+from santiago.contract.record import lean
 from santiago.sessions.decide import too_many
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from santiago.contract.session import SessionState
 
 
-@dataclass(slots=True)
+@lean()
 class Heard:
     """What follows from letters."""
 

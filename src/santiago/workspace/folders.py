@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import uuid
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.record import lean
 from santiago.process.place import beside
 from santiago.util.disk import CACHE, failed, guarding
 from santiago.util.removal import move, remove
@@ -23,7 +23,7 @@ KINDS = ("work", "own", "clean", "over")
 """Folders of agents, santiago's notes beside each, clean checkouts, and what either wrote over its dependencies."""
 
 
-@dataclass(frozen=True, slots=True)
+@lean(frozen=True)
 class Place:
     """The paths of one attempt: the agent's folder, and beside it santiago's own notes, which are not for the agent."""
 

@@ -9,12 +9,12 @@ import subprocess
 import tempfile
 import time
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import cache
 from typing import IO, TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.contract.record import lean
 from santiago.util.disk import guarding
 from santiago.workspace.troubles import trouble
 
@@ -46,7 +46,7 @@ QUIET = (
 """Options that keep git from starting programs which the repository configures."""
 
 
-@dataclass(frozen=True, slots=True)
+@lean(frozen=True)
 class Answer:
     code: int
     out: bytes

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import re
 import stat
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from santiago.contract.record import lean
 from santiago.util import regular
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _MOST = 4096
 
 
-@dataclass(frozen=True, slots=True)
+@lean(frozen=True)
 class Gitlink:
     path: bytes
     commit: str

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.contract.record import lean
 from santiago.util.text import harmless
 from santiago.workspace.git import Answer, call, environment
 from santiago.workspace.troubles import GONE, trouble
@@ -24,7 +24,7 @@ FALLBACK = ("santiago", "santiago@localhost")
 NO_REPOSITORY = "this is not a git repository"
 
 
-@dataclass(frozen=True, slots=True)
+@lean(frozen=True)
 class Found:
     """A repository that a run can work in."""
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from santiago.contract.record import lean
 
 if TYPE_CHECKING:
     from santiago.workspace.repository import Repository
 
 
-@dataclass(frozen=True, slots=True)
+@lean(frozen=True)
 class Applied:
     tree: str | None
     conflicts: tuple[str, ...] = ()

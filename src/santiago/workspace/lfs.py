@@ -12,13 +12,13 @@ import shutil
 import stat
 import uuid
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.contract.record import lean
 from santiago.util import regular
 from santiago.workspace.durable import sync
 
@@ -41,7 +41,7 @@ _VERSION = b"version https://git-lfs.github.com/spec/v1\n"
 _POINTER = re.compile(_VERSION + rb"(ext-[^\n]{1,200}\n){0,9}oid sha256:([0-9a-f]{64})\nsize ([0-9]{1,15})\n")
 
 
-@dataclass(frozen=True, slots=True)
+@lean(frozen=True)
 class Pointer:
     oid: str
     size: int

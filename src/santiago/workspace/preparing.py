@@ -12,12 +12,13 @@ import os
 import shlex
 import uuid
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from santiago.contract.record import record
 from santiago.process.place import Dependency
 from santiago.util import regular
 from santiago.util.removal import remove
@@ -43,7 +44,7 @@ _STEERING = frozenset(_FILES.split())
 """Files at the top of a tree that change what an installer does, even if no command names them."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Preparing:
     """Prepares the checkouts of a run."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from santiago.app.board import backlog, settling
@@ -20,7 +20,7 @@ from santiago.board.rules import Move
 from santiago.board.verdict import accumulated, judge
 from santiago.contract.board import TODO, BoardEvent
 from santiago.contract.reasons import Reason
-from santiago.contract.record import record
+from santiago.contract.record import lean, record
 from santiago.util.clock import SystemClock
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Ended:
     """The tickets that the reason is about."""
 
 
-@dataclass(slots=True)
+@lean()
 class Loop:
     """One loop. All that it needs to know is on the board, so after a kill it is simply started again."""
 

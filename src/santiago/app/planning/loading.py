@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from santiago.artifacts.session_files import ASKED, SessionFiles
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.plan import Plan
+from santiago.contract.record import lean
 from santiago.contract.session import SessionState
 from santiago.contract.session_fold import apply
 from santiago.process.redact import Redactor
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SESSIONS = repository.RUNS.parent / "sessions"
 
 
-@dataclass(slots=True, kw_only=True)
+@lean(kw_only=True)
 class Planning:
     """Everything that read-only commands need of a session."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from santiago.contract.events import Context
+from santiago.contract.record import lean
 from santiago.executor.reopen import Grants
 from santiago.executor.situation import Scope
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from santiago.contract.state import RunState
 
 
-@dataclass(slots=True, kw_only=True)
+@lean(kw_only=True)
 class Request:
     """What one start of a run was asked to do."""
 

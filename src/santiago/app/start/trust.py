@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from santiago.app.config import effective, of_project, values_of
@@ -12,6 +11,7 @@ from santiago.app.powers import MEANS, powers
 from santiago.artifacts.trust import Trust
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
+from santiago.contract.record import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ NAMED = 6
 """How many settings one message names."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Waiting:
     """Settings that nobody has trusted yet."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from santiago.contract.record import record
+from santiago.contract.record import lean, record
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -35,7 +35,7 @@ class Letter:
     """Why it cannot be understood; it is then only reported and put away."""
 
 
-@dataclass(slots=True)
+@lean()
 class Heard:
     """What follows from the letters that were read."""
 

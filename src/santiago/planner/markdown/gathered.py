@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from santiago.contract.patterns import pattern
+from santiago.contract.record import lean
 from santiago.planner import words
 from santiago.planner.commands import Found
 from santiago.planner.draft import Dep, DraftCriterion, Hint
@@ -18,7 +19,7 @@ _OWN_ID = pattern(
 _SAYS_WHAT_FOLLOWS = pattern(r"\b(?:then|shall|alors|entonces|então|dann)\b|→|->|,\s*the\b", re.IGNORECASE)
 
 
-@dataclass(slots=True)
+@lean()
 class _Draft:
     """One criterion. Its parts are joined only at the end, which keeps the time linear."""
 
@@ -29,7 +30,7 @@ class _Draft:
     """The sentence already says what follows, as in `When …, then …` or an EARS line."""
 
 
-@dataclass(slots=True)
+@lean()
 class Criteria:
     """A list of criteria that is still growing. A Given begins a criterion; When and Then continue it."""
 
@@ -76,7 +77,7 @@ def _continues(raw: str) -> bool:
     return match is not None and raw[match.end() - 1] in "*_:, \t" and not raw.startswith("I ")
 
 
-@dataclass(slots=True)
+@lean()
 class Gathered:
     """Everything found in one unit. Possible criteria are kept apart by how they were written."""
 

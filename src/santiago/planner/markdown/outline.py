@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
 from santiago.contract.patterns import pattern
+from santiago.contract.record import lean
 from santiago.planner.errors import DocumentError
 
 MAX_DEPTH = 100
@@ -29,7 +30,7 @@ class Kind(Enum):
     QUOTE = "quote"
 
 
-@dataclass(slots=True)
+@lean()
 class Block:
     """One block. `lines[i]` is source line `line + i`, without its marker."""
 
@@ -73,7 +74,7 @@ class Block:
         return self.line + len(self.lines) - 1
 
 
-@dataclass(slots=True)
+@lean()
 class Outline:
     blocks: list[Block] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)

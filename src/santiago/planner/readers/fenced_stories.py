@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
+from santiago.contract.record import lean
 from santiago.planner import ids
 from santiago.planner.draft import Document, Unit
 from santiago.planner.errors import DocumentError
@@ -36,7 +37,7 @@ _PLACEHOLDER_ID = pattern(r"(?:[A-Za-z]+[-_]?)?(?:[xX]{2,}|[nN#]{2,}|…|\.\.\.|
 _ELLIPSIS = pattern(r"…|\.\.\.$|^\.\.\.")
 
 
-@dataclass(slots=True)
+@lean()
 class _Fence:
     """One record in a fence."""
 
@@ -48,7 +49,7 @@ class _Fence:
     """Index of the block with the same id that announces the record, or -1."""
 
 
-@dataclass(slots=True)
+@lean()
 class _Reading:
     source: Source
     fences: list[_Fence] = field(default_factory=list)

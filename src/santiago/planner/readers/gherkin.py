@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
+from santiago.contract.record import lean
 from santiago.planner import hints, ids
 from santiago.planner.draft import Document, DraftCriterion, Hint, Unit, unique
 from santiago.planner.findings import warning
@@ -18,7 +19,7 @@ _TAG = pattern(r"@([^\s@#]+)")
 _CRITERION_ID = pattern(r"[\[(]?((?:AC|CA|TC|SC)[-_ ]?\w*?\d+(?:[.\-]\d+)*)[\])]?(?![\w])", re.IGNORECASE)
 
 
-@dataclass(slots=True)
+@lean()
 class _Scenario:
     title: str
     line: int
@@ -28,7 +29,7 @@ class _Scenario:
     has_then: bool = False
 
 
-@dataclass(slots=True)
+@lean()
 class _Unit:
     title: str
     line: int

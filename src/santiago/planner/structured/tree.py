@@ -6,11 +6,12 @@ A scalar keeps its text as written, so that ids such as 003, 1.10 and NO survive
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
 from santiago.contract.patterns import pattern
+from santiago.contract.record import lean
 from santiago.planner.errors import DocumentError
 
 MAX_DEPTH = 200
@@ -21,7 +22,7 @@ MAX_DIGITS = 1_000
 ScalarKind = Literal["string", "number", "bool", "null"]
 
 
-@dataclass(slots=True)
+@lean()
 class Scalar:
     line: int
     text: str
@@ -43,7 +44,7 @@ class Scalar:
                 return self.text
 
 
-@dataclass(slots=True)
+@lean()
 class Array:
     line: int
     items: list[Node] = field(default_factory=list)
@@ -58,7 +59,7 @@ class Field(NamedTuple):
     value: Node
 
 
-@dataclass(slots=True)
+@lean()
 class Object:
     line: int
     fields: dict[str, Field] = field(default_factory=dict)

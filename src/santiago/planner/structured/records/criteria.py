@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from santiago.contract.patterns import pattern
+from santiago.contract.record import lean
 from santiago.planner import words
 from santiago.planner.draft import DraftCriterion, Hint
 from santiago.planner.structured.records import vocabulary
@@ -43,7 +44,7 @@ _TIERS = tuple(frozenset(tier) for tier in vocabulary.CRITERIA)
 _STATED = _TIERS[0] | _TIERS[1]
 
 
-@dataclass(slots=True)
+@lean()
 class Criteria:
     """The criteria of one record, the commands in them, and the names of the fields that they came from."""
 

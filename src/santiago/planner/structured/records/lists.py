@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from santiago.contract.record import lean
 from santiago.planner import ids, words
 from santiago.planner.structured.records import vocabulary
 from santiago.planner.structured.records.criteria import has_criteria
@@ -37,7 +38,7 @@ _GROUPS = frozenset(vocabulary.GROUP_LISTS)
 _INNER = frozenset(vocabulary.INNER_LISTS)
 
 
-@dataclass(slots=True, eq=False)
+@lean(eq=False)
 class Group:
     """A phase, epic or other group of units."""
 
@@ -51,7 +52,7 @@ class Group:
     """False for a parent story or feature: its parts belong together but are no stage of the plan."""
 
 
-@dataclass(slots=True)
+@lean()
 class Member:
     """One element of a list of units."""
 
@@ -63,7 +64,7 @@ class Member:
     future: bool = False
 
 
-@dataclass(slots=True)
+@lean()
 class Candidate:
     """A list that may be the list of units."""
 
