@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -23,6 +24,10 @@ def entry() -> None:
 
         print(f"santiago {__version__}")  # noqa: T201  # as above
         sys.exit(0)
+    # Modules and plans live until the end, so frequent garbage collection would find nothing.
+    gc.set_threshold(100_000, 20, 100)
     from santiago.cli.main import main
 
-    sys.exit(main(arguments))
+    code = main(arguments)
+    gc.freeze()  # Python collects once more when it ends, which would take longer than loading click
+    sys.exit(code)

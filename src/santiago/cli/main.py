@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -69,8 +68,6 @@ def santiago() -> None:
 
 def main(arguments: list[str]) -> int:
     """Run the command line and return the exit code. Every error is turned into a message here."""
-    # Modules and plans live until the end, so frequent garbage collection would find nothing.
-    gc.set_threshold(50_000, 20, 100)
     try:
         outcome: Any = santiago.main(args=arguments, prog_name="santiago", standalone_mode=False)
     except Exception as error:  # the last place to turn an error into words
