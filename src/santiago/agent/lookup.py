@@ -6,6 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from santiago.contract.patterns import pattern
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -15,7 +17,7 @@ MOST_NESTED = 1024 * 1024
 """Longest text that is parsed as JSON when a path leads into it, in characters."""
 MOST_SEARCHED = 20_000
 """How many characters of a text a pattern is matched against."""
-_INDEX = re.compile(r"-?[0-9]{1,6}")
+_INDEX = pattern(r"-?[0-9]{1,6}")
 
 
 def at(document: Any, path: str) -> Any:
@@ -95,7 +97,7 @@ def _writable(text: str) -> str:
     return text
 
 
-_FIGURE = re.compile(r"\s*\$?([0-9][0-9,]{0,20}(?:\.[0-9]{1,20})?)\s*([kKmM]?)")
+_FIGURE = pattern(r"\s*\$?([0-9][0-9,]{0,20}(?:\.[0-9]{1,20})?)\s*([kKmM]?)")
 _SCALE = {"": 1, "k": 1_000, "m": 1_000_000}
 
 

@@ -14,6 +14,7 @@ from santiago.agent.faults import reason_of as fault_of
 from santiago.agent.stream import MOST_TEXT, Trouble
 from santiago.agent.waits import wait_in
 from santiago.contract.outcomes import AgentEnding, Usage
+from santiago.contract.patterns import pattern
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.contract.units import Usd
 
@@ -22,16 +23,16 @@ if TYPE_CHECKING:
     from santiago.agent.stream import Reading
     from santiago.process.command import Report
 
-_ASKED = re.compile(r"^[*_`]{0,3}SANTIAGO_QUESTION:[ \t]*(\S.*)$", re.MULTILINE)
+_ASKED = pattern(r"^[*_`]{0,3}SANTIAGO_QUESTION:[ \t]*(\S.*)$", re.MULTILINE)
 """Matches only at the beginning of a line, since a critique that an agent repeats may quote earlier questions."""
 MOST_QUESTION = 4_000
 LAST_LINES = 5
 """How many last lines of a program's output are searched for its failure."""
-_LIMITED = re.compile(
+_LIMITED = pattern(
     r"rate[ _-]?limit|too many requests|\b429\b|(?:usage|session|weekly|hourly|daily|your) limit|quota", re.IGNORECASE
 )
 """Limits of a service, but not of time or memory."""
-_EMPTY = re.compile(
+_EMPTY = pattern(
     r"credit balance is too low|exceeded your current quota|insufficient_quota|billing[ _]hard[ _]limit", re.IGNORECASE
 )
 """An account without money, in the words of the services themselves; programs that count money have words of their own."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from santiago.agent.normalize import ending_of
 from santiago.agent.packet import render
 from santiago.contract.detail import LONGEST
 from santiago.contract.outcomes import AgentEnding, Usage
+from santiago.contract.patterns import pattern
 from santiago.contract.reasons import Reason
 from santiago.contract.session import LONGEST_DRAFT
 from santiago.contract.units import Usd
@@ -52,7 +52,7 @@ MOST_EVIDENCE, MOST_NAME = 200, 500
 DETAIL = "detail.json"
 """File, beside the agent's folder, into which it writes a detailed plan, or a draft of a whole plan."""
 
-_PLACE = re.compile(r"\{([a-z_]+)\}")
+_PLACE = pattern(r"\{([a-z_]+)\}")
 
 
 class Fenced(NamedTuple):

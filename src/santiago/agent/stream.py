@@ -6,7 +6,6 @@ Lenient by design: a line that is not JSON, or that no rule fits, changes nothin
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,6 +14,7 @@ from santiago.agent.dispatch import Dispatch
 from santiago.agent.lookup import at, first_line, fits, number_of, parts, text_of
 from santiago.agent.waits import bounded, wait_in
 from santiago.contract.outcomes import Usage
+from santiago.contract.patterns import pattern
 from santiago.contract.record import lean
 from santiago.contract.units import Usd
 
@@ -33,7 +33,7 @@ MOST_DENIALS = 20
 MOST_ACTIONS = 200
 _BEFORE = "\ufeff\0 \t"
 """Characters before a line's text that mean nothing."""
-_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_ESCAPES = pattern(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 
 @lean()

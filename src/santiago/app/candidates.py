@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from santiago.contract.patterns import pattern
 from santiago.contract.record import record
 from santiago.judge.missing import ENVIRONMENT, node_install, python_install
 from santiago.util import regular
@@ -22,7 +23,7 @@ _MOST_FILES = 50
 _MOST_LISTED = 10_000
 _MOST_PARTS = 8
 """How many folders of a monorepo get a check of their own."""
-_FOR_PYTEST = re.compile(r"^(?:async )?def test_|^(?:import|from) pytest\b", re.MULTILINE)
+_FOR_PYTEST = pattern(r"^(?:async )?def test_|^(?:import|from) pytest\b", re.MULTILINE)
 _HOLDING_PARTS = ("packages", "apps", "services", "libs", "crates", "modules")
 _NO_PART = frozenset({"node_modules", "vendor", "target", "build", "dist", "docs", "examples", "tests", "test"})
 

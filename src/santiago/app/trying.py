@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -15,6 +14,7 @@ from santiago.app.start.ground import ground_of
 from santiago.app.start.judging import Means
 from santiago.app.start.scratch import scratch_of
 from santiago.contract.errors import SantiagoError
+from santiago.contract.patterns import pattern
 from santiago.contract.plan import CONTRACT_VERSION, Origin, Plan, Source, Story
 from santiago.contract.ports.run import Never
 from santiago.contract.reasons import ExitCode, Reason
@@ -241,8 +241,8 @@ def _last_words(result: CheckResult) -> str:
     return first(flat(telling[-1]), _LONGEST) if telling else f"exit {result.exit_code}"
 
 
-_ERROR = re.compile(r"\b[A-Z]\w{0,80}(?:Error|Exception): [^\n]{1,300}")
-_TELLS = re.compile(r"^(?!npm (?:error|ERR!) A complete log|make(?:\[\d+\])?: \*\*\* \[).*\w")
+_ERROR = pattern(r"\b[A-Z]\w{0,80}(?:Error|Exception): [^\n]{1,300}")
+_TELLS = pattern(r"^(?!npm (?:error|ERR!) A complete log|make(?:\[\d+\])?: \*\*\* \[).*\w")
 """Lines of output that say more than that something failed, or where a log is."""
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -13,6 +12,7 @@ from urllib.parse import quote
 from santiago.artifacts import beneath
 from santiago.contract.ids import is_story_id, story_order
 from santiago.contract.moments import text_of
+from santiago.contract.patterns import pattern
 from santiago.contract.ports.desk import Letter, LetterKind
 from santiago.util.disk import guarding
 
@@ -29,7 +29,7 @@ MOST = 1000
 
 _ORDER: tuple[LetterKind, ...] = ("stop-now", "stop", "answer", "change", "hint", "pause")
 _STOPS = ("stop-now.json", "stop.json")
-_NUMBERED = re.compile(r"(?:(?P<kind>change|hint)-(?P<subject>.+)|pause)-[0-9]{1,9}\.json")
+_NUMBERED = pattern(r"(?:(?P<kind>change|hint)-(?P<subject>.+)|pause)-[0-9]{1,9}\.json")
 _LONGEST_NAME = 200
 
 

@@ -23,6 +23,7 @@ from santiago.contract.board import (
 )
 from santiago.contract.counting import count
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.patterns import pattern
 from santiago.contract.reasons import ErrorClass, Reason
 from santiago.contract.record import record
 from santiago.util.inside import is_inside
@@ -45,7 +46,7 @@ _STATUSES: dict[Queue, tuple[Status, ...]] = {
 _BUDGET = 3
 _MOST_LISTED = 50
 """How many rows a refusal lists."""
-_NOT_UTF8 = re.compile("[\ud800-\udfff]")
+_NOT_UTF8 = pattern("[\ud800-\udfff]")
 """The characters that stand for bytes that are not UTF-8."""
 
 

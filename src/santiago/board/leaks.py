@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -40,17 +42,17 @@ _STANDARDS = (
     "CP|LATIN|WINDOWS|MPEG|MP|VP|AV|PM|CO|F|H|X|A|B|C|T|P|Q|K|V"
 )
 _IDS = rf"(?!(?:{_STANDARDS})-\d)[A-Z][A-Z0-9]*-\d+(?:\.S\d+)*(?![\w-])|(?:VIS|PIL|OBJ|OUT|CAP)-[A-Z0-9][\w-]*|PLAN-[\w-]+|bootstrap_foundation_\w*"
-_LEAK = re.compile(rf"(?<![\w./:@$<-])(?:{_COMMANDS}|{_KEYS}|{_QUEUES}|{_FLAGS}|{_PATHS}|{_IDS})", re.ASCII)
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{1,20}://\S+", re.IGNORECASE)
-_WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+:-]{1,119}")
+_LEAK = pattern(rf"(?<![\w./:@$<-])(?:{_COMMANDS}|{_KEYS}|{_QUEUES}|{_FLAGS}|{_PATHS}|{_IDS})", re.ASCII)
+_ADDRESS = pattern(r"[a-z][a-z0-9+.-]{1,20}://\S+", re.IGNORECASE)
+_WORD = pattern(r"[A-Za-z0-9_][A-Za-z0-9_.@+:-]{1,119}")
 _LEADING = r"(?:(?:in|into|to|at|from|for|of|by|with|via|see|on|as|and|or)\s+)"
 _CUT = "\x00"
 _PARTICLE = "(?:으로|에서|까지|부터|에게|을|를|이|가|은|는|의|에|로|와|과|도)"
 """Korean particles, which are written onto the end of the word before."""
-_DANGLING = re.compile(
+_DANGLING = pattern(
     rf"(?:(?<!\w){_LEADING})?{_CUT}(?:[\s,;/]{{1,4}}(?:and |or )?{_CUT}){{0,50}}(?:{_PARTICLE}(?!\w))?", re.IGNORECASE
 )
-_EMPTY = re.compile(r"\(\s*\)|\[\s*\]|\{\s*\}|<\s*>|\"\s*\"|'\s*'")
+_EMPTY = pattern(r"\(\s*\)|\[\s*\]|\{\s*\}|<\s*>|\"\s*\"|'\s*'")
 
 
 def clean(text: str, is_id: Callable[[str], bool] = lambda _: False) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from santiago.board import leaks, triage
 from santiago.board.verdict import ACTIONABLE, is_for_user
 from santiago.board.wording import Situation, titles_of
+from santiago.contract.patterns import pattern
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 FINISHED = 3
 """How many titles of finished work are named."""
 _LONGEST_TITLE = 160
-_PRIORITY = re.compile(r"^[\s\[(]{0,4}p[0-3]\b[\s\]):-]{0,4}", re.IGNORECASE)
+_PRIORITY = pattern(r"^[\s\[(]{0,4}p[0-3]\b[\s\]):-]{0,4}", re.IGNORECASE)
 
 
 @record

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal
 
+from santiago.contract.patterns import pattern
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _ALIASES = {
     "refactoring-specialist": ("refactor", "refactoring", "cleanup", "cleanup-specialist"),
 }
 _KNOWN = {alias: slug for slug, aliases in _ALIASES.items() for alias in (slug, *aliases)}
-_HINT = re.compile(r"(?<![\w-])profile\s{0,8}[:=]\s{0,8}([A-Za-z0-9_-]{1,60})", re.IGNORECASE)
+_HINT = pattern(r"(?<![\w-])profile\s{0,8}[:=]\s{0,8}([A-Za-z0-9_-]{1,60})", re.IGNORECASE)
 
 
 @record

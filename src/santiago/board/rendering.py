@@ -9,6 +9,7 @@ from santiago.artifacts.files import read_text
 from santiago.board import leaks
 from santiago.board.wording import WORDS, Language
 from santiago.contract.errors import SantiagoError
+from santiago.contract.patterns import pattern
 from santiago.contract.record import record
 from santiago.util.inside import is_inside
 from santiago.util.text import flat
@@ -25,14 +26,14 @@ _HEADING = 80
 _LANGUAGES: dict[str, Language] = {
     "en": "en", "english": "en", "en-us": "en", "en-gb": "en", "ko": "ko", "korean": "ko", "ko-kr": "ko", "한국어": "ko",
 }  # fmt: skip
-_LANGUAGE = re.compile(
+_LANGUAGE = pattern(
     r"^[ \t>*_-]{0,8}language[*_ \t]{0,8}:[*_ \t]{0,8}`?([^\s`*_,.]{1,20})", re.IGNORECASE | re.MULTILINE
 )
-_PROMPT = re.compile(r"(?:\btitled\s{1,4}`|^prompt heading:[ \t]{0,8})([^`\n]{1,80})", re.IGNORECASE | re.MULTILINE)
-_WHY = re.compile(
+_PROMPT = pattern(r"(?:\btitled\s{1,4}`|^prompt heading:[ \t]{0,8})([^`\n]{1,80})", re.IGNORECASE | re.MULTILINE)
+_WHY = pattern(
     r"(?:\bstart(?:s|ing)?\s{1,4}with\s{1,4}`|^why sentence:[ \t]{0,8})([^`\n]{1,80})", re.IGNORECASE | re.MULTILINE
 )
-_ITEM = re.compile(r"^[ \t]{0,3}([123])[.)][ \t]{1,4}(\S[^\n]{0,79})$", re.MULTILINE)
+_ITEM = pattern(r"^[ \t]{0,3}([123])[.)][ \t]{1,4}(\S[^\n]{0,79})$", re.MULTILINE)
 
 
 @record

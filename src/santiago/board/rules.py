@@ -19,6 +19,7 @@ from santiago.contract.board import (
     Status,
 )
 from santiago.contract.counting import count
+from santiago.contract.patterns import pattern
 from santiago.contract.reasons import ErrorClass
 from santiago.contract.record import record
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 LONGEST = 20_000
 """The most characters that one value may have."""
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_CONTROL = pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 """Control characters, and the characters that stand for bytes that are no text."""
 MOST_ATTEMPTS = 10_000
 _NO_CHECKS = frozenset({"", ":", "true"})

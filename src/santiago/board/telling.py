@@ -9,6 +9,7 @@ from santiago.board import rendering
 from santiago.board.next_prompt import FINISHED, Product, Target, prompt_block, target_of, user_text
 from santiago.board.verdict import Verdict, is_ending, judge_counted
 from santiago.contract.board import BoardEvent
+from santiago.contract.patterns import pattern
 from santiago.contract.record import record
 from santiago.util import regular
 from santiago.util.inside import is_inside
@@ -23,7 +24,7 @@ _MOST_SEARCHED = 50
 """How many tickets are searched for one with a title that users may read."""
 _VISION = ".sigee/product-truth/vision.yaml"
 _LARGEST = 2**20
-_STATEMENT = re.compile(r"^[ \t-]{0,40}statement:[ \t]{1,8}([^\s|>#][^\n]{0,500})$", re.MULTILINE)
+_STATEMENT = pattern(r"^[ \t-]{0,40}statement:[ \t]{1,8}([^\s|>#][^\n]{0,500})$", re.MULTILINE)
 
 
 @record

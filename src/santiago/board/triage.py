@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from santiago.contract.moments import ms_of
+from santiago.contract.patterns import pattern
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from santiago.contract.board import Card
 
 NONE = "NO_BLOCKED_TICKETS"
-_TAG = re.compile(r"(?<![\w-])p([0-3])(?!-?\w)", re.IGNORECASE)
+_TAG = pattern(r"(?<![\w-])p([0-3])(?!-?\w)", re.IGNORECASE)
 _DAY_MS = 86_400_000
 
 

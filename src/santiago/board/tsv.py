@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from santiago.contract.board import FIELDS, QUEUES
+from santiago.contract.patterns import pattern
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ HISTORY = "history/retry-events.tsv"
 QUEUE_FILES = {f"queues/{queue}.tsv": queue for queue in QUEUES}
 LARGEST = 256 * 2**20
 """The largest file that is read, in bytes."""
-_ARCHIVE = re.compile(r"done-[0-9]{4}-[0-9]{2}\.tsv")
+_ARCHIVE = pattern(r"done-[0-9]{4}-[0-9]{2}\.tsv")
 _GAP = "\x1f"
 """Separates values while a line is made. No value may contain it."""
 _BREAKS = str.maketrans("\t\r\n" + _GAP, "   \t")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from santiago.board.claims import claim_mark
 from santiago.board.triage import priority
 from santiago.contract.board import QUEUES, Queue
+from santiago.contract.patterns import pattern
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _PHRASES = (
     "needs_user_confirmation", "external_decision_required", "user_decision_required",
     r"requires\s+user\s+confirmation", r"user\s+confirmation\s+required",
 )  # fmt: skip
-_SIGNAL = re.compile(rf"(?<![\w-])(?:{'|'.join(_PHRASES)})(?!-?\w)", re.IGNORECASE)
+_SIGNAL = pattern(rf"(?<![\w-])(?:{'|'.join(_PHRASES)})(?!-?\w)", re.IGNORECASE)
 
 
 @record

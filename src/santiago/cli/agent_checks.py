@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 import threading
 from dataclasses import field, replace
@@ -15,6 +14,7 @@ from santiago.agent import catalog
 from santiago.app.profiles import own_catalog
 from santiago.app.start import agents
 from santiago.contract.errors import SantiagoError
+from santiago.contract.patterns import pattern
 from santiago.contract.ports.run import Never
 from santiago.contract.reasons import Reason
 from santiago.contract.record import lean, record
@@ -39,7 +39,7 @@ VERSION_SECONDS = 15
 ANSWER_SECONDS = 60
 MOST_WORDS = 160
 QUESTION = "Answer with the single word ready.\n"
-_NUMBER = re.compile(r"(?<!\d)\d+(?:\.\d+)+[\w.+-]*")
+_NUMBER = pattern(r"(?<!\d)\d+(?:\.\d+)+[\w.+-]*")
 
 
 @lean(kw_only=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import click
 
 from santiago.cli.view.text import paint, say
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.patterns import pattern
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.planner.findings import CATALOGUE
 from santiago.util.text import harmless
@@ -18,7 +18,7 @@ from santiago.util.text import harmless
 if TYPE_CHECKING:
     from santiago.app.loading import Run
 
-_LIKE_A_STORY = re.compile(r"(?i)[a-z][a-z-]{0,15}[0-9]{1,9}(?:\.[0-9]{1,9})*")
+_LIKE_A_STORY = pattern(r"(?i)[a-z][a-z-]{0,15}[0-9]{1,9}(?:\.[0-9]{1,9})*")
 """Matches `S5`, `R2`, `US-12`, `s2.1`. No code looks like this."""
 
 

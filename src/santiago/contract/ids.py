@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from typing import NewType
 
+from santiago.contract.patterns import pattern
+
 StoryId = NewType("StoryId", str)
 RunId = NewType("RunId", str)
 
 STORY_ID = r"[A-Z][A-Z0-9-]{0,63}(\.[0-9]+)*"
 RUN_ID = r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}"
 
-_RUNS = re.compile(r"\d+|\D+")
+_RUNS = pattern(r"\d+|\D+")
 
 
 def is_story_id(text: str) -> bool:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from typing import Any, AnyStr, cast
 
 _ASKED = ("match", "search", "fullmatch", "finditer", "findall", "sub", "split")
 
 
-def pattern(source: str, flags: int = 0) -> re.Pattern[str]:
+def pattern(source: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """Return what `re.compile` returns, except that nothing is compiled before it is used."""
-    return cast("re.Pattern[str]", _Later(source, flags))
+    return cast("re.Pattern[AnyStr]", _Later(source, flags))
 
 
 class _Later:
     """Stands for a compiled expression; after the first use its methods are that expression's own."""
 
-    def __init__(self, source: str, flags: int) -> None:
+    def __init__(self, source: str | bytes, flags: int) -> None:
         self.source = source
         self.options = flags
 

@@ -7,15 +7,17 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
+
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from santiago.contract.plan import Plan
 
 _BOX = r"[ \t]*(?:[-*+]|[0-9]{1,9}[.):])[ \t]+\["
-_TICK = re.compile(rf"^({_BOX})[xX](?=\])", re.MULTILINE)
-_BLANK = re.compile(rb"(?:\xef\xbb\xbf)?" + _BOX.encode() + rb"(?= \])")
-_LINE_ENDS = re.compile(rb"(\r\n|\r|\n)")
+_TICK = pattern(rf"^({_BOX})[xX](?=\])", re.MULTILINE)
+_BLANK = pattern(rb"(?:\xef\xbb\xbf)?" + _BOX.encode() + rb"(?= \])")
+_LINE_ENDS = pattern(rb"(\r\n|\r|\n)")
 _CLAIMS = "claimed_done"
 """The finding that says which stories the document's ticks claim done."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import unicodedata
 from dataclasses import fields, replace
 from itertools import chain
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from santiago.contract import codec
 from santiago.contract.detail import LONGEST, Detail, Substep
 from santiago.contract.errors import SantiagoError
+from santiago.contract.patterns import pattern
 from santiago.contract.plan import CONTRACT_VERSION, Origin, Story
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _PROSE = {"objective", "actions"}
 """Fields whose texts may have more than one line."""
 _HARMLESS = "\n\t\u200c\u200d"
 """Control characters that prose may hold. The last two join letters, or keep them apart."""
-_DRIVE = re.compile(r"[A-Za-z]:")
+_DRIVE = pattern(r"[A-Za-z]:")
 _CLOSED = {".git", ".santiago"}
 
 

@@ -22,6 +22,7 @@ from santiago.contract.outcomes import (
     Usage,
     Verdict,
 )  # fmt: skip
+from santiago.contract.patterns import pattern
 from santiago.contract.ports.agent import Packet
 from santiago.contract.ports.judge import SetUpFailedError, Work
 from santiago.contract.ports.workspace import WorkspaceConflictError
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
 MOST_TEST_FILES = 10
 """Test files that an agent is told of."""
-_LOOKS_LIKE_TEST = re.compile(r"(?:^|[/_.-])(?:tests?|spec)[/_.-]|Tests?\.\w+$", re.ASCII)
+_LOOKS_LIKE_TEST = pattern(r"(?:^|[/_.-])(?:tests?|spec)[/_.-]|Tests?\.\w+$", re.ASCII)
 
 
 @lean(kw_only=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.patterns import pattern
 from santiago.contract.phases import StoryPhase
 from santiago.contract.record import record
 
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 LONGEST = 2000
 """Characters of one selection."""
 MOST_NAMED = 6
-_COMMA = re.compile(r"""[^,"']+|"[^"]*"|'[^']*'|["',]""")
-_BETWEEN = re.compile(r"""\.\.|-|"[^"]*"|'[^']*'""")
+_COMMA = pattern(r"""[^,"']+|"[^"]*"|'[^']*'|["',]""")
+_BETWEEN = pattern(r"""\.\.|-|"[^"]*"|'[^']*'""")
 
 Places = tuple[int, ...]
 

@@ -160,7 +160,7 @@ _NEW_NAME = pattern(
     r"(?:.*/)?(?:sitecustomize\.py|usercustomize\.py|pyvenv\.cfg|python3?|pytest|node|npm|npx|make|bash|cargo)|test|check|verify"
 )
 """New files that Python, a shell or make load before or instead of what a check asks for."""
-_PROGRAM = re.compile(
+_PROGRAM = pattern(
     rb"\A#!|\bargv\b|\bargparse\b|\bclick\b|\btyper\b|\boptparse\b|__main__|\brequire\.main\b|\bfunc main\(|\bsignal\b|\bKeyboardInterrupt\b"
 )
 """Matches a file that is a program of its own, and so may end its own process."""

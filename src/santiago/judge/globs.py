@@ -7,10 +7,12 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_PIECE = re.compile(r"\*\*/?|[*?]|\[[^\]\n]+\]|\{[^{}]*\}|.", re.DOTALL)
+_PIECE = pattern(r"\*\*/?|[*?]|\[[^\]\n]+\]|\{[^{}]*\}|.", re.DOTALL)
 _PLAIN = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 

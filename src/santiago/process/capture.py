@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
-
-from santiago.contract.record import lean
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from santiago.process.redact import Redactor
 
 
-@lean(frozen=True)
-class Captured:
+class Captured(NamedTuple):
     """The kept output, redacted. If nothing was dropped, all of it is in the head."""
 
     head: str

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.process.redact import is_secret, secrets_in
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _ALLOWED = (
 )
 _PLAIN = frozenset(_ALLOWED.split())
 _FAMILIES = ("LC_", "PIP_", "UV_")
-_CREDENTIALS_IN_URL = re.compile(r"://[^/@\s]*:[^/@\s]+@")
+_CREDENTIALS_IN_URL = pattern(r"://[^/@\s]*:[^/@\s]+@")
 OWN_TEMPORARY = "/tmp"  # noqa: S108  # the name inside a sandbox, where it is private
 
 

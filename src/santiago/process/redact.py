@@ -7,19 +7,20 @@ from copy import copy
 from itertools import compress
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.process.forms import KEPT, SHORTEST, fold, known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 MARK = b"[redacted]"
-_NAMES = re.compile(r"TOKEN|SECRET|KEY|PASSWORD|PASSWD|CREDENTIAL|PASSPHRASE", re.IGNORECASE)
+_NAMES = pattern(r"TOKEN|SECRET|KEY|PASSWORD|PASSWD|CREDENTIAL|PASSPHRASE", re.IGNORECASE)
 LONGEST_SHAPE = 16 * 1024
 """How many bytes of something that looks like a credential are held back at most."""
 _TOKEN = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~+/=\\"
 # No possessive group anywhere: Python before 3.11.5 does not match one that has to try more than one way.
 _KEY_BEGINS = rb"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----"
-_SHAPES = re.compile(
+_SHAPES = pattern(
     rb"gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|xox[abprs]-[A-Za-z0-9-]{10,}|AKIA[A-Z0-9]{16}"
     rb"|sk-(?:ant-|proj-)?[A-Za-z0-9_-]{20,}|AIza[A-Za-z0-9_-]{30,}|glpat-[A-Za-z0-9_-]{18,}"
     rb"|[Bb]earer ([A-Za-z0-9._~+/-]{16,}=*)|eyJ[A-Za-z0-9_-]{10,2000}+\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{6,}"
@@ -27,7 +28,7 @@ _SHAPES = re.compile(
     rb"|(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{40,})+(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{8,})?)"
 )
 """Shapes of credentials, whether they are known or not. The beginning of a private key is enough."""
-_KEY_BEGUN = re.compile(
+_KEY_BEGUN = pattern(
     rb"-----BEGIN [A-Z ]{0,60}-{0,4}\Z|" + _KEY_BEGINS + rb"(?:[^-]|-(?!----)){0,16000}(?:-----[A-Z ]{0,60}-{0,5})?\Z"
 )
 _MARKS = tuple(b"ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ xox AKIA sk- AIza glpat- earer eyJ -----BEGIN".split())
@@ -49,7 +50,7 @@ def secrets_in(environment: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(sorted(value for value in named if len(value) >= SHORTEST and len(set(value)) > 2))
 
 
-_IN_URL = re.compile(r"://[^/@\s:]*:([^/@\s]+)@")
+_IN_URL = pattern(r"://[^/@\s:]*:([^/@\s]+)@")
 
 
 def to_hide(environment: Mapping[str, str]) -> tuple[str, ...]:

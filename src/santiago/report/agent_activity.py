@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from santiago.artifacts.attempts import AGENT_LOG
 from santiago.artifacts.names import attempt_folder
+from santiago.contract.patterns import pattern
 from santiago.report.evidence import AttemptEvidence, tidied
 from santiago.report.spending import thousands
 from santiago.util.text import count, fit, flat, width
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ACTIONS = 20
 """How many uses of tools are listed. The others are only counted."""
-_SHELL = re.compile(r"""(?:(?<!\S)/\S*/)?(?:ba|z|da)?sh -l?c (?P<mark>['"])(?P<words>.*?)(?:(?P=mark)$|$)""")
+_SHELL = pattern(r"""(?:(?<!\S)/\S*/)?(?:ba|z|da)?sh -l?c (?P<mark>['"])(?P<words>.*?)(?:(?P=mark)$|$)""")
 LEAST = 16
 """Columns that are kept for what happens now, however much else there is to show."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +14,7 @@ from santiago.artifacts.names import attempt_folder
 from santiago.artifacts.store import LARGEST
 from santiago.contract.counting import count
 from santiago.contract.errors import SantiagoError
+from santiago.contract.patterns import pattern
 from santiago.contract.reasons import Reason
 from santiago.executor.critique import telling_lines
 from santiago.util.text import harmless
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 TAIL = 4096
 LOG_END = 4 * 2**20
 """How many bytes of an agent's log are shown at most, since such logs can be very large."""
-_CHECKOUT = re.compile(
+_CHECKOUT = pattern(
     r"(?<![\w.~@+%-])(?:/[\w.~@+%-]+)*/santiago/[0-9a-f]{16}/[^/\s]+/(?:clean|work)/[^/\s\"':;&|()]+(/?)"
 )
 

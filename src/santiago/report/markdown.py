@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 
+from santiago.contract.patterns import pattern
 from santiago.util.text import first, flat
 
 LONGEST = 300
 """Characters of one text."""
-_CODE = re.compile(r"`([^`\n]{1,300})`")
-_MARKS = re.compile(r"[\\`*\[\]<>&~|$!^{}]|(?<![^\W_])_|_(?![^\W_])")
+_CODE = pattern(r"`([^`\n]{1,300})`")
+_MARKS = pattern(r"[\\`*\[\]<>&~|$!^{}]|(?<![^\W_])_|_(?![^\W_])")
 """Characters that Markdown reads as markup. An underscore between letters is not one."""
-_LINKS = re.compile(r"[@#]|(?<=www)\.|(?<=:)//", re.IGNORECASE)
+_LINKS = pattern(r"[@#]|(?<=www)\.|(?<=:)//", re.IGNORECASE)
 """Texts that code forges turn into links: names, numbers, addresses."""
-_ITEM = re.compile(r"^(\d{0,9})([-+.)])(?= )")
+_ITEM = pattern(r"^(\d{0,9})([-+.)])(?= )")
 
 
 def code(text: str) -> str:

@@ -17,6 +17,7 @@ from santiago.contract.answers import APPROVING, NO_PLAN, Understood, offers, un
 from santiago.contract.detail import Detail
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.outcomes import AttemptOutcome, CheckVerdict
+from santiago.contract.patterns import pattern
 from santiago.contract.record import record
 from santiago.executor import detailing
 
@@ -30,7 +31,7 @@ T = TypeVar("T")
 MOST_FILES = 20
 LARGEST = 1 << 22
 """Largest file that is read for a question, in bytes."""
-_FILE = re.compile(rb"^diff --git a/(.+?) b/", re.MULTILINE)
+_FILE = pattern(rb"^diff --git a/(.+?) b/", re.MULTILINE)
 _SAID = {CheckVerdict.INHERITED: "as before"}
 """Result of a check whose failures were all there before."""
 _SCOPED = frozenset({"detail", "result"})

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import Reason
 from santiago.executor.result import status_of
@@ -20,7 +20,7 @@ MOST = 200
 """How many stories the table has. Failed stories come first."""
 CELL = 120
 """Characters of one cell."""
-_MARKS = re.compile(r"[!-&(-+./:-@\[-`{-~]")
+_MARKS = pattern(r"[!-&(-+./:-@\[-`{-~]")
 
 
 def page(report: Report, following: list[str]) -> list[str]:

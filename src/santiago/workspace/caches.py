@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
+
+from santiago.contract.patterns import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +23,7 @@ RULES = "".join(f"{name}\n" for name in _NAMES.split()).encode()
 """As ignore rules for git, weaker than all others. Files of the base stay tracked."""
 _PASSING = [rule.rstrip("/") for rule in _NAMES.split() if rule not in (".venv/", "node_modules/", "*.egg-info/")]
 _CRATE = b"Cargo.toml"
-_UNUSUAL = re.compile(rb"[\\*?\[\]!# ]")
+_UNUSUAL = pattern(rb"[\\*?\[\]!# ]")
 """Characters that an ignore rule of git must escape."""
 
 

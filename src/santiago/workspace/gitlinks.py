@@ -7,10 +7,10 @@ git is told to skip these entries, and santiago itself reads what became of a su
 from __future__ import annotations
 
 import os
-import re
 import stat
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.contract.record import lean
 from santiago.util import regular
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MODE = b"\0\0\xe0\0"
 """Mode 160000 as an index holds it. Other bytes may look the same, so git is asked to confirm a match."""
-_HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
+_HASH = pattern("[0-9a-f]{40}|[0-9a-f]{64}")
 _MOST = 4096
 
 

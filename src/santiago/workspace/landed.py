@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.contract.errors import SantiagoError
 from santiago.contract.ids import is_run_id, is_story_id
+from santiago.contract.patterns import pattern
 from santiago.workspace.git import call, environment
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ DEEPEST = 5000
 """How many commits of a history are read for their messages."""
 MOST_COMMITS = 500
 """How many commits since the beginning of a run are searched for its changes."""
-_SAYS = re.compile(
+_SAYS = pattern(
     r"^[ \t]*(?:Santiago-(Run|Story|Content): (\S{1,100})|This (reverts) commit ([0-9a-f]{7,64}))", re.MULTILINE
 )
 """Indented lines match too: a squash merge puts several messages into its own, and some programs indent them."""

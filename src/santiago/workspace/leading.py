@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from santiago.contract.patterns import pattern
 from santiago.contract.record import record
 from santiago.util import regular
 
@@ -24,7 +25,7 @@ _LARGEST = 1024 * 1024
 MOST_FILES = 5000
 """How many entries of one folder of packages are looked at."""
 MOST_SITES = 50
-_NO_PYTHONPATH = re.compile(r"\bPYTHONPATH=|\bpy(?:thon|py)[\d.]*(?:\s+-[WX]\s+\S+|\s+-\w+)*?\s+-\w*[IE]")
+_NO_PYTHONPATH = pattern(r"\bPYTHONPATH=|\bpy(?:thon|py)[\d.]*(?:\s+-[WX]\s+\S+|\s+-\w+)*?\s+-\w*[IE]")
 """A command line with which python ignores PYTHONPATH."""
 
 

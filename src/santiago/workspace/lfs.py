@@ -7,7 +7,6 @@ objects. LFS replaces one by the other with a filter. Santiago runs no filter of
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import stat
 import uuid
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.patterns import pattern
 from santiago.contract.reasons import Reason
 from santiago.contract.record import lean
 from santiago.util import regular
@@ -38,7 +38,7 @@ MOST_FILLED = 2 * 2**30
 MOST_READ = 64 * 2**20
 _PIECE = 2**20
 _VERSION = b"version https://git-lfs.github.com/spec/v1\n"
-_POINTER = re.compile(_VERSION + rb"(ext-[^\n]{1,200}\n){0,9}oid sha256:([0-9a-f]{64})\nsize ([0-9]{1,15})\n")
+_POINTER = pattern(_VERSION + rb"(ext-[^\n]{1,200}\n){0,9}oid sha256:([0-9a-f]{64})\nsize ([0-9]{1,15})\n")
 
 
 @lean(frozen=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 import tomllib
 from hashlib import sha256
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
+
+from santiago.contract.patterns import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -17,7 +18,7 @@ _LOCKS = (
     " pylock.toml conda-lock.yml Cargo.lock go.sum go.mod Gemfile.lock composer.lock mix.lock pubspec.lock"
 )
 _NAMES = frozenset([*_LOCKS.split(), "pyproject.toml", "package.json"])
-_REQUIREMENTS = re.compile(r"requirements[\w.-]{0,60}\.txt|[\w.-]{1,60}[-_]requirements\.txt")
+_REQUIREMENTS = pattern(r"requirements[\w.-]{0,60}\.txt|[\w.-]{1,60}[-_]requirements\.txt")
 _OF_NODE = (
     "dependencies", "devDependencies", "peerDependencies", "optionalDependencies", "bundledDependencies", "workspaces",
     "overrides", "resolutions", "pnpm", "packageManager",

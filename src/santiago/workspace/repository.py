@@ -7,13 +7,13 @@ agent's folder git reads files and nothing else, no configuration.
 from __future__ import annotations
 
 import os
-import re
 import uuid
 from contextlib import closing, contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.patterns import pattern
 from santiago.contract.reasons import Reason
 from santiago.workspace import commits
 from santiago.workspace.caches import RULES, rules_for
@@ -38,7 +38,7 @@ RAW = b"* -text -eol -ident -filter -working-tree-encoding\n"
 """Attributes that outrank those in the tree: every file is kept byte for byte."""
 _TRIES = 20
 """How often writing a ref is tried again if it did not move. Each try takes a few milliseconds."""
-_HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
+_HASH = pattern("[0-9a-f]{40}|[0-9a-f]{64}")
 
 # Commands that read many questions from their input, so that one process can answer them all.
 _MOVE = ("update-ref", "--stdin")
@@ -49,7 +49,7 @@ _COMPARE = (
     "--ignore-submodules=none",
 )  # fmt: skip
 _READ = ("cat-file", "--batch", "-z")
-_READ_BLOB = re.compile(rb"[0-9a-f]{40,64} blob ([0-9]+)\n")
+_READ_BLOB = pattern(rb"[0-9a-f]{40,64} blob ([0-9]+)\n")
 _AROUND = 1000
 """Bytes that git writes around a file."""
 _KEEP = ("hash-object", "-w", "-t", "commit", "--no-filters", "--stdin-paths")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ids import is_run_id, is_story_id
+from santiago.contract.patterns import pattern
 from santiago.contract.ports.workspace import Integration, Opened, Snapshot, WorkspaceConflictError
 from santiago.contract.reasons import Reason
 from santiago.workspace import branch, dependencies, gitlinks, lfs, lfs_files, locks, private, refs
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from santiago.workspace.private import Common
     from santiago.workspace.refs import AttemptRef, Ref
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}")
+_NAME = pattern(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}")
 _SHOW = (
     "--literal-pathspecs", "-c", "core.quotePath=false",
     "diff-tree", "-r", "--patch", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",

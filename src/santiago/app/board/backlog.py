@@ -9,6 +9,7 @@ from santiago.artifacts.files import read_text
 from santiago.board.board import add
 from santiago.contract.board import Card
 from santiago.contract.errors import SantiagoError
+from santiago.contract.patterns import pattern
 from santiago.planner.plan_spec import plan_id
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from santiago.board.opening import Opened
 
-_OPEN_BOX = re.compile(r"^\s*[-*+] \[ \] \S", re.MULTILINE)
+_OPEN_BOX = pattern(r"^\s*[-*+] \[ \] \S", re.MULTILINE)
 MOST = 10_000
 """The most plans that are looked at."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import posixpath
-import re
 from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from santiago.app.start.side_by_side import of_jobs, of_limits
 from santiago.artifacts.repository import find_root
 from santiago.contract.checks import commands_of
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.patterns import pattern
 from santiago.contract.phases import StoryPhase
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from santiago.process.place import Dependency
     from santiago.workspace.workspace import GitWorkspace
 
-_OWN_PYTHON = re.compile(r"[\w.][\w./-]*/(?:python|pypy)[\d.]*")
+_OWN_PYTHON = pattern(r"[\w.][\w./-]*/(?:python|pypy)[\d.]*")
 GIVE_CHECK = (
     'Name a command that tests the work: `santiago run PRD --verify "CMD"`, or story_commands under [verification] '
     "in santiago.toml; for `execute`, verification.story_commands in the run input."

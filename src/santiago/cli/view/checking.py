@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.contract.events import EventKind
+from santiago.contract.patterns import pattern
 from santiago.util.text import flat
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _WORDS = {
     "claim": "checks what is claimed done",
     "claim-base": "checks without what is claimed done",
 }
-_PLACE = re.compile(rf"(?:(?P<story>.+?)(?:-\d+)?-)?(?P<what>{'|'.join(sorted(_WORDS, reverse=True))})(?:-S[\d.]+)?$")
+_PLACE = pattern(rf"(?:(?P<story>.+?)(?:-\d+)?-)?(?P<what>{'|'.join(sorted(_WORDS, reverse=True))})(?:-S[\d.]+)?$")
 """Matches the name of a checkout: story, attempt and purpose. One of the run may end with the story of its checks."""
 RUN = "run"
 """Stands for the whole run in place of a story's id."""

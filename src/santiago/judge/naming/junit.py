@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from contextlib import suppress
 from io import BytesIO
 from itertools import islice
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from santiago.contract.patterns import pattern
 from santiago.judge.naming.ids import numbered, worst
 from santiago.util import regular
 
@@ -24,9 +24,9 @@ MOST_FILES = 1000
 _MOST_FOLDERS = 5000
 _SKIPPED_FOLDERS = frozenset({".git", "node_modules", ".venv", "venv", ".tox", ".nox", "__pycache__", ".mypy_cache"})
 _NOT_RUN = frozenset({"notrun", "disabled", "skipped", "suppressed"})
-_BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--[^>]*>\s*)?<testsuites?[\s>/]")
+_BEGINS = pattern(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--[^>]*>\s*)?<testsuites?[\s>/]")
 """Matches a report without entity declarations. No runner writes these, and they can turn a small file into a huge one."""
-_CLASS = re.compile(r"\.(?=[A-Z])")
+_CLASS = pattern(r"\.(?=[A-Z])")
 
 
 class UnreadError(Exception):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from santiago.contract.counting import count
+from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import hints
 from santiago.planner.draft import Document, DraftCriterion, Hint, Unit, unique
@@ -16,15 +17,15 @@ from santiago.planner.structured.records.criteria import given_when_then
 from santiago.planner.structured.tree import Array, Object, Scalar, as_text, flat, items, objects
 
 _Rule = tuple[re.Pattern[str], str]
-_SAID = (re.compile(r"(?s)\s*\S"), "a text")
-_REQUIREMENT = {"id": (re.compile(r"R[0-9]+$"), "an id such as R1"), "text": _SAID}
-_CRITERION = {"id": (re.compile(r"AC-[0-9]+$"), "an id such as AC-1"), "given": _SAID, "when": _SAID, "then": _SAID}
+_SAID = (pattern(r"(?s)\s*\S"), "a text")
+_REQUIREMENT = {"id": (pattern(r"R[0-9]+$"), "an id such as R1"), "text": _SAID}
+_CRITERION = {"id": (pattern(r"AC-[0-9]+$"), "an id such as AC-1"), "given": _SAID, "when": _SAID, "then": _SAID}
 _LISTS = {"requirements": _REQUIREMENT, "acceptance_criteria": _CRITERION}
 _OPTIONAL = ("goals", "non_goals", "verification_command", "technical_notes", "files_to_modify")
 _TEXTS = {
-    "id": (re.compile(r"[a-z0-9]+(-[a-z0-9]+)*$"), "lower-case words joined by hyphens"),
-    "title": (re.compile(r"(?s).{5,120}$"), "a text of 5 to 120 characters"),
-    "description": (re.compile(r"(?s).{20,}$"), "a text of 20 characters or more"),
+    "id": (pattern(r"[a-z0-9]+(-[a-z0-9]+)*$"), "lower-case words joined by hyphens"),
+    "title": (pattern(r"(?s).{5,120}$"), "a text of 5 to 120 characters"),
+    "description": (pattern(r"(?s).{20,}$"), "a text of 20 characters or more"),
 }
 
 
