@@ -7,7 +7,6 @@ import shutil
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +23,7 @@ PREFERRED = ("claude", "codex", "opencode", "gemini", "aider", "mini-swe-agent")
 """The order in which an agent is chosen if none was named. Other agents follow by name."""
 NOT_CHOSEN = frozenset({"command"})
 MOST_BYTES = 256 * 1024
+_BUILT_IN = Path(__file__).parent / "profiles"
 _SHARED = frozenset({".local", ".config", ".cache", "home", "root"})
 """In these folders, what is beside `bin` is private to the user, such as credentials of other agents."""
 
@@ -62,7 +62,7 @@ class Catalog:
         """Folder of the user's profiles, `NAME.toml`."""
 
     def names(self) -> list[str]:
-        found = {Path(entry.name).stem for entry in _built_in().iterdir() if entry.name.endswith(".toml")}
+        found = {path.stem for path in _BUILT_IN.glob("*.toml")}
         if self.own is not None and self.own.is_dir():
             found |= {path.stem for path in self.own.glob("*.toml")}
         return _ordered(found)
@@ -165,11 +165,7 @@ def _whole(path: Path) -> Path:
 
 @cache
 def _shipped(name: str) -> Profile:
-    return parse((_built_in() / f"{name}.toml").read_text("utf-8"), f"built-in profile {name}")
-
-
-def _built_in() -> resources.abc.Traversable:
-    return resources.files("santiago.agent") / "profiles"
+    return parse((_BUILT_IN / f"{name}.toml").read_text("utf-8"), f"built-in profile {name}")
 
 
 def _ordered(names: set[str]) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
-from zoneinfo import ZoneInfo
 
 MOST_WAIT = 14 * 24 * 3600
 """Longest wait in seconds that is believed."""
@@ -101,6 +100,8 @@ def _zone(name: str | None) -> tzinfo | None:
         return None
     if name.upper() in ("UTC", "GMT"):
         return UTC
+    from zoneinfo import ZoneInfo  # loaded here, since hardly any refusal names a zone
+
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):

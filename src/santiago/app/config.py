@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import tomllib
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -187,6 +185,8 @@ def _take(settings: dict[str, Setting], table: dict[str, Any], origin: str) -> N
 
 
 def _unknown(origin: str, name: str, known: Any) -> SantiagoError:
+    from difflib import get_close_matches
+
     close = get_close_matches(name, known, 1)
     hint = f"Did you mean {close[0]}?" if close else f"The known settings are {', '.join(known)}."
     return SantiagoError(Kind.USAGE, f"unknown setting {name}", where=origin, hint=hint)
@@ -215,6 +215,8 @@ def _project_file(root: Path) -> tuple[str, dict[str, Any]]:
 def _toml(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
+    import tomllib  # loaded here, since many projects have no such file
+
     try:
         return tomllib.loads(read_text(path, 2**20))
     except (tomllib.TOMLDecodeError, RecursionError) as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -127,7 +126,7 @@ def working(out_dir: Path) -> str | None:
     """
     signed = read_json(out_dir / LOCK, SIGNATURE)
     try:
-        if signed["host"] == socket.gethostname() and not _alive(int(signed["pid"])):
+        if signed["host"] == os.uname().nodename and not _alive(int(signed["pid"])):
             return None
     except (ValueError, TypeError, KeyError, OverflowError):
         return None

@@ -6,7 +6,6 @@ import contextlib
 import fcntl
 import json
 import os
-import socket
 import stat
 import time
 from pathlib import Path
@@ -36,7 +35,7 @@ class Lock:
 
     def __init__(self, folder: Path, *, since: str, name: str = NAME) -> None:
         self.path = folder / name
-        self._signature = {"pid": os.getpid(), "host": socket.gethostname(), "since": since, "version": __version__}
+        self._signature = {"pid": os.getpid(), "host": os.uname().nodename, "since": since, "version": __version__}
         self._handle = -1
         self._longest = 0
 
@@ -171,7 +170,7 @@ def _is_of_a_dead_one(handle: int) -> bool:
     """Tell whether the lock was signed on this machine by a process that is dead."""
     try:
         found = json.loads(os.pread(handle, SIGNATURE, 0))
-        if found["host"] != socket.gethostname():
+        if found["host"] != os.uname().nodename:
             return False
         os.kill(int(found["pid"]), 0)
         state = Path(f"/proc/{int(found['pid'])}/stat").read_bytes().rpartition(b")")[2].split()[0]

@@ -23,7 +23,6 @@ from santiago.contract.phases import ENDED, RunPhase, StoryPhase
 from santiago.executor.budget import Budget
 from santiago.report import pauses, spending
 from santiago.report.agent_activity import Doing
-from santiago.report.board_pages import headline, listing
 from santiago.report.evidence import AttemptEvidence
 from santiago.report.failure import report_of
 from santiago.report.marks import mark, mark_of
@@ -90,6 +89,8 @@ def command(run: str | None, failed: bool, all_stories: bool, as_tasks: bool, as
         _failed(found)
     _others(found)
     if board:
+        from santiago.report.board_pages import headline  # loaded here, since most projects have no board
+
         say(f"board: {', '.join([board['verdict']['status'], *headline(board)])}   (`santiago board` shows it)")
     for text in _of_board(found, board) or _next(found):
         say(text)
@@ -111,6 +112,8 @@ def _only_board(board: dict[str, Any], *, as_json: bool) -> None:
             json.dumps({"contract_version": 1, "board": board}, indent=2, ensure_ascii=not unicode(stderr=False))
         )
         return
+    from santiago.report.board_pages import listing  # as above
+
     for text in listing(board):
         say(text)
 

@@ -6,10 +6,8 @@ The judge's part is: the runners' sections of settings files, examples in Python
 from __future__ import annotations
 
 import ast
-import configparser
 import json
 import re
-import tomllib
 from collections import defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -44,7 +42,7 @@ _RUST_TESTS = pattern(
 """A module of tests, up to the closing brace with the same indentation as its first line."""
 _LONGEST = 1_000_000
 """Longest file that is split into sections, in characters."""
-_ERRORS = (ValueError, RecursionError, configparser.Error, AttributeError, TypeError, SyntaxError, MemoryError)
+_ERRORS = (ValueError, RecursionError, AttributeError, TypeError, SyntaxError, MemoryError)
 
 
 def put_back(path: str, mine: bytes, judges_from: bytes) -> bytes:
@@ -87,9 +85,16 @@ def _settings(name: str, text: str) -> dict[str, Any]:
     if name.endswith(".json"):
         return dict(json.loads(text or "{}").items())
     if name.endswith(".toml"):
+        import tomllib  # loaded here, since few stories change such a file, but status loads this module
+
         return dict(_dotted(tomllib.loads(text), ""))
+    import configparser  # as above
+
     parser = configparser.RawConfigParser(strict=False, interpolation=None)
-    parser.read_string(text)
+    try:
+        parser.read_string(text)
+    except configparser.Error as error:
+        raise ValueError(name) from error
     return {section: dict(parser[section]) for section in parser.sections()}
 
 

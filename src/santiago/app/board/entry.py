@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from santiago.app.board.settings import board_settings
 from santiago.artifacts.names import has_begun
-from santiago.board.opening import is_on_board, laid_out
 from santiago.board.root import find, is_noted
 from santiago.contract.board import BoardEvent
 from santiago.contract.errors import Kind, SantiagoError
@@ -29,6 +28,8 @@ def claims_of(project: Path, out_dir: Path, actor: str) -> dict[str, int] | None
     """
     if not is_noted(project):
         return None
+    from santiago.board.opening import is_on_board, laid_out  # loaded here, since most projects have no board
+
     place = find(project, {name: value for name, value in os.environ.items() if name != "SANTIAGO_STORY"})
     if not is_on_board(place) or not board_settings(project).single_entry:
         return None
@@ -66,6 +67,8 @@ def _began_before(opened: Opened, out_dir: Path) -> bool:
 
 def guard(environ: Mapping[str, str], start: Path, worker: str, plan: str | None, actor: str) -> str:
     """Return the entry guard's answer as other programs know it: PASS, BLOCKED or BYPASS."""
+    from santiago.board.opening import laid_out
+
     queue = "scientist-todo" if "scientist" in worker else "developer-todo"
     place = find(start, environ)
     with laid_out(place) as opened:

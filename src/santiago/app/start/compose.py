@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -312,6 +311,6 @@ class _Start:
     def _started(self, agent: str) -> Fact:
         return of_run(
             EventKind.RUN_STARTED,
-            epoch=self.log.state.epoch + 1, pid=os.getpid(), host=socket.gethostname(), version=__version__,
+            epoch=self.log.state.epoch + 1, pid=os.getpid(), host=os.uname().nodename, version=__version__,
             agent=agent, sandbox=self.fence.name, jobs=self.request.at_once,
         )  # fmt: skip
