@@ -1,9 +1,10 @@
-"""Nobody pays for what they do not use: help and version load no validation, no colours, no planner."""
+"""Nobody pays for what they do not use: help and version load no validation, no colours, no planner, and no command loads much."""
 
 from __future__ import annotations
 
 import os
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -23,11 +24,12 @@ MODULES = sorted(
 )
 
 
-def loaded_by(*arguments: str) -> set[str]:
+def loaded_by(*arguments: str, cwd: Path | None = None) -> set[str]:
     """Return the modules that a Python process imports, as the interpreter itself lists them."""
     ran = subprocess.run(
-        [sys.executable, "-X", "importtime", *arguments], env=ENVIRONMENT, capture_output=True, text=True, check=True
-    )
+        [sys.executable, "-X", "importtime", *arguments],
+        env=ENVIRONMENT, cwd=cwd, capture_output=True, text=True, check=True,
+    )  # fmt: skip
     lines = [line for line in ran.stderr.splitlines() if line.startswith("import time:")]
     return {line.rpartition("|")[2].strip() for line in lines}
 
@@ -64,3 +66,34 @@ def test_the_codec_loads_validation_once_something_is_unusual() -> None:
     unusual = READ.format(FIELDS + ', "limits": {"story_max_attempts": 0}')
     code = f"try:\n    {unusual}\nexcept Exception as error:\n    assert 'story_max_attempts' in error.message"
     assert "pydantic" in families(loaded_by("-c", code))
+
+
+DOCUMENT = "# PRD\n\n## User Stories\n\n### US-1: Make x\n\n- [ ] the file x exists\n"
+RUN = ("run", "prd.md", "--agent", "touch x", "--verify", "test -f x", "--new")
+RARE = {"pydantic", "rich", "yaml", "textual", "configparser", "zoneinfo", "importlib.resources", "xml"}
+BOARD = {"santiago.board.board", "sqlite3"}
+WORKING = {"santiago.planner.reading", "santiago.judge.port", "santiago.agent", "santiago.executor.loop"}
+
+
+def test_a_command_loads_no_large_part_that_it_does_not_use(tmp_path: Path) -> None:
+    (tmp_path / "prd.md").write_text(DOCUMENT)
+    for words in (
+        ["init", "-q"],
+        ["add", "-A"],
+        ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "Begin"],
+    ):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    for command, unused in (
+        (RUN, RARE | BOARD),
+        (("status",), RARE | BOARD | WORKING | {"tomllib", "socket"}),
+        (("queue", "list"), RARE | WORKING | {"tomllib", "socket"}),
+    ):
+        modules = loaded_by("-m", "santiago", *command, cwd=tmp_path)
+        assert {name for name in unused if any(f"{module}.".startswith(f"{name}.") for module in modules)} == set()
+
+
+def test_no_pattern_of_a_module_is_compiled_when_it_is_loaded() -> None:
+    texts = {path: path.read_text() for path in Path(santiago.__file__).parent.rglob("*.py")}
+    # A method of a pattern is allowed: it is taken where the module uses it whatever the command is.
+    compiled = re.compile(r"^\w+ = re\.compile\((?!.*\)\.\w+$)", re.MULTILINE)
+    assert [path for path, text in texts.items() if compiled.search(text)] == []
