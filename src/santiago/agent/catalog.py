@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -74,6 +73,8 @@ class Catalog:
             return _named(parse(_read(own), str(own)), name, str(own))
         known = self.names()
         if name not in known:
+            from difflib import get_close_matches  # loaded here, since most names are spelled right
+
             close = get_close_matches(name, known, 1)
             meant = f"Did you mean {close[0]}? " if close else ""
             listed = ", ".join(one for one in known if one not in NOT_CHOSEN)

@@ -185,7 +185,7 @@ def _take(settings: dict[str, Setting], table: dict[str, Any], origin: str) -> N
 
 
 def _unknown(origin: str, name: str, known: Any) -> SantiagoError:
-    from difflib import get_close_matches
+    from difflib import get_close_matches  # loaded here, since most names are spelled right
 
     close = get_close_matches(name, known, 1)
     hint = f"Did you mean {close[0]}?" if close else f"The known settings are {', '.join(known)}."

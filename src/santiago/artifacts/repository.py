@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _LARGEST_INPUT = 2**20
 """Bytes of a run input that are read."""
 RUNS = Path(".santiago") / "runs"
+SESSIONS = RUNS.parent / "sessions"
 
 
 def find_root(start: Path) -> Path | None:

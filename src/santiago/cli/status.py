@@ -14,6 +14,7 @@ from santiago.app.finding import find_run, target
 from santiago.app.loading import Run, load
 from santiago.app.paths import near
 from santiago.app.shortage import unchecked
+from santiago.artifacts.repository import SESSIONS
 from santiago.cli.opened_board import board_here
 from santiago.cli.view.frames import framed, title_line
 from santiago.cli.view.text import columns_of, glyph, joint, paint, rows_that_fit, say, unicode
@@ -28,7 +29,6 @@ from santiago.report.failure import report_of
 from santiago.report.marks import mark, mark_of
 from santiago.report.measures import ago, limit, span
 from santiago.report.remedies import anew, answers, listed, next_commands, taking_in, taking_over
-from santiago.report.review import sessions_of
 from santiago.report.run_status import (
     chunk_ms,
     counts_of,
@@ -294,6 +294,11 @@ def _others(run: Run) -> None:
         say()
         told = [*(f"{name} {word}" for name, word in others), *([f"and {more} older"] if more else [])]
         say("other runs, newest first: " + " · ".join(told))
-    if planned := sessions_of(Path(run.run_input.repo_path)):
+    root = Path(run.run_input.repo_path)
+    if not (root / SESSIONS).is_dir():
+        return
+    from santiago.report.review import sessions_of  # loaded here, since most repositories have no session
+
+    if planned := sessions_of(root):
         told = [f"{name} {word}" for name, word in planned]
         say("planning sessions, newest first: " + " · ".join(told) + "   (`santiago review ID` shows one)")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -184,6 +183,8 @@ def _refuse_slip(kind: str, word: str) -> None:
     if len(word) > _LONGEST or len(word.split()) > 1:
         return
     known = [*KINDS[kind], *_WORDS]  # the question's own words first, where two are equally near
+    from difflib import get_close_matches  # loaded here, since most answers are spelled right
+
     if close := get_close_matches(word, known, 1, cutoff=0.8):
         message = (
             f"{word!r} is none of the answers; did you mean {close[0]!r}? This question takes {_listed(KINDS[kind])}"

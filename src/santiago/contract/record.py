@@ -1,4 +1,4 @@
-"""How santiago's types are made: `record` for those of the contract and most others, `lean` where objects change.
+"""How santiago's types are made: by `record`, or by `lean` if objects change or their fields are given by position.
 
 Python compiles the methods of every dataclass, which takes a millisecond for each class, and a short command uses only a
 few of the many classes. So these classes share their methods. Only `__init__` differs from class to class, and it is

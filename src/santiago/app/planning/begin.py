@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.app.config import run_input_defaults
-from santiago.app.planning.loading import SESSIONS
 from santiago.app.start.agents import name_of, named, profile_of
 from santiago.app.start.leaks import refuse_secrets
 from santiago.artifacts import repository
@@ -63,8 +62,8 @@ def begin(wanted: Wanted, actor: str, source: Mapping[str, str]) -> Path:
         refuse_secrets(content.encode(), repository.name_inside(document, root) if document else "the task")
     drafters = _drafters(wanted, source)
     clock = SystemClock()
-    repository.keep_out_of_git(root / SESSIONS.parts[0])
-    folder = root / SESSIONS / _free(root, clock.utc())
+    repository.keep_out_of_git(root / repository.SESSIONS.parts[0])
+    folder = root / repository.SESSIONS / _free(root, clock.utc())
     asked = SessionInput(
         contract_version=CONTRACT_VERSION,
         session_id=folder.name,
@@ -153,7 +152,7 @@ def _free(root: Path, utc: str) -> str:
     """Return a session id made of the time."""
     stamp = utc[:19].replace("-", "").replace(":", "").replace("T", "_")
     name, number = f"p_{stamp}", 1
-    while (root / SESSIONS / name).exists():
+    while (root / repository.SESSIONS / name).exists():
         number += 1
         name = f"p_{stamp}_{number}"
     return name

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from santiago.contract.policy import RunInput
     from santiago.contract.session import SessionInput
 
-SESSIONS = repository.RUNS.parent / "sessions"
-
 
 @lean(kw_only=True)
 class Planning:
@@ -90,7 +88,7 @@ def load(folder: Path) -> Planning:
 
 def sessions_of(root: Path) -> list[Path]:
     """Return the folders of a repository's sessions, newest first."""
-    folders = sorted((root / SESSIONS).glob("*"), key=lambda folder: folder.name, reverse=True)
+    folders = sorted((root / repository.SESSIONS).glob("*"), key=lambda folder: folder.name, reverse=True)
     return [folder for folder in folders if is_session(folder)]
 
 
