@@ -11,32 +11,37 @@ from pathlib import Path
 
 import pytest
 
-import santiago
-import santiago.contract
+from santiago import contract
+from tests.cli import greeter
+from tests.cli.santiago import santiago
 
 HEAVY = {"pydantic", "pydantic_core", "rich", "yaml", "markdown_it", "textual", "santiago.planner"}
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(santiago.__file__).parents[1])}
+SOURCE = Path(contract.__file__).parents[1]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(SOURCE.parent)}
 
 MODULES = sorted(
     module.name
-    for module in pkgutil.walk_packages(santiago.contract.__path__, "santiago.contract.")
+    for module in pkgutil.walk_packages(contract.__path__, "santiago.contract.")
     if module.name.split(".")[2] not in {"codec", "schema"}
 )
 
 
-def loaded_by(*arguments: str, cwd: Path | None = None) -> set[str]:
+def loaded_by(*arguments: str) -> set[str]:
     """Return the modules that a Python process imports, as the interpreter itself lists them."""
     ran = subprocess.run(
-        [sys.executable, "-X", "importtime", *arguments],
-        env=ENVIRONMENT, cwd=cwd, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    lines = [line for line in ran.stderr.splitlines() if line.startswith("import time:")]
+        [sys.executable, "-X", "importtime", *arguments], env=ENVIRONMENT, capture_output=True, text=True, check=True
+    )
+    return listed(ran.stderr)
+
+
+def listed(errors: str) -> set[str]:
+    lines = [line for line in errors.splitlines() if line.startswith("import time:")]
     return {line.rpartition("|")[2].strip() for line in lines}
 
 
-def families(modules: set[str]) -> set[str]:
+def families(modules: set[str], names: set[str] = HEAVY) -> set[str]:
     """Return which of the heavy packages these modules belong to."""
-    return {name for name in HEAVY if any(f"{module}.".startswith(f"{name}.") for module in modules)}
+    return {name for name in names if any(f"{module}.".startswith(f"{name}.") for module in modules)}
 
 
 @pytest.mark.parametrize("option", ["--help", "--version"])
@@ -69,34 +74,25 @@ def test_the_codec_loads_validation_once_something_is_unusual() -> None:
 
 
 DOCUMENT = "# PRD\n\n## User Stories\n\n### US-1: Make x\n\n- [ ] the file x exists\n"
-RUN = ("run", "prd.md", "--agent", "touch x", "--verify", "test -f x", "--new")
+RUN = ("run", "prd.md", "--agent", "touch x", "--verify", "test -f x")
 RARE = {"pydantic", "rich", "yaml", "textual", "configparser", "zoneinfo", "importlib.resources", "xml"}
 BOARD = {"santiago.board.board", "sqlite3"}
-WORKING = {"santiago.planner.reading", "santiago.judge.port", "santiago.agent", "santiago.executor.loop"}
+WORK = {"santiago.planner.reading", "santiago.judge.port", "santiago.agent", "santiago.executor.loop"}
+LOOKING = {*RARE, *WORK, "santiago.contract.session", "tomllib", "socket", "difflib"}
 
 
 def test_a_command_loads_no_large_part_that_it_does_not_use(tmp_path: Path) -> None:
-    (tmp_path / "prd.md").write_text(DOCUMENT)
-    for words in (
-        ["init", "-q"],
-        ["add", "-A"],
-        ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "Begin"],
-    ):
-        subprocess.run(["git", *words], cwd=tmp_path, check=True)
-    for command, unused in (
-        (RUN, RARE | BOARD),
-        (
-            ("status",),
-            RARE | BOARD | WORKING | {"tomllib", "socket", "difflib", "santiago.sessions", "santiago.contract.session"},
-        ),
-        (("queue", "list"), RARE | WORKING | {"tomllib", "socket", "difflib"}),
-    ):
-        modules = loaded_by("-m", "santiago", *command, cwd=tmp_path)
-        assert {name for name in unused if any(f"{module}.".startswith(f"{name}.") for module in modules)} == set()
+    repo = greeter.committed(tmp_path / "repo", {"prd.md": DOCUMENT})
+    for command, unused in ((RUN, RARE | BOARD), (("status",), LOOKING | BOARD), (("queue", "list"), LOOKING)):
+        python = ("-X", "importtime", "-m", "santiago")
+        ran = santiago(*command, cwd=repo, env=greeter.place(repo), program=python)
+        modules = listed(ran.stderr)
+        assert (ran.returncode, "santiago.cli.main" in modules) == (0, True)
+        assert families(modules, unused) == set()
 
 
 def test_no_pattern_of_a_module_is_compiled_when_it_is_loaded() -> None:
-    texts = {path: path.read_text() for path in Path(santiago.__file__).parent.rglob("*.py")}
+    texts = {path: path.read_text() for path in SOURCE.rglob("*.py")}
     # A method of a pattern is allowed: it is taken where the module uses it whatever the command is.
     compiled = re.compile(r"^\w+ = re\.compile\((?!.*\)\.\w+$)", re.MULTILINE)
     assert [path for path, text in texts.items() if compiled.search(text)] == []
