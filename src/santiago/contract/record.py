@@ -43,7 +43,8 @@ def lean(
     def make(cls: type[T]) -> type[T]:
         cls.__doc__ = cls.__doc__ or cls.__name__  # without one, a dataclass takes time to make one from its signature
         made = dataclass(init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)(cls)
-        shared = {"__repr__": _shown, **(_EQUAL if eq else {}), **(_FROZEN if frozen else {})}
+        equal = {"__eq__": _equals, "__hash__": _hash if frozen else None} if eq else {}
+        shared = {"__repr__": _shown, **equal, **(_FROZEN if frozen else {})}
         for name, method in (*shared.items(), ("__init__", _compiled_when_called(made))):
             setattr(made, name, method)
         return made
@@ -134,10 +135,7 @@ def _made(cls: type[T], values: dict[str, Any]) -> T:
     return cls(**values)
 
 
-_EQUAL: dict[str, Any] = {"__eq__": _equals, "__hash__": None}
-_FROZEN: dict[str, Any] = {
-    "__hash__": _hash, "__reduce__": _reduced, "__setattr__": _is_frozen, "__delattr__": _is_frozen,
-}  # fmt: skip
+_FROZEN: dict[str, Any] = {"__reduce__": _reduced, "__setattr__": _is_frozen, "__delattr__": _is_frozen}
 
 
 class AtLeast:
