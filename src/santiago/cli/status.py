@@ -257,7 +257,7 @@ def _failed(run: Run) -> None:
         for text in ["", title_line(report.run_heading, stderr=False), *framed(told, stderr=False)]:
             say(text)
     say()
-    for text in report.accounts():
+    for text in report.by_status():
         say(text)
 
 

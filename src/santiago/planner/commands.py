@@ -139,7 +139,7 @@ def behind_label(text: str, line: int, carrier: str) -> Found:
     return under_label(text, line, carrier)
 
 
-def plainly(text: str, line: int, carrier: str) -> Found:
+def in_prose_field(text: str, line: int, carrier: str) -> Found:
     """Return the command in a field that often holds prose. A sentence with some words in back-ticks is prose."""
     return behind_label(text, line, carrier) if _is_ticked(text) or "`" not in text else Found([], [])
 

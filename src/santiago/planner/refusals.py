@@ -7,7 +7,7 @@ import re
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
-from santiago.planner import sightings, words
+from santiago.planner import near_misses, words
 from santiago.planner.findings import error, few
 from santiago.planner.markdown.outline import Kind
 from santiago.planner.source import Source
@@ -115,7 +115,7 @@ def nothing_found(source: Source) -> Finding:
 
 def _no_list(source: Source) -> Finding:
     """Return the refusal that says what was looked for, and what was seen instead."""
-    seen = sightings.seen(source)
+    seen = near_misses.seen(source)
     listed = f" Seen but not taken: {'; '.join(map(str, seen))}." if seen else ""
     fix = 'Add ids, e.g. "### FR-1: User registration" with "**Acceptance Criteria:**" bullets'
     usable = [sighting for sighting in seen if sighting.fallback]
@@ -126,7 +126,7 @@ def _no_list(source: Source) -> Finding:
 
 
 def _no_such_list(source: Source) -> Finding:
-    lists = sightings.lists(source)
+    lists = near_misses.lists(source)
     offered = "; ".join(lists) if lists else "none"
     message = f'the document has no list called "{source.options.units}"; the lists that it has: {offered}'
     return error("unknown_units", 0, message, "Name one of these with --units, or leave it out.")

@@ -225,8 +225,8 @@ class Report:
         sentence = MEANINGS[self.state.reason].sentence if self.state.reason else ""
         return [f"why        {self.state.reason}: {sentence}", told, f"evidence   {near(path)}"]
 
-    def accounts(self) -> list[str]:
-        """Return how each agent ended, by name."""
+    def by_status(self) -> list[str]:
+        """Return which stories failed, are blocked, done, left out, or not done."""
         by: dict[str, list[str]] = {}
         for story in self.plan.stories:
             by.setdefault(status_of(self.state.stories[story.id]), []).append(story.id)

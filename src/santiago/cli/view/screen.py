@@ -205,7 +205,7 @@ class Screen:
         self._troubles(report, own_work)
         self._say("")
         if report.needing():
-            for text in report.accounts():
+            for text in report.by_status():
                 self._say(text)
         self._say(_summary(report))
         if why := because(state, self.scope, self.history):

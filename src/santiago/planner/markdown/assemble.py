@@ -12,11 +12,11 @@ from santiago.contract.plan import Finding
 from santiago.planner import commands, ids, plan_spec, words
 from santiago.planner.draft import Dep, Document, Hint, Unit, unique
 from santiago.planner.findings import left_out, note
-from santiago.planner.markdown.accounts import account
 from santiago.planner.markdown.carriers import group_names, is_group
 from santiago.planner.markdown.harvest import Carrier, Harvester
 from santiago.planner.markdown.labels import read_label, split_label
 from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.markdown.unplanned import unplanned
 from santiago.planner.source import Source
 
 _OF_EACH = pattern(
@@ -59,7 +59,7 @@ def document(
     found.findings += [
         *plan_spec.told_id(source),
         *left_out(units),
-        *account(source, carriers, taken, repeated=repeated, known=known),
+        *unplanned(source, carriers, taken, repeated=repeated, known=known),
         *_unknown_labels(harvester),
     ]
     return found

@@ -91,7 +91,7 @@ def inside(source: Source, heads: list[int]) -> bytearray:
     return source.outline.cover(carriers.bounded(source, heads))
 
 
-def twins(source: Source, heads: list[int]) -> dict[int, int]:
+def boxes_outside(source: Source, heads: list[int]) -> dict[int, int]:
     """Map each heading to the box outside these sections that repeats its word and number."""
     within = inside(source, heads)
     by_key = {_key(source, index): index for index in heads}

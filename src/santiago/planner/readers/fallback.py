@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from santiago.contract.counting import count
 from santiago.contract.plan import Finding
-from santiago.planner import sightings
+from santiago.planner import near_misses
 from santiago.planner.draft import Document
 from santiago.planner.findings import criteria_shared, warning
 from santiago.planner.markdown import assemble
@@ -48,31 +48,31 @@ def _title(source: Source, index: int) -> str | None:
 
 def _phases(source: Source) -> tuple[list[int], str]:
     """Return the steps of all phases as units. Each phase is a chunk."""
-    headings = sightings.phases(source)
+    headings = near_misses.phases(source)
     return _items(source, headings), f"the steps of {count(len(headings), 'phase')}"
 
 
 def _headings(source: Source) -> tuple[list[int], str]:
     """Return the numbered headings, unless some section of features lies outside them."""
-    found = sightings.numbered_heads(source)
+    found = near_misses.numbered_heads(source)
     around = {heading for index in found for heading in source.outline.path(index)}
-    says_more = not set(sightings.feature_sections(source)) <= {*found, *around}
+    says_more = not set(near_misses.feature_sections(source)) <= {*found, *around}
     return ([] if says_more else found), count(len(found), "numbered heading")
 
 
 def _bullets(source: Source) -> tuple[list[int], str]:
-    sections = sightings.feature_sections(source)
+    sections = near_misses.feature_sections(source)
     named = ", ".join(f'"{label(source.outline.blocks[heading].text)}"' for heading in sections[:3])
     return _items(source, sections), f"the bullets under {named}"
 
 
 def _loose(source: Source) -> tuple[list[int], str]:
-    starts = sightings.loose_items(source)
+    starts = near_misses.loose_items(source)
     return starts, count(len(starts), "bullet")
 
 
 def _items(source: Source, headings: list[int]) -> list[int]:
-    return sorted({index for heading in headings for index in sightings.items_under(source, heading)})
+    return sorted({index for heading in headings for index in near_misses.items_under(source, heading)})
 
 
 def _shared_criteria(source: Source, carriers: list[Carrier]) -> Iterator[Finding]:

@@ -106,7 +106,7 @@ def _worded(source: Source) -> Document | None:
 def _are_a_plan(source: Source, steps: list[int], leaves: list[int]) -> bool:
     """Tell whether the `Step N` headings are the plan, and not a procedure that the document describes."""
     return (
-        len(heads.twins(source, leaves)) * 2 >= len(leaves)
+        len(heads.boxes_outside(source, leaves)) * 2 >= len(leaves)
         or heads.many_own(source, leaves, heads.STEP_SIGNS)
         or heads.fill_most(source, steps)
         or substeps.are_planned(source, steps)
@@ -119,11 +119,11 @@ def _steps(source: Source, found: list[int]) -> Document:
     inside = sum(owner is not None for owner in owners.values())
     evidence = [f"{count(len(found) - inside, 'heading')} Step N"]
     evidence += [f"{count(inside, 'substep')} Step N.M"] if inside else []
-    places, twins = substeps.made(source, found), heads.twins(source, found)
-    again = sorted(twins.values())
+    places, boxes = substeps.made(source, found), heads.boxes_outside(source, found)
+    again = sorted(boxes.values())
     document = assemble.document(source, "plan-steps", evidence, places, steps=True, repeated=again)
     pairs = zip(found, document.units, strict=True)
-    units = {index: _ticked(source, unit, twins.get(index)) for index, unit in pairs}
+    units = {index: _ticked(source, unit, boxes.get(index)) for index, unit in pairs}
     document.findings += substeps.orphans(source, owners)
     return ordering.ordered(source, assemble.with_units(document, substeps.merged(units, owners)))
 
@@ -163,11 +163,11 @@ def _without_list_numbers(units: list[Unit]) -> list[Unit]:
 
 def _with_ticks(source: Source, found: list[int], evidence: list[str]) -> Document:
     """Return the document of these headings, with the ticks of a checklist that repeats them."""
-    twins = heads.twins(source, found)
+    boxes = heads.boxes_outside(source, found)
     document = assemble.document(
-        source, "plan-steps", evidence, carriers.headed(source, found), repeated=sorted(twins.values())
+        source, "plan-steps", evidence, carriers.headed(source, found), repeated=sorted(boxes.values())
     )
-    units = [_ticked(source, unit, twins.get(index)) for unit, index in zip(document.units, found, strict=True)]
+    units = [_ticked(source, unit, boxes.get(index)) for unit, index in zip(document.units, found, strict=True)]
     return ordering.ordered(source, assemble.with_units(document, units))
 
 

@@ -166,7 +166,7 @@ def commands_of(record: Object, carrier: str, taken: set[str]) -> commands.Found
             taken.add(key)
         elif key in _SHAPED:
             for hint in _hints(value, carrier):
-                found.add(commands.plainly(hint.value, hint.line, carrier))
+                found.add(commands.in_prose_field(hint.value, hint.line, carrier))
     return found
 
 

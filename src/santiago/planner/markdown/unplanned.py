@@ -19,7 +19,7 @@ from santiago.planner.source import Source, Zone
 _FENCED_UNIT = pattern(r"^\s*(?:- \[[ xX]\] |#{1,6} |(?:- )?\**[A-Z]{1,6}-?\d+[:. ])")
 
 
-def account(
+def unplanned(
     source: Source,
     carriers: Sequence[Carrier],
     taken: bytearray,

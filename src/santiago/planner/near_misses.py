@@ -23,7 +23,7 @@ _MUST = pattern(r"\b(?:MUST|SHALL|SHOULD)\b")
 
 
 @lean(frozen=True)
-class Sighting:
+class NearMiss:
     """Something close to units: its name, how many there are, where, and whether `--allow-fallback` would plan it."""
 
     what: str
@@ -91,7 +91,7 @@ def _plain_items(source: Source, places: range) -> list[int]:
     return [index for index in outer if source.zones[index] == Zone.PLAIN and not source.under_criteria[index]]
 
 
-def seen(source: Source) -> list[Sighting]:
+def seen(source: Source) -> list[NearMiss]:
     """Return what the document has that is close to units, the most useful first."""
     numbered = _counted(source, "its numbered headings", numbered_heads(source), "numbered heading")
     found = [*_phases(source), *numbered, *islice(_bullets(source), 4)]
@@ -110,20 +110,20 @@ def _line(source: Source, places: list[int]) -> int:
     return source.outline.blocks[places[0]].line
 
 
-def _phases(source: Source) -> Iterator[Sighting]:
+def _phases(source: Source) -> Iterator[NearMiss]:
     if found := phases(source):
         steps = sum(len(items_under(source, index)) for index in found)
         names = [_name(source, index) for index in dict.fromkeys((found[0], found[-1]))]
         many = f"{count(len(found), 'heading')} {'..'.join(names)} with {count(steps, 'step')}"
-        yield Sighting("its phases", many, _line(source, found), fallback=True)
+        yield NearMiss("its phases", many, _line(source, found), fallback=True)
 
 
-def _counted(source: Source, what: str, found: list[int], one: str) -> Iterator[Sighting]:
+def _counted(source: Source, what: str, found: list[int], one: str) -> Iterator[NearMiss]:
     if found:
-        yield Sighting(what, count(len(found), one), _line(source, found), fallback=True)
+        yield NearMiss(what, count(len(found), one), _line(source, found), fallback=True)
 
 
-def _bullets(source: Source) -> Iterator[Sighting]:
+def _bullets(source: Source) -> Iterator[NearMiss]:
     behind = 0
     for index in feature_sections(source):
         if index >= behind:
@@ -131,34 +131,34 @@ def _bullets(source: Source) -> Iterator[Sighting]:
             if items := items_under(source, index):
                 name = _name(source, index)
                 many = f"{count(len(items), 'bullet')} under {name}"
-                yield Sighting(name, many, source.outline.blocks[index].line, fallback=True)
+                yield NearMiss(name, many, source.outline.blocks[index].line, fallback=True)
 
 
-def _boxes(source: Source) -> Iterator[Sighting]:
+def _boxes(source: Source) -> Iterator[NearMiss]:
     if boxes := [index for index, block in enumerate(source.outline.blocks) if block.box is not None]:
         section = source.outline.blocks[boxes[0]].section
         where = f" under {_name(source, section)} and the like" if section >= 0 else ""
         many = f"{count(len(boxes), 'check box', 'check boxes')}{where}, about how the whole is judged or out of scope"
-        yield Sighting("its boxes", many, _line(source, boxes))
+        yield NearMiss("its boxes", many, _line(source, boxes))
 
 
-def _side(source: Source) -> Iterator[Sighting]:
+def _side(source: Source) -> Iterator[NearMiss]:
     for prefix, members in side_lists(View(source)).items():
         many = f"{span_of(members)} ({len(members)} goals, metrics, decisions or the like)"
-        yield Sighting(prefix, many, source.outline.blocks[members[0].at].line)
+        yield NearMiss(prefix, many, source.outline.blocks[members[0].at].line)
 
 
-def _questions(source: Source) -> Iterator[Sighting]:
+def _questions(source: Source) -> Iterator[NearMiss]:
     headings = [block for block in source.outline.blocks if block.kind is Kind.HEADING]
     if asked := [block.line for block in headings if _QUESTION.match(block.text)]:
         many = count(len(asked), "heading that is a question", "headings that are questions")
-        yield Sighting("its questions", many, asked[0])
+        yield NearMiss("its questions", many, asked[0])
 
 
-def _musts(source: Source) -> Iterator[Sighting]:
+def _musts(source: Source) -> Iterator[NearMiss]:
     texts = [block for block in source.outline.blocks if block.kind in (Kind.ITEM, Kind.PARA)]
     if len(lines := [block.line for block in texts if _MUST.search(block.text)]) > 4:
-        yield Sighting("its rules", f"{len(lines)} sentences with MUST, SHALL or SHOULD and no id", lines[0])
+        yield NearMiss("its rules", f"{len(lines)} sentences with MUST, SHALL or SHOULD and no id", lines[0])
 
 
 def _name(source: Source, heading: int) -> str:
