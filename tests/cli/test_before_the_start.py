@@ -109,10 +109,14 @@ def test_a_check_from_an_ignored_folder_is_refused_with_advice_that_works(check:
 
 
 @pytest.mark.parametrize("check", [".venv/bin/python3 -m unittest", ".venv/bin/tool"])
-def test_a_check_from_the_repositorys_environment_is_no_reason_to_refuse(check: str, repo: Path) -> None:
+def test_a_check_from_the_repositorys_environment_starts_where_that_environment_is(check: str, repo: Path) -> None:
+    """A clone and a linked worktree have none, and no story can bring it: that is said before an attempt is spent."""
     (repo / ".gitignore").write_text(".venv/\n")
-    (repo / ".venv" / "bin").mkdir(parents=True)
-    assert begin(repo, "--verify", check, "--dry-run")[0] == 0
+    for _ in ("no folder", "an empty one"):
+        code, _, said = begin(repo, "--verify", check)
+        assert (code, attempts(repo)) == (10, 0)
+        assert f"`{check.split()[0]}` checks S1 and does not exist" in said
+        (repo / ".venv" / "bin").mkdir(parents=True, exist_ok=True)
     (repo / ".venv/bin/python3").symlink_to("/usr/bin/python3")
     script(repo / ".venv/bin/tool", CHECK)
     assert begin(repo, "--verify", check, "--dry-run")[0] == 0

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from santiago.process.place import Dependency
     from santiago.workspace.workspace import GitWorkspace
 
-_OWN_PYTHON = pattern(r"[\w.][\w./-]*/(?:python|pypy)[\d.]*")
+_INSTALLED = pattern(r"[\w.][\w./-]*/(?:python|pypy)[\d.]*|(?:[\w./-]+/)?(?:\.?venv/bin|node_modules/\.bin)/[\w.-]+")
+"""A program that is installed inside the repository: the python of an environment, or a tool in one."""
 GIVE_CHECK = (
     'Name a command that tests the work: `santiago run PRD --verify "CMD"`, or story_commands under [verification] '
     "in santiago.toml; for `execute`, verification.story_commands in the run input."
@@ -151,9 +152,13 @@ class Prospect:
         left = [story for story in self.plan.stories if not self.state.stories[story.id].satisfied]
         refuse_unchecked(left, self.run_input)
         for script, story in self._scripts(left).items():
-            if self.checkout.forgotten(script) and not self._may_come(script, story):
-                provided = self.run_input.workspace.provide if is_ignored(self.checkout.repo, script) else None
-                raise _forgotten(script, story, provided)
+            if not self.checkout.lacks(script) or self._may_come(script, story):
+                continue
+            ignored = is_ignored(self.checkout.repo, script)
+            if self.checkout.forgotten(script):
+                raise _forgotten(script, story, self.run_input.workspace.provide if ignored else None)
+            if ignored or _INSTALLED.fullmatch(script):
+                raise _never_made(script, story)
 
     def _refuse_overtaking(self) -> None:
         """Raise if the chunks of this start wait for a chunk that it leaves out."""
@@ -195,7 +200,7 @@ class Prospect:
         found: dict[str, Story] = {}
         for story in stories:
             for command in commands_of(story, self.run_input):
-                for script in (_interpreter(command), _script(command, direct=direct)):
+                for script in (_installed(command), _script(command, direct=direct)):
                     if script:
                         found.setdefault(script, story)
         return found
@@ -226,11 +231,22 @@ def _script(command: str, *, direct: bool) -> str | None:
 
 
 @cache
-def _interpreter(command: str) -> str | None:
-    """Return the python of the checkout that runs a check's module, as in `.venv/bin/python -m pytest`."""
+def _installed(command: str) -> str | None:
+    """Return the installed program of the checkout that runs a check, as in `.venv/bin/python -m pytest`."""
     program = next(iter(programs(command)), None)
     words = program.written if program else ()
-    return next((word.removeprefix("./") for word in words[:3] if _OWN_PYTHON.fullmatch(word)), None)
+    return next((word.removeprefix("./") for word in words[:3] if _INSTALLED.fullmatch(word)), None)
+
+
+def _never_made(script: str, story: Story) -> SantiagoError:
+    """Return the error for a check whose program exists nowhere, and is no part of any story's work."""
+    return SantiagoError(
+        Kind.BLOCKED,
+        f"`{script}` checks {story.id} and does not exist",
+        hint="Install here what the checks need, as in a fresh clone; or have each checkout do it: setup, under [workspace] in "
+        "santiago.toml.",
+        reason=Reason.VERIFICATION_UNRUNNABLE,
+    )
 
 
 def _forgotten(script: str, story: Story, provided: Sequence[str] | None) -> SantiagoError:
