@@ -181,7 +181,7 @@ def test_a_changed_document_goes_on_from_the_work_of_the_unfinished_run(unfinish
         write(unfinished)
     shown = run(unfinished)
     assert "a new run uses the change, and keeps finished stories" in shown
-    assert f"goes on from {old}: 1 kept, 1 changed, 1 new, 0 removed" in shown
+    assert f"goes on from {old}: 1 unchanged, 1 changed, 1 new, 0 removed" in shown
     assert (runs(unfinished), begun(unfinished)) == (2, ["S2", "S3"])
     head = f"santiago/{newest(unfinished).name}"
     assert git(unfinished, "show", f"{head}:hello.txt") == "hello"
@@ -198,7 +198,7 @@ def test_rebase_keeps_ids_and_evidence_and_tells_the_agent_of_a_changed_story_wh
     write(repo, prd_md=text, play_yaml=f"{PLAY_ON}  R0: [{{write: {{no.txt: shh}}}}]\n")
     done = santiago("rebase", old, "prd.md", "--trust-commands", "--trust-project", cwd=repo)
     assert done.returncode == 0, done.stderr
-    assert f"goes on from {old}: 1 kept, 1 changed, 2 new, 0 removed" in done.stderr
+    assert f"goes on from {old}: 1 unchanged, 1 changed, 2 new, 0 removed" in done.stderr
     assert sorted(begun(repo)) == ["S2", "S3", "S4"]
     prompt = (newest(repo) / "attempts" / "S2" / "1" / "prompt.md").read_text()
     assert f"An earlier run ({old}) finished this story" in prompt

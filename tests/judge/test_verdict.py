@@ -51,6 +51,16 @@ def test_a_whole_check_that_fails_alike_is_recognised_by_its_last_words() -> Non
     assert not verdict.of_work([Check(base=then, work=shown(exit_code=1, output="cannot import app"))]).passed
 
 
+def test_a_check_that_was_red_beside_its_passing_tests_is_compared_without_the_lines_of_the_tests() -> None:
+    """`npm test` is often a runner and then a linter: a new test adds a line, and is no other failure."""
+    then = shown("a b", exit_code=1, output="ok a\nok b\nlint: 3 problems")
+    more = shown("a b new", exit_code=1, output="ok a\nok b\nok new\nlint: 3 problems")
+    found = verdict.of_work([Check(base=then, work=more)])
+    assert (found.passed, [one.verdict for one in found.results]) == (True, [CheckVerdict.INHERITED])
+    other = shown("a b new", exit_code=1, output="ok a\nok b\nok new\ncannot import app")
+    assert not verdict.of_work([Check(base=then, work=other)]).passed
+
+
 def test_a_runner_that_ran_no_test_verifies_nothing() -> None:
     found = verdict.of_work([Check(base=shown("a"), work=shown(checks=0))])
     assert found.reason is Reason.NOTHING_VERIFIED

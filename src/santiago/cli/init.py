@@ -211,10 +211,11 @@ def _show(root: Path, written: Written) -> None:
 def _show_nothing(written: Written) -> None:
     what = "No test command could be made to run." if written.tried else "No test command was found."
     say(paint(what, "yellow", bold=True, stderr=False))
-    for fix in dict.fromkeys(tried.fix for tried in written.in_vain if tried.fix):
+    fixes = dict.fromkeys(tried.fix for tried in written.in_vain if tried.fix)
+    for fix in fixes:
         say(f"  fix: {harmless(fix)}")
     again = (
-        "then: santiago init --force, or name one"
+        f"{'' if fixes else 'install what it needs, '}then: santiago init --force, or name one"
         if written.tried
         else "name the command that will run your tests (there may be none yet)"
     )

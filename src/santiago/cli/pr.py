@@ -87,10 +87,9 @@ def _of(run: Run) -> tuple[Path, str]:
     from santiago.workspace.ancestry import resolve
 
     repo, branch = Path(run.run_input.repo_path), run.state.branch or ""
-    if not any(story.phase is StoryPhase.DONE for story in run.state.stories.values()):
-        raise SantiagoError(
-            Kind.INPUT, f"no story of {run.run_id} is done yet", hint="`santiago status` says where it stands."
-        )
+    if not any(one.phase is StoryPhase.DONE and not one.is_kept for one in run.state.stories.values()):
+        message = f"{run.run_id} has finished no story itself yet, so there is nothing to hand over"
+        raise SantiagoError(Kind.INPUT, message, hint="`santiago status` says where it stands.")
     if not branch or resolve(repo, f"refs/heads/{branch}") is None:
         hint = f"`git branch {branch} {run.state.head}` puts it back."
         raise SantiagoError(Kind.INPUT, f"the branch {branch} is missing", where=str(repo), hint=hint)

@@ -6,8 +6,10 @@ test is looked for by its name: if as many cases of that name pass as before, no
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
@@ -118,9 +120,14 @@ def fails_alike(before: Shown, after: Shown) -> bool:
 
 
 def ends_alike(before: Shown, after: Shown) -> bool:
-    """Tell whether two runs ended with the same exit code and the same last lines, apart from what always varies."""
+    """Tell whether two runs ended with the same exit code and the same last lines, apart from what always varies.
+
+    Lines with the name of a test do not count: the tests are compared one by one.
+    """
     same_code = before.result.exit_code == after.result.exit_code
-    return same_code and _last_lines(before.result) == _last_lines(after.result)
+    names = {name_of(test) for shown in (before, after) for test in shown.tests or ()} - {""}
+    tests = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(names)))})(?!\w)") if names else None
+    return same_code and _last_lines(before.result, tests) == _last_lines(after.result, tests)
 
 
 def _without_standing(tests: list[str], before: Shown, after: Shown) -> list[str]:
@@ -137,7 +144,8 @@ def _is_case_of(test: str, others: Iterable[str]) -> bool:
     return function != test and any(function_of(other) == function for other in others)
 
 
-def _last_lines(result: CheckResult) -> list[str]:
-    """Return the end of the output without paths, times, addresses and numbers."""
+def _last_lines(result: CheckResult, tests: re.Pattern[str] | None) -> list[str]:
+    """Return the end of the output without lines about tests, and without paths, times, addresses and numbers."""
     lines = (result.output.tail or result.output.head).splitlines()
-    return [_VARIES.sub("#", line.strip()) for line in lines[-_LAST:]]
+    others = (line for line in reversed(lines) if tests is None or not tests.search(line))
+    return [_VARIES.sub("#", line.strip()) for line in islice(others, _LAST)]

@@ -41,7 +41,7 @@ def because(state: RunState, scope: Scope, history: History) -> str:
 
 def _chosen(state: RunState, chosen: frozenset[str]) -> str:
     if not chosen:
-        return "this start only checked your own work"
+        return "this start only took what you brought or accepted"
     chosen_ones = sorted((state.stories[name] for name in chosen), key=lambda story: story.index)
     left = [story for story in chosen_ones if not story.skipped and story.phase is not StoryPhase.DONE]
     before = next((chunk for chunk in state.chunks.values() if chunk.left), None)

@@ -58,7 +58,7 @@ def beginning(run: Run, plan: Plan, root: Path, settings: dict[str, Any]) -> Beg
     found = difference(run.plan, plan)
     done = {story.id: story for story in run.state.stories.values() if story.phase is StoryPhase.DONE}
     hints = tuple((name, _hint(run.run_id, what, done[name].commit)) for name, what in found.changed if name in done)
-    counts = {"kept": found.kept, "changed": found.changed, "new": found.new, "removed": found.removed}
+    counts = {"unchanged": found.kept, "changed": found.changed, "new": found.new, "removed": found.removed}
     told = [f"goes on from {run.run_id}: " + ", ".join(f"{len(names)} {word}" for word, names in counts.items())]
     if stays := [name for name in found.removed if name in done]:
         told.append(f"{', '.join(stays)} is no longer in the document; its work stays on the branch")

@@ -255,7 +255,7 @@ class Screen:
         weak = [
             s.id
             for s in self.plan.stories
-            if s.criteria and state.stories[s.id].proof == "regression" and status_of(state.stories[s.id]) == "done"
+            if state.stories[s.id].proof == "regression" and status_of(state.stories[s.id]) == "done"
             if not state.stories[s.id].is_kept  # the run that did the work reported it
         ]
         if weak:
