@@ -103,3 +103,14 @@ def test_evidence_that_is_required_is_still_the_agents_to_name(tmp_path: Path) -
     prd = f"{PRD}\n**Verification:** `sh t/greet.sh`\n"
     repo = repository(tmp_path / "repo", t__greet_sh=TEST, prd_md=prd, santiago_toml=settings)
     assert ran(repo, GREET, "test -d t")["status"] == "failed"
+
+
+@pytest.mark.parametrize("document", [PRD, "# Greeting\n\n- [ ] Greet\n"])
+def test_work_that_no_test_shows_is_named_whether_or_not_its_story_has_criteria(tmp_path: Path, document: str) -> None:
+    repo = repository(tmp_path / "repo", t__same_sh="test -f prd.md\n", prd_md=document)
+    (tmp_path / "agent.sh").write_text(GREET)
+    given = ("--agent", f"sh {tmp_path}/agent.sh", "--verify", "sh t/same.sh", "--sandbox", "off", "--trust-commands")
+    told = santiago("run", "prd.md", *given, cwd=repo, env=place(repo))
+    assert (told.returncode, "not proven: S1  (no test fails without their work)" in told.stderr) == (0, True), (
+        told.stderr
+    )
