@@ -271,6 +271,19 @@ def test_it_is_said_from_the_checkouts_name_what_a_check_is_about(folder: str, s
     assert checks.of(story) is None
 
 
+@pytest.mark.parametrize(
+    ("folder", "story"), [("work/S1.2-3", "S1.2"), ("clean/S1-2-check", "S1"), ("clean/base", BASE)]
+)
+def test_it_is_said_that_a_checkout_is_set_up_until_that_is_over(folder: str, story: str) -> None:
+    checks = Checks()
+    checks.begun(f"/somewhere/{folder}", 0, 1, "pip install -e .")
+    found = checks.of(story)
+    assert found is not None
+    assert found.text == "sets a checkout up: pip install -e ."
+    checks.begun(f"/somewhere/{folder}", 0, 0, "")
+    assert checks.of(story) is None
+
+
 def test_the_table_says_what_is_checked_before_any_work(success: Done) -> None:
     plan, run_input = frozen(success.out_dir)
     checks = Checks()

@@ -44,7 +44,10 @@ class CheckRunner:
 
     runner: CommandRunner
     begun: Callable[[str, int, int, str], None] = lambda *_: None
-    """Called when a check begins, with its folder, its number, the number of checks, and the command."""
+    """Called when a check begins, with its folder, its number, the number of checks, and the command.
+
+    A command that sets the folder up has the number 0. When it has ended, this is called with an empty command.
+    """
 
     def within(self, ms: int) -> CheckRunner:
         """Return a runner that gives checks at most this much time."""
@@ -81,7 +84,9 @@ class CheckRunner:
         """Prepare a checkout, with network access; return a message on what went wrong, or an empty one."""
         with self._on_disk(), Temporary(self.runner.scratch) as temporary:
             for command in commands:
+                self.begun(folder, 0, len(commands), command)
                 report = self.runner.run(command, folder, temporary, {}, stop, network=True)
+                self.begun(folder, 0, 0, "")
                 if report.exit_code != 0:
                     words = report.error or (report.tail or report.head).strip()[-500:]
                     ended = f"ended with exit {report.exit_code}" if report.exit_code else "did not succeed"

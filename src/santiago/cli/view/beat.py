@@ -91,8 +91,8 @@ class Beat:
         evidence = AttemptEvidence(self.out_dir, name, number)
         quiet = evidence.quiet_ms()
         doing = f"last agent output {span(quiet)} ago" if quiet is not None else "no agent output yet"
-        if evidence.has_ended():
-            checking = self.checks.of(name)
+        checking = self.checks.of(name)
+        if checking or evidence.has_ended():
             doing = checking.text if checking else "is being verified"
         elif words := self.doing.words(name, number, WORDS):
             doing = f"{doing}: {words}"

@@ -27,6 +27,8 @@ _WORDS = {
 }
 _PLACE = pattern(rf"(?:(?P<story>.+?)(?:-\d+)?-)?(?P<what>{'|'.join(sorted(_WORDS, reverse=True))})(?:-S[\d.]+)?$")
 """Matches the name of a checkout: story, attempt and purpose. One of the run may end with the story of its checks."""
+_OF_AGENT = pattern(r"(?P<story>.+)-\d+$")
+"""Matches the name of the checkout in which an agent works: story and attempt."""
 RUN = "run"
 """Stands for the whole run in place of a story's id."""
 BASE = "base"
@@ -34,7 +36,7 @@ BASE = "base"
 
 
 class Checking(NamedTuple):
-    """A check that is running."""
+    """A check that is running, or a command that sets its checkout up."""
 
     word: str
     place: int
@@ -43,7 +45,9 @@ class Checking(NamedTuple):
 
     @property
     def text(self) -> str:
-        return f"{self.word}, {self.place} of {self.total}: {self.command}"
+        if self.place:
+            return f"{self.word}, {self.place} of {self.total}: {self.command}"
+        return f"sets a checkout up: {self.command}"
 
 
 class Checks:
@@ -54,12 +58,18 @@ class Checks:
         self._lock = threading.Lock()
 
     def begun(self, folder: str, place: int, total: int, command: str) -> None:
-        """Note which check runs where."""
-        found = _PLACE.match(folder.rpartition("/")[2])
-        if found is not None:
+        """Note which check runs where. A command of the set-up has the place 0, and an empty one says that it is over."""
+        name = folder.rpartition("/")[2]
+        if found := _PLACE.match(name):
             word = _WORDS[found["what"]] if found["story"] else "checks what is there before any work"
-            with self._lock:
-                self._now[found["story"] or BASE] = Checking(word, place, total, flat(command))
+        elif found := _OF_AGENT.match(name):
+            word = ""
+        else:
+            return
+        with self._lock:
+            self._now[found["story"] or BASE] = Checking(word, place, total, flat(command))
+            if not command:
+                del self._now[found["story"] or BASE]
 
     def take(self, event: Event) -> None:
         """Note that the checks of a story, or of the base, are over: an event follows them."""
