@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from errno import ENOSPC
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -132,11 +133,11 @@ def test_who_only_looks_sees_the_board_also_on_a_full_disk(desk: Desk, monkeypat
 def test_a_board_of_a_newer_version_is_left_alone(desk: Desk) -> None:
     """Board line 3: nothing is written into a store whose form is not known."""
     desk.store.close()
-    with sqlite3.connect(desk.place.store) as connection:
+    with closing(sqlite3.connect(desk.place.store)) as connection:
         connection.execute("PRAGMA user_version = 99")
     with pytest.raises(SantiagoError, match="another version of santiago wrote this board"):
         desk.add(card("T1"))
-    with sqlite3.connect(desk.place.store) as connection:
+    with closing(sqlite3.connect(desk.place.store)) as connection:
         connection.execute(f"PRAGMA user_version = {store.VERSION}")
 
 

@@ -95,14 +95,20 @@ class Store:
 
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None)
+        try:
+            self._prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
         connection.execute("PRAGMA synchronous = FULL")
         made_by = connection.execute("PRAGMA user_version").fetchone()[0]
         if made_by == 0:
             self._make(connection)
         elif made_by != VERSION:
-            connection.close()
             raise _other_version(self.path)
-        return connection
 
     def _make(self, connection: sqlite3.Connection) -> None:
         """Create the tables, one process at a time: SQLite refuses at once where two processes set the journal mode."""
