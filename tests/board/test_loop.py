@@ -457,3 +457,63 @@ def test_a_request_that_lacks_something_is_blocked_and_given_to_no_worker(
     card = desk.card("REQ")
     assert (card.queue, card.error_class, desk.card("REQ.S3").queue) == ("blocked", "hard_fail", "done")
     assert "the truth moved on" in card.note
+
+
+TWO = """\
+# Two
+
+### R1: Say hello
+
+- [ ] hello.txt says hello
+
+**Verification:** `grep hello hello.txt`
+
+### R2: Say goodbye
+
+- [ ] bye.txt says goodbye
+
+**Verification:** `grep goodbye bye.txt`
+"""
+"""Neither story names its files, so R2 must not overtake R1; but it does not depend on it."""
+
+
+def _two(tmp_path: Path) -> Desk:
+    desk = Desk(tmp_path, greeter.BAD)
+    desk.commit(prd_md=TWO)
+    desk.ok(*REQUEST)
+    return desk
+
+
+def test_a_story_without_attempts_left_does_not_hold_up_one_that_does_not_depend_on_it(tmp_path: Path) -> None:
+    """Board line 2: only declared dependencies outlast the work on a ticket; a replanned ticket is worked on later."""
+    desk = _two(tmp_path)
+    ran = desk.loop()
+    assert "AUTOLOOP_EXHAUSTED:REQ.S1" in ran.stdout
+    assert "AUTOLOOP_REVIEW_PASS:REQ.S2" in ran.stdout, ran.stdout + ran.stderr
+    assert (desk.card("REQ.S1").queue, desk.card("REQ.S2").attempt_count) == ("blocked", 1)
+    desk.ok("queue", "decide", "REQ.S1", "replan", "--budget", "4", "--actor", "planner")
+    (desk.repo / "playbook.yaml").write_text(AT_LAST)
+    ran = desk.loop()
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert greeter.git(desk.repo, "show", "santiago/REQ:hello.txt") == "hello"
+
+
+def test_a_story_that_a_person_blocked_or_dropped_holds_up_only_what_depends_on_it(tmp_path: Path) -> None:
+    desk = _two(tmp_path)
+    with desk.opened() as opened:
+        route(opened, desk.card("REQ"), CONSENTS)
+    said = desk.refused(10, "queue", "claim", "--queue", "developer-todo", "--worker", "ada", "--id", "REQ.S2")
+    assert "REQ.S2 waits for REQ.S1" in said
+    desk.ok("queue", "move", "--id", "REQ.S1", "--from", "developer-todo", "--to", "blocked", "--note", "later")
+    assert "AUTOLOOP_REVIEW_PASS:REQ.S2" in desk.loop().stdout
+    desk.ok("queue", "decide", "REQ.S1", "drop", "--actor", "planner")
+    assert desk.card("REQ.S2").queue == "done"
+
+
+def test_dropping_a_story_does_not_close_one_that_does_not_depend_on_it(tmp_path: Path) -> None:
+    desk = _two(tmp_path)
+    with desk.opened() as opened:
+        route(opened, desk.card("REQ"), CONSENTS)
+    desk.ok("queue", "decide", "REQ.S1", "drop", "--actor", "planner")
+    assert desk.card("REQ.S2").decided == ""
+    assert "AUTOLOOP_REVIEW_PASS:REQ.S2" in desk.loop().stdout

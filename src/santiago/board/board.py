@@ -126,6 +126,14 @@ class Board:
             close_request(at, card, actor)
             return card
 
+    def free(self, name: str, actor: str) -> None:
+        """Let a ticket go on that only had to wait for its turn."""
+        with self.transaction() as at:
+            at.end_follows(name)
+            card = at.card(name)
+            if card is not None and not at.waits_for(name):
+                _free(at, card, actor)
+
     def reconcile(self, queues: Sequence[Queue], actor: str) -> list[Card]:
         """Move every waiting ticket without an attempt left to blocked."""
         with self.transaction() as at:
@@ -170,20 +178,26 @@ def found(at: Reading, name: str) -> Card:
     return card
 
 
-def add(at: Writing, card: Card, actor: str, waits_for: Sequence[str] = ()) -> Card:
-    """Put a ticket onto the board within a transaction. It waits for those of `waits_for` that are not done."""
-    open_ones = []
-    for name in waits_for:
-        other = found(at, name)
-        if other.queue != "done" and other.decided != "bypass":
-            open_ones.append(name)
-    change = rules.added(card, waits=bool(open_ones))
+def add(at: Writing, card: Card, actor: str, waits_for: Sequence[str] = (), follows: Sequence[str] = ()) -> Card:
+    """Put a ticket onto the board within a transaction. It waits for those of `waits_for` that are not done.
+
+    It must not overtake those of `follows`, but it needs nothing of theirs: if one is closed, it goes on.
+    """
+    open_ones, before = _open_ones(at, waits_for), _open_ones(at, follows)
+    change = rules.added(card, waits=bool(open_ones or before))
     if at.knows(card.id):
         there = "there is" if at.card(card.id) is not None else "there was"
         raise SantiagoError(Kind.INPUT, f"{there} a ticket {card.id} already", hint="Choose another id.")
     for name in open_ones:
         at.add_wait(card.id, name)
+    for name in before:
+        at.add_wait(card.id, name, table="follows")
     return at.change(None, change, actor, name=card.id)
+
+
+def _open_ones(at: Reading, names: Sequence[str]) -> list[str]:
+    others = [found(at, name) for name in names]
+    return [other.id for other in others if other.queue != "done" and other.decided != "bypass"]
 
 
 def escalate(at: Writing, queue: Queue, actor: str, event: str) -> list[Card]:
@@ -205,9 +219,13 @@ def release_expired(at: Writing, ticks: int) -> None:
 def free(at: Writing, card: Card, actor: str) -> None:
     """Free the tickets that waited for this ticket and for no other."""
     for name in at.end_waits_for(card.id):
-        other = at.card(name)
-        if other is not None and other.error_class == "dependency_blocked" and other.status == "pending":
-            at.change(other, rules.FREED, actor)
+        if (other := at.card(name)) is not None:
+            _free(at, other, actor)
+
+
+def _free(at: Writing, card: Card, actor: str) -> None:
+    if card.error_class == "dependency_blocked" and card.status == "pending":
+        at.change(card, rules.FREED, actor)
 
 
 def close_dependents(at: Writing, card: Card, actor: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from santiago.board.claims import claim_mark
 from santiago.board.clock import utc
@@ -38,6 +38,8 @@ CREATE INDEX IF NOT EXISTS by_source ON cards (source);
 CREATE INDEX IF NOT EXISTS by_request ON cards (request) WHERE request <> '';
 CREATE TABLE IF NOT EXISTS waits (ticket TEXT NOT NULL, on_ticket TEXT NOT NULL, PRIMARY KEY (ticket, on_ticket)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS waited_for ON waits (on_ticket);
+CREATE TABLE IF NOT EXISTS follows (ticket TEXT NOT NULL, on_ticket TEXT NOT NULL, PRIMARY KEY (ticket, on_ticket)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS followed ON follows (on_ticket);
 CREATE TABLE IF NOT EXISTS files (name TEXT PRIMARY KEY, before TEXT NOT NULL, written TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS behind (queue TEXT PRIMARY KEY, writing INTEGER NOT NULL) WITHOUT ROWID;
 """
@@ -90,7 +92,7 @@ class Reading:
         return [_card(row) for row in rows]
 
     def dependents(self, ticket: str) -> list[str]:
-        """Return the tickets that wait for this one."""
+        """Return the tickets that depend on this one."""
         rows = self._execute("SELECT ticket FROM waits WHERE on_ticket = ? ORDER BY ticket", (ticket,))
         return [row[0] for row in rows]
 
@@ -104,8 +106,14 @@ class Reading:
         return int(self._execute(f"SELECT ({marked}) + ({held})").fetchone()[0])  # our own text
 
     def waits_for(self, ticket: str) -> list[str]:
-        rows = self._execute("SELECT on_ticket FROM waits WHERE ticket = ? ORDER BY on_ticket", (ticket,))
+        """Return the tickets that this one depends on or must not overtake."""
+        both = "SELECT on_ticket FROM waits WHERE ticket = ? UNION SELECT on_ticket FROM follows WHERE ticket = ?"
+        rows = self._execute(f"{both} ORDER BY on_ticket", (ticket, ticket))
         return [row[0] for row in rows]
+
+    def following(self) -> list[str]:
+        """Return the tickets that must not overtake another one."""
+        return [name for (name,) in self._execute("SELECT DISTINCT ticket FROM follows ORDER BY ticket")]
 
     def events(
         self, *, ticket: str | None = None, event: BoardEvent | None = None, since: int = 0
@@ -226,13 +234,17 @@ class Writing(Reading):
         rows = self._execute(f"{_SELECT} WHERE expires <= ? ORDER BY arrival", (ticks,))
         return [_card(row) for row in rows]
 
-    def add_wait(self, ticket: str, on_ticket: str) -> None:
-        self._execute("INSERT OR IGNORE INTO waits VALUES (?, ?)", (ticket, on_ticket))
+    def add_wait(self, ticket: str, on_ticket: str, *, table: Literal["waits", "follows"] = "waits") -> None:
+        self._execute(f"INSERT OR IGNORE INTO {table} VALUES (?, ?)", (ticket, on_ticket))  # noqa: S608  # our own names
+
+    def end_follows(self, ticket: str) -> None:
+        self._execute("DELETE FROM follows WHERE ticket = ?", (ticket,))
 
     def end_waits_for(self, on_ticket: str) -> list[str]:
         """Remove every wait for a ticket. Return the tickets that now wait for nothing."""
         rows = self._execute("DELETE FROM waits WHERE on_ticket = ? RETURNING ticket", (on_ticket,)).fetchall()
-        return [name for (name,) in rows if not self.waits_for(name)]
+        rows += self._execute("DELETE FROM follows WHERE on_ticket = ? RETURNING ticket", (on_ticket,)).fetchall()
+        return [name for (name,) in dict.fromkeys(rows) if not self.waits_for(name)]
 
     def set_meta(self, name: str, value: str) -> None:
         self._execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))

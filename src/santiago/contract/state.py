@@ -145,6 +145,11 @@ class StoryState:
         return self.phase in PARKED or self.aside or (self.lost > 0 and self.phase in WAITING)
 
     @property
+    def its_turn(self) -> bool:
+        """Waits to begin, and for no other story."""
+        return self.phase in WAITING and not self.skipped and self.unmet == 0 and self.behind == 0
+
+    @property
     def clear(self) -> bool:
         """No longer in the way of stories that must not overtake it. If it left the order, this needs `behind` to be 0."""
         return self.satisfied or ((self.skipped or self.hopeless) and self.behind == 0)

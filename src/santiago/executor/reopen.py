@@ -14,6 +14,8 @@ from santiago.executor.budget import Budget
 from santiago.executor.decide import begin_chunk
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from santiago.contract.policy import Limits
     from santiago.contract.state import RunState, StoryState
 
@@ -39,13 +41,19 @@ class Grants:
         return bool(self.attempts or self.minutes_ms or self.cost_micro_usd or self.tokens)
 
 
-def reopening(state: RunState, limits: Limits, grants: Grants, head: str | None) -> list[Fact]:
-    """Return the facts that continue a run; raise if it would only fail again in the same way."""
+def reopening(
+    state: RunState, limits: Limits, grants: Grants, head: str | None, only: Container[str] | None = None
+) -> list[Fact]:
+    """Return the facts that continue a run; raise if it would only fail again in the same way.
+
+    With `only`, no other story is reopened.
+    """
     if state.phase is RunPhase.SUCCESS:
         return []
     _refuse_without_grant(state, limits, grants)
     waiting = [story for story in state.stories.values() if story.phase in PARKED and not story.skipped]
-    reopened = [_reopened(story, grants.actor) for story in waiting if not _waits_for_answer(state, story)]
+    wanted = [story for story in waiting if only is None or story.id in only or story.parent in only]
+    reopened = [_reopened(story, grants.actor) for story in wanted if not _waits_for_answer(state, story)]
     return [*_raised(state, limits, grants), *hints(state, grants), *reopened, *_executing(state, head)]
 
 

@@ -34,6 +34,8 @@ class Scope:
     stories: frozenset[str] | None = None
     claims: Mapping[str, int] | None = None
     """Only for work from the board: how many counted attempts each claimed story may have. A story without a claim has none."""
+    blocked: frozenset[str] = frozenset()
+    """Only for work from the board: stories whose tickets are blocked."""
 
     @property
     def is_empty(self) -> bool:

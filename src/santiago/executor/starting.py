@@ -33,7 +33,10 @@ def starts(at: Situation, room: int) -> tuple[list[Act], bool]:
     for story in at.state.ready_stories():
         if room <= 0:
             break
-        if not at.scope.allows(story) or story.id in busy or story.aside:
+        if story.id in busy or story.aside:
+            continue
+        if not at.scope.allows(story):
+            acts += _set_aside(at, story, budget)
             continue
         if instead := _instead(at, story, budget):
             acts += instead
@@ -96,6 +99,17 @@ def _instead(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
     phase = StoryPhase.BLOCKED if blocks else StoryPhase.FAILED
     both = [story, at.state.stories[story.parent]] if story.parent else [story]
     return [rest(one, phase, spent.reason, spent.limit) for one in both]
+
+
+def _set_aside(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
+    """Block a story whose ticket is blocked or has no attempt left, so that no other story waits for its turn."""
+    if at.scope.claims is None:
+        return []
+    if spent := budget.story_exhausted(story):
+        return [rest(story, StoryPhase.BLOCKED, spent.reason, spent.limit)]
+    if story.id in at.scope.blocked:
+        return [rest(story, StoryPhase.BLOCKED, Reason.BLOCKED_DEPENDENCY, "", "its ticket is blocked")]
+    return []
 
 
 def _begin(at: Situation, story: StoryState, budget: Budget) -> list[Act]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.app.board.evidence import keep_attested
+from santiago.app.board.freeing import free_ready
 from santiago.app.board.reviewing import accept as accept_reviewed
 from santiago.app.board.reviewing import all_missing
 from santiago.app.board.settings import board_settings
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 def claim(opened: Opened, queue: Queue, worker: str, actor: str, *, name: str | None, minutes: int) -> Claim:
     """Claim a ticket, and record the commit that its work begins on."""
+    free_ready(opened)
     head = resolve(opened.place.project, "HEAD") or ""
     return opened.board.claim(queue, worker, actor, name=name, minutes=minutes, head=head)
 

@@ -6,12 +6,13 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from santiago.app.board import backlog, settling
+from santiago.app.board.freeing import free_ready
 from santiago.app.board.questions import asking_tickets
 from santiago.app.board.reviewing import TEST_CONTRACT, review_all
 from santiago.app.board.routing import route
 from santiago.app.board.settings import board_settings
 from santiago.app.board.settling import SIGNAL
-from santiago.app.board.working import PLANNER, Means, leave_out, settle, take_up_answers, work_on
+from santiago.app.board.working import PLANNER, Means, leave_out, set_aside, settle, take_up_answers, work_on
 from santiago.app.loading import load, working
 from santiago.board import weekly
 from santiago.board.claims import claim_mark
@@ -205,6 +206,7 @@ class Loop:
             self.say(f"AUTOLOOP_REVIEW_REQUEUE:{name}")
         self.done += found.done
         self.broken += found.broken_contract
+        free_ready(self.opened)
 
     def _unblock(self) -> None:
         """Leave stories out that the planner closed, and put tickets back whose question a person has answered."""
@@ -212,6 +214,7 @@ class Loop:
         take_up_answers(self.means, [card for card in parked if SIGNAL in card.note])
         blocked = [card for card in parked if card.queue == "blocked"]
         leave_out(self.means, [card for card in blocked if card.decided])
+        set_aside(self.means, [card for card in blocked if not card.decided])
         for card in blocked:
             if SIGNAL in card.note and not card.decided and not card.spent:
                 wish = settling.after_answer(card, load(self.means.out_dir(card)).state)

@@ -30,7 +30,6 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ids import run_id_from
 from santiago.contract.reasons import ExitCode, Reason
 from santiago.contract.record import record
-from santiago.contract.state import initial
 from santiago.executor.schedule import followed
 from santiago.executor.situation import Scope
 from santiago.planner.compile import compile_plan
@@ -241,23 +240,24 @@ def _settings(opened: Opened, card: Card, plan: Plan, document: str, run_id: str
 
 def _with_tickets(opened: Opened, card: Card, plan: Plan, run_input: RunInput, run_id: str) -> Card:
     """Put the stories onto the board as tickets. The request waits for all of them."""
-    needs = initial(plan, followed(plan, optimistic=run_input.policy.optimistic)).needs
-    before = _chunks_before(plan)
+    behind, before = followed(plan, optimistic=run_input.policy.optimistic), _chunks_before(plan)
     with opened.board.transaction() as at:
         request = found(at, card.id)
         for story in plan.stories:
             name = f"{card.id}.{story.id}"
             if (there := at.card(name)) is not None and there.request == card.id:
                 continue  # an earlier routing added it and then died
-            waits = dict.fromkeys((*needs.get(story.id, ()), *before[story.id]))
+            waits = dict.fromkeys((*story.depends_on, *before[story.id]))
+            follows = [other for other in behind.get(story.id, ()) if other not in waits]
             ticket = Card(
                 id=name, queue=TODO[story.role], status="pending", worker="planner", title=story.title,
                 source=card.source if card.source.startswith("plan:") else f"plan:{run_id}", updated_at="",
-                phase="planned" if waits else "ready", retry_budget=card.retry_budget, role=story.role,
+                phase="planned" if waits or follows else "ready", retry_budget=card.retry_budget, role=story.role,
                 next_action=f"profile={story.profile}" if story.profile else "TBD",
                 request=card.id, run=run_id, story=story.id,
             )  # fmt: skip
-            add(at, ticket, "planner", [f"{card.id}.{other}" for other in waits])
+            tickets = [[f"{card.id}.{other}" for other in others] for others in (waits, follows)]
+            add(at, ticket, "planner", *tickets)
         why = {"why": f"{count(len(plan.stories), 'story', 'stories')} of {plan.source.path}", "run": run_id}
         changes = {"status": "in_progress", "phase": "running", "lease": "none", "expires": None, "run": run_id}
         return at.change(request, Change(event=BoardEvent.TICKET_ROUTED, changes=changes, about=why), "planner")

@@ -31,12 +31,18 @@ def after_attempt(card: Card, state: RunState, critique: str) -> Move | None:
             return Move(to="planner-review")
         case StoryPhase.BLOCKED | StoryPhase.FAILED if question is not None:
             return _asked(question, card.run)
+        case StoryPhase.BLOCKED if card.spent and story.reason is Reason.ATTEMPT_BUDGET_EXHAUSTED:
+            return _given_back(card, critique)  # the next claim records that it has no attempt left, and blocks it
         case StoryPhase.BLOCKED | StoryPhase.FAILED:
             return _parked(card, story)
         case StoryPhase.READY | StoryPhase.PLANNED if story.counted >= card.attempt_count:
-            return Move(to=TODO[card.role], phase="ready", note=shortened(critique), error_class="soft_fail")
+            return _given_back(card, critique)
         case _:
             return None
+
+
+def _given_back(card: Card, critique: str) -> Move:
+    return Move(to=TODO[card.role], phase="ready", note=shortened(critique), error_class="soft_fail")
 
 
 def after_end(card: Card, state: RunState, end: Context) -> Move | None:

@@ -127,7 +127,8 @@ def _request(
         base=out_dir, grants=_grants(out_dir, raised), own_work=own_work, skips=skips,
         agent=named(run_input.agent, agent, None, None) if agent and role == "scientist" else None,
     )  # fmt: skip
-    request.scope = Scope(claims=claims)
+    blocked = frozenset(card.story for card in _children(means, of) if card.queue == "blocked" and not card.decided)
+    request.scope = Scope(claims=claims, blocked=blocked)
     set_consents(request, means.consents)
     return request
 
@@ -187,6 +188,17 @@ def leave_out(means: Means, cards: Sequence[Card]) -> None:
         skips = [(card.story, f"{card.decided}, by the planner") for card in closed if _is_open(stories[card.story])]
         if skips:
             start(means, closed[0], {}, skips=skips)
+
+
+def set_aside(means: Means, cards: Sequence[Card]) -> None:
+    """Start the runs where the story of a blocked ticket is still next, so that other stories no longer wait for it."""
+    for run_id in dict.fromkeys(card.run for card in cards):
+        mine = [card for card in cards if card.run == run_id]
+        state = load(means.out_dir(mine[0])).state
+        chunk = state.next_chunk()
+        stories = [state.stories[card.story] for card in mine]
+        if any(one.its_turn and not one.aside and chunk and one.chunk == chunk.label for one in stories):
+            start(means, mine[0], {})
 
 
 def _is_open(story: StoryState) -> bool:

@@ -190,7 +190,8 @@ class _Start:
         if one:
             return facts + reopening_one(state, one[0], workspace.head(), request.actor)
         if not self.log.fresh and not request.skips:
-            return facts + reopening(state, self.run_input.limits, request.grants, workspace.head())
+            claimed = request.scope.claims
+            return facts + reopening(state, self.run_input.limits, request.grants, workspace.head(), claimed)
         return facts + (hints(state, request.grants) if self.log.fresh else [])
 
     def _work(self, coordinator: Coordinator) -> RunState:
