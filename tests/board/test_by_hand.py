@@ -59,13 +59,31 @@ def test_work_that_did_not_pass_says_why_and_how_to_go_on(tmp_path: Path) -> Non
     desk.commit(hello_txt="helo\n")
     said = desk.refused(30, "queue", "verify", "FIX", "--trust-commands")
     assert "FAIL:FIX:developer-todo" in said
-    assert "FIX did not pass: # story_verification_failed" in said
+    assert "FIX did not pass: story_verification_failed" in said
     assert "look: .santiago/.runtime/evidence/FIX/1/verification-results.tsv" in said
     again = "queue claim --queue developer-todo --worker ada --id FIX"
     assert f"santiago {again}" in said
     desk.ok(*again.split())
     desk.commit(hello_txt="hello\n")
     desk.ok("queue", "verify", "FIX", "--trust-commands")
+
+
+def test_work_that_is_not_committed_is_refused_and_uses_no_attempt(tmp_path: Path) -> None:
+    """Board line 17: also when the ticket has failed before and its run is there."""
+    desk = alone(tmp_path)
+    desk.add("FIX", "developer-todo", *CHECK)
+    desk.claim("ada")
+    (desk.repo / "hello.txt").write_text("hello\n")
+    said = desk.refused(30, "queue", "verify", "FIX", "--trust-commands")
+    assert "your changes are not committed, such as hello.txt" in said
+    assert (desk.card("FIX").attempt_count, desk.card("FIX").holder) == (1, "ada")
+    (desk.repo / "hello.txt").unlink()
+    assert "FIX did not pass: agent_no_change: The attempt" in desk.refused(30, "queue", "verify", "FIX")
+    desk.claim("ada")
+    (desk.repo / "hello.txt").write_text("hello\n")
+    assert "your changes are not committed" in desk.refused(30, "queue", "verify", "FIX", "--trust-commands")
+    desk.commit(hello_txt="hello\n")
+    assert desk.ok("queue", "verify", "FIX") == "PASS:FIX:planner-review\n"
 
 
 def test_a_ticket_without_a_check_stays_with_its_person_who_names_one(tmp_path: Path) -> None:

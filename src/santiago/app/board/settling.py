@@ -42,7 +42,9 @@ def after_attempt(card: Card, state: RunState, critique: str) -> Move | None:
 
 
 def _given_back(card: Card, critique: str) -> Move:
-    return Move(to=TODO[card.role], phase="ready", note=shortened(critique), error_class="soft_fail")
+    reason, _, rest = critique.removeprefix("# ").partition("\n")
+    note = f"{reason}: {rest}" if rest.strip() else reason
+    return Move(to=TODO[card.role], phase="ready", note=shortened(note), error_class="soft_fail")
 
 
 def after_end(card: Card, state: RunState, end: Context) -> Move | None:

@@ -21,6 +21,7 @@ from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
 from santiago.workspace.ancestry import resolve
+from santiago.workspace.inspect import uncommitted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,10 +54,11 @@ def verify(
     card = _claimed(opened, name, checks, worker, attested=attest is not None)
     if attest is not None:
         return _attested(means, card, attest, named(worker))
-    if resolve(opened.place.project, ref) is None:
+    if (commit := resolve(opened.place.project, ref)) is None:
         raise SantiagoError(
             Kind.USAGE, f"there is no commit {ref[:100]!r} here", hint="Commit the work, then name it with --from."
         )
+    _refuse_uncommitted(means, card, commit)
     if not card.story:
         card = _routed(opened, card, consents)
     if load(means.out_dir(card)).state.phase is RunPhase.CREATED:
@@ -89,6 +91,15 @@ def _claimed(opened: Opened, name: str, checks: Sequence[str], worker: str | Non
         return at.change(
             card, Change(event=BoardEvent.TICKET_MOVED, changes=changes, about={"why": "a check was added"}), "planner"
         )
+
+
+def _refuse_uncommitted(means: Means, card: Card, commit: str) -> None:
+    """Raise if the work is not in the commit but in changed files, since judging it would only use up the attempt."""
+    project = means.opened.place.project
+    base = load(means.out_dir(card)).state.base if card.story else _began_on(means.opened, card)
+    if commit == base and (path := uncommitted(project)):
+        hint = f"Commit them, then `santiago queue verify {card.id}` again. No attempt was used."
+        raise SantiagoError(Kind.INPUT, f"your changes are not committed, such as {path}", hint=hint)
 
 
 def _routed(opened: Opened, card: Card, consents: Consents) -> Card:
