@@ -37,6 +37,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Desk:
     ran = desk.loop()
     assert ran.returncode == 0, ran.stdout + ran.stderr
     (desk.repo.parent / "said.txt").write_text(ran.stdout)
+    (desk.repo.parent / "told.txt").write_text(ran.stderr)
     return desk
 
 
@@ -49,6 +50,23 @@ def test_a_request_goes_from_the_inbox_to_the_archive(finished: Desk) -> None:
     assert said.index("AUTOLOOP_REVIEW_PASS:REQ.S3") < said.index("AUTOLOOP_REVIEW_PASS:REQ")
     assert "AUTOLOOP_TERMINAL_STATUS:STOP_DONE" in said
     assert finished.json("queue", "stats")["archived"] == 4
+
+
+def test_the_end_says_on_which_branch_the_work_is(finished: Desk) -> None:
+    told = (finished.repo.parent / "told.txt").read_text()
+    assert "the accepted work is on the branch santiago/REQ\n  next: git merge santiago/REQ\n" in told
+    assert "not proven" not in told
+
+
+def test_the_end_names_the_accepted_tickets_that_no_test_proves(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, 'stories:\n  R1:\n    - write: {other.txt: "x\\n"}\n')
+    desk.commit(hello_txt="hello\n", prd_md=TWO.partition("### R2")[0])
+    desk.ok(*REQUEST)
+    ran = desk.loop("--json")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "not proven: REQ.S1  (no test fails without their work)" in ran.stderr
+    said = json.loads(ran.stdout)
+    assert (said["not_proven"], said["branches"]) == (["REQ.S1"], ["santiago/REQ"])
 
 
 def test_one_claim_is_one_attempt_of_the_story(finished: Desk) -> None:

@@ -56,6 +56,7 @@ def command(
     from pathlib import Path
     from signal import SIGHUP, SIGTERM
 
+    from santiago.app.board import results
     from santiago.app.board.loop import Loop
     from santiago.app.board.only_loop import only_loop
     from santiago.app.board.waiting import wait_for_change
@@ -78,19 +79,23 @@ def command(
             say("stopped; `santiago loop` goes on where this one ended", err=True)
             return ExitCode.TERMINATED if stop.signals[:1] in ((SIGTERM,), (SIGHUP,)) else ExitCode.INTERRUPTED
         _explain(opened, ended)
+        cards = results.accepted(opened, ended.done)
+        branches, unproven = results.unmerged(opened, cards), results.unproven(opened, cards)
+        _tell_results(branches, unproven)
         if not as_json:
             _tell(ended)
             queue_views.tell(opened, user_facing=True)
     for notice in opened.notices:
         opened_board.warn(notice)
     if as_json:
-        found = {
+        found: dict[str, object] = {
             "status": ended.status,
             "reason": ended.reason,
             "cycles": ended.cycles,
             "no_progress": ended.no_progress,
         }
-        click.echo(json.dumps({**found, "done": ended.done, "ids": ended.ids}, indent=2, ensure_ascii=False))
+        found |= {"done": ended.done, "ids": ended.ids, "branches": branches, "not_proven": unproven}
+        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
     return ExitCode.OK if ended.reason is None else ExitCode.BLOCKED
 
 
@@ -119,6 +124,18 @@ def _explain(opened: Opened, ended: Ended) -> None:
         say(line, err=True)
     if len(told) > MOST:
         say(f"and {len(told) - MOST} more: `santiago queue triage-blocked`", err=True)
+
+
+def _tell_results(branches: Sequence[str], unproven: Sequence[str]) -> None:
+    """Print on standard error where the accepted work is, and which of it is not proven."""
+    from santiago.cli.view.text import say
+
+    if unproven:
+        more = f" and {len(unproven) - MOST} more" if len(unproven) > MOST else ""
+        say(f"not proven: {', '.join(unproven[:MOST])}{more}  (no test fails without their work)", err=True)
+    for branch in branches:
+        say(f"the accepted work is on the branch {branch}", err=True)
+        say(f"  next: git merge {branch}", err=True)
 
 
 def _follow(request: Request) -> None:
