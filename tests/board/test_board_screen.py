@@ -18,11 +18,11 @@ from santiago.cli.main import santiago
 from santiago.contract.board import FIELDS
 from santiago.report.board import board_data
 from santiago.tui.app import SantiagoApp
-from santiago.tui.board import BoardScreen
+from santiago.tui.board import BoardScreen, Column
 from santiago.tui.board_keys import BOARD
 from tests.board import desk as shells
 from tests.board.boards import Desk, desk
-from tests.board.cards import NOW, card, spent
+from tests.board.cards import NOW, blocked, card, spent
 from tests.board.screens import HERE, PICTURES, TICKS, drawn, filled, look
 
 if TYPE_CHECKING:
@@ -47,6 +47,19 @@ print(claim.card.id)
 def test_the_board_looks_as_in_its_picture(name: str) -> None:
     """The board in the TUI: wide with columns, narrow with one at a time; `python -m tests.board.screens` draws them."""
     assert drawn(name) == (HERE / name).read_text(encoding="utf-8")
+
+
+def test_the_only_column_with_tickets_is_readable_at_once_on_a_narrow_terminal(desk: Desk) -> None:
+    """The board in the TUI: at 80 columns one queue is shown at a time, and it takes the whole width."""
+    desk.add(blocked("W1", note="waits"))
+
+    async def reads(person: Person) -> None:
+        await person.until(lambda: person.visible() == ["blocked"])
+        await person.until(lambda: "blocked 1" in person.text())
+        column = person.screen.query_one("#blocked", Column)
+        assert "W1 Title of W1" in str(column.options.options[0].prompt)
+
+    look(desk, reads, size=(80, 24))
 
 
 def test_what_another_process_does_is_shown(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

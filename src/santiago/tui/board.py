@@ -47,6 +47,7 @@ class Column(Vertical):
         super().__init__(id=queue)
         self.queue, self.plain = queue, plain
         self.tickets: list[dict[str, Any]] = []
+        self._number, self._asking = 0, list[str]()
         self._painted: list[tuple[str, str, Tone]] = []
 
     def compose(self) -> ComposeResult:
@@ -64,6 +65,7 @@ class Column(Vertical):
 
     def show(self, tickets: list[dict[str, Any]], number: int, asking: list[str]) -> None:
         """Show these tickets; the cursor stays on its own, wherever that stands now."""
+        self._number, self._asking = number, asking
         name = Text(cut(f"{self.queue} {number:,}", max(4, self.size.width - 1)), no_wrap=True, style=TONES["head"])
         self.query_one(".name", Static).update(name)
         room = max(8, self.size.width - 3)
@@ -84,6 +86,10 @@ class Column(Vertical):
         self.options.clear_options()
         self.options.add_options([Option(self._text(*one)) for one in painted])
         self.options.highlighted = places[0] if places else (0 if tickets else None)
+
+    def on_resize(self) -> None:
+        """Cut the texts anew: a column gets its width after the first painting, or when it is first shown."""
+        self.show(self.tickets, self._number, self._asking)
 
     def _text(self, title: str, told: str, tone: Tone) -> Text:
         text = Text(shown(title, plain=self.plain), style=TONES[tone], no_wrap=True)
