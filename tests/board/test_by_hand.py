@@ -43,6 +43,7 @@ def test_a_document_without_an_agent_says_what_its_work_needs(tmp_path: Path) ->
     assert ran.returncode == 10
     assert "REQ: its work needs an agent: no agent is named, and none is installed" in ran.stderr
     assert "developer under [board]" in ran.stderr
+    assert "--agent" not in ran.stderr, "the loop has no such option"
     assert "`santiago queue add --queue developer-todo` makes a ticket for them" in ran.stderr
     back = "queue move --id REQ --from blocked --to planner-inbox"
     assert f"santiago {back}" in ran.stderr

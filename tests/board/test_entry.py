@@ -25,7 +25,9 @@ def test_an_unrouted_run_is_blocked_and_can_be_handed_to_the_planner(tmp_path: P
     assert "--enqueue" in said
     assert desk.ok("run", "prd.md", "--enqueue") == "ADDED:REQ-1:planner-inbox\n"
     assert desk.card("REQ-1").source == "doc:prd.md"
-    assert "No planner has routed this" in desk.ok("explain", "needs_routing")
+    told = desk.ok("explain", "needs_routing")
+    assert "No planner has routed this" in told
+    assert "queue add --queue planner-inbox --id ID --title TITLE --source doc:DOC" in " ".join(told.split())
 
 
 def test_a_run_that_began_before_the_board_goes_on(tmp_path: Path) -> None:

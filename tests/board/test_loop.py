@@ -169,6 +169,17 @@ def test_a_document_without_stories_is_blocked_with_what_was_found(tmp_path: Pat
     assert "empty.md gives no plan" in desk.card("BAD").note
 
 
+def test_a_document_without_a_check_says_where_to_write_one(tmp_path: Path) -> None:
+    """Board line 39: the advice names nothing that the board's commands do not have."""
+    desk = Desk(tmp_path)
+    desk.commit(prd_md="# One\n\n### R1: Say hello\n\n- [ ] hello.txt says hello\n")
+    desk.ok(*REQUEST)
+    ran = desk.loop()
+    assert ran.returncode == 10
+    assert "Name a command that tests the work: `Verification:` in the document" in ran.stderr
+    assert "--verify" not in ran.stderr
+
+
 def test_used_up_attempts_stop_the_loop_when_they_pile_up(tmp_path: Path) -> None:
     """Board lines 27, 47, 48, 28: the planner replans with a larger budget, and the story goes on where it was."""
     desk = Desk(tmp_path, greeter.BAD, "[board]\nexhausted_limit = 1\n")

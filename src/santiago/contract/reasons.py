@@ -146,7 +146,7 @@ MEANINGS: dict[Reason, Meaning] = {
     Reason.TEST_CONTRACT_BROKEN: _m("blocked", _HARD, ExitCode.BLOCKED, "The tests that the work must satisfy were broken.", "Restore the tests, or change the test contract on purpose."),
     Reason.EXHAUSTION_ACCUMULATED: _m("blocked", _HARD, ExitCode.BLOCKED, "Too many pieces of work ran out of budget.", "Triage the blocked work before going on."),
     Reason.NEEDS_USER_CONFIRMATION: _m("blocked", _DEP, ExitCode.BLOCKED, "A person must confirm something first.", "Answer the open question: `santiago status` shows it."),
-    Reason.NEEDS_ROUTING: _m("blocked", _DEP, ExitCode.BLOCKED, "No planner has routed this, and in a project with a board nothing else runs.", "Hand it to the planner: `santiago queue add`, or --enqueue; `santiago queue move` routes what is there."),
+    Reason.NEEDS_ROUTING: _m("blocked", _DEP, ExitCode.BLOCKED, "No planner has routed this, and in a project with a board nothing else runs.", "Hand its document to the planner: `santiago run DOC --enqueue`, or `santiago queue add --queue planner-inbox --id ID --title TITLE --source doc:DOC`; `santiago queue move` routes what is there."),
     Reason.INTERRUPTED: _m("paused", _SOFT, ExitCode.INTERRUPTED, "The run was stopped.", "`santiago resume` continues it.", retryable=True),
     Reason.ARTIFACT_CORRUPT: _m("blocked", _HARD, ExitCode.BLOCKED, "A file of the run is damaged.", "Nothing was changed; restore the file from a copy, or start a new run."),
     Reason.IO_ERROR: _m("failed", _SOFT, ExitCode.TRANSIENT, "Reading or writing failed.", "Mend what the message names, then run the same command again.", retryable=True, spends=False),

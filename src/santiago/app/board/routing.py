@@ -46,9 +46,13 @@ if TYPE_CHECKING:
     from santiago.contract.policy import RunInput
 
 
-_ON_THE_BOARD = (
-    "On the board, developer under [board] in santiago.toml names one. People need none: "
-    "`santiago queue add --queue developer-todo` makes a ticket for them."
+_NO_AGENT = (
+    "Install one or sign in to it (`santiago doctor` says how), or name any program with developer under [board] in "
+    "santiago.toml. People need none: `santiago queue add --queue developer-todo` makes a ticket for them."
+)
+_NO_CHECK = (
+    "Name a command that tests the work: `Verification:` in the document, or story_commands under [verification] in "
+    "santiago.toml."
 )
 
 
@@ -70,7 +74,9 @@ def route(opened: Opened, card: Card, consents: Consents) -> Card:
     except SantiagoError as error:
         if error.reason is Reason.AGENT_NOT_SIGNED_IN:
             error.message = f"its work needs an agent: {error.message}"
-            error.hint = f"{error.hint} {_ON_THE_BOARD}"
+            error.hint = _NO_AGENT
+        elif error.reason is Reason.NOTHING_VERIFIED:
+            error.hint = _NO_CHECK
         return block(opened, card, error)
 
 

@@ -95,6 +95,7 @@ def _parked(card: Card, story: StoryState) -> Move:
 
 def with_way_back(hint: str, ticket: str, queue: Queue) -> str:
     """Return what a person has to do, and the command that puts the ticket back afterwards."""
+    hint = hint.replace("`--verify CMD`", "`Verification:` in the document")  # the board's commands have no such option
     return (
         f"{shortened(hint)} Put it back with `santiago queue move --id {ticket} --from blocked --to {queue}`.".strip()
     )
