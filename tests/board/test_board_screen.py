@@ -136,6 +136,7 @@ def test_a_planner_accepts_by_key_what_the_done_gate_lets_through(
         assert person.said() == "only tickets in planner-review can be accepted"
         await person.press("right", "a")
         assert person.said().startswith("ann is not a planner")
+        assert "`santiago board --actor planner`" in person.said()
 
     async def accepts(person: Person) -> None:
         await person.press("right", "a", "enter", "escape", "a", "y")
@@ -206,6 +207,7 @@ def test_only_a_planner_decides(desk: Desk) -> None:
     async def is_refused(person: Person) -> None:
         await person.press("d")
         assert person.said().startswith("ann is not a planner")
+        assert "`santiago board --actor planner`" in person.said()
 
     async def decides(person: Person) -> None:
         await person.press("d", "s")

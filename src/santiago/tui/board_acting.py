@@ -8,6 +8,7 @@ from textual.screen import Screen
 
 from santiago.app.board import claiming
 from santiago.app.board.accepting import accepted
+from santiago.app.board.settings import board_settings
 from santiago.app.start.leaks import refuse_secrets
 from santiago.board.rules import Move
 from santiago.contract.board import CLAIMED_FROM, LEASE_MINUTES, MOVES
@@ -129,7 +130,8 @@ class Acting(Screen[None]):
         try:
             claiming.refuse_other_than_planner(self.opened, self.actor)
         except SantiagoError as error:
-            self.say(f"{error.message}. {error.hint}", "bad")
+            planner = next(iter(board_settings(self.opened.place.project).planners), "NAME")
+            self.say(f"{error.message}. Leave with q, then `santiago board --actor {planner}`.", "bad")
             return False
         return True
 
