@@ -91,6 +91,10 @@ def test_the_second_attempt_knows_what_the_first_did_wrong(finished: Desk) -> No
     assert len(str(given_back[0].changes["note"])) <= 300
 
 
+def test_an_archived_ticket_does_not_keep_the_note_of_an_earlier_failure(finished: Desk) -> None:
+    assert (finished.card("REQ.S1").queue, finished.card("REQ.S1").note) == ("done", "passed on attempt 2")
+
+
 def test_every_attempt_keeps_its_own_evidence(finished: Desk) -> None:
     """Board line 7: rework adds to the evidence and overwrites nothing; column 4 says PASS or FAIL."""
     tables = [finished.root / "evidence" / "REQ.S1" / str(number) / "verification-results.tsv" for number in (1, 2)]
@@ -546,3 +550,17 @@ def test_dropping_a_story_does_not_close_one_that_does_not_depend_on_it(tmp_path
     desk.ok("queue", "decide", "REQ.S1", "drop", "--actor", "planner")
     assert desk.card("REQ.S2").decided == ""
     assert "AUTOLOOP_REVIEW_PASS:REQ.S2" in desk.loop().stdout
+
+
+def test_a_dropped_ticket_is_neither_open_nor_stuck(tmp_path: Path) -> None:
+    """Board line 28: it is no longer actionable, so the loop does not name it and the board does not count it."""
+    desk = Desk(tmp_path)
+    for name in ("GONE", "BAD"):
+        desk.ok("queue", "add", "--queue", "planner-inbox", "--id", name, "--title", name, "--source", "doc:empty.md")
+    (desk.repo / "empty.md").write_text("# Nothing\n\nJust words.\n")
+    desk.ok("queue", "decide", "GONE", "drop", "--actor", "planner")
+    assert "AUTOLOOP_IDS:BAD\n" in desk.loop().stdout
+    desk.ok("queue", "decide", "BAD", "drop", "--actor", "planner")
+    first = desk.ok("board", "--plain").splitlines()[0]
+    assert "no open ticket" in first
+    assert "2 closed by decision" in first

@@ -21,7 +21,7 @@ def headline(data: dict[str, Any]) -> list[str]:
     """Return the state of the whole board, the most important parts first."""
     verdict, parts = data["verdict"], [data["verdict"]["reason"]]
     parts.append(
-        ", ".join(f"{queue} {number}" for queue, number in data["counts"].items() if number) or "no open ticket"
+        ", ".join(f"{queue} {number}" for queue, number in verdict["counts"].items() if number) or "no open ticket"
     )
     parts.append(f"{data['archived']:,} archived")
     if verdict["decided"]:
@@ -60,7 +60,7 @@ def standing(ticket: Ticket) -> str:
     if ticket["attempt_count"]:
         parts.append(f"try {ticket['attempt_count']}/{ticket['retry_budget']}")
     if ticket["evidence"]:
-        parts.append(count(len(ticket["evidence"]), "proof"))
+        parts.append(count(len(ticket["evidence"]), "result"))
     return " · ".join([*parts, age(ticket["age_minutes"])])
 
 

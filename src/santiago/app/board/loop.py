@@ -243,7 +243,9 @@ class Loop:
             ids = tuple(verdict.user_confirmation_ids)
             return self._end("STOP_USER_CONFIRMATION", Reason.NEEDS_USER_CONFIRMATION, cycle, ids)
         if self.idle >= self.no_progress_limit:
-            return self._end("STOP_NO_PROGRESS", Reason.NO_PROGRESS, cycle, tuple(card.id for card in cards[:20]))
+            return self._end(
+                "STOP_NO_PROGRESS", Reason.NO_PROGRESS, cycle, tuple(card.id for card in cards if not card.decided)[:20]
+            )
         return None
 
     def _verdict(self, cards: Sequence[Card]) -> Verdict:

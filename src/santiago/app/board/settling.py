@@ -28,7 +28,9 @@ def after_attempt(card: Card, state: RunState, critique: str) -> Move | None:
     question = open_question(state, story)
     match story.phase:
         case StoryPhase.VERIFIED | StoryPhase.DONE:
-            return Move(to="planner-review")
+            # The note of an earlier attempt says what was wrong then.
+            note = f"passed on attempt {card.attempt_count}" if card.attempt_count > 1 else None
+            return Move(to="planner-review", note=note)
         case StoryPhase.BLOCKED | StoryPhase.FAILED if question is not None:
             return _asked(question, card.run)
         case StoryPhase.BLOCKED if card.spent and story.reason is Reason.ATTEMPT_BUDGET_EXHAUSTED:
