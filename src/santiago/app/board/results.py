@@ -37,11 +37,7 @@ def unmerged(opened: Opened, cards: Sequence[Card]) -> list[str]:
 
 def unproven(opened: Opened, cards: Sequence[Card]) -> list[str]:
     """Return the tickets of which no test fails without their work."""
-    runs = {name: load(opened.place.project / repository.RUNS / name) for name in {card.run for card in cards}}
-    found = []
-    for card in cards:
-        run = runs[card.run]
-        criteria = any(story.id == card.story and story.criteria for story in run.plan.stories)
-        if criteria and run.state.stories[card.story].proof is Proof.REGRESSION:
-            found.append(card.id)
-    return found
+    folder, names = opened.place.project / repository.RUNS, {card.run for card in cards}
+    stories = {name: load(folder / name).state.stories for name in names}
+    work = [(card.id, stories[card.run][card.story]) for card in cards if card.story]
+    return [name for name, story in work if story.proof is Proof.REGRESSION and not story.is_kept]
