@@ -564,3 +564,17 @@ def test_a_dropped_ticket_is_neither_open_nor_stuck(tmp_path: Path) -> None:
     first = desk.ok("board", "--plain").splitlines()[0]
     assert "no open ticket" in first
     assert "2 closed by decision" in first
+
+
+def test_by_hand_too_a_story_without_attempts_left_does_not_hold_up_the_next(tmp_path: Path) -> None:
+    """Board line 17: the same holds with plain commands, without a loop."""
+    desk = _two(tmp_path)
+    with desk.opened() as opened:
+        route(opened, desk.card("REQ"), CONSENTS)
+    for number in range(3):
+        assert desk.claim()["ticket"]["id"] == "REQ.S1"
+        desk.commit(hello_txt=f"helo {number}\n")
+        desk.refused(30, "queue", "verify", "REQ.S1", "--trust-commands")
+    assert desk.claim()["ticket"]["id"] == "REQ.S2"
+    desk.commit(bye_txt="goodbye\n")
+    assert desk.ok("queue", "verify", "REQ.S2", "--trust-commands") == "PASS:REQ.S2:planner-review\n"
