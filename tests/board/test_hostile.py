@@ -141,6 +141,16 @@ def test_a_board_of_a_newer_version_is_left_alone(desk: Desk) -> None:
         connection.execute(f"PRAGMA user_version = {store.VERSION}")
 
 
+def test_a_board_of_an_earlier_version_gets_the_tables_that_it_lacks(desk: Desk) -> None:
+    """Board line 3: its tickets stay, and can be claimed."""
+    desk.add(card("T1"))
+    desk.store.close()
+    with closing(sqlite3.connect(desk.place.store)) as connection:
+        connection.executescript("DROP TABLE follows; PRAGMA user_version = 1;")
+    assert _claimed(desk).id == "T1"
+    desk.board.free("T1", "planner")
+
+
 def test_what_is_missing_stands_on_lines_of_its_own() -> None:
     """Board line 52: one thing in a sentence, several in a list."""
     one, two = (

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-VERSION = 1
+VERSION = 2
+"""Raised when a table is added. A board of an earlier version gets what it lacks when it is opened."""
 WAIT_S = 30.0
 """How long a command waits for another one's transaction."""
 
@@ -105,9 +106,9 @@ class Store:
     def _prepare(self, connection: sqlite3.Connection) -> None:
         connection.execute("PRAGMA synchronous = FULL")
         made_by = connection.execute("PRAGMA user_version").fetchone()[0]
-        if made_by == 0:
+        if made_by < VERSION:
             self._make(connection)
-        elif made_by != VERSION:
+        elif made_by > VERSION:
             raise _other_version(self.path)
 
     def _make(self, connection: sqlite3.Connection) -> None:
