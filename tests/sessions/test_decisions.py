@@ -12,6 +12,7 @@ import pytest
 from santiago.artifacts.lock import Lock
 from tests.cli import greeter
 from tests.cli.test_disks import mounted
+from tests.cli.typing_person import Person
 from tests.sessions.drafters import Place, plan
 
 if TYPE_CHECKING:
@@ -56,7 +57,66 @@ def test_line_2_finalize_freezes_the_revision_that_was_looked_at_and_makes_the_r
     assert (run / "plan.json").read_bytes() == (place.session / "revisions/0002.json").read_bytes()
     last = place.events()[-1]
     assert (last["event"], last["phase"], last["context"]["run"]) == ("session_finalized", "finalized", run.name)
-    assert [event["actor"] for event in place.events(run) if event["event"] == "commands_approved"] == ["ann"]
+    assert not _approvals(place, run)
+
+
+def _approvals(place: Place, run: Path) -> list[str]:
+    """Return who approved the commands of a run."""
+    return [event["actor"] for event in place.events(run) if event["event"] == "commands_approved"]
+
+
+def test_a_review_in_text_lists_every_command_that_would_run(place: Place) -> None:
+    settings = place.repo / "santiago.toml"
+    settings.write_text('[verification]\nrun_commands = ["test -d ."]\n')
+    more = place.drafter("more", (ANY, {"write": plan("One", "Two", run_verify=["test -f 1.txt"])}))
+    place.begin("More files", more, more=("--trust-project",))
+    for words in ((), ("--plain",)):
+        lines = [line.strip() for line in place.says("review", *words).stdout.splitlines()]
+        for command in ("grep -q 1 1.txt", "grep -q 2 2.txt"):
+            assert f"$ {command}" in lines
+        assert any(line.startswith("Checks    at the end: $ test -d .") for line in lines)
+        assert "Checks    at the end: $ test -f 1.txt" in lines
+
+
+def test_without_a_terminal_finalize_runs_commands_only_with_the_flag_and_the_review_stays_open(place: Place) -> None:
+    said = place.says("review", "--finalize", "--revision", "1")
+    assert said.returncode == 10, said.stderr
+    assert "2 commands of the plan wait for approval: `grep -q 1 1.txt`, `grep -q 2 2.txt`" in said.stderr
+    assert f"`santiago review {place.session.name} --plain`, then use --trust-commands" in said.stderr
+    assert place.shown()["status"] == "ready"
+    assert place.runs() == []
+    place.says("review", "--finalize", "--revision", "1", "--trust-commands")
+    (run,) = place.runs()
+    assert _approvals(place, run) == ["ann"]
+
+
+def test_on_a_terminal_finalize_shows_the_commands_and_asks(place: Place) -> None:
+    words, env = ("review", "--finalize", "--revision", "1"), {**greeter.place(place.repo), "SANTIAGO_ACTOR": "ann"}
+    refuses = Person(*words, cwd=place.repo, env=env)
+    shown = refuses.sees("Run them?")
+    assert "grep -q 1 1.txt" in shown
+    assert "grep -q 2 2.txt" in shown
+    refuses.types("")
+    assert refuses.leaves() == 10
+    assert place.runs() == []
+    assert place.shown()["status"] == "ready"
+    agrees = Person(*words, cwd=place.repo, env=env)
+    agrees.sees("Run them?")
+    agrees.types("y")
+    agrees.leaves()
+    (run,) = place.runs()
+    assert _approvals(place, run) == ["ann"]
+
+
+def test_what_was_finalized_without_a_start_asks_about_its_commands_when_it_starts(place: Place) -> None:
+    assert place.says("review", "--finalize", "--revision", "1", "--no-start").returncode == 0
+    (run,) = place.runs()
+    assert place.says("skip", run.name, "S2", "--why", "not now").returncode == 0
+    said = place.says("resume", run.name)
+    assert said.returncode == 10, said.stderr
+    assert "commands of the plan wait for approval: `grep -q 1 1.txt`" in said.stderr
+    assert f"Read them in .santiago/runs/{run.name}/plan.json" in said.stderr
+    assert not _approvals(place, run)
 
 
 def test_line_2_the_run_carries_out_what_was_approved(place: Place) -> None:
@@ -65,7 +125,7 @@ def test_line_2_the_run_carries_out_what_was_approved(place: Place) -> None:
     assert said.returncode == 0, said.stderr
     agent = place.folder / "worker.py"
     agent.write_text(code)
-    done = place.says("resume", "--agent", f"{sys.executable} {agent}")
+    done = place.says("resume", "--trust-commands", "--agent", f"{sys.executable} {agent}")
     assert done.returncode == 0, done.stderr
     (run,) = place.runs()
     assert json.loads((run / "result.json").read_bytes())["summary"]["completed"] == 2

@@ -122,7 +122,7 @@ async def _executes(reader: Reader, agents: Agents) -> None:
     text = reader.text()
     for part in (
         "3 stories in 2 chunks",
-        "3 commands that you approve",
+        "3 commands run as checks; y approves them",
         "$ test -f S1.txt",
         "$ test -f S3.txt",
         "20 attempts",
@@ -297,6 +297,8 @@ def test_line_56_who_leaves_before_the_run_begins_is_asked_and_finds_its_start_o
         assert reader.actions() == ["c", "r", "w"]
         await reader.sees("the run is made and has not begun; r begins it")
         await reader.press("r")
+        await reader.sees("Run these commands?")  # nobody has agreed to them in this screen
+        await reader.press("y")
         await reader.until(lambda: isinstance(reader.app.screen, RunScreen))
         run_dir = greeter.out_dir(agents.repo)
         await reader.until(lambda: load_run(run_dir).state.phase is RunPhase.SUCCESS)

@@ -7,15 +7,18 @@ from difflib import unified_diff
 from functools import partial
 from typing import TYPE_CHECKING
 
+from santiago.app.job import Job
 from santiago.app.paths import near
 from santiago.app.planning.go_on import go_on
 from santiago.app.planning.loading import load
-from santiago.cli.start.consent import ask_unfenced
+from santiago.artifacts.names import INPUT
+from santiago.cli.start.consent import ask_consent, ask_unfenced
 from santiago.cli.view import screens
-from santiago.cli.view.plan_view import changes, stories
+from santiago.cli.view.plan_view import changes, other_checks, stories
 from santiago.cli.view.text import paint, say
 from santiago.contract.events import EventKind
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
+from santiago.report.checks import of_document, origin_of
 from santiago.report.review import review_of
 from santiago.util.clock import time_of_day
 from santiago.util.text import count, flat, harmless
@@ -47,6 +50,14 @@ def carry_on(
     listeners, consent = [] if quiet else [_tell], partial(ask_unfenced, asked=asked, said=unfenced)
     go_on(folder, actor, facts=facts, listeners=listeners, consent_unfenced=consent)
     return load(folder)
+
+
+def ask_commands(planning: Planning, *, asked: bool, trusted: bool) -> None:
+    """Ask whether the commands of the latest revision may run; raise if not."""
+    plan = planning.plan(planning.state.revision)
+    if commands := [one.command for one in of_document(plan, planning.run_input)]:
+        places = f"`santiago review {planning.session_id} --plain`"
+        ask_consent(commands, places, asked=asked, trusted=trusted, of=origin_of(plan))
 
 
 def plan_with(wanted: Wanted, *, trusted: bool = False, as_json: bool = False, who: str | None = None) -> int:
@@ -157,12 +168,14 @@ def show(planning: Planning, revision: int | None = None) -> None:
     if review.plan is not None:
         _row("Plan", f"revision {review.revision}: {_counts(review)}")
         say()
-        stories(review.plan)
+        stories(review.plan, planning.run_input if review.artifact == "plan" else None)
         say()
         if review.artifact == "document":
             _difference(planning, review.revision)
-        elif review.diff is not None:
-            changes(review.diff)
+        else:
+            other_checks(review.plan, _job(planning))
+            if review.diff is not None:
+                changes(review.diff)
         for finding in review.plan.findings:
             if finding.level != "note":
                 _row(finding.level.capitalize(), finding.message, "yellow")
@@ -174,6 +187,12 @@ def show(planning: Planning, revision: int | None = None) -> None:
         _row("Asks", f"{name}: {flat(text)}", "yellow")
     for command, does in next_commands(review):
         say(f"next: {harmless(command)}   # {does}", verbatim=True)
+
+
+def _job(planning: Planning) -> Job:
+    """Return the job that a run of a session would be. Its settings stand in a file of the session."""
+    folder = planning.folder
+    return Job(folder, planning.title, folder, planning.run_input, source=folder / INPUT)
 
 
 def _difference(planning: Planning, revision: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 @click.option("--take-up", is_flag=True, help="Go on with a turn that was interrupted, or a review that was cancelled.")
 @click.option("--add-turns", type=click.IntRange(1, 1000), metavar="N", help="Allow this many turns more.")
 @click.option("--sandbox", type=click.Choice(("off",)), help="Let agents work without a sandbox, where none works.")
+@click.option(
+    "--trust-commands", is_flag=True, help="With --finalize: run commands that come from the plan without asking."
+)
 @click.option("--jobs", type=click.IntRange(1, 256), help="With --finalize: stories side by side.")
 @click.option(
     "--gate", type=click.Choice(("auto", "chunk", "step")), help="With --finalize: where your word is needed."
@@ -39,8 +43,8 @@ if TYPE_CHECKING:
 @click.option("--no-input", is_flag=True, help="Never ask anything.")
 def command(
     session: str | None, adjust: str | None, edit: str | None, finalize: bool, revision: int | None, no_start: bool,
-    moved_base: bool, cancel: bool, take_up: bool, add_turns: int | None, sandbox: str | None, jobs: int | None, gate: str | None, plain: bool,
-    as_json: bool, who: str | None, no_input: bool,
+    moved_base: bool, cancel: bool, take_up: bool, add_turns: int | None, sandbox: str | None,
+    trust_commands: bool, jobs: int | None, gate: str | None, plain: bool, as_json: bool, who: str | None, no_input: bool,
 ) -> int:  # fmt: skip
     """Look at SESSION, or the newest of this repository, and decide: plan on, edit, finalize or cancel.
 
@@ -69,21 +73,29 @@ def command(
     from santiago.cli import planning as shown
     from santiago.cli.view.text import say
 
-    me = actor(who)
+    me, asked = actor(who), shown.may_ask(no_input=no_input)
     if finalize and revision is None:
         raise click.UsageError(f"Say which revision you looked at: --revision {planning.state.revision}")
     facts = word.more_turns(planning, add_turns, me) if add_turns else []
     if wish == "take-up":
         facts += word.take_up(planning, me)
     elif wish is not None:
-        word.say_on_plan(planning, wish, adjust or edit or "", me, revision=revision, moved=moved_base)
+        consent = partial(shown.ask_commands, planning, asked=asked, trusted=trust_commands)
+        starts = finalize and planning.asked.artifact == "plan" and not no_start
+        word.say_on_plan(
+            planning, wish, adjust or edit or "", me,
+            revision=revision, moved=moved_base, consent=consent if starts else lambda: None,
+        )  # fmt: skip
     if wish == "cancel" and planning.worker and planning.state.turn is not None:
         say(f"{planning.session_id}: {planning.worker} was asked to end the turn", err=True)
         return ExitCode.OK
-    asked, before = shown.may_ask(no_input=no_input), shown.ended(planning)
+    before = shown.ended(planning)
     planning = shown.carry_on(planning.folder, me, facts=facts, quiet=as_json, asked=asked, unfenced=sandbox == "off")
     if wish == "approve" and planning.state.run and not no_start:
-        flags = Flags(jobs=jobs, gate=gate, sandbox=sandbox, as_json=as_json, plain=plain, actor=who, no_input=no_input)
+        flags = Flags(
+            jobs=jobs, gate=gate, sandbox=sandbox, as_json=as_json, plain=plain, actor=who, no_input=no_input,
+            trust_commands=True,  # the person agreed to them before the plan became final
+        )  # fmt: skip
         return _execute(planning, flags)
     shown.print_session(planning, as_json=as_json)
     return ExitCode.OK if wish == "cancel" else shown.exit_code(planning, before)

@@ -16,6 +16,8 @@ Digest = Annotated[str, Matching("[0-9a-f]{64}")]
 
 Level = Literal["error", "warning", "note"]
 Role = Literal["developer", "scientist"]
+DRAFTED = "planning-session"
+"""The format of a plan that agents wrote in a planning session."""
 
 
 @record
@@ -40,6 +42,11 @@ class Source:
     format: str
     evidence: tuple[str, ...]
     """Why this format was chosen."""
+
+    @property
+    def is_drafted(self) -> bool:
+        """Whether agents wrote the plan in a planning session. Its commands then stand in no document."""
+        return self.format == DRAFTED
 
 
 @record

@@ -23,13 +23,19 @@ class Placed(NamedTuple):
 
     command: str
     place: str
+    """Empty for a command that agents wrote in a planning session."""
+
+
+def origin_of(plan: Plan) -> str:
+    """Return what the commands of a plan come from, in a word."""
+    return "plan" if plan.source.is_drafted else "document"
 
 
 def of_story(plan: Plan, story: Story, run_input: RunInput) -> list[Placed]:
     """Return the checks that the document gives a story, each with its line."""
     lines = {one.value: one.line for one in story.provenance if one.field == "verify"}
     return [
-        Placed(command, f"{plan.source.path}:{lines.get(command, story.origin.line)}")
+        Placed(command, _in_document(plan, f":{lines.get(command, story.origin.line)}"))
         for command in own_commands_of(story, run_input)
     ]
 
@@ -42,7 +48,7 @@ def of_document(plan: Plan, run_input: RunInput) -> list[Placed]:
         found.setdefault(one.command, one)
     for command in plan.run_verify:
         if command not in checks.left_out:
-            found.setdefault(command, Placed(command, f"{plan.source.path}, for the whole run"))
+            found.setdefault(command, Placed(command, _in_document(plan, ", for the whole run")))
     given = (*checks.story_commands, *checks.run_commands)
     return [one for one in found.values() if one.command not in given]
 
@@ -58,8 +64,12 @@ def at_the_end(plan: Plan, job: Job) -> list[Placed]:
     others = (one for one in run_commands_of(plan, job.run_input) if one not in own)
     return [
         *_of_settings(job, "verification.run_commands", own),
-        *(Placed(command, plan.source.path) for command in others),
+        *(Placed(command, _in_document(plan)) for command in others),
     ]
+
+
+def _in_document(plan: Plan, where: str = "") -> str:
+    return "" if plan.source.is_drafted else f"{plan.source.path}{where}"
 
 
 def _of_settings(job: Job, key: str, commands: tuple[str, ...]) -> list[Placed]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from santiago.app.start import agents, start_events, trust
 from santiago.contract.record import record
 from santiago.process import sandbox
+from santiago.report.checks import origin_of
 from santiago.report.trusting import trusting
 from santiago.util.text import harmless
 
@@ -92,7 +93,7 @@ def _of_document(run: Run) -> list[Consent]:
     if not commands:
         return []
     lines = (
-        "These commands come from the document and will run as checks:",
+        f"These commands come from the {origin_of(run.plan)} and will run as checks:",
         *(f"    {harmless(one)}" for one in commands),
     )
     return [Consent(title="Run these commands?", lines=lines, yes="run them", said=("--trust-commands",))]

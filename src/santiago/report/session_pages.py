@@ -276,7 +276,8 @@ def _approved(plan: Plan, run_input: RunInput) -> Iterator[Line]:
             judged[command] = judged.get(command, 0) + 1
     final = run_commands_of(plan, run_input)
     total = len({*judged, *final})
-    yield Line(f"{count(total, 'command')} that you approve with it" if total else "no command judges the work", "head")
+    them = count(total, "command runs as a check; y approves it", "commands run as checks; y approves them")
+    yield Line(them if total else "no command judges the work", "head")
     for command, number in judged.items():
         yield Line(f"  $ {flat(command)}" + (f"   ({number} stories)" if number > 1 else ""))
     for command in final:

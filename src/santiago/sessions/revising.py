@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
-from santiago.contract.plan import Criterion, Finding, Origin, Plan, Requirement, Source
+from santiago.contract.plan import DRAFTED, Criterion, Finding, Origin, Plan, Requirement, Source
 from santiago.contract.record import record
 from santiago.contract.seal import sealed
 from santiago.contract.session import LONGEST_DRAFT
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 MOST = 30
 """How many findings an agent or a person is told."""
-FORMAT = "planning-session"
 
 
 @record
@@ -94,7 +93,7 @@ def _plan(text: str, ground: Ground) -> Draft:
     source = Source(
         path=ground.asked.document or f"sessions/{ground.asked.session_id}",
         sha256=ground.asked.source or sha256(ground.asked.task.encode()).hexdigest(),
-        format=FORMAT,
+        format=DRAFTED,
         evidence=ground.history,
     )
     # Line numbers of the draft mean nothing to people, who do not have that file.

@@ -19,6 +19,7 @@ from santiago.tui.dialogs import Picking, Reading
 from santiago.tui.keys import as_lines
 from santiago.tui.review_keys import REVIEW
 from santiago.tui.run_screen import RunScreen
+from santiago.tui.starting import Wished
 from santiago.util.text import flat, harmless
 
 if TYPE_CHECKING:
@@ -136,17 +137,17 @@ class Reviewing(CarryingOut):
             self._executes = False
             if self._leaving is not None and self._leaving.is_current:
                 self._leaving.dismiss(None)
-            self.action_begin()
+            self.action_begin(("--trust-commands",))  # the window of finalize listed them all
 
-    def action_begin(self) -> None:
+    def action_begin(self, consents: tuple[str, ...] = ()) -> None:
         if self.following.run_dir is not None:
-            self.show_run(self.following.run_dir, begins=True)
+            self.show_run(self.following.run_dir, begins=Wished(consents=consents))
 
     def action_run(self) -> None:
         if self.following.run_dir is not None:
             self.show_run(self.following.run_dir)
 
-    def show_run(self, out_dir: Path, *, begins: bool = False) -> None:
+    def show_run(self, out_dir: Path, *, begins: Wished | None = None) -> None:
         try:
             screen = RunScreen(out_dir, plain=self.plain, begins=begins)
         except SantiagoError as error:

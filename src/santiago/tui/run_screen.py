@@ -12,20 +12,22 @@ if TYPE_CHECKING:
 
     from textual.binding import BindingType
 
+    from santiago.tui.starting import Wished
+
 
 class RunScreen(WatchScreen):
     """The browser of a run, with a key that goes back to its plan."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("b", "plan")]
 
-    def __init__(self, out_dir: Path, *, plain: bool, begins: bool = False) -> None:
+    def __init__(self, out_dir: Path, *, plain: bool, begins: Wished | None = None) -> None:
         super().__init__(out_dir, plain=plain, note="b goes back to the plan")
         self.begins = begins
-        """Whether to begin the run as soon as it is shown."""
+        """The options of the start that begins as soon as the run is shown; None to begin nothing."""
 
     def on_mount(self) -> None:
-        if self.begins:
-            self.call_after_refresh(self.begin)
+        if self.begins is not None:
+            self.call_after_refresh(self.begin, self.begins)
 
     def action_plan(self) -> None:
         self.app.pop_screen()

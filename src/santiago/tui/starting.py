@@ -229,8 +229,9 @@ class Starting(Screen[None]):
         """Return the consents that a start needs and that nobody gave here."""
         from santiago.report.consents import consents  # loaded only after a refusal, since it loads much
 
+        said = set(self._wished.consents)
         try:
-            return [one for one in consents(self.current) if one not in self._given]
+            return [one for one in consents(self.current) if one not in self._given and not said.issuperset(one.said)]
         except SantiagoError:
             return []  # the start says it in its own words
 

@@ -19,16 +19,20 @@ from santiago.util.clock import moment
 from santiago.workspace.inspect import find
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from santiago.app.planning.loading import Planning
     from santiago.contract.state import Question
 
 
 def say_on_plan(
-    planning: Planning, word: str, text: str, actor: str, *, revision: int | None = None, moved: bool = False
-) -> None:
+    planning: Planning, word: str, text: str, actor: str, *, revision: int | None = None, moved: bool = False,
+    consent: Callable[[], None] = lambda: None,
+) -> None:  # fmt: skip
     """Leave a person's answer on the latest revision; raise if it is not a valid answer, or comes too late.
 
-    `revision` is the one that the person saw. `moved` tells that they know of commits since it was planned.
+    `revision` is the one that the person saw. `moved` tells that they know of commits since it was planned. `consent` asks
+    what else they must agree to before the answer counts, and raises if they do not.
     """
     if word == "cancel" and planning.state.turn is not None:
         cancel_turn(planning, actor)
@@ -39,6 +43,7 @@ def say_on_plan(
         raise _other_revision(planning, revision)
     if word == "approve" and not moved:
         refuse_moved(planning)
+    consent()
     answer(planning, question, word, text, actor)
 
 

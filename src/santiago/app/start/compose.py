@@ -185,7 +185,9 @@ class _Start:
     def _going_on(self) -> list[Fact]:
         """Return the facts that this start adds: approvals, grants, reopened stories."""
         state, request, workspace = self.log.state, self.request, self.hold.workspace
-        facts = start_events.approvals(request.plan, self.run_input, state, request.consent, request.actor)
+        facts = []
+        if request.approves and not request.skips:  # skipping a story starts no command
+            facts = start_events.approvals(request.plan, self.run_input, state, request.consent, request.actor)
         one = request.own_work or request.accepts
         if one:
             return facts + reopening_one(state, one[0], workspace.head(), request.actor)

@@ -49,7 +49,9 @@ class Request:
     accepts: tuple[str, str] | None = None
     """(story, why): a person accepts the work of its latest attempt."""
     only_creates: bool = False
-    """Whether the start only records that the run exists, and that its commands were approved with its plan."""
+    """Whether the start only records that the run exists, and which of its commands are approved."""
+    approves: bool = True
+    """Whether commands of the document are asked about and recorded as approved. If not, a later start asks."""
     begins_on: str | None = None
     """The commit that a new run begins on; the repository's HEAD if none is named."""
     planned: Context = field(default_factory=Context)

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from santiago.app.board.entry import claims_of
 from santiago.app.notice import Notice
+from santiago.app.paths import near
 from santiago.app.start.compose import execute
 from santiago.app.start.prepare import prepare, said_in
 from santiago.app.start.request import Request
 from santiago.app.start.trust import waiting
-from santiago.artifacts.names import has_begun
+from santiago.artifacts.names import PLAN, has_begun
 from santiago.cli.start.consent import SHOWN, ask_consent, ask_unfenced, choose
 from santiago.cli.start.trust import approve
 from santiago.cli.view.screen import Screen
@@ -24,7 +25,7 @@ from santiago.contract.events import Context
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.executor.reopen import Grants
-from santiago.report.checks import of_document
+from santiago.report.checks import of_document, origin_of
 from santiago.report.run_status import mending
 from santiago.util.text import harmless
 
@@ -71,7 +72,7 @@ def start(
         request.grants = replace(request.grants, hints=beginning.hints)
     repo = Path(request.effective.repo_path)
     request.consent = lambda commands: ask_consent(
-        commands, _places(request), asked=asked, trusted=flags.trust_commands
+        commands, _places(request), asked=asked, trusted=flags.trust_commands, of=origin_of(request.plan)
     )
     request.consent_unfenced = lambda: ask_unfenced(asked=asked)
     said |= said_in(flags)
@@ -97,7 +98,9 @@ def start(
 
 
 def _places(request: Request) -> str:
-    """Return the lines of the document that hold its commands."""
+    """Return the lines of the document that hold its commands, or the plan if agents wrote it."""
+    if request.plan.source.is_drafted:
+        return near(request.out_dir / PLAN)
     places = list(dict.fromkeys(one.place for one in of_document(request.plan, request.run_input)))
     more = f" and {count(len(places) - SHOWN, 'more place')}" if len(places) > SHOWN else ""
     return f"{', '.join(places[:SHOWN])}{more}"

@@ -49,10 +49,7 @@ def show(compiled: Compilation, plan: Plan, lines: Sequence[str], job: Job, outc
     _coverage(plan, criteria)
     if done:
         _row("Kept", kept.told(plan, done))
-    for one in checks.of_every_story(job):
-        _row("Checks", f"every story: $ {flat(one.command)}   {one.place}")
-    for one in checks.at_the_end(plan, job):
-        _row("Checks", f"at the end: $ {flat(one.command)}   {one.place}")
+    other_checks(plan, job)
     if compiled.diff:
         changes(compiled.diff)
     _findings(plan, lines)
@@ -99,11 +96,20 @@ def stories(plan: Plan, run_input: RunInput | None = None, done: Container[str] 
 def _checks(plan: Plan, story: Story, run_input: RunInput, indent: int) -> None:
     own = checks.of_story(plan, story, run_input)
     for one in own[:MAX_CHECKS]:
-        say(f"{'':{indent}}$ {flat(one.command)}   {paint(one.place, 'bright_black', stderr=False)}")
+        place = f"   {paint(one.place, 'bright_black', stderr=False)}" if one.place else ""
+        say(f"{'':{indent}}$ {flat(one.command)}{place}")
     if len(own) > MAX_CHECKS:
         say(f"{'':{indent}}… and {count(len(own) - MAX_CHECKS, 'more check')}")
     if unchecked([story], run_input):
         say(f"{'':{indent}}{paint('nothing checks it', 'yellow', stderr=False)}")
+
+
+def other_checks(plan: Plan, job: Job) -> None:
+    """Print the checks of every story, and those of the whole run."""
+    for one in checks.of_every_story(job):
+        _row("Checks", f"every story: $ {flat(one.command)}   {one.place}".rstrip())
+    for one in checks.at_the_end(plan, job):
+        _row("Checks", f"at the end: $ {flat(one.command)}   {one.place}".rstrip())
 
 
 def _cells(story: Story, *, is_done: bool) -> tuple[str, str, str, str]:
