@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,9 +14,6 @@ from tests.cli import greeter
 from tests.cli.test_disks import mounted
 from tests.cli.typing_person import Person
 from tests.sessions.drafters import Place, plan
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ANY = ""
 
@@ -130,6 +127,21 @@ def test_line_2_the_run_carries_out_what_was_approved(place: Place) -> None:
     (run,) = place.runs()
     assert json.loads((run / "result.json").read_bytes())["summary"]["completed"] == 2
     assert place.says("audit").returncode == 0
+
+
+def test_the_agent_of_the_settings_does_the_work_and_is_named_before(place: Place) -> None:
+    assert f"Agent     {Path(sys.executable).name} does the work" in place.says("review").stdout
+    worker = place.folder / "worker"
+    worker.write_text('#!/bin/sh\necho "${SANTIAGO_STORY#S}" > "${SANTIAGO_STORY#S}.txt"\n')
+    worker.chmod(0o755)
+    (place.repo / "santiago.toml").write_text(f'[agent]\ncommand = ["{worker}"]\n')
+    planner = place.drafter("planner", (ANY, {"write": plan("One", "Two")}))
+    place.begin("More files", planner, more=("--trust-project",))
+    assert "Agent     worker does the work" in place.says("review").stdout
+    done = place.says("review", "--finalize", "--revision", "1", "--trust-commands")
+    assert done.returncode == 0, done.stderr
+    (run,) = place.runs()
+    assert [event["context"]["agent"] for event in place.events(run) if event["event"] == "run_started"] == ["worker"]
 
 
 def test_line_56_finalize_of_a_revision_that_another_took_the_place_of_is_refused_and_shows_the_difference(

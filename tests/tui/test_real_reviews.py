@@ -122,6 +122,7 @@ async def _executes(reader: Reader, agents: Agents) -> None:
     text = reader.text()
     for part in (
         "3 stories in 2 chunks",
+        "agent    python3 does the work",
         "3 commands run as checks; y approves them",
         "$ test -f S1.txt",
         "$ test -f S3.txt",

@@ -183,6 +183,8 @@ def show(planning: Planning, revision: int | None = None) -> None:
         said = f': "{flat(turn.text)[:100]}"' if turn.text else ""
         _row("Turn", f"{turn.number} by {', '.join(turn.agents)}, {turn.actor}{said} -> {flat(turn.outcome)[:200]}")
     _row("Spent", review.spent)
+    if review.agent:
+        _row("Agent", f"{flat(review.agent)} does the work")
     for name, text in review.others:
         _row("Asks", f"{name}: {flat(text)}", "yellow")
     for command, does in next_commands(review):

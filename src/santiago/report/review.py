@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from santiago.app.planning.loading import load
 from santiago.app.planning.loading import sessions_of as folders_of
+from santiago.app.start.lineup import called
 from santiago.contract import codec
 from santiago.contract.answers import KINDS
 from santiago.contract.counting import count
@@ -75,6 +76,8 @@ class Review:
     worker: str
     run: str
     """The run or file that it became; empty as long as it is not final."""
+    agent: str
+    """The name of the agent that carries the plan out; empty for a document."""
     output: str
 
     def criteria(self, story: Story) -> tuple[tuple[str, str], ...]:
@@ -115,6 +118,7 @@ def review_of(planning: Planning, revision: int | None = None, *, compared: bool
         spent=_spent(planning),
         worker=planning.worker or "",
         run=state.run if state.phase is SessionPhase.FINALIZED else "",
+        agent=called(planning.run_input.agent) if planning.asked.artifact == "plan" else "",
         output=planning.asked.output,
     )
 
@@ -222,5 +226,6 @@ def as_data(review: Review) -> dict[str, Any]:
         "questions": [{"id": review.question, "kind": "plan", "words": dict(review.words)}] if review.question else []
         + [{"id": name, "kind": "agent", "text": text} for name, text in review.others],
         "run_id": review.run or None,
+        "agent": review.agent or None,
         "worker": review.worker or None,
     }  # fmt: skip

@@ -264,7 +264,7 @@ def finalize_page(following: FollowingSession, moved: str) -> list[Line]:
         )
     warnings = sum(one.level != "note" for one in plan.findings)
     lines += [Line(f"{count(warnings, 'warning')}, on the page of findings", "warn")] if warnings else []
-    lines += [Line(f"budget   {_budget(run_input)}"), Line("")]
+    lines += [Line(f"agent    {flat(review.agent)} does the work"), Line(f"budget   {_budget(run_input)}"), Line("")]
     return [*lines, *_approved(plan, run_input)]
 
 

@@ -82,7 +82,7 @@ def begin(wanted: Wanted, actor: str, source: Mapping[str, str]) -> Path:
         repo_path=str(root),
         prd_path=asked.document or (folder / "session-input.json").relative_to(root).as_posix(),
         verification=checks,
-        agent=drafters[0].agent,
+        agent=_worker(run_input.agent, drafters),
     )
     files = SessionFiles(folder, Redactor(to_hide(dict(source))), clock.utc)
     files.preflight()
@@ -133,6 +133,12 @@ def _drafters(wanted: Wanted, source: Mapping[str, str]) -> tuple[Drafter, ...]:
         label = "scripted" if agent.mode == "scripted" else name_of(profile_of(agent, source))
         found.append(Drafter(label=_label(label, [one.label for one in found]), agent=_fixed(agent)))
     return tuple(found)
+
+
+def _worker(of_settings: Agent, drafters: Sequence[Drafter]) -> Agent:
+    """Return the agent that will carry the plan out: the one that the settings name, or else the first that drafts."""
+    is_named = of_settings.profile or of_settings.command or of_settings.mode == "scripted"
+    return of_settings if is_named else drafters[0].agent
 
 
 def _fixed(agent: Agent) -> Agent:

@@ -65,7 +65,7 @@ def first_able(
                 raise
             troubles.append(error.message)
         else:
-            return one, [f"{trouble}; {_name(agent)} works instead" for trouble in troubles]
+            return one, [f"{trouble}; {called(agent)} works instead" for trouble in troubles]
     return run_input, []
 
 
@@ -77,15 +77,16 @@ def next_one(agent: Agent, state: RunState) -> tuple[Agent, str] | None:
     other = line_up(agent)[1]
     assert state.reason is not None
     why = MEANINGS[state.reason].sentence.rstrip(".")
-    return other, f"{_name(agent)} cannot go on ({state.reason}: {why}); {_name(other)} takes over"
+    return other, f"{called(agent)} cannot go on ({state.reason}: {why}); {called(other)} takes over"
 
 
 def follower(agent: Agent) -> str:
     """Return the name of the agent that takes over from this one; empty where there is none."""
-    return _name(line_up(agent)[1]) if agent.fallback else ""
+    return called(line_up(agent)[1]) if agent.fallback else ""
 
 
-def _name(agent: Agent) -> str:
+def called(agent: Agent) -> str:
+    """Return the name by which people know an agent."""
     if agent.mode == "scripted":
         return "scripted"
     return agent.profile or (Path(agent.command[0]).name if agent.command else "the first that is ready")
