@@ -144,6 +144,38 @@ def test_the_agent_of_the_settings_does_the_work_and_is_named_before(place: Plac
     assert [event["context"]["agent"] for event in place.events(run) if event["event"] == "run_started"] == ["worker"]
 
 
+def test_a_run_of_a_sentence_has_no_document_that_changes_and_its_rebase_works(place: Place) -> None:
+    assert place.says("review", "--finalize", "--revision", "1", "--no-start").returncode == 0
+    (run,) = place.runs()
+    assert "has changed" not in place.says("status", run.name).stdout
+    assert "has changed" not in place.says("resume", run.name, "--dry-run").stderr
+    (place.repo / "test_new.py").write_text("def test_new(): pass\n")
+    greeter.git(place.repo, "add", "-A")
+    greeter.git(place.repo, "commit", "-qm", "More")
+    told = place.says("status", run.name).stdout
+    assert "protected files have changed on your branch since the run began: test_new.py" in told
+    (advice,) = [line for line in told.splitlines() if "santiago rebase" in line]
+    words = advice.partition("santiago ")[2].split()
+    assert words == ["rebase", run.name, f".santiago/runs/{run.name}/plan.json"]
+    again = place.says(*words, "--dry-run")
+    assert again.returncode == 0, again.stderr
+
+
+def test_a_run_of_a_drafted_document_tells_only_of_a_real_change(tmp_path: Path) -> None:
+    text = "\ufeff# Files\r\n\r\nSmall ones.\r\n\r\n## Sign-off\r\n\r\n- [x] seen\r\n"
+    place = Place(tmp_path, {"notes.md": ""})
+    document = place.repo / "notes.md"
+    document.write_bytes(text.encode())
+    place.begin("notes.md", place.drafter("one", (ANY, {"write": plan("old", "new")})))
+    assert place.says("review", "--finalize", "--revision", "1", "--no-start").returncode == 0
+    (run,) = place.runs()
+    assert "has changed" not in place.says("status", run.name).stdout
+    document.write_bytes(f"{text}More.\r\n".encode())
+    told = place.says("status", run.name).stdout
+    assert "notes.md has changed since the run began" in told
+    assert "a new run would use it: santiago plan --with AGENT notes.md" in told
+
+
 def test_line_56_finalize_of_a_revision_that_another_took_the_place_of_is_refused_and_shows_the_difference(
     place: Place,
 ) -> None:

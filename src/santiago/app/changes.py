@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from santiago.app.config import run_input_defaults, values_of
+from santiago.artifacts import repository
 from santiago.artifacts.files import read_json, read_text
 from santiago.artifacts.names import SETTINGS
 from santiago.contract.errors import SantiagoError
@@ -30,13 +31,20 @@ def changes_of(run: Run) -> list[str]:
     """Return a sentence for each kind of change that an unfinished run does not know of."""
     if not run.begun or run.state.phase is RunPhase.SUCCESS:
         return []
-    document = Path(run.run_input.repo_path) / run.run_input.prd_path
-    told = [f"{run.plan.source.path} has changed since the run began"] if has_changed(run.plan, document) else []
+    told = [f"{run.plan.source.path} has changed since the run began"] if is_document_changed(run) else []
     if names := list(changed_settings(run.out_dir, Path(run.run_input.repo_path))):
         told.append(f"settings have changed since the run began: {_few(names)}")
     if names := _changed_judges(run):
         told.append(f"protected files have changed on your branch since the run began: {_few(names)}")
     return told
+
+
+def is_document_changed(run: Run) -> bool:
+    """Tell whether the document of a run changed. A plan that agents made of a sentence has none."""
+    path = Path(run.run_input.prd_path)
+    if path.is_relative_to(repository.SESSIONS):
+        return False
+    return has_changed(run.plan, Path(run.run_input.repo_path) / path)
 
 
 def has_changed(plan: Plan, document: Path) -> bool:

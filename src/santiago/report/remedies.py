@@ -8,9 +8,11 @@ from pathlib import Path
 from shlex import join, quote
 from typing import TYPE_CHECKING
 
+from santiago.app.changes import is_document_changed
 from santiago.app.finding import target
 from santiago.app.loading import load
 from santiago.app.paths import near
+from santiago.artifacts.names import PLAN
 from santiago.contract.answers import JUDGED, NEEDS_TEXT, words_of
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import RunPhase, StoryPhase
@@ -271,8 +273,13 @@ def taking_over(state: RunState, out_dir: Path) -> Rows:
 
 
 def taking_in(run: Run) -> str:
-    """Return the command that makes a new run of the changed document, and keeps the finished work."""
-    return f"santiago rebase {run.run_id} {quote(near(Path(run.run_input.repo_path) / run.run_input.prd_path))}"
+    """Return the command that makes a new run with what changed, and keeps the finished work where it can."""
+    document = quote(near(Path(run.run_input.repo_path) / run.run_input.prd_path))
+    if not run.plan.source.is_drafted:
+        return f"santiago rebase {run.run_id} {document}"
+    if is_document_changed(run):  # only agents can plan it, since the compiler may find no steps in it
+        return f"santiago plan --with AGENT {document}"
+    return f"santiago rebase {run.run_id} {quote(near(run.out_dir / PLAN))}"
 
 
 def anew(run: Run) -> str:

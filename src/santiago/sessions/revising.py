@@ -13,6 +13,7 @@ from santiago.contract.plan import DRAFTED, Criterion, Finding, Origin, Plan, Re
 from santiago.contract.record import record
 from santiago.contract.seal import sealed
 from santiago.contract.session import LONGEST_DRAFT
+from santiago.contract.ticks import digest_of
 from santiago.executor.detailing import unwrapped
 from santiago.planner.compile import compile_plan, faults_of_plan
 from santiago.planner.source import Source as Text
@@ -92,7 +93,7 @@ def _plan(text: str, ground: Ground) -> Draft:
         return _refused(*lost)
     source = Source(
         path=ground.asked.document or f"sessions/{ground.asked.session_id}",
-        sha256=ground.asked.source or sha256(ground.asked.task.encode()).hexdigest(),
+        sha256=_identity(ground),
         format=DRAFTED,
         evidence=ground.history,
     )
@@ -101,6 +102,13 @@ def _plan(text: str, ground: Ground) -> Draft:
     plan = sealed(replace(plan, source=source, findings=findings))
     faults = faults_of_plan(Text(codec.canonical(plan).decode(), path="plan.json"))
     return _refused(*map(_said, faults)) if faults else Draft(plan=plan)
+
+
+def _identity(ground: Ground) -> str:
+    """Return the digest of what a session began with: its document, in the form that ticks do not change, or its task."""
+    if not ground.asked.source:
+        return sha256(ground.asked.task.encode()).hexdigest()
+    return digest_of(Text(ground.source, path=ground.asked.document).text)
 
 
 def _as_drafted(plan: Plan, drafted: Any, given: Plan | None) -> Plan:
