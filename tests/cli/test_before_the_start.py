@@ -120,6 +120,8 @@ def test_a_check_from_the_repositorys_environment_starts_where_that_environment_
     (repo / ".venv/bin/python3").symlink_to("/usr/bin/python3")
     script(repo / ".venv/bin/tool", CHECK)
     assert begin(repo, "--verify", check, "--dry-run")[0] == 0
+    elsewhere = f"/nowhere/{check}"  # whether that exists is found out when it is started
+    assert begin(repo, "--verify", elsewhere, "--dry-run")[0] == 0
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from santiago.process.place import Dependency
     from santiago.workspace.workspace import GitWorkspace
 
-_INSTALLED = pattern(r"[\w.][\w./-]*/(?:python|pypy)[\d.]*|(?:[\w./-]+/)?(?:\.?venv/bin|node_modules/\.bin)/[\w.-]+")
+_INSTALLED = pattern(
+    r"[\w.][\w./-]*/(?:python|pypy)[\d.]*|(?:[\w.][\w./-]*/)?(?:\.?venv/bin|node_modules/\.bin)/[\w.-]+"
+)
 """A program that is installed inside the repository: the python of an environment, or a tool in one."""
 GIVE_CHECK = (
     'Name a command that tests the work: `santiago run PRD --verify "CMD"`, or story_commands under [verification] '
