@@ -9,7 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests import forked
+
 GIB = 1024**3
+PROGRAM = ("-m", "santiago")
 
 
 _STARTERS = ("run", "execute", "resume", "accept", "verify", "doctor")
@@ -28,7 +31,7 @@ def santiago(
     seconds: int = 60,
     memory: int = 0,
     trusting: bool = True,
-    program: tuple[str, ...] = ("-m", "santiago"),
+    program: tuple[str, ...] = PROGRAM,
 ) -> subprocess.CompletedProcess[str]:
     """Run a command line; `memory` limits the address space of the program."""
 
@@ -41,7 +44,11 @@ def santiago(
         for name, value in os.environ.items()
         if not name.startswith(("SANTIAGO_", "FORCE_COLOR", "CLICOLOR"))
     }
+    words = trusted(*arguments) if trusting else [str(word) for word in arguments]
+    whole = {**clean, "USER": "user", **(env or {})}
+    if program == PROGRAM and not memory and forked.fits(whole):
+        return forked.run(words, cwd=cwd, env=whole, seconds=seconds)
     return subprocess.run(
-        [sys.executable, *program, *(trusted(*arguments) if trusting else map(str, arguments))],
-        cwd=cwd, env={**clean, "USER": "user", **(env or {})}, capture_output=True, text=True, timeout=seconds, check=False, **options,
+        [sys.executable, *program, *words],
+        cwd=cwd, env=whole, capture_output=True, text=True, timeout=seconds, check=False, **options,
     )  # fmt: skip

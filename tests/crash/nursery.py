@@ -23,6 +23,7 @@ from santiago.artifacts.log import LIGHT
 from santiago.process import tree
 from tests.crash.power import cut
 from tests.crash.world import ROOT, World
+from tests.forked import preload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -335,37 +336,9 @@ def _clear() -> None:
         time.sleep(0.001)
 
 
-def _preload() -> None:
-    """Import what a run needs, so that no run pays for it."""
-    from importlib import import_module
-
-    from santiago.contract import codec
-    from santiago.contract.outcomes import AgentEnding, AttemptOutcome
-    from santiago.contract.plan import Plan
-    from santiago.contract.policy import RunInput
-    from santiago.contract.result import Result, Session
-
-    ours = (
-        "app.auditing",
-        "app.auditing_git",
-        "app.start.compose",
-        "cli.audit",
-        "cli.execute",
-        "cli.main",
-        "cli.start.running",
-    )
-    for name in ours:
-        import_module(f"santiago.{name}")
-    for name in ("yaml", "platformdirs"):
-        import_module(name)
-    for kind in (Plan, RunInput, Result, Session, AgentEnding, AttemptOutcome):
-        with contextlib.suppress(Exception):
-            codec.decode(kind, b"{}", "")
-
-
 def serve() -> None:
     tree.adopt_orphans()
-    _preload()
+    preload()
     for line in sys.stdin.buffer:
         report = _run(Order(**json.loads(line)))
         sys.stdout.write(json.dumps(asdict(report)) + "\n")

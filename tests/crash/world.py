@@ -6,10 +6,11 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from tests import forked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -138,11 +139,9 @@ class World:
 
     def _plan(self) -> None:
         made = self.top / "planned"
-        environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-        subprocess.run(
-            [sys.executable, "-m", "santiago", "plan", "prd.md", "--out-dir", str(made)],
-            cwd=self.repo, env=environment, check=True, capture_output=True,
-        )  # fmt: skip
+        forked.run(
+            ["plan", "prd.md", "--out-dir", str(made)], cwd=self.repo, env=dict(os.environ), seconds=60
+        ).check_returncode()
         settings = {
             "contract_version": 1, "run_id": RUN, "repo_path": "repo", "prd_path": "prd.md",
             "agent": {"mode": "scripted", "playbook": "playbook.yaml"}, "policy": {"sandbox": "off", **self.policy},

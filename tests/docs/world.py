@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from santiago.agent.catalog import Catalog
+from tests import forked
 from tests.docs.terminal import SECONDS, Terminal
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class World:
         self.variables: dict[str, str] = {}
         self.runs: dict[str, str] = {}
         """Each run of the page, and the run here that it stands for."""
-        self.program("santiago", f'#!/bin/sh\nexec "{sys.executable}" -m santiago "$@"\n')
+        self.program("santiago", forked.program())
         git = {
             "user.name": "Ann",
             "user.email": "ann@example.org",

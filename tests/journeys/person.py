@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests import forked
+
 _GIT = "[user]\n\tname = {0}\n\temail = {0}@example.org\n[init]\n\tdefaultBranch = main\n[pull]\n\trebase = false\n"
 _NOT_HERS = ("SANTIAGO_", "XDG_", "GIT_", "PIP_", "npm_config_", "CI", "GITHUB_", "BUILDKITE", "FORCE_COLOR", "CLICOLOR",
              "ANTHROPIC_", "CLAUDE_", "OPENAI_", "CODEX_", "GEMINI_", "GOOGLE_", "OPENCODE_")  # fmt: skip
@@ -41,7 +43,8 @@ class Person:
         self.bin.mkdir(parents=True)
         self.here = self.home
         (self.home / ".gitconfig").write_text(_GIT.format(name))
-        (self.bin / "santiago").symlink_to(Path(sys.executable).with_name("santiago"))
+        (program := self.bin / "santiago").write_text(forked.program())
+        program.chmod(0o755)
         hers = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_HERS)}
         self.env = {
             **hers, "HOME": str(self.home), "USER": name, "PATH": f"{self.bin}:{os.environ['PATH']}",
