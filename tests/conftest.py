@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,8 +11,27 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+TESTS = Path(__file__).parent
+WHOLE = ("adversaries", "agents", "crash", "docs", "journeys", "proofs")
+"""Folders whose tests carry out whole runs; others mark theirs with `whole`."""
+
 settings.register_profile("ci", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("ci")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="leave out the tests that carry out whole runs")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what the edit loop does not wait for."""
+    if config.getoption("--quick"):
+        long = [
+            item for item in items if item.get_closest_marker("whole") or item.path.relative_to(TESTS).parts[0] in WHOLE
+        ]
+        config.hook.pytest_deselected(items=long)
+        left = set(long)
+        items[:] = [item for item in items if item not in left]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import select
 import shlex
 import signal
 import socket
@@ -88,15 +89,18 @@ def server() -> str:
     assert process.stdout is not None
     assert process.stdout.readline() == b"ready\n"
 
-    def end() -> None:
-        process.terminate()
+    atexit.register(_end, process, os.getpid(), path)
+    return path
+
+
+def _end(process: subprocess.Popen[bytes], owner: int, path: str) -> None:
+    if os.getpid() == owner:  # not a child that this process forked
+        assert process.stdin is not None
+        process.stdin.close()
         process.wait()
         with suppress(OSError):
             os.unlink(path)
-            os.rmdir(folder)
-
-    atexit.register(end)
-    return path
+            os.rmdir(os.path.dirname(path))
 
 
 def preload() -> None:
@@ -121,27 +125,32 @@ def preload() -> None:
 # The server
 
 
-def _serve(path: str) -> NoReturn:
+def _serve(path: str) -> None:
+    """Start what is asked for, until whoever started this server is gone."""
     preload()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(path)
         listening.listen(64)
         print("ready", flush=True)
-        while True:
+        while sys.stdin not in select.select([listening, sys.stdin], [], [])[0]:
             wire, _ = listening.accept()
-            with suppress(ChildProcessError):  # those before it: what they used is counted, and nothing of them stays
-                while os.waitpid(-1, os.WNOHANG)[0]:
-                    pass
+            _reap()
             if os.fork() == 0:
                 listening.close()
                 _mind(wire)
             wire.close()
+    _reap()
+
+
+def _reap() -> None:
+    """Wait for those that have ended: what they used is counted, and nothing of them stays."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 def _mind(wire: socket.socket) -> NoReturn:
     """Be the parent of one santiago: start it, wait for it, and tell how it ended."""
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     size = int.from_bytes(wire.recv(HEADER), "big")
     first, streams, _, _ = socket.recv_fds(wire, size, 3)
     order = json.loads(first + read(wire, size - len(first)))
