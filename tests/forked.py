@@ -8,6 +8,7 @@ What the fork cannot give (a locale, a terminal of its own, settings of the inte
 from __future__ import annotations
 
 import atexit
+import gc
 import json
 import os
 import select
@@ -104,9 +105,9 @@ def _end(process: subprocess.Popen[bytes], owner: int, path: str) -> None:
 
 
 def preload() -> None:
-    """Import what commands need, and have the validators built, so that no command pays for it."""
+    """Import what commands need, and have validators and expressions built, so that no command pays for it."""
     from santiago.cli.commands import COMMANDS
-    from santiago.contract import codec
+    from santiago.contract import codec, patterns
     from santiago.contract.outcomes import AgentEnding, AttemptOutcome
     from santiago.contract.plan import Plan
     from santiago.contract.policy import RunInput
@@ -120,6 +121,9 @@ def preload() -> None:
     for kind in (Plan, RunInput, Result, Session, AgentEnding, AttemptOutcome):
         with suppress(Exception):
             codec.decode(kind, b"{}", "")
+    for one in gc.get_objects():
+        if isinstance(one, patterns._Later):
+            one.match  # noqa: B018  # asking compiles it
 
 
 # The server
