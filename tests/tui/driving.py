@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+from contextlib import ExitStack, asynccontextmanager
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar, cast
+from unittest.mock import patch
 
+from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from santiago.tui.app import SantiagoApp
@@ -16,16 +20,21 @@ from santiago.tui.watch import WatchScreen
 from tests.cli import greeter
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
     from pathlib import Path
 
     import pytest
-    from textual.pilot import Pilot
+    from textual.app import App
 
     from santiago.tui.review import ReviewScreen
 
-PATIENCE = 600
-"""Looks at a condition before a test gives up; each lets the program go on."""
+PATIENCE_S = 120
+"""Seconds before a test gives up what it waits for."""
+SOON = {
+    "santiago.tui.watch.SLOW": 2, "santiago.tui.review.SLOW": 2, "santiago.tui.review.LATER": 0.001,
+    "santiago.tui.board.SECONDS": 0.1, "santiago.tui.looking_on.SECONDS": 0.1,
+}  # fmt: skip
+"""What the screens look at only now and then is looked at soon."""
 KEYS = {
     " ": "space", "-": "minus", ".": "full_stop", ",": "comma", ":": "colon", '"': "quotation_mark", "'": "apostrophe",
 }  # fmt: skip
@@ -41,6 +50,57 @@ def stand_in(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name)
 
 
+async def settled(app: App[Any]) -> None:
+    """Let the program do all that it can do now: until nobody in it has a message left.
+
+    Textual itself waits until the processor was hardly used for a moment, which takes long where nothing happens, and is a
+    matter of luck where other programs are at work.
+    """
+    pilot, quiet = Pilot(app), 0
+    while quiet < 2 and app.is_running and app.screen_stack:
+        await pilot._wait_for_screen()
+        await asyncio.sleep(0)
+        app.screen._on_timer_update()
+        pumps = (app, *app.screen_stack, *app.screen.walk_children())
+        quiet = 0 if any(one.message_queue_size for one in pumps) else quiet + 1
+
+
+@asynccontextmanager
+async def shown(app: App[Any], size: tuple[int, int]) -> AsyncIterator[Pilot[Any]]:
+    """Have an app shown to nobody, and without Textual's own waits."""
+
+    async def on_its_way(*_: float) -> None:
+        for _ in range(4):  # a key goes by way of the driver before it is anybody's message
+            await asyncio.sleep(0)
+
+    async def done(*_: float) -> None:
+        await settled(app)
+
+    app.animation_level = "none"
+    with ExitStack() as patched:
+        for name, value in {**SOON, "textual.app.wait_for_idle": on_its_way, "textual.pilot.wait_for_idle": done}.items():
+            patched.enter_context(patch(name, value))
+        async with app.run_test(size=size) as pilot:
+            await pilot.pause()
+            yield pilot
+
+
+async def press(app: App[Any], *keys: str) -> None:
+    """Press keys, each when the program has done all that the one before asked for."""
+    for key in keys:
+        await app._press_keys([key])
+        await settled(app)
+
+
+async def until(app: App[Any], holds: Callable[[], bool], text: Callable[[], str]) -> None:
+    """Let the program go on until something holds, and all that came with it is there."""
+    end = monotonic() + PATIENCE_S
+    while not holds():
+        assert monotonic() < end, text()
+        await asyncio.sleep(0.02)
+    await settled(app)
+
+
 class Person:
     """Somebody at the keys of a screen."""
 
@@ -48,20 +108,13 @@ class Person:
         self.app, self.pilot = app, pilot
 
     async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
-        await self.pilot.pause()
+        await press(self.app, *keys)
 
     async def type(self, text: str) -> None:
         await self.press(*(KEYS.get(letter, letter) for letter in text))
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        """Let the program go on until something holds, and all that came with it is there."""
-        for _ in range(PATIENCE):
-            if holds():
-                await self.pilot.pause()
-                return
-            await self.pilot.pause(0.05)
-        raise AssertionError(self.text())
+        await until(self.app, holds, self.text)
 
     async def sees(self, text: str) -> None:
         await self.until(lambda: text in self.text())
@@ -123,8 +176,7 @@ def drive(
     app = SantiagoApp(screen)
 
     async def carried_out() -> P:
-        async with app.run_test(size=size) as pilot:
-            await pilot.pause()
+        async with shown(app, size) as pilot:
             somebody = person(app, pilot)
             await somebody.until(ready)
             await script(somebody)

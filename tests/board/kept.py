@@ -1,0 +1,28 @@
+"""A world that costs much to make is made once, and stands there anew, under the same path, for everyone who changes it."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+W = TypeVar("W")
+
+
+class Kept(Generic[W]):
+    """A world below a folder of its own; it holds nothing but what lies there, so that paths in it stay true."""
+
+    def __init__(self, folder: Path, make: Callable[[Path], W]) -> None:
+        self.place, self.copy = folder / "world", folder / "kept"
+        self.place.mkdir()
+        self.made = make(self.place)
+        shutil.copytree(self.place, self.copy, symlinks=True)
+
+    def again(self) -> W:
+        """Return the world as it was when it was made."""
+        shutil.rmtree(self.place)
+        shutil.copytree(self.copy, self.place, symlinks=True)
+        return self.made
