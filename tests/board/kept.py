@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from copy import copy
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -20,6 +21,13 @@ class Kept(Generic[W]):
         self.place.mkdir()
         self.made = make(self.place)
         shutil.copytree(self.place, self.copy, symlinks=True)
+
+    def as_it_is(self, folder: Path) -> Kept[W]:
+        """Return the same world, at the same place, as it is now; its copy lies in another folder."""
+        other = copy(self)
+        other.copy = folder
+        shutil.copytree(self.place, folder, symlinks=True)
+        return other
 
     def again(self) -> W:
         """Return the world as it was when it was made."""
