@@ -7,11 +7,13 @@ import json
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import click
 import pytest
 
+from santiago.app.board import accepting
 from santiago.board.telling import verdict_of
 from santiago.cli.board import command
 from santiago.cli.main import santiago
@@ -24,6 +26,7 @@ from tests.board import desk as shells
 from tests.board.boards import Desk, desk
 from tests.board.cards import NOW, blocked, card, spent
 from tests.board.screens import HERE, PICTURES, TICKS, drawn, filled, look
+from tests.tui.driving import program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -123,6 +126,7 @@ def test_a_planner_accepts_by_key_what_the_done_gate_lets_through(
 ) -> None:
     """The board in the TUI, board lines 22 and 52: a accepts after a word, and says what is missing where something is."""
     shell = shells.Desk(tmp_path)
+    monkeypatch.setattr(accepting, "sys", SimpleNamespace(executable=program()))
     for name, value in shell.env.items():
         monkeypatch.setenv(name, value)
     shell.add("T1", "developer-todo", "--verify", "grep hello hello.txt")

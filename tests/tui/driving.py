@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import os
+import shutil
+import tempfile
 from contextlib import ExitStack, asynccontextmanager
-from time import monotonic
+from functools import cache
+from pathlib import Path
+from time import monotonic, sleep
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from unittest.mock import patch
 
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
+from santiago.app import detached
 from santiago.tui.app import SantiagoApp
 from santiago.tui.listing import Listing
 from santiago.tui.pane import Pane
 from santiago.tui.rows import Rows
 from santiago.tui.watch import WatchScreen
+from tests import forked
 from tests.cli import greeter
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
-    from pathlib import Path
 
     import pytest
     from textual.app import App
@@ -40,14 +47,34 @@ KEYS = {
 }  # fmt: skip
 
 
-def stand_in(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stand in a repository as a person would."""
+def stand_in(repo: Path, monkeypatch: pytest.MonkeyPatch, *, real: bool = False) -> None:
+    """Stand in a repository as a person would; what the screens start is forked, unless its process is looked at."""
     monkeypatch.chdir(repo)
+    if not real:
+        monkeypatch.setattr(detached, "sys", SimpleNamespace(executable=program()))
     for name, value in greeter.place(repo).items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("USER", "ann")
     for name in [name for name in os.environ if name.startswith("SANTIAGO_")]:
         monkeypatch.delenv(name)
+
+
+@cache
+def program() -> str:
+    """Return a program that does what the interpreter does with `-m santiago`, without the wait for its imports."""
+    path = Path(tempfile.mkdtemp(prefix="program-")) / "santiago"
+    path.write_text(forked.program().replace("\n", '\nif [ "$1" = -m ]; then shift 2; fi\n', 1))
+    path.chmod(0o755)
+    atexit.register(shutil.rmtree, path.parent)
+    return str(path)
+
+
+def waited(holds: Callable[[], object]) -> None:
+    """Wait for what another process does."""
+    end = monotonic() + PATIENCE_S
+    while not holds():
+        assert monotonic() < end
+        sleep(0.02)
 
 
 async def settled(app: App[Any]) -> None:
@@ -78,7 +105,11 @@ async def shown(app: App[Any], size: tuple[int, int]) -> AsyncIterator[Pilot[Any
 
     app.animation_level = "none"
     with ExitStack() as patched:
-        for name, value in {**SOON, "textual.app.wait_for_idle": on_its_way, "textual.pilot.wait_for_idle": done}.items():
+        for name, value in {
+            **SOON,
+            "textual.app.wait_for_idle": on_its_way,
+            "textual.pilot.wait_for_idle": done,
+        }.items():
             patched.enter_context(patch(name, value))
         async with app.run_test(size=size) as pilot:
             await pilot.pause()
