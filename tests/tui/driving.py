@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from unittest.mock import patch
 
+from textual._compositor import Compositor
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
@@ -94,7 +95,7 @@ async def settled(app: App[Any]) -> None:
 
 @asynccontextmanager
 async def shown(app: App[Any], size: tuple[int, int]) -> AsyncIterator[Pilot[Any]]:
-    """Have an app shown to nobody, and without Textual's own waits."""
+    """Have an app shown to nobody: without Textual's own waits, and painted at the end alone, or when somebody looks."""
 
     async def on_its_way(*_: float) -> None:
         for _ in range(4):  # a key goes by way of the driver before it is anybody's message
@@ -103,17 +104,23 @@ async def shown(app: App[Any], size: tuple[int, int]) -> AsyncIterator[Pilot[Any
     async def done(*_: float) -> None:
         await settled(app)
 
+    painted = Compositor.render_update
+
+    def painted_whole(compositor: Compositor, full: bool = False, **more: Any) -> Any:
+        compositor._dirty_regions.clear()
+        return painted(compositor, full=True, **more) if full else None
+
+    waits = {"textual.app.wait_for_idle": on_its_way, "textual.pilot.wait_for_idle": done}
     app.animation_level = "none"
     with ExitStack() as patched:
-        for name, value in {
-            **SOON,
-            "textual.app.wait_for_idle": on_its_way,
-            "textual.pilot.wait_for_idle": done,
-        }.items():
+        for name, value in {**SOON, **waits}.items():
             patched.enter_context(patch(name, value))
+        patched.enter_context(patch.object(Compositor, "render_update", painted_whole))
         async with app.run_test(size=size) as pilot:
             await pilot.pause()
             yield pilot
+            if app.is_running:
+                app.export_screenshot()
 
 
 async def press(app: App[Any], *keys: str) -> None:
@@ -128,7 +135,7 @@ async def until(app: App[Any], holds: Callable[[], bool], text: Callable[[], str
     end = monotonic() + PATIENCE_S
     while not holds():
         assert monotonic() < end, text()
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0.05)
     await settled(app)
 
 
