@@ -197,6 +197,11 @@ class Browser(Person):
         )
 
 
+async def resized(person: Person, size: tuple[int, int]) -> None:
+    await person.pilot.resize_terminal(*size)
+    await settled(person.app)
+
+
 P = TypeVar("P", bound=Person)
 
 
