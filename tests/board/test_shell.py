@@ -75,17 +75,13 @@ def test_fields_stand_in_their_order_and_line_ends_survive_in_the_store(desk: De
     assert list(found)[:14] == header.split("\t")
 
 
-def test_nothing_goes_to_done_past_the_review(desk: Desk) -> None:
-    """Board line 22."""
+def test_nothing_goes_to_done_past_the_review_and_a_refused_phase_names_those_that_are_allowed(desk: Desk) -> None:
+    """Board lines 20, 21 and 22."""
     desk.add("EAGER")
     said = desk.refused(
         10, "queue", "move", "--id", "EAGER", "--from", "developer-todo", "--to", "done", "--actor", "planner"
     )
     assert "a ticket gets to done only through the planner's review" in said
-
-
-def test_a_refused_phase_names_those_that_are_allowed(desk: Desk) -> None:
-    """Board lines 20 and 21."""
     desk.add("PHASED", "developer-todo")
     said = desk.refused(30, "queue", "move", "--id", "PHASED", "--to", "developer-todo", "--phase", "running")
     assert "Allowed here: ready" in said
@@ -131,10 +127,6 @@ def test_a_spent_ticket_is_escalated_at_the_claim_and_decided_by_a_planner(desk:
     assert "only a planner decides" in desk.refused(10, "queue", "decide", "SPENT", "stop", "--actor", "ada")
     desk.ok("queue", "decide", "SPENT", "replan", "--actor", "planner")
     assert desk.card("SPENT").decided == "superseded"
-
-
-def test_reconciling_says_how_many(desk: Desk) -> None:
-    """Board line 27."""
     desk.ok("queue", "add", "--queue", "planner-inbox", "--id", "USED", "--title", "x", "--attempt-count", "3")
     said = desk.ok("queue", "reconcile-exhausted", "--all").splitlines()
     assert said[-1] == "RECONCILED_TOTAL:1"

@@ -66,7 +66,9 @@ def test_line_1_nothing_of_a_plan_under_review_can_be_executed(place: Place) -> 
     assert place.runs() == []
 
 
-def test_line_2_finalize_freezes_the_revision_that_was_looked_at_and_makes_the_run(edited: Place) -> None:
+def test_lines_2_and_61_finalize_freezes_what_was_looked_at_and_makes_the_run_with_a_copy_of_the_session(
+    edited: Place,
+) -> None:
     said = edited.says("review", "--finalize", "--revision", "2", "--no-start")
     assert said.returncode == 0, said.stderr
     (run,) = edited.runs()
@@ -78,6 +80,12 @@ def test_line_2_finalize_freezes_the_revision_that_was_looked_at_and_makes_the_r
     last = edited.events()[-1]
     assert (last["event"], last["phase"], last["context"]["run"]) == ("session_finalized", "finalized", run.name)
     assert not _approvals(edited, run)
+    ours, copied = edited.shown(), json.loads((run / "planning/session.json").read_bytes())
+    for field in ("plan_revision", "planning_iteration_count", "planning_feedback_history", "last_planning_mode"):
+        assert copied[field] == ours[field], field
+    assert {path.name for path in edited.session.iterdir()} >= {
+        "progress.ndjson", "lock", "inbox", "revisions", "drafts", "session.json", "session-input.json", "run-input.json",
+    }  # fmt: skip
 
 
 def _approvals(place: Place, run: Path) -> list[str]:
@@ -199,7 +207,7 @@ def test_a_run_of_a_drafted_document_tells_only_of_a_real_change(tmp_path: Path)
     assert "a new run would use it: santiago plan --with AGENT notes.md" in told
 
 
-def test_line_56_finalize_of_a_revision_that_another_took_the_place_of_is_refused_and_shows_the_difference(
+def test_lines_56_and_60_finalize_names_the_last_revision_and_the_plan_says_who_decided_what_without_a_time(
     edited: Place,
 ) -> None:
     said = edited.says("review", "--finalize", "--revision", "1")
@@ -207,21 +215,17 @@ def test_line_56_finalize_of_a_revision_that_another_took_the_place_of_is_refuse
     assert "+ S3" in said.stderr
     assert edited.says("answer", "plan-2", "approve", "--revision", "1").returncode == 30
     assert edited.runs() == []
-
-
-def test_line_56_finalize_names_the_revision(place: Place) -> None:
-    said = place.says("review", "--finalize")
+    told = edited.revision(2)["source"]["evidence"]
+    assert len(told) == 2
+    assert told[0].startswith("revision 1 by python")
+    assert told[0].endswith("asked for by ann")
+    assert told[1].endswith("asked for by ann: and a third")
+    said = edited.says("review", "--finalize")
     assert said.returncode == 2
-    assert "--revision 1" in said.stderr
+    assert "--revision 2" in said.stderr
 
 
-def test_line_20_a_plan_needs_its_own_word(place: Place) -> None:
-    for word in ("ok", "yes", "looks good", "go ahead"):
-        assert place.says("answer", "plan-1", word).returncode == 2, word
-    assert place.runs() == []
-
-
-def test_line_57_a_cancelled_review_is_kept_listed_not_executed_and_taken_up_again(place: Place) -> None:
+def test_lines_57_and_58_a_cancelled_review_is_taken_up_again_and_a_frozen_plan_is_read_only(place: Place) -> None:
     assert place.says("review", "--cancel").returncode == 0
     assert place.shown()["status"] == "cancelled"
     assert "cancelled review" in place.says("review").stdout
@@ -229,10 +233,6 @@ def test_line_57_a_cancelled_review_is_kept_listed_not_executed_and_taken_up_aga
     assert place.says("review", "--finalize", "--revision", "1").returncode == 30
     assert place.says("review", "--take-up").returncode == 0
     assert place.shown()["status"] == "ready"
-    assert place.says("review", "--finalize", "--revision", "1", "--no-start").returncode == 0
-
-
-def test_line_58_a_frozen_plan_is_read_only_and_planning_on_is_a_new_session_from_it(place: Place) -> None:
     assert place.says("review", "--finalize", "--revision", "1", "--no-start").returncode == 0
     said = place.says("review", "--edit", "and a third")
     assert said.returncode == 30
@@ -253,32 +253,16 @@ def test_line_59_a_plan_edited_by_hand_goes_through_the_same_checks(place: Place
     assert "go in a circle" in said.stderr
 
 
-def test_line_60_the_plan_says_who_decided_what_and_holds_no_time(edited: Place) -> None:
-    told = edited.revision(2)["source"]["evidence"]
-    assert len(told) == 2
-    assert told[0].startswith("revision 1 by python")
-    assert told[0].endswith("asked for by ann")
-    assert told[1].endswith("asked for by ann: and a third")
-
-
-def test_line_61_the_sessions_folder_and_the_runs_copy_say_the_same(edited: Place) -> None:
-    assert edited.says("review", "--finalize", "--revision", "2", "--no-start").returncode == 0
-    (run,) = edited.runs()
-    ours, copied = edited.shown(), json.loads((run / "planning/session.json").read_bytes())
-    for field in ("plan_revision", "planning_iteration_count", "planning_feedback_history", "last_planning_mode"):
-        assert copied[field] == ours[field], field
-    assert {path.name for path in edited.session.iterdir()} >= {
-        "progress.ndjson", "lock", "inbox", "revisions", "drafts", "session.json", "session-input.json", "run-input.json",
-    }  # fmt: skip
-
-
-def test_line_76_answer_alone_lists_what_sessions_ask_with_the_words(place: Place) -> None:
+def test_lines_20_and_76_answer_alone_lists_what_sessions_ask_and_a_plan_needs_its_own_word(place: Place) -> None:
     said = place.says("answer")
     assert "plan-1" in said.stdout
     for word in ("approve", "adjust", "edit", "cancel"):
         assert word in said.stdout
     rows = json.loads(place.says("answer", "--json").stdout)["questions"]
     assert [(row["session_id"], row["id"], row["kind"]) for row in rows] == [(place.session.name, "plan-1", "plan")]
+    for word in ("ok", "yes", "looks good", "go ahead"):
+        assert place.says("answer", "plan-1", word).returncode == 2, word
+    assert place.runs() == []
 
 
 def test_line_19_the_second_answer_is_told_who_was_first(place: Place) -> None:

@@ -50,8 +50,10 @@ def begun(begun_once: Kept[Place]) -> Place:
     return begun_once.again()
 
 
-def test_line_47_a_turn_from_a_sentence_ends_in_review_with_its_first_revision(place: Place) -> None:
-    agent = place.drafter("one", (ANY, {"write": plan("Hello", "Goodbye")}))
+def test_line_47_a_turn_from_a_sentence_ends_in_review_with_its_first_revision_and_its_agent_changes_nothing(
+    place: Place,
+) -> None:
+    agent = place.drafter("one", (ANY, {"touch": "README.md", "write": plan("Hello", "Goodbye")}))
     session = place.begin("Two small files", agent)
     assert [story["title"] for story in place.revision(1)["stories"]] == ["Hello", "Goodbye"]
     assert place.shown()["status"] == "ready"
@@ -59,6 +61,8 @@ def test_line_47_a_turn_from_a_sentence_ends_in_review_with_its_first_revision(p
     assert kinds[0] == "session_created"
     assert kinds[-2:] == ["turn_ended", "question_asked"]
     assert "Two small files" in (session / "drafts/0001").glob("*.prompt.md").__next__().read_text()
+    assert (place.repo / "README.md").read_text() == "Small things.\n"
+    assert greeter.git(place.repo, "status", "--porcelain") == ""
 
 
 def test_line_47_a_first_turn_without_a_plan_leaves_nothing_to_review_and_says_why(place: Place) -> None:
@@ -243,13 +247,6 @@ def test_line_55_a_size_that_is_none_is_refused(place: Place) -> None:
     for words in (("--chunks-target", "0"), ("--stories-target", "-1"), ("--depth", "abyss")):
         assert place.says("plan", "Small", "--with", "claude", *words).returncode == 2
     assert not (place.repo / ".santiago").exists()
-
-
-def test_the_agent_works_on_a_read_only_checkout_and_changes_nothing(place: Place) -> None:
-    agent = place.drafter("one", (ANY, {"touch": "README.md", "write": plan("Hello")}))
-    place.begin("A small file", agent)
-    assert (place.repo / "README.md").read_text() == "Small things.\n"
-    assert greeter.git(place.repo, "status", "--porcelain") == ""
 
 
 def test_line_77_a_session_takes_no_more_turns_than_it_has_and_a_person_may_add_some(tmp_path: Path) -> None:
