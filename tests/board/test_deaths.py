@@ -39,14 +39,6 @@ def swept(folder: Path, how: str, step: int, library: str = "", **environ: str) 
     return dict(json.loads(done.stdout))
 
 
-def test_a_kill_at_any_statement_leaves_each_ticket_in_one_place(ground: Path) -> None:
-    """board lines 15 and 77: add, claim, hand over and accept, killed before every seventh statement (test_crashes has each)."""
-    found = swept(ground, "statement", 7)
-    assert found["wrong"] == []
-    assert found["ends"] == ALL
-    assert found["deaths"] > 20
-
-
 def test_a_kill_at_any_system_call_leaves_old_files_or_new_ones(ground: Path) -> None:
     """board lines 15 and 77: the calls that write files and store are among them."""
     library = tracing.library(ground)

@@ -128,8 +128,10 @@ def test_who_only_looks_sees_the_board_also_on_a_full_disk(desk: Desk, monkeypat
     monkeypatch.undo()  # the board is closed after this
 
 
-def test_a_board_of_a_newer_version_is_left_alone(desk: Desk) -> None:
-    """Board line 3: nothing is written into a store whose form is not known."""
+def test_a_board_of_a_newer_version_is_left_alone_and_one_of_an_earlier_gets_the_tables_that_it_lacks(
+    desk: Desk,
+) -> None:
+    """Board line 3: nothing is written into a store whose form is not known; tickets of an earlier one stay, and can be claimed."""
     desk.store.close()
     with closing(sqlite3.connect(desk.place.store)) as connection:
         connection.execute("PRAGMA user_version = 99")
@@ -137,10 +139,6 @@ def test_a_board_of_a_newer_version_is_left_alone(desk: Desk) -> None:
         desk.add(card("T1"))
     with closing(sqlite3.connect(desk.place.store)) as connection:
         connection.execute(f"PRAGMA user_version = {store.VERSION}")
-
-
-def test_a_board_of_an_earlier_version_gets_the_tables_that_it_lacks(desk: Desk) -> None:
-    """Board line 3: its tickets stay, and can be claimed."""
     desk.add(card("T1"))
     desk.store.close()
     with closing(sqlite3.connect(desk.place.store)) as connection:
