@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 120
 """Seconds before a test gives up what it waits for."""
+MOST_ROUNDS = 1000
+"""Rounds of messages before a program counts as one that never rests; a timer may begin one more now and then."""
 SOON = {
     "santiago.tui.watch.SLOW": 2, "santiago.tui.review.SLOW": 2, "santiago.tui.review.LATER": 0.001,
     "santiago.tui.board.SECONDS": 0.1, "santiago.tui.looking_on.SECONDS": 0.1,
@@ -85,19 +87,22 @@ async def settled(app: App[Any]) -> None:
     matter of luck where other programs are at work.
     """
     pilot, quiet = Pilot(app), 0
-    while quiet < 2 and app.is_running and app.screen_stack:
+    for _ in range(MOST_ROUNDS):
+        if quiet == 2 or not app.is_running or not app.screen_stack:
+            return
         await pilot._wait_for_screen()
         await asyncio.sleep(0)
         app.screen._on_timer_update()
         pumps = (app, *app.screen_stack, *app.screen.walk_children())
         quiet = 0 if any(one.message_queue_size for one in pumps) else quiet + 1
+    raise AssertionError("the program never comes to rest")
 
 
 @asynccontextmanager
 async def shown(app: App[Any], size: tuple[int, int]) -> AsyncIterator[Pilot[Any]]:
     """Have an app shown to nobody: without Textual's own waits, and painted at the end alone, or when somebody looks."""
 
-    async def on_its_way(*_: float) -> None:
+    async def on_its_way(*_waits: float) -> None:
         for _ in range(4):  # a key goes by way of the driver before it is anybody's message
             await asyncio.sleep(0)
 

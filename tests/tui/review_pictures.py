@@ -38,7 +38,7 @@ SCENES: dict[str, tuple[Callable[[Path], MadeSession], tuple[str, ...], str]] = 
     "review-turn": (drafting, ("3",), HOLDER),
 }
 PICTURES = [
-    *(Picture(HERE / f"{name}-80x24.svg", make, SMALL, *more) for name, (make, *more) in SCENES.items()),
+    *(Picture(HERE / f"{name}-80x24.svg", make, SMALL, keys, worker) for name, (make, keys, worker) in SCENES.items()),
     *(Picture(HERE / f"{name}-120x40.svg", SCENES[name][0], LARGE, *SCENES[name][1:]) for name in ("review", "review-changes")),
     Picture(HERE / "review-narrow-40x20.svg", reviewed, (40, 20)),
     Picture(DOCS / "review.svg", reviewed, (110, 26), STORY),
