@@ -1,6 +1,6 @@
 """A program that has the board's commands die, or meet a sick disk, at one moment after another, each in a fork of its own.
 
-`python -m tests.board.deaths FOLDER kill|statement|sick STEP [LIBRARY]` prints what was wrong as JSON. It is a process of its own,
+`python -m tests.board.deaths FOLDER kill|sick|layout STEP [LIBRARY]` prints what was wrong as JSON. It is a process of its own,
 since a fork of one that has imported everything costs least, and since an interposed library must be there from the start.
 """
 
@@ -29,7 +29,6 @@ from tests.board.project import project, ticket
 from tests.crash.sick import Fault, Sickness
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Callable
 
     from santiago.board.opening import Opened
@@ -212,34 +211,6 @@ def at_calls(ground: Ground, library: str, step: int) -> Swept:
     return _sweep(ground, lambda number: once(number)[0], range(1, count, step), 137)
 
 
-def at_statements(ground: Ground, step: int) -> Swept:
-    """Die before every `step`-th statement that the store makes."""
-
-    def once(number: int) -> int:
-        folder, seen = ground.reset(), 0
-        plain = Store._open
-
-        def spied(self: Store) -> sqlite3.Connection:
-            connection = plain(self)
-
-            def tick(_: str) -> None:
-                nonlocal seen
-                seen += 1
-                if seen == number:
-                    os.kill(os.getpid(), signal.SIGKILL)
-
-            connection.set_trace_callback(tick)
-            return connection
-
-        def child() -> None:
-            Store._open = spied  # type: ignore[method-assign]  # of this fork alone
-            work(folder)
-
-        return _code(_forked(child))
-
-    return _sweep(ground, once, range(1, 2000, step), 137)
-
-
 def at_writes(ground: Ground, commands: Callable[[Path], None], step: int) -> Swept:
     """Have the disk be full at every `step`-th write, for once and from there on."""
     sickness, total = Attached(), Swept(0, [], set())
@@ -287,12 +258,8 @@ def _sweep(
 
 def main(folder: Path, how: str, step: int, library: str) -> None:
     ground = Ground(folder, None if how == "layout" else lay_out)
-    if how == "kill":
-        result = at_calls(ground, library, step)
-    elif how == "statement":
-        result = at_statements(ground, step)
-    else:
-        result = at_writes(ground, lay_out if how == "layout" else working, step)
+    dies = at_calls(ground, library, step) if how == "kill" else None
+    result = dies or at_writes(ground, lay_out if how == "layout" else working, step)
     sys.stdout.write(json.dumps(result._asdict() | {"ends": sorted(result.ends, key=ENDS.index)}))
 
 

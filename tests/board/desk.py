@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
+from santiago.app.board.routing import Consents, route
 from santiago.app.loading import Run, load
 from santiago.board.opening import Opened, open_board
 from tests.cli import greeter
+from tests.cli.inside import Told, inside
 from tests.cli.santiago import santiago
 
 if TYPE_CHECKING:
@@ -16,18 +18,70 @@ if TYPE_CHECKING:
 
     from santiago.contract.board import Card, Happening
 
+SETTINGS = '[agent]\nmode = "scripted"\nplaybook = "playbook.yaml"\n[policy]\nsandbox = "off"\n'
+ONE = """\
+# One
+
+### R1: Say hello
+
+**Files:** `hello.txt`
+
+- [ ] hello.txt says hello
+
+**Verification:** `grep hello hello.txt`
+"""
+"""A document of one story, for those who look at the board and not at the run."""
+HELLO = 'stories:\n  R1:\n    - write: {hello.txt: "hello\\n"}\n'
+RESEARCH = """\
+# Research first
+
+### R1: Which way of rounding is right
+
+Role: scientist
+
+- [ ] study.md names one and says why
+
+### R2: Say hello
+
+Depends on: R1
+
+**Files:** `hello.txt`
+
+- [ ] hello.txt says hello
+
+**Verification:** `grep hello hello.txt`
+"""
+SCIENCE = 'stories:\n  R1:\n    - write: {study.md: "Half to even.\\n"}\n  R2:\n    - write: {hello.txt: "hello\\n"}\n'
+CONSENTS = Consents(commands=lambda _: None, unfenced=lambda: None, tell=lambda _: None)
 REQUEST = ("queue", "add", "--queue", "planner-inbox", "--id", "REQ", "--title", "Greetings", "--source", "doc:prd.md")
 
 
 class Desk:
     """One repository, and everything that is typed in it."""
 
-    def __init__(self, folder: Path, playbook: str = greeter.GOOD, settings: str = "") -> None:
-        self.repo = greeter.make(folder / "repo", playbook, limits=settings)
+    def __init__(self, folder: Path, playbook: str = HELLO, settings: str = "", *, prd: str = ONE) -> None:
+        files = {"prd.md": prd, "playbook.yaml": playbook, "santiago.toml": SETTINGS + settings}
+        self.repo = greeter.committed(folder / "repo", files)
         self.env = greeter.place(self.repo)
 
-    def type(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
-        return santiago(*words, cwd=self.repo, env={**self.env, **env}, trusting=False)
+    def type(self, *words: str, **env: str) -> Told | subprocess.CompletedProcess[str]:
+        """Type something; what starts a run is a process of its own."""
+        whole = {**self.env, "USER": "user", **env}
+        if words[0] in ("loop", "run", "resume") or words[:2] == ("queue", "verify"):
+            return santiago(*words, cwd=self.repo, env=whole, trusting=False)
+        return inside(*words, cwd=self.repo, env=whole)
+
+    def requested(self, *words: str) -> Self:
+        """Put the document into the inbox."""
+        self.ok(*REQUEST, *words)
+        return self
+
+    def routed(self) -> Self:
+        """Put the document into the inbox, and its stories onto the board."""
+        self.requested()
+        with self.opened() as opened:
+            route(opened, self.card("REQ"), CONSENTS)
+        return self
 
     def ok(self, *words: str, **env: str) -> str:
         """Type something that must work, and return what it prints."""
@@ -44,8 +98,12 @@ class Desk:
     def json(self, *words: str) -> Any:
         return json.loads(self.ok(*words, "--json"))
 
-    def loop(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
+    def loop(self, *words: str, **env: str) -> Told | subprocess.CompletedProcess[str]:
         return self.type("loop", "--trust-commands", "--trust-project", *words, **env)
+
+    def looped(self, *words: str) -> str:
+        """Have a loop come to its good end, and return what it prints."""
+        return self.ok("loop", "--trust-commands", "--trust-project", *words)
 
     def add(self, name: str, queue: str = "developer-todo", *words: str) -> None:
         self.ok("queue", "add", "--queue", queue, "--id", name, "--title", f"Do {name}", *words)

@@ -16,6 +16,7 @@ from santiago.tui.board import BoardScreen, Column
 from santiago.tui.pane import Pane
 from tests.board.boards import Desk
 from tests.board.cards import NOW, blocked, card, spent
+from tests.tui.driving import press, shown, until
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
     from santiago.board.opening import Opened
 
-PATIENCE = 600
-"""Looks at a condition before a test gives up; each lets the program go on."""
 HERE = Path(__file__).parent / "pictures"
 TICKS = 1_000_000
 PICTURES = {"board-120x30.svg": ((120, 30), ("left",)), "board-60x24.svg": ((60, 24), ("right",))}
@@ -38,15 +37,10 @@ class Person:
         self.app, self.screen, self.pilot = app, screen, pilot
 
     async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
-        await self.pilot.pause()
+        await press(self.app, *keys)
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        for _ in range(PATIENCE):
-            if holds():
-                return
-            await self.pilot.pause(0.05)
-        raise AssertionError(self.text())
+        await until(self.app, holds, self.text)
 
     def tickets(self, queue: str) -> list[str]:
         column = self.screen.query_one(f"#{queue}", Column)
@@ -78,8 +72,7 @@ def look(
         opened = desk.opened if isinstance(desk, Desk) else desk
         screen = BoardScreen(opened, 0, actor, lambda: NOW)
         app = SantiagoApp(screen)
-        async with app.run_test(size=size) as pilot:
-            await pilot.pause()
+        async with shown(app, size) as pilot:
             await script(Person(app, screen, pilot))
 
     asyncio.run(carried_out())

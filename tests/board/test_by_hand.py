@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-from tests.board.desk import REQUEST, Desk
+from tests.board.desk import Desk
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,21 +24,10 @@ def alone(folder: Path) -> Desk:
     return desk
 
 
-def test_a_person_needs_no_agent(tmp_path: Path) -> None:
-    """Board line 17: neither to have their work judged, nor to have it integrated."""
-    desk = alone(tmp_path)
-    desk.add("FIX", "developer-todo", *CHECK)
-    desk.claim("ada")
-    desk.commit(hello_txt="hello\n")
-    assert desk.ok("queue", "verify", "FIX", "--trust-commands") == "PASS:FIX:planner-review\n"
-    desk.ok("queue", "move", "--id", "FIX", "--to", "done", "--actor", "planner")
-    assert desk.card("FIX").queue == "done"
-
-
 def test_a_document_without_an_agent_says_what_its_work_needs(tmp_path: Path) -> None:
     """Board lines 17 and 47: an agent is named in the settings, since no command of the board takes one."""
     desk = alone(tmp_path)
-    desk.ok(*REQUEST)
+    desk.requested()
     ran = desk.loop()
     assert ran.returncode == 10
     assert "REQ: its work needs an agent: no agent is named, and none is installed" in ran.stderr
@@ -52,8 +41,8 @@ def test_a_document_without_an_agent_says_what_its_work_needs(tmp_path: Path) ->
     assert "AUTOLOOP_ROUTED:REQ:REQ" in desk.loop().stdout
 
 
-def test_work_that_did_not_pass_says_why_and_how_to_go_on(tmp_path: Path) -> None:
-    """Board line 17: the first reading tells which check failed, where all of it stands, and what to type next."""
+def test_a_person_needs_no_agent_and_is_told_why_work_did_not_pass_and_how_to_go_on(tmp_path: Path) -> None:
+    """Board line 17: which check failed, where all of it stands, what to type next; then it is judged and integrated."""
     desk = alone(tmp_path)
     desk.add("FIX", "developer-todo", *CHECK)
     desk.claim("ada")
@@ -66,7 +55,9 @@ def test_work_that_did_not_pass_says_why_and_how_to_go_on(tmp_path: Path) -> Non
     assert f"santiago {again}" in said
     desk.ok(*again.split())
     desk.commit(hello_txt="hello\n")
-    desk.ok("queue", "verify", "FIX", "--trust-commands")
+    assert desk.ok("queue", "verify", "FIX", "--trust-commands") == "PASS:FIX:planner-review\n"
+    desk.ok("queue", "move", "--id", "FIX", "--to", "done", "--actor", "planner")
+    assert desk.card("FIX").queue == "done"
 
 
 def test_work_that_is_not_committed_is_refused_and_uses_no_attempt(tmp_path: Path) -> None:
@@ -87,8 +78,10 @@ def test_work_that_is_not_committed_is_refused_and_uses_no_attempt(tmp_path: Pat
     assert desk.ok("queue", "verify", "FIX") == "PASS:FIX:planner-review\n"
 
 
-def test_a_ticket_without_a_check_stays_with_its_person_who_names_one(tmp_path: Path) -> None:
-    """Board line 17: what is missing is named with the command that brings it, and the claim goes on."""
+def test_a_ticket_without_a_check_stays_with_its_person_who_names_one_and_nobody_else_has_it_judged(
+    tmp_path: Path,
+) -> None:
+    """Board lines 17 and 29: what is missing is named with its command; who says that they are another is refused."""
     desk = alone(tmp_path)
     desk.add("FIX")
     desk.claim("ada")
@@ -96,17 +89,7 @@ def test_a_ticket_without_a_check_stays_with_its_person_who_names_one(tmp_path: 
     said = desk.refused(30, "queue", "verify", "FIX")
     assert "FIX has no check" in said
     assert "santiago queue verify FIX --check CMD" in said
-    assert desk.card("FIX").holder == "ada"
-    desk.ok("queue", "verify", "FIX", "--check", "grep hello hello.txt", "--trust-commands")
-
-
-def test_work_on_a_ticket_that_another_holds_is_not_judged(tmp_path: Path) -> None:
-    """Board line 29: who says who they are is refused, and the claim goes on; who holds it is not."""
-    desk = alone(tmp_path)
-    desk.add("FIX", "developer-todo", *CHECK)
-    desk.claim("ada")
-    desk.commit(hello_txt="hello\n")
-    verify = ("queue", "verify", "FIX", "--trust-commands", "--actor")
+    verify = ("queue", "verify", "FIX", "--check", "grep hello hello.txt", "--trust-commands", "--actor")
     assert "ada holds it now" in desk.refused(30, *verify, "ben")
     assert desk.card("FIX").holder == "ada"
     desk.ok(*verify, "ada")

@@ -48,7 +48,7 @@ def taken_in(folder: Path) -> Told:
     return told
 
 
-def test_a_note_is_taken_in(folder: Path) -> None:
+def test_a_note_is_taken_in_and_a_new_row_is_a_new_ticket(folder: Path) -> None:
     """board line 14."""
     found = rows(folder, "developer-todo")
     found[1][6] = "look here"
@@ -57,14 +57,11 @@ def test_a_note_is_taken_in(folder: Path) -> None:
     assert (told.code, told.out) == (0, "queues/developer-todo.tsv:2 T-1 is in developer-todo, pending\n")
     assert card(folder, "T-1").note == "look here"
     assert rows(folder, "developer-todo")[1][6] == "look here"
-
-
-def test_a_new_row_is_a_new_ticket(folder: Path) -> None:
-    """board line 14."""
     found = rows(folder, "developer-todo")
     edit(folder, "developer-todo", [*found, ["T-3", *found[1][1:]]])
     assert taken_in(folder).code == 0
     assert card(folder, "T-3").queue == "developer-todo"
+    assert taken_in(folder).code == 0
 
 
 def test_another_programs_claim_and_handover_are_taken_in(folder: Path) -> None:
@@ -109,13 +106,19 @@ def test_what_the_rules_forbid_is_refused_by_name_and_kept_beside(folder: Path) 
     assert len(list((folder / QUEUES).glob("*.edited-*"))) == 2
 
 
-def test_a_row_that_was_removed_is_refused_by_name(folder: Path) -> None:
+def test_a_row_that_was_removed_and_an_edit_of_an_old_row_are_refused_by_name(folder: Path) -> None:
     """board line 14."""
     edit(folder, "developer-todo", rows(folder, "developer-todo")[:2])
     told = taken_in(folder)
     assert told.code == 30
     assert "T-2 refused: its row was removed" in told.out
     assert len(rows(folder, "developer-todo")) == 3
+    found = rows(folder, "developer-todo")
+    found[1][6], found[1][5] = "look here", "2020-01-01T00:00:00Z"
+    edit(folder, "developer-todo", found)
+    told = taken_in(folder)
+    assert told.code == 30
+    assert "T-1 refused: it has changed on the board since" in told.out
 
 
 def test_an_old_row_does_not_move_a_ticket_back(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,16 +135,6 @@ def test_an_old_row_does_not_move_a_ticket_back(folder: Path, monkeypatch: pytes
     assert card(folder, "T-1").queue == "planner-review"
 
 
-def test_an_edit_of_an_old_row_is_refused(folder: Path) -> None:
-    """board line 14: the ticket has changed on the board since."""
-    found = rows(folder, "developer-todo")
-    found[1][6], found[1][5] = "look here", "2020-01-01T00:00:00Z"
-    edit(folder, "developer-todo", found)
-    told = taken_in(folder)
-    assert told.code == 30
-    assert "T-1 refused: it has changed on the board since" in told.out
-
-
 def test_the_archive_is_written_by_the_board_alone(folder: Path) -> None:
     """board line 14."""
     with opened(folder) as board:
@@ -154,8 +147,3 @@ def test_the_archive_is_written_by_the_board_alone(folder: Path) -> None:
     assert told.code == 30
     assert "T-1 refused: a ticket gets to done only through the planner's review" in told.out
     assert "Did" not in archive.read_text()
-
-
-def test_without_edits_nothing_is_taken_in(folder: Path) -> None:
-    """board line 14."""
-    assert taken_in(folder).code == 0

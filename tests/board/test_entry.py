@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.contract.board import BoardEvent
-from tests.board.desk import REQUEST, Desk
+from tests.board.desk import Desk
 from tests.cli import greeter
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def test_an_unrouted_run_is_blocked_and_can_be_handed_to_the_planner(tmp_path: P
 
 def test_a_run_that_began_before_the_board_goes_on(tmp_path: Path) -> None:
     """Board line 34."""
-    desk = Desk(tmp_path, greeter.BAD, "[limits]\nstory_max_attempts = 1\n")
+    desk = Desk(tmp_path, "stories: {R1: [{}]}\n", "[limits]\nstory_max_attempts = 1\n")
     desk.refused(30, *RUN)
     desk.add("FIRST", "planner-inbox")
     said = desk.refused(30, "resume", "--add-attempts", "1", "--trust-project")
@@ -75,13 +75,7 @@ def test_other_programs_ask_the_guard(tmp_path: Path) -> None:
 
 def test_a_routed_run_begins_only_what_was_claimed(tmp_path: Path) -> None:
     """Board lines 4 and 34: a person who claimed a ticket may have the agent do it, and nothing else."""
-    desk = Desk(tmp_path)
-    desk.ok(*REQUEST)
-    from santiago.app.board.routing import Consents, route
-
-    with desk.opened() as opened:
-        consents = Consents(commands=lambda _: None, unfenced=lambda: None, tell=lambda _: None)
-        route(opened, desk.card("REQ"), consents)
+    desk = Desk(tmp_path, greeter.GOOD, prd=greeter.PRD).routed()
     desk.ok("queue", "claim", "--queue", "developer-todo", "--worker", "ada", "--id", "REQ.S2")
     desk.type("resume", "REQ", "--trust-project")
     stories = desk.run("REQ").state.stories

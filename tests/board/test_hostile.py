@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from santiago.app.board.routing import Consents, route
+from santiago.app.board.routing import route
 from santiago.app.board.settling import shortened
 from santiago.board import records, root, store
 from santiago.board.gate import Missing, refusal
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from santiago.contract.board import Card
 
 __all__ = ["desk"]
-
-CONSENTS = Consents(commands=lambda _: None, unfenced=lambda: None, tell=lambda _: None)
 
 
 def test_an_id_is_given_once_also_after_the_archive_was_cleared(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
@@ -130,8 +128,10 @@ def test_who_only_looks_sees_the_board_also_on_a_full_disk(desk: Desk, monkeypat
     monkeypatch.undo()  # the board is closed after this
 
 
-def test_a_board_of_a_newer_version_is_left_alone(desk: Desk) -> None:
-    """Board line 3: nothing is written into a store whose form is not known."""
+def test_a_board_of_a_newer_version_is_left_alone_and_one_of_an_earlier_gets_the_tables_that_it_lacks(
+    desk: Desk,
+) -> None:
+    """Board line 3: nothing is written into a store whose form is not known; tickets of an earlier one stay, and can be claimed."""
     desk.store.close()
     with closing(sqlite3.connect(desk.place.store)) as connection:
         connection.execute("PRAGMA user_version = 99")
@@ -139,10 +139,6 @@ def test_a_board_of_a_newer_version_is_left_alone(desk: Desk) -> None:
         desk.add(card("T1"))
     with closing(sqlite3.connect(desk.place.store)) as connection:
         connection.execute(f"PRAGMA user_version = {store.VERSION}")
-
-
-def test_a_board_of_an_earlier_version_gets_the_tables_that_it_lacks(desk: Desk) -> None:
-    """Board line 3: its tickets stay, and can be claimed."""
     desk.add(card("T1"))
     desk.store.close()
     with closing(sqlite3.connect(desk.place.store)) as connection:
@@ -168,16 +164,16 @@ def test_a_request_whose_name_an_old_branch_has_gets_another_for_its_run(tmp_pat
     shell = shells.Desk(tmp_path)
     greeter.git(shell.repo, "branch", "santiago/REQ")
     shell.commit(more_txt="more\n")
-    shell.ok(*shells.REQUEST)
+    shell.requested()
     with shell.opened() as opened:
-        assert route(opened, shell.card("REQ"), CONSENTS).run == "REQ-2"
+        assert route(opened, shell.card("REQ"), shells.CONSENTS).run == "REQ-2"
 
 
 def test_a_ticket_of_the_same_name_is_not_taken_for_a_story(tmp_path: Path) -> None:
     """Board line 39: the request is blocked and says which, instead of never coming to an end."""
     shell = shells.Desk(tmp_path)
-    shell.add("REQ.S2")
-    shell.ok(*shells.REQUEST)
+    shell.add("REQ.S1")
+    shell.requested()
     with shell.opened() as opened:
-        request = route(opened, shell.card("REQ"), CONSENTS)
-    assert (request.queue, request.note) == ("blocked", "there is a ticket REQ.S2 already")
+        request = route(opened, shell.card("REQ"), shells.CONSENTS)
+    assert (request.queue, request.note) == ("blocked", "there is a ticket REQ.S1 already")

@@ -88,7 +88,7 @@ def cards(folder: Path) -> dict[str, Card]:
 
 
 def test_every_row_is_imported_with_its_id_lease_and_counts(folder: Path) -> None:
-    """board line 13: old headers are brought up to date, and each row is reported."""
+    """board lines 13 and 30: old headers are brought up to date, and each row is reported and recorded; a lease ends by itself."""
     told = queue(folder, "import", "--actor", "me")
     assert told.code == 0
     assert told.out.splitlines() == [
@@ -116,9 +116,14 @@ def test_every_row_is_imported_with_its_id_lease_and_counts(folder: Path) -> Non
     assert (found["T-0"].archived_at, found["T-0"].archived_by) == (THEN, "tech-planner")
     assert found["T-3"].evidence_links == "a.tsv;b.log"
     assert is_on_board(find(folder, {}))
+    with opened(folder) as board, board.store.reading() as at:
+        events = list(at.events(event=BoardEvent.TICKET_IMPORTED))
+    assert len(events) == 7
+    assert (events[0].actor, events[0].about) == ("me", {"file": "queues/planner-inbox.tsv", "line": 2})
+    assert found["T-2"].expires is not None
 
 
-def test_after_an_import_the_files_say_the_same(folder: Path) -> None:
+def test_after_an_import_the_files_say_the_same_and_there_is_no_second_one(folder: Path) -> None:
     """board lines 13 and 14: they are projections from then on, and none of them counts as edited."""
     history = (folder / TOP / "history/retry-events.tsv").read_text()
     archive = (folder / TOP / "archive/done-2026-02.tsv").read_text()
@@ -131,21 +136,11 @@ def test_after_an_import_the_files_say_the_same(folder: Path) -> None:
     with opened(folder) as board:
         pass
     assert board.notices == ()
-
-
-def test_an_imported_lease_ends_although_its_worker_is_gone(folder: Path) -> None:
-    """board lines 13 and 30."""
-    queue(folder, "import")
-    assert cards(folder)["T-2"].expires is not None
-
-
-def test_the_import_is_recorded_row_by_row(folder: Path) -> None:
-    """board line 13: one event for each, which names its file and line."""
-    queue(folder, "import", "--actor", "ada")
-    with opened(folder) as board, board.store.reading() as at:
-        events = list(at.events(event=BoardEvent.TICKET_IMPORTED))
-    assert len(events) == 7
-    assert (events[0].actor, events[0].about) == ("ada", {"file": "queues/planner-inbox.tsv", "line": 2})
+    before = cards(folder)
+    told = queue(folder, "import")
+    assert told.code == 30
+    assert "--from-tsv" in told.error
+    assert cards(folder) == before
 
 
 @pytest.mark.parametrize(
@@ -200,14 +195,10 @@ def test_a_header_that_nobody_knows_is_a_fault(folder: Path) -> None:
     assert (told.code, "developer-todo.tsv:1" in told.error, "colour" in told.error) == (30, True, True)
 
 
-def test_a_file_that_is_no_text_is_a_fault(folder: Path) -> None:
+def test_a_row_that_is_no_text_is_a_fault_and_takes_no_other_along(folder: Path) -> None:
     """board line 13."""
     (folder / TOP / "queues/blocked.tsv").write_bytes(b"id\tstatus\n\xff\xfe\n")
     assert "blocked.tsv:2 (no id) is not UTF-8" in queue(folder, "import").error
-
-
-def test_one_row_that_is_no_text_takes_no_other_along(folder: Path) -> None:
-    """board line 13: only that row is left out."""
     write(folder, "queues/blocked.tsv", row("GOOD", "blocked"), row("BAD", "blocked"))
     path = folder / TOP / "queues/blocked.tsv"
     path.write_bytes(path.read_bytes().replace(b"BAD", b"B\xff"))
@@ -237,16 +228,6 @@ def test_before_the_import_every_other_command_is_blocked_and_writes_nothing(fol
         assert queue(folder, *words).code == 10
     assert tree(folder) == before
     assert not is_on_board(find(folder, {}))
-
-
-def test_a_project_is_imported_once(folder: Path) -> None:
-    """board line 13."""
-    assert queue(folder, "import").code == 0
-    before = cards(folder)
-    told = queue(folder, "import")
-    assert told.code == 30
-    assert "--from-tsv" in told.error
-    assert cards(folder) == before
 
 
 def test_where_there_is_nothing_to_import_it_says_so(tmp_path: Path) -> None:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def test_the_root_is_below_sigee_where_that_stands(tmp_path: Path) -> None:
-    """board line 10: default roots and variables."""
+def test_the_root_is_below_sigee_where_that_stands_and_is_chosen_once(tmp_path: Path) -> None:
+    """board line 10: default roots and variables; later commands find it whatever their environment says."""
     plain, sigee = project(tmp_path / "plain"), project(tmp_path / "sigee", sigee=True)
     assert find(plain, {}).root == plain / ".santiago/.runtime"
     assert find(sigee, {}).root == sigee / ".sigee/.runtime"
@@ -32,6 +32,11 @@ def test_the_root_is_below_sigee_where_that_stands(tmp_path: Path) -> None:
     assert find(plain, {"SANTIAGO_RUNTIME_ROOT": "a", "SIGEE_RUNTIME_ROOT": "b"}).root == plain / "a"
     assert find(plain, {}).queues == plain / ".santiago/.runtime/orchestration/queues"
     assert find(plain, {}).archive == plain / ".santiago/.runtime/orchestration/archive"
+    folder = project(tmp_path / "p")
+    opened(folder, SIGEE_RUNTIME_ROOT="here").close()
+    assert find(folder, {"SIGEE_RUNTIME_ROOT": "there"}).root == folder / "here"
+    (folder / ".sigee").mkdir()
+    assert find(folder, {}).root == folder / "here"
 
 
 @pytest.mark.parametrize("given", ["/tmp/x", ".", "..", "a/../b", "./", "a\nb"])
@@ -41,15 +46,6 @@ def test_a_root_outside_the_project_is_refused(tmp_path: Path, given: str) -> No
         opened(project(tmp_path / "p"), SIGEE_RUNTIME_ROOT=given)
     assert caught.value.kind is Kind.USAGE
     assert tree(tmp_path / "p") == {".git": (b"", 0)}
-
-
-def test_the_root_is_chosen_once(tmp_path: Path) -> None:
-    """board line 10: by the command that makes the board; later commands find it whatever their environment says."""
-    folder = project(tmp_path / "p")
-    opened(folder, SIGEE_RUNTIME_ROOT="here").close()
-    assert find(folder, {"SIGEE_RUNTIME_ROOT": "there"}).root == folder / "here"
-    (folder / ".sigee").mkdir()
-    assert find(folder, {}).root == folder / "here"
 
 
 def test_worktrees_share_the_board_of_their_repository_and_attempts_do_not_reach_it(tmp_path: Path) -> None:
@@ -68,7 +64,7 @@ def test_worktrees_share_the_board_of_their_repository_and_attempts_do_not_reach
         opened(main, SANTIAGO_STORY="S1")
 
 
-def test_the_first_command_lays_the_board_out_and_the_second_changes_nothing(tmp_path: Path) -> None:
+def test_the_first_command_lays_the_board_out_and_later_ones_make_only_what_is_missing(tmp_path: Path) -> None:
     """board line 11."""
     folder = project(tmp_path / "p")
     opened(folder).close()
@@ -83,12 +79,6 @@ def test_the_first_command_lays_the_board_out_and_the_second_changes_nothing(tmp
     assert once[".santiago/.runtime/orchestration/queues/done.tsv"][0].startswith(b"id\tstatus\tworker\t")
     assert ".gitignore" not in names, "the user's own file is not touched where there is no .sigee"
     assert once[".santiago/.gitignore"][0] == b"*\n"
-
-
-def test_a_policy_that_somebody_changed_stays(tmp_path: Path) -> None:
-    """board line 11: only what is missing is made."""
-    folder = project(tmp_path / "p")
-    opened(folder).close()
     policy = folder / ".santiago/policies/response-rendering-contract.md"
     policy.write_text("language: ko\n")
     (folder / ".santiago/README.md").unlink()
@@ -97,7 +87,7 @@ def test_a_policy_that_somebody_changed_stays(tmp_path: Path) -> None:
     assert policy.read_text() == "language: ko\n"
 
 
-def test_the_users_gitignore_gets_one_block_where_sigee_stands(tmp_path: Path) -> None:
+def test_the_users_gitignore_gets_one_block_where_sigee_stands_unless_it_knows_the_root(tmp_path: Path) -> None:
     """board line 11."""
     folder = project(tmp_path / "p", sigee=True)
     (folder / ".gitignore").write_text("*.pyc")
@@ -108,11 +98,7 @@ def test_the_users_gitignore_gets_one_block_where_sigee_stands(tmp_path: Path) -
     assert text.count(".sigee/.runtime/") == 1
     assert (folder / ".sigee/policies/response-rendering-contract.md").is_file()
     assert not (folder / ".santiago").exists()
-
-
-def test_a_gitignore_that_knows_the_root_already_stays(tmp_path: Path) -> None:
-    """board line 11."""
-    folder = project(tmp_path / "p", sigee=True)
+    folder = project(tmp_path / "q", sigee=True)
     (folder / ".gitignore").write_text("/.sigee/.runtime\n")
     opened(folder).close()
     assert (folder / ".gitignore").read_text() == "/.sigee/.runtime\n"
@@ -141,7 +127,9 @@ def test_asking_whether_a_plain_project_is_on_the_board_loads_no_database(tmp_pa
     assert done.stdout.split() == ["False", "False"]
 
 
-def test_a_folder_that_cannot_be_written_is_transient_and_nothing_is_made(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_transient_nothing_is_made_and_nothing_goes_through_a_link(
+    tmp_path: Path,
+) -> None:
     """board line 11: here a file stands where the folder belongs, which stops root as well; test_deaths has the full disk."""
     folder = project(tmp_path / "p")
     (folder / ".santiago").mkdir()
@@ -152,11 +140,7 @@ def test_a_folder_that_cannot_be_written_is_transient_and_nothing_is_made(tmp_pa
     assert caught.value.kind is Kind.TRANSIENT
     assert tree(folder) == before
     assert not (folder / ".git/santiago").exists()
-
-
-def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
-    """board line 11."""
-    folder = project(tmp_path / "p")
+    folder = project(tmp_path / "q")
     (tmp_path / "elsewhere").mkdir()
     (folder / ".santiago").mkdir()
     (folder / ".santiago/.runtime").symlink_to(tmp_path / "elsewhere")
@@ -165,18 +149,14 @@ def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_init_lists_what_it_made(tmp_path: Path) -> None:
-    """board line 12."""
+def test_init_lists_what_it_made_and_seeds_governance_only_where_it_is_asked_for(tmp_path: Path) -> None:
+    """board lines 10 and 12: and nothing is left for the next command to make; a board that begins with governance is below .sigee."""
     folder = project(tmp_path / "p")
     first, second = (json.loads(queue(folder, "init", "--json").out) for _ in range(2))
     assert ".santiago/.runtime/orchestration/queues/done.tsv" in first["made"]
     assert (first["begun"], second["begun"], second["made"]) == (True, False, [])
     assert first["root"] == ".santiago/.runtime"
-
-
-def test_governance_starters_are_seeded_only_where_they_are_asked_for(tmp_path: Path) -> None:
-    """board line 12: and nothing is left for the next command to make."""
-    folder = project(tmp_path / "p")
+    folder = project(tmp_path / "q")
     assert queue(folder, "init").code == 0
     assert not (folder / ".sigee").exists()
     made = json.loads(queue(folder, "init", "--governance", "--json").out)["made"]
@@ -185,11 +165,7 @@ def test_governance_starters_are_seeded_only_where_they_are_asked_for(tmp_path: 
     before = tree(folder)
     assert json.loads(queue(folder, "init", "--governance", "--json").out)["made"] == []
     assert tree(folder) == before
-
-
-def test_a_board_that_begins_with_governance_stands_below_sigee(tmp_path: Path) -> None:
-    """board lines 10 and 12."""
-    folder = project(tmp_path / "p")
+    folder = project(tmp_path / "r")
     assert json.loads(queue(folder, "init", "--governance", "--json").out)["root"] == ".sigee/.runtime"
     assert not (folder / ".santiago").exists()
 

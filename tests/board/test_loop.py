@@ -10,14 +10,14 @@ import pytest
 
 from santiago.app.board import reviewing
 from santiago.app.board.loop import Loop
-from santiago.app.board.routing import Consents, route
 from santiago.app.board.working import Means, leave_out
 from santiago.board.gate import Missing
 from santiago.contract.board import BoardEvent
 from santiago.contract.events import EventKind
 from santiago.contract.phases import StoryPhase
 from santiago.contract.reasons import Reason
-from tests.board.desk import REQUEST, Desk
+from tests.board.desk import CONSENTS, HELLO, ONE, Desk
+from tests.board.kept import Kept
 from tests.cli import greeter
 
 if TYPE_CHECKING:
@@ -26,14 +26,13 @@ if TYPE_CHECKING:
     from santiago.contract.board import Card
 
 
-CONSENTS = Consents(commands=lambda _: None, unfenced=lambda: None, tell=lambda _: None)
+pytestmark = pytest.mark.xdist_group("board-loop")  # its worlds are made once
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Desk:
     """A request that went from the inbox to the archive; its first story was repaired."""
-    desk = Desk(tmp_path_factory.mktemp("finished"))
-    desk.ok(*REQUEST)
+    desk = Desk(tmp_path_factory.mktemp("finished"), greeter.GOOD, prd=greeter.PRD).requested()
     ran = desk.loop()
     assert ran.returncode == 0, ran.stdout + ran.stderr
     (desk.repo.parent / "said.txt").write_text(ran.stdout)
@@ -52,16 +51,13 @@ def test_a_request_goes_from_the_inbox_to_the_archive(finished: Desk) -> None:
     assert finished.json("queue", "stats")["archived"] == 4
 
 
-def test_the_end_says_on_which_branch_the_work_is(finished: Desk) -> None:
+def test_the_end_says_on_which_branch_the_work_is_and_what_no_test_proves(finished: Desk, tmp_path: Path) -> None:
     told = (finished.repo.parent / "told.txt").read_text()
     assert "the accepted work is on the branch santiago/REQ\n  next: git merge santiago/REQ\n" in told
     assert "not proven" not in told
-
-
-def test_the_end_names_the_accepted_tickets_that_no_test_proves(tmp_path: Path) -> None:
-    desk = Desk(tmp_path, 'stories:\n  R1:\n    - write: {other.txt: "x\\n"}\n')
-    desk.commit(hello_txt="hello\n", prd_md=TWO.partition("### R2")[0])
-    desk.ok(*REQUEST)
+    desk = Desk(tmp_path, 'stories:\n  R1:\n    - write: {other.txt: "x\\n"}\n', prd=TWO.partition("### R2")[0])
+    desk.commit(hello_txt="hello\n")
+    desk.requested()
     ran = desk.loop("--json")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "not proven: REQ.S1  (no test fails without their work)" in ran.stderr
@@ -82,16 +78,13 @@ def test_one_claim_is_one_attempt_of_the_story(finished: Desk) -> None:
     assert run.run_input.limits.story_max_attempts == finished.card("REQ.S1").retry_budget == 3
 
 
-def test_the_second_attempt_knows_what_the_first_did_wrong(finished: Desk) -> None:
+def test_the_second_attempt_knows_what_the_first_did_wrong_and_the_archive_forgets_it(finished: Desk) -> None:
     """Board lines 4 and 42: the critique is carried over, in short in the note and in full in the prompt."""
     prompt = finished.run("REQ").out_dir / "attempts" / "S1" / "2" / "prompt.md"
     assert "grep hello hello.txt" in prompt.read_text()
     given_back = [one for one in finished.events("REQ.S1") if one.changes.get("error_class") == "soft_fail"]
     assert "story_verification_failed" in str(given_back[0].changes["note"])
     assert len(str(given_back[0].changes["note"])) <= 300
-
-
-def test_an_archived_ticket_does_not_keep_the_note_of_an_earlier_failure(finished: Desk) -> None:
     assert (finished.card("REQ.S1").queue, finished.card("REQ.S1").note) == ("done", "passed on attempt 2")
 
 
@@ -131,8 +124,7 @@ def test_a_later_request_begins_on_the_finished_one_that_is_not_merged(finished:
     finished.ok(
         "queue", "add", "--queue", "planner-inbox", "--id", "NEXT", "--title", "More", "--source", "doc:more.md"
     )
-    ran = finished.loop()
-    assert ran.returncode == 0, ran.stdout + ran.stderr
+    finished.looped()
     assert finished.run("NEXT").state.base == head
     assert greeter.git(finished.repo, "show", "santiago/NEXT:both.txt") == "both"
 
@@ -148,17 +140,23 @@ MORE = """\
 """
 
 
-def test_a_sentence_without_a_planner_is_a_persons_decision(tmp_path: Path) -> None:
-    """Board lines 39, 46, 47: exit 10, the ids are listed, and other work is finished first."""
+def test_what_waits_for_a_person_does_not_hold_up_the_rest(tmp_path: Path) -> None:
+    """Board lines 37, 39, 41, 46, 47: a sentence without a planner, science without an agent, work that somebody does by hand."""
     desk = Desk(tmp_path)
     desk.ok("queue", "add", "--queue", "planner-inbox", "--id", "IDEA", "--title", "Make it nicer")
-    desk.ok(*REQUEST)
+    desk.add("STUDY", "scientist-todo")
+    desk.add("BY-HAND")
+    desk.claim("ada")
+    desk.requested()
     ran = desk.loop()
     assert ran.returncode == 10
     assert "AUTOLOOP_TERMINAL_STATUS:STOP_USER_CONFIRMATION" in ran.stdout
-    assert "LOOP_USER_CONFIRMATION_IDS:IDEA" in ran.stdout
+    (named,) = [line for line in ran.stdout.splitlines() if line.startswith("LOOP_USER_CONFIRMATION_IDS:")]
+    assert sorted(named.partition(":")[2].split(",")) == ["IDEA", "STUDY"]
     assert desk.card("REQ").queue == "done"
     assert "needs_user_confirmation" in desk.card("IDEA").note
+    assert "no agent is set for scientists" in desk.card("STUDY").note
+    assert desk.card("BY-HAND").holder == "ada"
 
 
 def test_a_document_without_stories_is_blocked_with_what_was_found(tmp_path: Path) -> None:
@@ -175,88 +173,98 @@ def test_a_document_without_stories_is_blocked_with_what_was_found(tmp_path: Pat
 
 def test_a_document_without_a_check_says_where_to_write_one(tmp_path: Path) -> None:
     """Board line 39: the advice names nothing that the board's commands do not have."""
-    desk = Desk(tmp_path)
-    desk.commit(prd_md="# One\n\n### R1: Say hello\n\n- [ ] hello.txt says hello\n")
-    desk.ok(*REQUEST)
+    desk = Desk(tmp_path, prd="# One\n\n### R1: Say hello\n\n- [ ] hello.txt says hello\n").requested()
     ran = desk.loop()
     assert ran.returncode == 10
     assert "Name a command that tests the work: `Verification:` in the document" in ran.stderr
     assert "--verify" not in ran.stderr
 
 
-def test_used_up_attempts_stop_the_loop_when_they_pile_up(tmp_path: Path) -> None:
-    """Board lines 27, 47, 48, 28: the planner replans with a larger budget, and the story goes on where it was."""
-    desk = Desk(tmp_path, greeter.BAD, "[board]\nexhausted_limit = 1\n")
-    desk.ok(*REQUEST)
-    ran = desk.loop()
-    assert ran.returncode == 10
-    assert "AUTOLOOP_TERMINAL_STATUS:STOP_EXHAUSTED" in ran.stdout
-    card = desk.card("REQ.S1")
-    assert (card.queue, card.attempt_count, card.spent) == ("blocked", 3, True)
-    desk.refused(10, "queue", "decide", "REQ.S1", "replan", "--budget", "4", "--actor", "ada")
-    desk.ok("queue", "decide", "REQ.S1", "replan", "--budget", "4", "--actor", "planner")
-    (desk.repo / "playbook.yaml").write_text(AT_LAST)
-    ran = desk.loop()
-    assert desk.card("REQ.S1").attempt_count == 4
-    assert ran.returncode == 0, ran.stdout + ran.stderr
+WAITS = (
+    ONE
+    + """
+### R2: Say goodbye
 
+Depends on: R1
 
-AT_LAST = """\
-stories:
-  R1: [{}, {}, {}, {write: {hello.txt: "hello\\n"}}]
-  R2:
-    - write: {bye.txt: "goodbye\\n"}
-  R3:
-    - write: {both.txt: "both\\n"}
+**Files:** `bye.txt`
+
+**Verification:** `grep goodbye bye.txt`
 """
+)
+GOODBYE = '  R2:\n    - write: {bye.txt: "goodbye\\n"}\n'
 
 
-def test_what_waits_for_a_bypassed_ticket_goes_on_without_it(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def spent_once(tmp_path_factory: pytest.TempPathFactory) -> Kept[Desk]:
+    """A story that used its two attempts, after which the loop stopped, and one that waits for it."""
+
+    def make(folder: Path) -> Desk:
+        playbook = 'stories:\n  R1:\n    - write: {hello.txt: "helo\\n"}\n' + GOODBYE
+        desk = Desk(folder, playbook, "[board]\nexhausted_limit = 1\n", prd=WAITS).requested("--retry-budget", "2")
+        ran = desk.loop()
+        assert (ran.returncode, "AUTOLOOP_TERMINAL_STATUS:STOP_EXHAUSTED" in ran.stdout) == (10, True), ran
+        return desk
+
+    return Kept(tmp_path_factory.mktemp("exhausted"), make)
+
+
+@pytest.fixture
+def exhausted(spent_once: Kept[Desk]) -> Desk:
+    return spent_once.again()
+
+
+def test_used_up_attempts_stop_the_loop_when_they_pile_up(exhausted: Desk) -> None:
+    """Board lines 27, 47, 48, 28: the planner replans with a larger budget, and the story goes on where it was."""
+    card = exhausted.card("REQ.S1")
+    assert (card.queue, card.attempt_count, card.spent) == ("blocked", 2, True)
+    exhausted.refused(10, "queue", "decide", "REQ.S1", "replan", "--budget", "3", "--actor", "ada")
+    exhausted.ok("queue", "decide", "REQ.S1", "replan", "--budget", "3", "--actor", "planner")
+    (exhausted.repo / "playbook.yaml").write_text(AT_LAST + GOODBYE)
+    exhausted.looped()
+    assert exhausted.card("REQ.S1").attempt_count == 3
+
+
+AT_LAST = 'stories:\n  R1: [{}, {}, {write: {hello.txt: "hello\\n"}}]\n'
+
+
+def test_what_waits_for_a_bypassed_ticket_goes_on_without_it(exhausted: Desk) -> None:
     """Board line 28: bypass frees the dependents, and is recorded; the run leaves the story out."""
-    desk = Desk(tmp_path, greeter.BAD + '  R3:\n    - write: {both.txt: "both\\n"}\n', "[board]\nexhausted_limit = 1\n")
-    desk.ok(*REQUEST)
-    assert desk.loop().returncode == 10
-    desk.ok("queue", "decide", "REQ.S1", "bypass", "--actor", "planner", "--why", "not needed")
-    ran = desk.loop()
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert desk.card("REQ.S3").queue == "done"
-    assert desk.run("REQ").state.stories["S1"].skipped
+    exhausted.ok("queue", "decide", "REQ.S1", "bypass", "--actor", "planner", "--why", "not needed")
+    exhausted.looped()
+    assert exhausted.card("REQ.S2").queue == "done"
+    assert exhausted.run("REQ").state.stories["S1"].skipped
 
 
-def test_a_stopped_ticket_closes_what_waits_for_it(tmp_path: Path) -> None:
+def test_a_stopped_ticket_closes_what_waits_for_it(exhausted: Desk) -> None:
     """Board line 28: stop is final, and nothing that depends on it is counted as work any longer."""
-    desk = Desk(tmp_path, greeter.BAD, "[board]\nexhausted_limit = 1\n")
-    desk.ok(*REQUEST)
-    assert desk.loop().returncode == 10
-    desk.ok("queue", "decide", "REQ.S1", "stop", "--actor", "planner")
-    ran = desk.loop()
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert [desk.card(name).decided for name in ("REQ.S1", "REQ.S3", "REQ")] == ["stop"] * 3
+    exhausted.ok("queue", "decide", "REQ.S1", "stop", "--actor", "planner")
+    exhausted.looped()
+    assert [exhausted.card(name).decided for name in ("REQ.S1", "REQ.S2", "REQ")] == ["stop"] * 3
 
 
 def test_a_ticket_that_is_no_longer_wanted_is_dropped_with_attempts_left(tmp_path: Path) -> None:
     """Board line 28: by a planner, wherever it stands; it ends with what waits for it, and the rest goes on."""
-    desk = routed(tmp_path)
+    desk = Desk(tmp_path, greeter.GOOD, prd=greeter.PRD).routed()
     drop = ("queue", "decide", "REQ.S1", "drop", "--why", "nobody greets", "--actor")
     assert "decide REQ.S1 drop` closes it" in desk.refused(30, *drop[:3], "stop", "--actor", "planner")
     desk.refused(10, *drop, "ada")
     desk.ok(*drop, "planner")
     desk.refused(30, *drop, "planner")
     assert desk.card("REQ.S1").note == "nobody greets"
-    ran = desk.loop()
-    assert (ran.returncode, desk.card("REQ.S2").queue) == (0, "done"), ran.stdout + ran.stderr
+    desk.looped()
+    assert desk.card("REQ.S2").queue == "done"
     assert [desk.card(name).decided for name in ("REQ.S1", "REQ.S3", "REQ")] == ["stop"] * 3
 
 
 def test_a_request_is_dropped_with_all_its_tickets(tmp_path: Path) -> None:
     """Board lines 28 and 29: also with one that somebody works on, who learns it by their next move."""
-    desk = routed(tmp_path)
+    desk = Desk(tmp_path).routed()
     claimed = desk.claim("ada")
     desk.ok("queue", "decide", "REQ", "drop", "--actor", "planner")
     move = ("queue", "move", "--id", "REQ.S1", "--to", "developer-todo", "--phase", "ready")
     assert "no longer yours" in desk.refused(30, *move, "--lease", claimed["lease"])
-    ran = desk.loop()
-    assert (ran.returncode, "AUTOLOOP_EXECUTE" in ran.stdout) == (0, False), ran.stdout + ran.stderr
+    assert "AUTOLOOP_EXECUTE" not in desk.looped()
     assert all(story.skipped for story in desk.run("REQ").state.stories.values())
 
 
@@ -265,15 +273,6 @@ def test_work_that_is_on_the_branch_is_not_left_out(finished: Desk) -> None:
     with finished.opened() as opened:
         leave_out(Means(opened=opened, consents=CONSENTS), [replace(finished.card("REQ.S1"), decided="stop")])
     assert not finished.run("REQ").state.stories["S1"].skipped
-
-
-def routed(folder: Path) -> Desk:
-    """A request whose stories nobody has begun."""
-    desk = Desk(folder)
-    desk.ok(*REQUEST)
-    with desk.opened() as opened:
-        route(opened, desk.card("REQ"), CONSENTS)
-    return desk
 
 
 def test_the_loop_stops_at_its_limit_of_cycles(tmp_path: Path) -> None:
@@ -288,61 +287,16 @@ def test_the_loop_stops_at_its_limit_of_cycles(tmp_path: Path) -> None:
     assert json.loads(ran.stdout)["reason"] == "max_cycles"
 
 
-def test_a_scientist_goes_first_and_only_a_person_takes_a_package(tmp_path: Path) -> None:
+@pytest.mark.xdist_group("board-science")
+def test_a_scientist_goes_first_and_only_a_person_takes_a_package(studied: Desk) -> None:
     """Board lines 40, 41, 76: the developer's story waits; a package without a check needs a person's word."""
-    desk = Desk(tmp_path, SCIENCE, '[board]\nscientist = "scripted"\n')
-    (desk.repo / "prd.md").write_text(RESEARCH)
-    desk.ok(*REQUEST)
-    ran = desk.loop()
-    assert ran.returncode == 10, ran.stdout + ran.stderr
-    assert "LOOP_USER_CONFIRMATION_IDS:REQ.S1" in ran.stdout
-    assert (desk.card("REQ.S1").role, desk.card("REQ.S1").queue) == ("scientist", "planner-review")
-    assert desk.card("REQ.S2").error_class == "dependency_blocked"
-    said = desk.refused(30, "queue", "move", "--id", "REQ.S1", "--to", "done", "--actor", "planner")
+    assert (studied.card("REQ.S1").role, studied.card("REQ.S1").queue) == ("scientist", "planner-review")
+    assert studied.card("REQ.S2").error_class == "dependency_blocked"
+    said = studied.refused(30, "queue", "move", "--id", "REQ.S1", "--to", "done", "--actor", "planner")
     assert "nothing shows that its checks passed" in said
-    desk.ok("queue", "verify", "REQ.S1", "--attest", "I read it", "--actor", "ann")
-    ran = desk.loop()
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert desk.card("REQ.S2").queue == "done"
-
-
-def test_without_an_agent_for_scientists_their_ticket_waits_for_a_person(tmp_path: Path) -> None:
-    """Board line 41: the loop goes on with the rest."""
-    desk = Desk(tmp_path)
-    desk.add("STUDY", "scientist-todo")
-    desk.ok(*REQUEST)
-    ran = desk.loop()
-    assert ran.returncode == 10
-    assert desk.card("REQ").queue == "done"
-    assert "no agent is set for scientists" in desk.card("STUDY").note
-
-
-RESEARCH = """\
-# Research first
-
-### R1: Which way of rounding is right
-
-Role: scientist
-
-- [ ] study.md names one and says why
-
-### R2: Say hello
-
-Depends on: R1
-
-**Files:** `hello.txt`
-
-- [ ] hello.txt says hello
-
-**Verification:** `grep hello hello.txt`
-"""
-SCIENCE = """\
-stories:
-  R1:
-    - write: {study.md: "Half to even.\\n"}
-  R2:
-    - write: {hello.txt: "hello\\n"}
-"""
+    studied.ok("queue", "verify", "REQ.S1", "--attest", "I read it", "--actor", "ann")
+    studied.looped()
+    assert studied.card("REQ.S2").queue == "done"
 
 
 def test_plans_with_open_boxes_become_requests_once_and_are_ticked(tmp_path: Path) -> None:
@@ -352,8 +306,7 @@ def test_plans_with_open_boxes_become_requests_once_and_are_ticked(tmp_path: Pat
     plan = desk.root / "plans" / "greet.md"
     plan.write_text(PLAN)
     assert "planner-inbox=1" in desk.ok("queue", "loop-status")
-    ran = desk.loop()
-    assert ran.returncode == 0, ran.stdout + ran.stderr
+    desk.looped()
     assert "- [x] Say hello" in plan.read_text()
     assert desk.card("PLAN-greetings").source == "plan:greetings"
     assert "LOOP_STATUS:STOP_DONE" in desk.ok("queue", "loop-status")
@@ -405,40 +358,32 @@ stories:
 
 def test_a_run_that_failed_its_own_verification_blocks_its_request(tmp_path: Path) -> None:
     """Board line 39: run verification is the gate of a request; mended by a person, it is repeated."""
-    desk = Desk(tmp_path, greeter.GOOD, '[verification]\nrun_commands = ["test ! -e both.txt"]\n')
-    desk.ok(*REQUEST)
+    desk = Desk(tmp_path, settings='[verification]\nrun_commands = ["test ! -e hello.txt"]\n').requested()
     ran = desk.loop()
     assert ran.returncode == 10
     assert "run_verification_failed" in desk.card("REQ").note
-    assert desk.card("REQ.S3").queue == "done"
+    assert desk.card("REQ.S1").queue == "done"
 
 
 def test_a_killed_claim_is_adopted_by_the_next_loop(tmp_path: Path) -> None:
     """Board line 50: the claim stands, no second one is made, and no attempt is counted twice."""
-    desk = Desk(tmp_path)
-    desk.ok(*REQUEST)
+    desk = Desk(tmp_path).routed()
     with desk.opened() as opened:
-        card = desk.card("REQ")
-        route(opened, card, CONSENTS)
-        opened.board.claim("developer-todo", "developer@loop", "planner", name="REQ.S2")
-    ran = desk.loop()
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert desk.card("REQ.S2").attempt_count == 1
-    assert desk.run("REQ").state.stories["S2"].attempts == 1
+        opened.board.claim("developer-todo", "developer@loop", "planner", name="REQ.S1")
+    desk.looped()
+    assert desk.card("REQ.S1").attempt_count == 1
+    assert desk.run("REQ").state.stories["S1"].attempts == 1
 
 
 def test_an_answer_puts_a_waiting_ticket_back(tmp_path: Path) -> None:
     """Board lines 42, 46: a question of the agent waits for a person; answered, the ticket is worked on again."""
-    asking = greeter.GOOD.replace("  R2:\n    - write", "  R2:\n    - ask: Which language?\n    - write")
-    desk = Desk(tmp_path, asking)
-    desk.ok(*REQUEST)
+    desk = Desk(tmp_path, HELLO.replace("    - write", "    - ask: Which language?\n    - write")).requested()
     ran = desk.loop()
     assert ran.returncode == 10, ran.stdout + ran.stderr
-    assert "Which language?" in desk.card("REQ.S2").note
-    (question,) = [one for one in desk.run("REQ").state.open_questions() if one.story == "S2" and one.kind == "agent"]
+    assert "Which language?" in desk.card("REQ.S1").note
+    (question,) = [one for one in desk.run("REQ").state.open_questions() if one.story == "S1" and one.kind == "agent"]
     desk.ok("answer", "REQ", question.id, "adjust", "--text", "English")
-    ran = desk.loop()
-    assert ran.returncode == 0, ran.stdout + ran.stderr
+    desk.looped()
 
 
 def test_events_of_a_run_name_the_planner(finished: Desk) -> None:
@@ -448,25 +393,13 @@ def test_events_of_a_run_name_the_planner(finished: Desk) -> None:
     assert (finished.card("REQ.S1").run, finished.card("REQ.S1").story) == ("REQ", "S1")
 
 
-def test_a_persons_claim_does_not_hold_the_inbox_up(tmp_path: Path) -> None:
-    """Board lines 37 and 39: who works by hand takes their time, and requests go on."""
-    desk = Desk(tmp_path)
-    desk.add("BY-HAND")
-    desk.claim("ada")
-    desk.ok(*REQUEST)
-    ran = desk.loop()
-    assert desk.card("REQ").queue == "done", ran.stdout + ran.stderr
-    assert desk.card("BY-HAND").holder == "ada"
-
-
 def test_a_ticket_put_into_a_workers_queue_is_one_story_whatever_its_source(tmp_path: Path) -> None:
     """Board line 37: its title and its check are all that there is of it."""
     desk = Desk(
         tmp_path, "stories:\n  S1:\n    - write: {hello.txt: hello}\n  US-1:\n    - write: {hello.txt: hello}\n"
     )
     desk.add("SMALL", "developer-todo", "--source", "plan:elsewhere", "--verify", "grep hello hello.txt")
-    ran = desk.loop()
-    assert ran.returncode == 0, ran.stdout + ran.stderr
+    desk.looped()
     assert (desk.card("SMALL").queue, desk.card("SMALL").story) == ("done", "S1")
 
 
@@ -474,8 +407,7 @@ def test_a_request_that_lacks_something_is_blocked_and_given_to_no_worker(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Board lines 39 and 43: its stories are done, so there is no work to send back."""
-    desk = Desk(tmp_path)
-    desk.ok(*REQUEST)
+    desk = Desk(tmp_path).requested()
     for name, value in desk.env.items():
         monkeypatch.setenv(name, value)
     real = reviewing.all_missing
@@ -488,7 +420,7 @@ def test_a_request_that_lacks_something_is_blocked_and_given_to_no_worker(
         ended = Loop(Means(opened=opened, consents=CONSENTS)).run()
     assert ended.reason is Reason.NO_PROGRESS
     card = desk.card("REQ")
-    assert (card.queue, card.error_class, desk.card("REQ.S3").queue) == ("blocked", "hard_fail", "done")
+    assert (card.queue, card.error_class, desk.card("REQ.S1").queue) == ("blocked", "hard_fail", "done")
     assert "the truth moved on" in card.note
 
 
@@ -511,30 +443,24 @@ TWO = """\
 
 
 def _two(tmp_path: Path) -> Desk:
-    desk = Desk(tmp_path, greeter.BAD)
-    desk.commit(prd_md=TWO)
-    desk.ok(*REQUEST)
-    return desk
+    return Desk(tmp_path, greeter.BAD, prd=TWO)
 
 
 def test_a_story_without_attempts_left_does_not_hold_up_one_that_does_not_depend_on_it(tmp_path: Path) -> None:
     """Board line 2: only declared dependencies outlast the work on a ticket; a replanned ticket is worked on later."""
-    desk = _two(tmp_path)
+    desk = _two(tmp_path).requested()
     ran = desk.loop()
     assert "AUTOLOOP_EXHAUSTED:REQ.S1" in ran.stdout
     assert "AUTOLOOP_REVIEW_PASS:REQ.S2" in ran.stdout, ran.stdout + ran.stderr
     assert (desk.card("REQ.S1").queue, desk.card("REQ.S2").attempt_count) == ("blocked", 1)
     desk.ok("queue", "decide", "REQ.S1", "replan", "--budget", "4", "--actor", "planner")
-    (desk.repo / "playbook.yaml").write_text(AT_LAST)
-    ran = desk.loop()
-    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (desk.repo / "playbook.yaml").write_text(AT_LAST.replace("{}, {}", "{}, {}, {}") + GOODBYE)
+    desk.looped()
     assert greeter.git(desk.repo, "show", "santiago/REQ:hello.txt") == "hello"
 
 
 def test_a_story_that_a_person_blocked_or_dropped_holds_up_only_what_depends_on_it(tmp_path: Path) -> None:
-    desk = _two(tmp_path)
-    with desk.opened() as opened:
-        route(opened, desk.card("REQ"), CONSENTS)
+    desk = _two(tmp_path).routed()
     said = desk.refused(10, "queue", "claim", "--queue", "developer-todo", "--worker", "ada", "--id", "REQ.S2")
     assert "REQ.S2 waits for REQ.S1" in said
     desk.ok("queue", "move", "--id", "REQ.S1", "--from", "developer-todo", "--to", "blocked", "--note", "later")
@@ -544,9 +470,7 @@ def test_a_story_that_a_person_blocked_or_dropped_holds_up_only_what_depends_on_
 
 
 def test_dropping_a_story_does_not_close_one_that_does_not_depend_on_it(tmp_path: Path) -> None:
-    desk = _two(tmp_path)
-    with desk.opened() as opened:
-        route(opened, desk.card("REQ"), CONSENTS)
+    desk = _two(tmp_path).routed()
     desk.ok("queue", "decide", "REQ.S1", "drop", "--actor", "planner")
     assert desk.card("REQ.S2").decided == ""
     assert "AUTOLOOP_REVIEW_PASS:REQ.S2" in desk.loop().stdout
@@ -568,9 +492,7 @@ def test_a_dropped_ticket_is_neither_open_nor_stuck(tmp_path: Path) -> None:
 
 def test_by_hand_too_a_story_without_attempts_left_does_not_hold_up_the_next(tmp_path: Path) -> None:
     """Board line 17: the same holds with plain commands, without a loop."""
-    desk = _two(tmp_path)
-    with desk.opened() as opened:
-        route(opened, desk.card("REQ"), CONSENTS)
+    desk = _two(tmp_path).routed()
     for number in range(3):
         assert desk.claim()["ticket"]["id"] == "REQ.S1"
         desk.commit(hello_txt=f"helo {number}\n")

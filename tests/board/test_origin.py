@@ -48,7 +48,7 @@ def test_1_evidence_of_all_separators_is_read_and_a_table_written_by_hand_opens_
         assert word in said
 
 
-def test_2_a_claim_escalates_what_has_no_attempt_left(desk: Origin) -> None:
+def test_2_and_3_what_has_no_attempt_left_is_escalated_by_a_claim_and_reconciled(desk: Origin) -> None:
     """Board lines 27, 31, 73."""
     desk.add("AUTO", "developer-todo", "--attempt-count", "3")
     said = desk.ok("queue", "claim", "--queue", "developer-todo", "--worker", "tech-developer")
@@ -58,27 +58,19 @@ def test_2_a_claim_escalates_what_has_no_attempt_left(desk: Origin) -> None:
     (row,) = [row for row in rows if row[0] == "AUTO"]
     assert (row[1], row[11]) == ("blocked", "dependency_blocked")
     assert row[8].startswith("released:")
-
-
-def test_3_what_is_exhausted_can_be_reconciled(desk: Origin) -> None:
-    """Board lines 27 and 73."""
     desk.add("RECON", "scientist-todo", "--attempt-count", "2", "--retry-budget", "2")
     assert "RECONCILED_TOTAL:1" in desk.ok("queue", "reconcile-exhausted", "--all", *PLANNER)
     assert desk.card("RECON").queue == "blocked"
 
 
-def test_4_blocked_tickets_are_listed_by_priority_and_age(desk: Origin) -> None:
-    """Board lines 65 and 73."""
+def test_4_and_5_blocked_tickets_are_listed_by_priority_and_age_and_the_week_is_summed_up(desk: Origin) -> None:
+    """Board lines 65, 66 and 73."""
     for name, kind in (("OLDER", "soft_fail"), ("NEWER", "soft_fail"), ("HARD", "hard_fail")):
         desk.add(name, "blocked", "--error-class", kind, "--attempt-count", "1")
     header, *rows = desk.ok("queue", "triage-blocked", "--limit", "20").splitlines()
     assert header.startswith("priority\tage_days\tid")
     names = [row.split("\t")[2] for row in rows]
     assert names.index("HARD") < names.index("OLDER") < names.index("NEWER")
-
-
-def test_5_the_week_is_summed_up(desk: Origin) -> None:
-    """Board lines 66 and 73."""
     said = desk.ok("queue", "weekly-retry-summary", "--weeks", "1")
     text = (desk.repo / said.strip().removeprefix("WEEKLY_SUMMARY_FILE:")).read_text()
     assert "retry_budget_exhausted_events" in text

@@ -31,8 +31,8 @@ def handed_over(board: Opened, name: str) -> None:
     board.board.move(name, "developer-todo", Move(to="planner-review", evidence="x.log"), "w")
 
 
-def test_a_row_has_the_fourteen_fields_in_their_order(folder: Path) -> None:
-    """board line 19."""
+def test_a_row_has_the_fourteen_fields_in_their_order_and_files_that_are_right_are_not_touched(folder: Path) -> None:
+    """board lines 15 and 19."""
     with opened(folder) as board:
         board.board.add(ticket("T-1", note="first"), "me")
         claimed = board.board.claim("developer-todo", "w", "w").card
@@ -45,6 +45,9 @@ def test_a_row_has_the_fourteen_fields_in_their_order(folder: Path) -> None:
     assert row[8:] == [claimed.lease, "none", "running", "none", "1", "3"]
     assert claimed.updated_at[10] == "T"
     assert claimed.updated_at[19:] == "Z"
+    before = (folder / TODO).stat()
+    assert queue(folder, "sync").code == 0
+    assert (folder / TODO).stat() == before
 
 
 def test_tickets_stand_in_order_of_arrival_and_done_has_a_header_only(folder: Path) -> None:
@@ -97,15 +100,6 @@ def test_other_control_characters_are_refused(folder: Path, bad: str) -> None:
     with opened(folder) as board, pytest.raises(SantiagoError, match="control character") as caught:
         board.board.add(ticket("T-1", title=f"a{bad}b"), "me")
     assert caught.value.exit_code == 2
-
-
-def test_the_same_store_gives_the_same_bytes(folder: Path) -> None:
-    """board line 15: and files that are right already are not touched."""
-    with opened(folder) as board:
-        board.board.add(ticket("T-1"), "me")
-    before = (folder / TODO).stat()
-    assert queue(folder, "sync").code == 0
-    assert (folder / TODO).stat() == before
 
 
 def test_many_changes_are_written_once_and_at_the_end(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,8 +202,8 @@ def test_an_archive_of_an_older_month_keeps_its_file(folder: Path) -> None:
 # Edits by other programs
 
 
-def test_an_edit_is_said_and_never_overwritten(folder: Path) -> None:
-    """board line 14: by any command, also by one that changes the same queue."""
+def test_an_edit_is_said_and_never_overwritten_and_kept_beside_when_it_is_discarded(folder: Path) -> None:
+    """board line 14: by any command, also by one that changes the same queue; `queue sync --discard-edits` lets it go."""
     with opened(folder) as board:
         board.board.add(ticket("T-1"), "me")
     edited = (folder / TODO).read_text().replace("Do T-1", "Do T-1 at once")
@@ -222,6 +216,13 @@ def test_an_edit_is_said_and_never_overwritten(folder: Path) -> None:
     told = queue(folder, "sync")
     assert told.code == 10
     assert (folder / TODO).read_text() == edited
+    assert queue(folder, "sync", "--discard-edits").code == 0
+    assert [row[0] for row in lines(folder / TODO)] == ["id", "T-1", "T-2"]
+    (kept,) = (folder / QUEUES).glob("developer-todo.tsv.edited-*")
+    assert kept.read_text() == edited
+    with opened(folder) as board:
+        pass
+    assert board.notices == ()
 
 
 def test_an_edit_of_a_file_that_was_never_written_is_seen_too(folder: Path) -> None:
@@ -235,21 +236,9 @@ def test_an_edit_of_a_file_that_was_never_written_is_seen_too(folder: Path) -> N
     assert "queues/blocked.tsv was changed" in "".join(board.notices)
 
 
-def test_discarded_edits_are_kept_beside(folder: Path) -> None:
-    """board line 14: `queue sync --discard-edits`."""
-    with opened(folder) as board:
-        board.board.add(ticket("T-1"), "me")
-    (folder / TODO).write_text("mine\n")
-    assert queue(folder, "sync", "--discard-edits").code == 0
-    assert [row[0] for row in lines(folder / TODO)] == ["id", "T-1"]
-    (kept,) = (folder / QUEUES).glob("developer-todo.tsv.edited-*")
-    assert kept.read_text() == "mine\n"
-    with opened(folder) as board:
-        pass
-    assert board.notices == ()
-
-
-def test_a_link_in_a_files_place_is_left_alone(folder: Path, tmp_path: Path) -> None:
+def test_a_link_in_a_files_place_is_left_alone_and_a_file_that_was_deleted_comes_back(
+    folder: Path, tmp_path: Path
+) -> None:
     """board line 14: and what it leads to is not written."""
     with opened(folder) as board:
         board.board.add(ticket("T-1"), "me")
@@ -261,12 +250,6 @@ def test_a_link_in_a_files_place_is_left_alone(folder: Path, tmp_path: Path) -> 
     assert (tmp_path / "target").read_text() == "theirs"
     assert (folder / TODO).is_symlink()
     assert len(board.notices) == 1
-
-
-def test_a_file_that_was_deleted_comes_back(folder: Path) -> None:
-    """board line 14: nothing of anybody's is lost by that."""
-    with opened(folder) as board:
-        board.board.add(ticket("T-1"), "me")
     (folder / TODO).unlink()
     assert queue(folder, "sync").code == 0
-    assert [row[0] for row in lines(folder / TODO)] == ["id", "T-1"]
+    assert [row[0] for row in lines(folder / TODO)] == ["id", "T-1", "T-2"]

@@ -22,10 +22,12 @@ SIGNALS = (
 )  # fmt: skip
 
 
-def test_an_empty_board_is_done() -> None:
+def test_an_empty_board_is_done_also_with_archived_tickets_but_not_with_a_plan_that_has_open_boxes() -> None:
     """Board line 45."""
     verdict = judge([], 0)
     assert (verdict.status, verdict.actionable) == ("STOP_DONE", 0)
+    assert judge([card("T1", "done")], 0).status == "STOP_DONE"
+    assert judge([], 1).status == "CONTINUE"
 
 
 @pytest.mark.parametrize("queue", ACTIONABLE)
@@ -34,16 +36,6 @@ def test_one_ticket_in_any_queue_is_not_done(queue: str) -> None:
     verdict = judge([card("T1", queue)], 0)  # type: ignore[arg-type]  # each of the queues
     assert verdict.status == "CONTINUE"
     assert {name: number for name, number in verdict.counts.items() if number} == {queue: 1}
-
-
-def test_a_plan_with_open_boxes_is_not_done() -> None:
-    """Board line 45."""
-    assert judge([], 1).status == "CONTINUE"
-
-
-def test_archived_tickets_are_nobodys_work() -> None:
-    """Board line 45."""
-    assert judge([card("T1", "done")], 0).status == "STOP_DONE"
 
 
 @pytest.mark.parametrize("field", ["note", "next_action"])
@@ -92,22 +84,14 @@ def test_what_was_decided_is_counted_and_keeps_nobody_at_work() -> None:
     assert (verdict.counts["blocked"], verdict.bypasses) == (0, 4)
 
 
-def test_three_exhausted_tickets_pile_up() -> None:
+def test_three_exhausted_tickets_pile_up_or_one_of_the_highest_priority_that_nobody_decided() -> None:
     """Board line 48."""
     two = [spent("T1"), spent("T2"), blocked("T3", attempt_count=2), card("T4", attempt_count=3)]
     assert accumulated(two) == ()
     assert accumulated([*two, spent("T5")]) == ("T1", "T2", "T5")
     assert accumulated(two, limit=2) == ("T1", "T2")
-
-
-def test_one_exhausted_ticket_of_the_highest_priority_is_enough() -> None:
-    """Board line 48."""
     assert accumulated([spent("T1", title="[p0] Sign in")]) == ("T1",)
     assert accumulated([spent("T1"), blocked("T2", title="p0")]) == ()
-
-
-def test_exhausted_tickets_that_were_decided_do_not_pile_up() -> None:
-    """Board line 48."""
     assert accumulated([spent(f"T{number}", decided="stop", note="p0") for number in range(5)]) == ()
 
 
@@ -134,13 +118,9 @@ def test_where_nothing_can_be_worked_on_it_is_not_said_that_work_goes_on(cards: 
     assert ("tickets are left to work on" in verdict.reason) is not stuck
 
 
-def test_a_plan_that_waits_can_be_worked_on() -> None:
+def test_a_plan_that_waits_can_be_worked_on_and_what_a_person_has_to_judge_does_not_move() -> None:
     """Board line 49."""
     assert not judge([blocked("T1")], 1).stuck
-
-
-def test_work_that_a_person_has_to_judge_does_not_move() -> None:
-    """Board line 49."""
     assert judge([blocked("T1"), card("T2", "planner-review")], 0, ["T2"]).moving == 0
 
 

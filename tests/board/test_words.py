@@ -6,74 +6,46 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.board.desk import REQUEST, Desk
+from tests.board.desk import RESEARCH, SCIENCE, Desk
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-RESEARCH = """\
-# Research
-
-### R1: Which way of rounding is right
-
-Role: scientist
-
-- [ ] study.md names one
-
-### R2: Say hello
-
-Depends on: R1
-
-**Files:** `hello.txt`
-
-**Verification:** `grep hello hello.txt`
-"""
-SCIENCE = 'stories:\n  R1:\n    - write: {study.md: "Half to even.\\n"}\n  R2:\n    - write: {hello.txt: hello}\n'
+pytestmark = pytest.mark.xdist_group("board-science")
 
 
 @pytest.mark.parametrize("resumed", [False, True], ids=["the loop takes the answer up", "resume takes it up"])
-def test_work_that_a_person_accepted_by_an_answer_is_done(tmp_path: Path, resumed: bool) -> None:
+def test_work_that_a_person_accepted_by_an_answer_is_done(studied: Desk, resumed: bool) -> None:
     """Board lines 43 and 76: nobody does it again because its table has no PASS from before the person's word."""
-    desk = Desk(tmp_path, SCIENCE, '[board]\nscientist = "scripted"\n')
-    (desk.repo / "prd.md").write_text(RESEARCH)
-    desk.ok(*REQUEST)
-    assert "LOOP_USER_CONFIRMATION_IDS:REQ.S1" in desk.loop().stdout
-    (question,) = desk.run("REQ").state.open_questions()
-    desk.ok("answer", "REQ", question.id, "accept", "--text", "I read it", "--actor", "ann")
+    (question,) = studied.run("REQ").state.open_questions()
+    studied.ok("answer", "REQ", question.id, "accept", "--text", "I read it", "--actor", "ann")
     if resumed:
-        assert "`santiago loop` goes on with its tickets" in desk.type("resume", "REQ", "--trust-commands").stderr
-    ran = desk.loop()
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    card = desk.card("REQ.S1")
+        assert "`santiago loop` goes on with its tickets" in studied.type("resume", "REQ", "--trust-commands").stderr
+    studied.looped()
+    card = studied.card("REQ.S1")
     assert (card.queue, card.attempt_count) == ("done", 1)
     assert "verification-results-attested.tsv" in card.evidence_links
 
 
-def test_a_person_who_accepted_the_work_can_take_the_ticket_to_done(tmp_path: Path) -> None:
+def test_a_person_who_accepted_the_work_can_take_the_ticket_to_done(studied: Desk) -> None:
     """Board lines 52 and 76: the same without the loop."""
-    desk = Desk(tmp_path, SCIENCE, '[board]\nscientist = "scripted"\n')
-    (desk.repo / "prd.md").write_text(RESEARCH)
-    desk.ok(*REQUEST)
-    desk.loop()
-    (question,) = desk.run("REQ").state.open_questions()
-    desk.ok("answer", "REQ", question.id, "accept", "--actor", "ann")
-    desk.type("resume", "REQ", "--trust-commands")
-    desk.ok("queue", "move", "--id", "REQ.S1", "--to", "done", "--actor", "planner")
-    assert desk.card("REQ.S1").queue == "done"
+    (question,) = studied.run("REQ").state.open_questions()
+    studied.ok("answer", "REQ", question.id, "accept", "--actor", "ann")
+    studied.type("resume", "REQ", "--trust-commands")
+    studied.ok("queue", "move", "--id", "REQ.S1", "--to", "done", "--actor", "planner")
+    assert studied.card("REQ.S1").queue == "done"
 
 
 def test_a_request_of_nothing_but_a_package_comes_to_its_end(tmp_path: Path) -> None:
     """Board line 76: where no check can judge the whole either, the person's word on its parts is all there is."""
-    desk = Desk(tmp_path, SCIENCE, '[board]\nscientist = "scripted"\n')
-    (desk.repo / "prd.md").write_text(RESEARCH.partition("### R2")[0])
-    desk.ok(*REQUEST)
+    package = RESEARCH.partition("### R2")[0]
+    desk = Desk(tmp_path, SCIENCE, '[board]\nscientist = "scripted"\n', prd=package).requested()
     desk.loop()
     said = desk.ok("status")
     assert "santiago loop" in said
     assert "santiago resume " not in said
     desk.ok("queue", "verify", "REQ.S1", "--attest", "I read it", "--actor", "ann")
-    ran = desk.loop()
-    assert ran.returncode == 0, ran.stdout + ran.stderr
+    desk.looped()
     assert desk.card("REQ").queue == "done"
 
 

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from tests.cli import greeter
+from tests.cli.inside import Told, inside
 from tests.cli.santiago import santiago
 
 if TYPE_CHECKING:
@@ -73,9 +74,16 @@ class Place:
     def drafter(self, name: str, *plays: tuple[str, dict[str, Any]]) -> str:
         return drafter(self.folder, name, *plays)
 
-    def says(self, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
-        env = {**greeter.place(self.repo), "SANTIAGO_ACTOR": "ann", **more}
-        return santiago(*words, cwd=self.repo, env=env)
+    def says(self, *words: str, **more: str) -> Told | subprocess.CompletedProcess[str]:
+        """Say something; what starts an agent is a process of its own."""
+        starts = words[0] in ("plan", "draft", "resume") or {"--edit", "--continue", "--take-up"} & {*words}
+        if starts or ("--finalize" in words and "--no-start" not in words):
+            return self.apart(*words, **more)
+        return inside(*words, cwd=self.repo, env={**greeter.place(self.repo), "SANTIAGO_ACTOR": "ann", **more})
+
+    def apart(self, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+        """Say something as a process of its own."""
+        return santiago(*words, cwd=self.repo, env={**greeter.place(self.repo), "SANTIAGO_ACTOR": "ann", **more})
 
     def begin(self, subject: str, *agents: str, more: tuple[str, ...] = ()) -> Path:
         """Begin a session and return its folder."""
@@ -94,7 +102,8 @@ class Place:
 
     def events(self, folder: Path | None = None) -> list[dict[str, Any]]:
         log = (folder or self.session) / "progress.ndjson"
-        return [json.loads(line) for line in log.read_bytes().splitlines()]
+        whole = log.read_bytes().rpartition(b"\n")[0]  # who writes it may be in the middle of a line
+        return [json.loads(line) for line in whole.splitlines()]
 
     def shown(self) -> dict[str, Any]:
         """Return the session.json of the newest session."""

@@ -13,7 +13,7 @@ from santiago.contract.session import Drafter, SessionInput
 from santiago.sessions.revising import Ground, given, looked_through
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
-LARGEST = 2_000_000
+LARGEST = 200_000
 
 
 def documents() -> list[Path]:

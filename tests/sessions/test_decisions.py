@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from santiago.artifacts.lock import Lock
+from tests.board.kept import Kept
 from tests.cli import greeter
 from tests.cli.test_disks import mounted
 from tests.cli.typing_person import Person
@@ -18,14 +19,37 @@ from tests.sessions.drafters import Place, plan
 ANY = ""
 
 
+pytestmark = pytest.mark.xdist_group("sessions-decided")  # its worlds are made once
+
+
+@pytest.fixture(scope="module")
+def reviewed_once(tmp_path_factory: pytest.TempPathFactory) -> Kept[Place]:
+    def make(folder: Path) -> Place:
+        place, third = Place(folder), ("and a third", {"write": plan("One", "Two", "Three")})
+        place.begin("Small files", place.drafter("one", third, (ANY, {"write": plan("One", "Two")})))
+        return place
+
+    return Kept(tmp_path_factory.mktemp("reviewed"), make)
+
+
+@pytest.fixture(scope="module")
+def edited_once(tmp_path_factory: pytest.TempPathFactory, reviewed_once: Kept[Place]) -> Kept[Place]:
+    place = reviewed_once.again()
+    assert place.says("review", "--edit", "and a third").returncode == 0
+    (folder := tmp_path_factory.mktemp("edited")).rmdir()
+    return reviewed_once.as_it_is(folder)
+
+
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    place = Place(tmp_path)
-    agent = place.drafter(
-        "one", ("and a third", {"write": plan("One", "Two", "Three")}), (ANY, {"write": plan("One", "Two")})
-    )
-    place.begin("Small files", agent)
-    return place
+def place(reviewed_once: Kept[Place]) -> Place:
+    """A session whose plan waits for a word."""
+    return reviewed_once.again()
+
+
+@pytest.fixture
+def edited(edited_once: Kept[Place]) -> Place:
+    """The same after a second turn, which brought a third story."""
+    return edited_once.again()
 
 
 def test_line_1_nothing_of_a_plan_under_review_can_be_executed(place: Place) -> None:
@@ -36,25 +60,32 @@ def test_line_1_nothing_of_a_plan_under_review_can_be_executed(place: Place) -> 
         assert "plan-1 is open" in said.stderr
     revision, settings = session / "revisions/0001.json", session / "run-input.json"
     words = ("--plan", str(revision), "--input", str(settings), "--out-dir", "x", "--trust-commands")
-    said = place.says("execute", *words)
+    said = place.apart("execute", *words)
     assert said.returncode == 10
     assert "which is not final" in said.stderr
     assert place.runs() == []
 
 
-def test_line_2_finalize_freezes_the_revision_that_was_looked_at_and_makes_the_run(place: Place) -> None:
-    assert place.says("review", "--edit", "and a third").returncode == 0
-    said = place.says("review", "--finalize", "--revision", "2", "--no-start")
+def test_lines_2_and_61_finalize_freezes_what_was_looked_at_and_makes_the_run_with_a_copy_of_the_session(
+    edited: Place,
+) -> None:
+    said = edited.says("review", "--finalize", "--revision", "2", "--no-start")
     assert said.returncode == 0, said.stderr
-    (run,) = place.runs()
-    first = place.events(run)[0]
+    (run,) = edited.runs()
+    first = edited.events(run)[0]
     assert first["event"] == "run_created"
-    assert first["context"]["session"] == place.session.name
+    assert first["context"]["session"] == edited.session.name
     assert first["context"]["revision"] == 2
-    assert (run / "plan.json").read_bytes() == (place.session / "revisions/0002.json").read_bytes()
-    last = place.events()[-1]
+    assert (run / "plan.json").read_bytes() == (edited.session / "revisions/0002.json").read_bytes()
+    last = edited.events()[-1]
     assert (last["event"], last["phase"], last["context"]["run"]) == ("session_finalized", "finalized", run.name)
-    assert not _approvals(place, run)
+    assert not _approvals(edited, run)
+    ours, copied = edited.shown(), json.loads((run / "planning/session.json").read_bytes())
+    for field in ("plan_revision", "planning_iteration_count", "planning_feedback_history", "last_planning_mode"):
+        assert copied[field] == ours[field], field
+    assert {path.name for path in edited.session.iterdir()} >= {
+        "progress.ndjson", "lock", "inbox", "revisions", "drafts", "session.json", "session-input.json", "run-input.json",
+    }  # fmt: skip
 
 
 def _approvals(place: Place, run: Path) -> list[str]:
@@ -126,7 +157,7 @@ def test_line_2_the_run_carries_out_what_was_approved(place: Place) -> None:
     assert done.returncode == 0, done.stderr
     (run,) = place.runs()
     assert json.loads((run / "result.json").read_bytes())["summary"]["completed"] == 2
-    assert place.says("audit").returncode == 0
+    assert place.apart("audit").returncode == 0
 
 
 def test_the_agent_of_the_settings_does_the_work_and_is_named_before(place: Place) -> None:
@@ -176,30 +207,25 @@ def test_a_run_of_a_drafted_document_tells_only_of_a_real_change(tmp_path: Path)
     assert "a new run would use it: santiago plan --with AGENT notes.md" in told
 
 
-def test_line_56_finalize_of_a_revision_that_another_took_the_place_of_is_refused_and_shows_the_difference(
-    place: Place,
+def test_lines_56_and_60_finalize_names_the_last_revision_and_the_plan_says_who_decided_what_without_a_time(
+    edited: Place,
 ) -> None:
-    assert place.says("review", "--edit", "and a third").returncode == 0
-    said = place.says("review", "--finalize", "--revision", "1")
+    said = edited.says("review", "--finalize", "--revision", "1")
     assert said.returncode == 30
     assert "+ S3" in said.stderr
-    assert place.says("answer", "plan-2", "approve", "--revision", "1").returncode == 30
-    assert place.runs() == []
-
-
-def test_line_56_finalize_names_the_revision(place: Place) -> None:
-    said = place.says("review", "--finalize")
+    assert edited.says("answer", "plan-2", "approve", "--revision", "1").returncode == 30
+    assert edited.runs() == []
+    told = edited.revision(2)["source"]["evidence"]
+    assert len(told) == 2
+    assert told[0].startswith("revision 1 by python")
+    assert told[0].endswith("asked for by ann")
+    assert told[1].endswith("asked for by ann: and a third")
+    said = edited.says("review", "--finalize")
     assert said.returncode == 2
-    assert "--revision 1" in said.stderr
+    assert "--revision 2" in said.stderr
 
 
-def test_line_20_a_plan_needs_its_own_word(place: Place) -> None:
-    for word in ("ok", "yes", "looks good", "go ahead"):
-        assert place.says("answer", "plan-1", word).returncode == 2, word
-    assert place.runs() == []
-
-
-def test_line_57_a_cancelled_review_is_kept_listed_not_executed_and_taken_up_again(place: Place) -> None:
+def test_lines_57_and_58_a_cancelled_review_is_taken_up_again_and_a_frozen_plan_is_read_only(place: Place) -> None:
     assert place.says("review", "--cancel").returncode == 0
     assert place.shown()["status"] == "cancelled"
     assert "cancelled review" in place.says("review").stdout
@@ -207,10 +233,6 @@ def test_line_57_a_cancelled_review_is_kept_listed_not_executed_and_taken_up_aga
     assert place.says("review", "--finalize", "--revision", "1").returncode == 30
     assert place.says("review", "--take-up").returncode == 0
     assert place.shown()["status"] == "ready"
-    assert place.says("review", "--finalize", "--revision", "1", "--no-start").returncode == 0
-
-
-def test_line_58_a_frozen_plan_is_read_only_and_planning_on_is_a_new_session_from_it(place: Place) -> None:
     assert place.says("review", "--finalize", "--revision", "1", "--no-start").returncode == 0
     said = place.says("review", "--edit", "and a third")
     assert said.returncode == 30
@@ -231,34 +253,16 @@ def test_line_59_a_plan_edited_by_hand_goes_through_the_same_checks(place: Place
     assert "go in a circle" in said.stderr
 
 
-def test_line_60_the_plan_says_who_decided_what_and_holds_no_time(place: Place) -> None:
-    assert place.says("review", "--edit", "and a third").returncode == 0
-    told = place.revision(2)["source"]["evidence"]
-    assert len(told) == 2
-    assert told[0].startswith("revision 1 by python")
-    assert told[0].endswith("asked for by ann")
-    assert told[1].endswith("asked for by ann: and a third")
-
-
-def test_line_61_the_sessions_folder_and_the_runs_copy_say_the_same(place: Place) -> None:
-    assert place.says("review", "--edit", "and a third").returncode == 0
-    assert place.says("review", "--finalize", "--revision", "2", "--no-start").returncode == 0
-    (run,) = place.runs()
-    ours, copied = place.shown(), json.loads((run / "planning/session.json").read_bytes())
-    for field in ("plan_revision", "planning_iteration_count", "planning_feedback_history", "last_planning_mode"):
-        assert copied[field] == ours[field], field
-    assert {path.name for path in place.session.iterdir()} >= {
-        "progress.ndjson", "lock", "inbox", "revisions", "drafts", "session.json", "session-input.json", "run-input.json",
-    }  # fmt: skip
-
-
-def test_line_76_answer_alone_lists_what_sessions_ask_with_the_words(place: Place) -> None:
+def test_lines_20_and_76_answer_alone_lists_what_sessions_ask_and_a_plan_needs_its_own_word(place: Place) -> None:
     said = place.says("answer")
     assert "plan-1" in said.stdout
     for word in ("approve", "adjust", "edit", "cancel"):
         assert word in said.stdout
     rows = json.loads(place.says("answer", "--json").stdout)["questions"]
     assert [(row["session_id"], row["id"], row["kind"]) for row in rows] == [(place.session.name, "plan-1", "plan")]
+    for word in ("ok", "yes", "looks good", "go ahead"):
+        assert place.says("answer", "plan-1", word).returncode == 2, word
+    assert place.runs() == []
 
 
 def test_line_19_the_second_answer_is_told_who_was_first(place: Place) -> None:
@@ -293,10 +297,10 @@ def test_line_80_a_full_disk_at_finalize_leaves_the_session_in_review_and_nothin
 
 def test_line_81_a_session_that_another_process_holds_can_be_looked_at_and_answered(place: Place) -> None:
     with Lock(place.session, since="2026-11-17T00:00:00.000Z"):
-        said = place.says("review")
+        said = place.apart("review")
         assert said.returncode == 0
         assert "held by" in said.stdout
-        assert place.says("answer", "plan-1", "cancel").returncode == 0
+        assert place.apart("answer", "plan-1", "cancel").returncode == 0
     assert place.says("review", "--take-up").returncode == 0
     assert any(event["event"] == "session_cancelled" for event in place.events())
 

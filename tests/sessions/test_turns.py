@@ -10,6 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from santiago.contract.plan import CONTRACT_VERSION
+from santiago.contract.policy import Agent
+from santiago.contract.session import Drafter, SessionInput
+from santiago.sessions.revising import Ground, looked_through
+from tests.board.kept import Kept
 from tests.cli import greeter
 from tests.sessions.drafters import Place, plan
 
@@ -20,13 +25,35 @@ ANY = ""
 """Words that stand in every prompt."""
 
 
+pytestmark = pytest.mark.xdist_group("sessions-turned")  # its world is made once
+
+
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
-def test_line_47_a_turn_from_a_sentence_ends_in_review_with_its_first_revision(place: Place) -> None:
-    agent = place.drafter("one", (ANY, {"write": plan("Hello", "Goodbye")}))
+@pytest.fixture(scope="module")
+def begun_once(tmp_path_factory: pytest.TempPathFactory) -> Kept[Place]:
+    def make(folder: Path) -> Place:
+        place = Place(folder)
+        plays = ("split it", {"exit": 3}), ("slowly", {"wait": 600}), (ANY, {"write": plan("Hello")})
+        place.begin("A small file", place.drafter("one", *plays))
+        return place
+
+    return Kept(tmp_path_factory.mktemp("begun"), make)
+
+
+@pytest.fixture
+def begun(begun_once: Kept[Place]) -> Place:
+    """A session in review, whose agent fails when it is told to split it, and takes long when it is told to go slowly."""
+    return begun_once.again()
+
+
+def test_line_47_a_turn_from_a_sentence_ends_in_review_with_its_first_revision_and_its_agent_changes_nothing(
+    place: Place,
+) -> None:
+    agent = place.drafter("one", (ANY, {"touch": "README.md", "write": plan("Hello", "Goodbye")}))
     session = place.begin("Two small files", agent)
     assert [story["title"] for story in place.revision(1)["stories"]] == ["Hello", "Goodbye"]
     assert place.shown()["status"] == "ready"
@@ -34,6 +61,8 @@ def test_line_47_a_turn_from_a_sentence_ends_in_review_with_its_first_revision(p
     assert kinds[0] == "session_created"
     assert kinds[-2:] == ["turn_ended", "question_asked"]
     assert "Two small files" in (session / "drafts/0001").glob("*.prompt.md").__next__().read_text()
+    assert (place.repo / "README.md").read_text() == "Small things.\n"
+    assert greeter.git(place.repo, "status", "--porcelain") == ""
 
 
 def test_line_47_a_first_turn_without_a_plan_leaves_nothing_to_review_and_says_why(place: Place) -> None:
@@ -45,12 +74,10 @@ def test_line_47_a_first_turn_without_a_plan_leaves_nothing_to_review_and_says_w
     assert not list((place.session / "revisions").glob("*"))
 
 
-def test_line_47_a_later_turn_without_a_plan_leaves_the_last_revision_in_review(place: Place) -> None:
-    agent = place.drafter("one", ("split it", {"exit": 3}), (ANY, {"write": plan("Hello")}))
-    place.begin("A small file", agent)
-    said = place.says("review", "--continue", "split it")
+def test_line_47_a_later_turn_without_a_plan_leaves_the_last_revision_in_review(begun: Place) -> None:
+    said = begun.says("review", "--continue", "split it")
     assert said.returncode == 30
-    shown = place.shown()
+    shown = begun.shown()
     assert (shown["status"], shown["plan_revision"], shown["planning_iteration_count"]) == ("ready", 1, 2)
     assert [one["text"] for one in shown["planning_feedback_history"]] == ["split it"]
 
@@ -101,13 +128,12 @@ def test_line_49_a_quick_edit_is_a_turn_of_one_agent_and_the_next_turn_is_of_all
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("option", ["--continue", "--edit"])
-def test_line_50_planning_on_needs_words(place: Place, option: str) -> None:
-    place.begin("A small file", place.drafter("one", (ANY, {"write": plan("Hello")})))
-    said = place.says("review", option, "  ")
-    assert said.returncode == 2
-    assert "say what should be different" in said.stderr
-    assert place.shown()["planning_iteration_count"] == 1
+def test_line_50_planning_on_needs_words(begun: Place) -> None:
+    for option in ("--continue", "--edit"):
+        said = begun.says("review", option, "  ")
+        assert said.returncode == 2
+        assert "say what should be different" in said.stderr
+    assert begun.shown()["planning_iteration_count"] == 1
 
 
 BROKEN: dict[str, dict[str, Any]] = {
@@ -124,12 +150,23 @@ BROKEN: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
+def broken(what: str) -> dict[str, Any]:
+    return {"contract_version": 1, "title": "x", "requirements": [], "run_verify": [], **BROKEN[what]}
+
+
 @pytest.mark.parametrize("what", BROKEN)
-def test_line_51_what_breaks_a_rule_is_sent_back_once_with_the_findings_and_kept_as_a_draft(
-    place: Place, what: str
-) -> None:
-    broken = {"contract_version": 1, "title": "x", "requirements": [], "run_verify": [], **BROKEN[what]}
-    agent = place.drafter("one", ("cannot be taken", {"write": plan("Hello")}), (ANY, {"write": broken}))
+def test_line_51_what_breaks_a_rule_has_findings_and_gives_no_plan(what: str) -> None:
+    drafter = Drafter(label="a", agent=Agent())
+    asked = SessionInput(contract_version=CONTRACT_VERSION, session_id="p_1", task="x", drafters=(drafter,))
+    draft = looked_through(
+        json.dumps(broken(what)), Ground(asked=asked, source="", given=None, before=None, history=())
+    )
+    assert draft.plan is None
+    assert draft.findings
+
+
+def test_line_51_what_breaks_a_rule_is_sent_back_once_with_the_findings_and_kept_as_a_draft(place: Place) -> None:
+    agent = place.drafter("one", ("cannot be taken", {"write": plan("Hello")}), (ANY, {"write": broken("a cycle")}))
     place.begin("A small file", agent)
     assert [story["title"] for story in place.revision(1)["stories"]] == ["Hello"]
     ended = [event for event in place.events() if event["event"] == "draft_ended"]
@@ -206,17 +243,10 @@ def test_line_55_wishes_of_size_go_into_the_prompt_and_a_plan_that_misses_them_i
     assert codes.count("size_missed") == 2
 
 
-@pytest.mark.parametrize("words", [("--chunks-target", "0"), ("--stories-target", "-1"), ("--depth", "abyss")])
-def test_line_55_a_size_that_is_none_is_refused(place: Place, words: tuple[str, ...]) -> None:
-    assert place.says("plan", "Small", "--with", "claude", *words).returncode == 2
+def test_line_55_a_size_that_is_none_is_refused(place: Place) -> None:
+    for words in (("--chunks-target", "0"), ("--stories-target", "-1"), ("--depth", "abyss")):
+        assert place.says("plan", "Small", "--with", "claude", *words).returncode == 2
     assert not (place.repo / ".santiago").exists()
-
-
-def test_the_agent_works_on_a_read_only_checkout_and_changes_nothing(place: Place) -> None:
-    agent = place.drafter("one", (ANY, {"touch": "README.md", "write": plan("Hello")}))
-    place.begin("A small file", agent)
-    assert (place.repo / "README.md").read_text() == "Small things.\n"
-    assert greeter.git(place.repo, "status", "--porcelain") == ""
 
 
 def test_line_77_a_session_takes_no_more_turns_than_it_has_and_a_person_may_add_some(tmp_path: Path) -> None:
@@ -233,32 +263,28 @@ def test_line_77_a_session_takes_no_more_turns_than_it_has_and_a_person_may_add_
     assert [(event["actor"], event["context"]["amount"]) for event in raised] == [("ann", 1)]
 
 
-def test_line_63_a_turn_that_is_under_way_can_be_cancelled_and_the_session_taken_up_again(place: Place) -> None:
-    agent = place.drafter("one", ("slowly", {"wait": 600}), (ANY, {"write": plan("Hello")}))
-    place.begin("A small file", agent)
+def test_line_63_a_turn_that_is_under_way_can_be_cancelled_and_the_session_taken_up_again(begun: Place) -> None:
     words = [sys.executable, "-m", "santiago", "review", "--edit", "slowly"]
-    with subprocess.Popen(words, cwd=place.repo, env=greeter.place(place.repo), stderr=subprocess.DEVNULL) as turn:
-        while place.events()[-1]["event"] != "draft_started":
+    with subprocess.Popen(words, cwd=begun.repo, env=greeter.place(begun.repo), stderr=subprocess.DEVNULL) as turn:
+        while begun.events()[-1]["event"] != "draft_started":
             time.sleep(0.02)
-        said = place.says("review", "--cancel")
+        said = begun.says("review", "--cancel")
         assert said.returncode == 0, said.stderr
         assert "was asked to end the turn" in said.stderr
         turn.wait(60)
-    assert place.shown()["status"] == "cancelled"
-    last = place.events()[-1]
+    assert begun.shown()["status"] == "cancelled"
+    last = begun.events()[-1]
     assert (last["event"], last["status"], last["actor"]) == ("turn_ended", "stopped", "ann")
-    assert place.says("review", "--take-up").returncode == 0
-    assert (place.shown()["status"], place.shown()["plan_revision"]) == ("ready", 1)
+    assert begun.says("review", "--take-up").returncode == 0
+    assert (begun.shown()["status"], begun.shown()["plan_revision"]) == ("ready", 1)
 
 
-def test_line_63_a_turn_that_was_interrupted_can_be_cancelled(place: Place) -> None:
-    agent = place.drafter("one", ("slowly", {"wait": 600}), (ANY, {"write": plan("Hello")}))
-    place.begin("A small file", agent)
+def test_line_63_a_turn_that_was_interrupted_can_be_cancelled(begun: Place) -> None:
     words = [sys.executable, "-m", "santiago", "review", "--edit", "slowly"]
-    with subprocess.Popen(words, cwd=place.repo, env=greeter.place(place.repo), stderr=subprocess.DEVNULL) as turn:
-        while place.events()[-1]["event"] != "draft_started":
+    with subprocess.Popen(words, cwd=begun.repo, env=greeter.place(begun.repo), stderr=subprocess.DEVNULL) as turn:
+        while begun.events()[-1]["event"] != "draft_started":
             time.sleep(0.02)
         turn.kill()
-    assert "interrupted" in place.says("review").stdout
-    assert place.says("review", "--cancel").returncode == 0
-    assert place.shown()["status"] == "cancelled"
+    assert "interrupted" in begun.says("review").stdout
+    assert begun.says("review", "--cancel").returncode == 0
+    assert begun.shown()["status"] == "cancelled"

@@ -3,42 +3,145 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import os
+import shutil
+import tempfile
+from contextlib import ExitStack, asynccontextmanager
+from functools import cache
+from pathlib import Path
+from time import monotonic, sleep
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
+from unittest.mock import patch
 
+from textual._compositor import Compositor
+from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
+from santiago.app import detached
 from santiago.tui.app import SantiagoApp
 from santiago.tui.listing import Listing
 from santiago.tui.pane import Pane
 from santiago.tui.rows import Rows
 from santiago.tui.watch import WatchScreen
+from tests import forked
 from tests.cli import greeter
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     import pytest
-    from textual.pilot import Pilot
+    from textual.app import App
 
     from santiago.tui.review import ReviewScreen
 
-PATIENCE = 600
-"""Looks at a condition before a test gives up; each lets the program go on."""
+PATIENCE_S = 120
+"""Seconds before a test gives up what it waits for."""
+MOST_ROUNDS = 1000
+"""Rounds of messages before a program counts as one that never rests; a timer may begin one more now and then."""
+SOON = {
+    "santiago.tui.watch.SLOW": 2, "santiago.tui.review.SLOW": 2, "santiago.tui.review.LATER": 0.001,
+    "santiago.tui.board.SECONDS": 0.1, "santiago.tui.looking_on.SECONDS": 0.1,
+}  # fmt: skip
+"""What the screens look at only now and then is looked at soon."""
 KEYS = {
     " ": "space", "-": "minus", ".": "full_stop", ",": "comma", ":": "colon", '"': "quotation_mark", "'": "apostrophe",
 }  # fmt: skip
 
 
-def stand_in(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stand in a repository as a person would."""
+def stand_in(repo: Path, monkeypatch: pytest.MonkeyPatch, *, real: bool = False) -> None:
+    """Stand in a repository as a person would; what the screens start is forked, unless its process is looked at."""
     monkeypatch.chdir(repo)
+    if not real:
+        monkeypatch.setattr(detached, "sys", SimpleNamespace(executable=program()))
     for name, value in greeter.place(repo).items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("USER", "ann")
     for name in [name for name in os.environ if name.startswith("SANTIAGO_")]:
         monkeypatch.delenv(name)
+
+
+@cache
+def program() -> str:
+    """Return a program that does what the interpreter does with `-m santiago`, without the wait for its imports."""
+    path = Path(tempfile.mkdtemp(prefix="program-")) / "santiago"
+    path.write_text(forked.program().replace("\n", '\nif [ "$1" = -m ]; then shift 2; fi\n', 1))
+    path.chmod(0o755)
+    atexit.register(shutil.rmtree, path.parent)
+    return str(path)
+
+
+def waited(holds: Callable[[], object]) -> None:
+    """Wait for what another process does."""
+    end = monotonic() + PATIENCE_S
+    while not holds():
+        assert monotonic() < end
+        sleep(0.02)
+
+
+async def settled(app: App[Any]) -> None:
+    """Let the program do all that it can do now: until nobody in it has a message left.
+
+    Textual itself waits until the processor was hardly used for a moment, which takes long where nothing happens, and is a
+    matter of luck where other programs are at work.
+    """
+    pilot, quiet = Pilot(app), 0
+    for _ in range(MOST_ROUNDS):
+        if quiet == 2 or not app.is_running or not app.screen_stack:
+            return
+        await pilot._wait_for_screen()
+        await asyncio.sleep(0)
+        app.screen._on_timer_update()
+        pumps = (app, *app.screen_stack, *app.screen.walk_children())
+        quiet = 0 if any(one.message_queue_size for one in pumps) else quiet + 1
+    raise AssertionError("the program never comes to rest")
+
+
+@asynccontextmanager
+async def shown(app: App[Any], size: tuple[int, int]) -> AsyncIterator[Pilot[Any]]:
+    """Have an app shown to nobody: without Textual's own waits, and painted at the end alone, or when somebody looks."""
+
+    async def on_its_way(*_waits: float) -> None:
+        for _ in range(4):  # a key goes by way of the driver before it is anybody's message
+            await asyncio.sleep(0)
+
+    async def done(*_: float) -> None:
+        await settled(app)
+
+    painted = Compositor.render_update
+
+    def painted_whole(compositor: Compositor, full: bool = False, **more: Any) -> Any:
+        compositor._dirty_regions.clear()
+        return painted(compositor, full=True, **more) if full else None
+
+    waits = {"textual.app.wait_for_idle": on_its_way, "textual.pilot.wait_for_idle": done}
+    app.animation_level = "none"
+    with ExitStack() as patched:
+        for name, value in {**SOON, **waits}.items():
+            patched.enter_context(patch(name, value))
+        patched.enter_context(patch.object(Compositor, "render_update", painted_whole))
+        async with app.run_test(size=size) as pilot:
+            await pilot.pause()
+            yield pilot
+            if app.is_running:
+                app.export_screenshot()
+
+
+async def press(app: App[Any], *keys: str) -> None:
+    """Press keys, each when the program has done all that the one before asked for."""
+    for key in keys:
+        await app._press_keys([key])
+        await settled(app)
+
+
+async def until(app: App[Any], holds: Callable[[], bool], text: Callable[[], str]) -> None:
+    """Let the program go on until something holds, and all that came with it is there."""
+    end = monotonic() + PATIENCE_S
+    while not holds():
+        assert monotonic() < end, text()
+        await asyncio.sleep(0.05)
+    await settled(app)
 
 
 class Person:
@@ -48,20 +151,13 @@ class Person:
         self.app, self.pilot = app, pilot
 
     async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
-        await self.pilot.pause()
+        await press(self.app, *keys)
 
     async def type(self, text: str) -> None:
         await self.press(*(KEYS.get(letter, letter) for letter in text))
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        """Let the program go on until something holds, and all that came with it is there."""
-        for _ in range(PATIENCE):
-            if holds():
-                await self.pilot.pause()
-                return
-            await self.pilot.pause(0.05)
-        raise AssertionError(self.text())
+        await until(self.app, holds, self.text)
 
     async def sees(self, text: str) -> None:
         await self.until(lambda: text in self.text())
@@ -106,6 +202,11 @@ class Browser(Person):
         )
 
 
+async def resized(person: Person, size: tuple[int, int]) -> None:
+    await person.pilot.resize_terminal(*size)
+    await settled(person.app)
+
+
 P = TypeVar("P", bound=Person)
 
 
@@ -123,8 +224,7 @@ def drive(
     app = SantiagoApp(screen)
 
     async def carried_out() -> P:
-        async with app.run_test(size=size) as pilot:
-            await pilot.pause()
+        async with shown(app, size) as pilot:
             somebody = person(app, pilot)
             await somebody.until(ready)
             await script(somebody)

@@ -135,7 +135,7 @@ def drafting(root: Path) -> MadeSession:
     return made
 
 
-def large(root: Path, chunks: int = 40, stories: int = 50) -> MadeSession:
+def large(root: Path, chunks: int = 8, stories: int = 50) -> MadeSession:
     """Make a session with very many stories, and a second revision of them."""
     made = MadeSession(root)
     plan = {

@@ -41,7 +41,8 @@ SCENES: dict[str, tuple[Callable[[Path], Made], tuple[str, ...]]] = {
     "question": (asking_run, ("a", *"refuse", "space", *"it", "enter")),
 }
 PICTURES = [
-    *(Picture(HERE / f"{name}-{size[0]}x{size[1]}.svg", make, size, keys) for name, (make, keys) in SCENES.items() for size in (SMALL, LARGE)),
+    *(Picture(HERE / f"{name}-80x24.svg", make, SMALL, keys) for name, (make, keys) in SCENES.items()),
+    *(Picture(HERE / f"{name}-120x40.svg", SCENES[name][0], LARGE, SCENES[name][1]) for name in ("failed", "question")),
     Picture(HERE / "narrow-40x20.svg", failed_run, (40, 20), ("space",)),
     Picture(HERE / "running-80x24.svg", running_run, SMALL, ("down", "2"), HOLDER),
     Picture(DOCS / "watch.svg", running_run, (116, 24), ("down", "2"), HOLDER),

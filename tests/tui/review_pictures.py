@@ -38,7 +38,8 @@ SCENES: dict[str, tuple[Callable[[Path], MadeSession], tuple[str, ...], str]] = 
     "review-turn": (drafting, ("3",), HOLDER),
 }
 PICTURES = [
-    *(Picture(HERE / f"{name}-{size[0]}x{size[1]}.svg", make, size, keys, worker) for name, (make, keys, worker) in SCENES.items() for size in (SMALL, LARGE)),
+    *(Picture(HERE / f"{name}-80x24.svg", make, SMALL, keys, worker) for name, (make, keys, worker) in SCENES.items()),
+    *(Picture(HERE / f"{name}-120x40.svg", SCENES[name][0], LARGE, *SCENES[name][1:]) for name in ("review", "review-changes")),
     Picture(HERE / "review-narrow-40x20.svg", reviewed, (40, 20)),
     Picture(DOCS / "review.svg", reviewed, (110, 26), STORY),
     Picture(DOCS / "review-finalize.svg", reviewed, (110, 26), ("f",)),

@@ -120,9 +120,14 @@ class Reader(Person):
         """Return the keys of the actions that are shown."""
         return [one.key for one in self.screen.query_one("#actions", Buttons).buttons]
 
+    def painted(self) -> str:
+        """Return what is painted, as text."""
+        strips = self.app.screen._compositor.render_strips()
+        return "\n".join("".join(part.text for part in strip) for strip in strips)
+
     def text(self) -> str:
         """Return all that is on the screen, as text, and what is in its lists and pages."""
-        lines = ["".join(part.text for part in strip) for strip in self.app.screen._compositor.render_strips()]
+        lines = [self.painted()]
         lines += [str(widget.content) for widget in self.app.screen.query(Static)]
         lines += [line.text for pane in self.app.screen.query(Pane) for line in pane.lines]
         return "\n".join(lines)

@@ -11,7 +11,7 @@ from santiago.artifacts.inbox import Inbox
 from santiago.contract.phases import RunPhase
 from santiago.report.chunks import MARKS, rows_of
 from santiago.report.following import Following
-from tests.tui.driving import browse
+from tests.tui.driving import browse, resized
 from tests.tui.made import NOW, K, Made, P, document, failed_run
 
 if TYPE_CHECKING:
@@ -44,43 +44,51 @@ def every_state(folder: Path) -> Made:
     return made
 
 
-def test_line_64_each_state_of_a_chunk_has_a_word_and_a_sign(tmp_path: Path) -> None:
-    made = every_state(tmp_path / "run")
-    words = [row.mark.word for row in rows_of(Following(made.out_dir).catch_up())]
-    assert words == ["completed", "left out", "failed", "blocked", "next", "waiting", "waiting"]
-    made = failed_run(tmp_path / "other")
-    run = Following(made.out_dir).catch_up()
-    assert [row.mark.word for row in rows_of(run)] == ["completed", "failed", "next", "waiting", "waiting"]
-    assert [row.note for row in rows_of(run)][:2] == ["", "S3, 3 of 3 attempts"]
+def words(made: Made) -> list[str]:
+    return [row.mark.word for row in rows_of(Following(made.out_dir).catch_up())]
 
 
-def test_line_64_the_chunk_under_way_is_current_and_the_one_after_it_next(tmp_path: Path) -> None:
-    made = Made(tmp_path / "run")
-    words = [row.mark.word for row in rows_of(Following(made.out_dir).catch_up())]
-    assert words == ["next", "waiting", "waiting", "waiting", "waiting"]
+def test_line_64_each_state_of_a_chunk_has_a_word_and_a_sign_of_its_own(tmp_path: Path, failed: Made) -> None:
+    for look in ("symbol", "plain", "word"):
+        assert len({getattr(mark, look) for mark in MARKS}) == len(MARKS)
+    states = ["completed", "left out", "failed", "blocked", "next", "waiting", "waiting"]
+    assert words(every_state(tmp_path / "every")) == states
+    assert words(failed) == ["completed", "failed", "next", "waiting", "waiting"]
+    assert [row.note for row in rows_of(Following(failed.out_dir).catch_up())][:2] == ["", "S3, 3 of 3 attempts"]
+    made = Made(tmp_path / "begins")
+    assert words(made) == ["next", "waiting", "waiting", "waiting", "waiting"]
     made.begin()
     made.chunk(0)
     made.attempt("S1")
-    words = [row.mark.word for row in rows_of(Following(made.out_dir).catch_up())]
-    assert words == ["current", "next", "waiting", "waiting", "waiting"]
+    assert words(made) == ["current", "next", "waiting", "waiting", "waiting"]
 
 
-def test_line_64_no_two_states_share_a_word_or_a_sign() -> None:
-    for look in ("symbol", "plain", "word"):
-        assert len({getattr(mark, look) for mark in MARKS}) == len(MARKS)
-
-
-def test_line_64_word_and_sign_stand_in_the_list(failed: Made) -> None:
-    async def look(browser: Browser) -> None:
+def test_lines_64_and_65_states_stand_in_the_list_and_selections_are_typed_clicked_and_drawn(failed: Made) -> None:
+    async def looks(browser: Browser) -> None:
         chunks = [line for line in browser.list() if "Phase" in line]
         assert ["✓" in chunks[0], "completed" in chunks[0]] == [True, True]
         assert ["✗" in chunks[1], "failed" in chunks[1], "S3, 3 of 3 attempts" in chunks[1]] == [True, True, True]
         assert ["»" in chunks[2], "next" in chunks[2]] == [True, True]
+        await picks(browser)
+        await browser.press("escape", "end", "up", "up", "up", "up", "up", "up")
+        await draws(browser)
+        await browser.press("escape")
+        for typed in ("nonsense", "9", "4-"):
+            await browser.press("c")
+            await browser.type(typed)
+            assert browser.screen.selection == typed
+            assert browser.said().startswith("there is no chunk")
+            await browser.press("enter")
+            assert browser.screen.started is None
+            await browser.press("escape")
+        await browser.press("c")
+        await browser.type("sqrp")
+        assert browser.screen.selection == "sqrp"
+        assert isinstance(browser.app.focused, Input)
+        await browser.press("escape")
+        assert browser.screen.selection == ""
+        assert browser.rows.has_focus
 
-    browse(failed.out_dir, look)
-
-
-def test_line_65_space_and_click_only_prefill_and_enter_says_why_not(failed: Made) -> None:
     async def picks(browser: Browser) -> None:
         await browser.press("space")
         assert browser.screen.selection == "2"
@@ -99,10 +107,6 @@ def test_line_65_space_and_click_only_prefill_and_enter_says_why_not(failed: Mad
         await browser.press("enter")
         assert browser.screen.started is None
 
-    browse(failed.out_dir, picks)
-
-
-def test_line_65_a_range_is_drawn_with_the_cursor_and_marked(failed: Made) -> None:
     async def draws(browser: Browser) -> None:
         await browser.press("v", "end")
         assert browser.screen.selection == "2-5"
@@ -112,20 +116,7 @@ def test_line_65_a_range_is_drawn_with_the_cursor_and_marked(failed: Made) -> No
         await browser.press("v", "home")
         assert browser.screen.selection == "2-3"
 
-    browse(failed.out_dir, draws)
-
-
-@pytest.mark.parametrize("typed", ["nonsense", "9", "4-"])
-def test_line_65_unknown_text_is_refused_in_the_preview_line(failed: Made, typed: str) -> None:
-    async def types(browser: Browser) -> None:
-        await browser.press("c")
-        await browser.type(typed)
-        assert browser.screen.selection == typed
-        assert browser.said().startswith("there is no chunk")
-        await browser.press("enter")
-        assert browser.screen.started is None
-
-    browse(failed.out_dir, types)
+    browse(failed.out_dir, looks)
 
 
 def test_line_70_a_hint_for_a_done_story_is_refused_and_for_another_one_left(failed: Made) -> None:
@@ -150,29 +141,25 @@ def test_line_70_a_hint_for_a_done_story_is_refused_and_for_another_one_left(fai
     assert letters == [("change", "S3", "use Euros"), ("hint", "S3", "mind the gap")]
 
 
-@pytest.mark.parametrize("size", [(30, 20), (60, 8)])
-def test_line_71_a_terminal_that_is_too_small_is_told_what_is_needed(failed: Made, size: tuple[int, int]) -> None:
+def test_line_71_every_size_shows_the_chunks_with_their_states_and_one_too_small_is_told_what_is_needed(
+    failed: Made,
+) -> None:
     async def looks(browser: Browser) -> None:
-        told = str(browser.screen.query_one("#small", Static).content)
-        assert "the browser needs 40x12" in told
-        assert browser.screen.query_one("#small").display
-        assert not browser.rows.display or browser.screen.has_class("small")
-        await browser.pilot.resize_terminal(80, 24)
-        await browser.pilot.pause()
-        assert not browser.screen.has_class("small")
+        for size in ((30, 20), (60, 8)):
+            await resized(browser, size)
+            told = str(browser.screen.query_one("#small", Static).content)
+            assert "the browser needs 40x12" in told
+            assert browser.screen.query_one("#small").display
+            assert not browser.rows.display or browser.screen.has_class("small")
+        for size in ((40, 12), (40, 40), (80, 24), (200, 60)):
+            await resized(browser, size)
+            assert not browser.screen.has_class("small")
+            words = [line.split()[-1] if size[0] == 40 else line for line in browser.list() if "Pha" in line]
+            assert len(words) == 5
+            assert all(word in line for word, line in zip(("completed", "failed", "next"), words, strict=False))
+            assert all(len(line) <= size[0] for line in browser.list())
 
-    browse(failed.out_dir, looks, size=size)
-
-
-@pytest.mark.parametrize("size", [(40, 12), (40, 40), (80, 24), (200, 60)])
-def test_line_71_every_size_shows_the_chunks_with_their_states(failed: Made, size: tuple[int, int]) -> None:
-    async def looks(browser: Browser) -> None:
-        words = [line.split()[-1] if size[0] == 40 else line for line in browser.list() if "Pha" in line]
-        assert len(words) == 5
-        assert all(word in line for word, line in zip(("completed", "failed", "next"), words, strict=False))
-        assert all(len(line) <= size[0] for line in browser.list())
-
-    browse(failed.out_dir, looks, size=size)
+    browse(failed.out_dir, looks)
 
 
 def test_line_71_without_unicode_only_ascii_is_drawn(tmp_path: Path) -> None:
@@ -209,7 +196,7 @@ def test_line_72_escapes_and_markup_in_foreign_text_are_shown_as_text(tmp_path: 
     browse(made.out_dir, looks, size=(140, 40))
 
 
-def test_line_73_whoever_opens_late_sees_everything_and_then_follows(failed: Made) -> None:
+def test_line_73_whoever_opens_late_sees_everything_then_follows_and_is_told_of_damage(failed: Made) -> None:
     made = failed
 
     async def follows(browser: Browser) -> None:
@@ -222,20 +209,14 @@ def test_line_73_whoever_opens_late_sees_everything_and_then_follows(failed: Mad
         await browser.until(lambda: browser.screen.current.state.seq == made.seq)
         await browser.until(lambda: "3/9 stories" in browser.text())
         assert any("S3" in line and "done" in line for line in browser.list())
+        with (made.out_dir / "progress.ndjson").open("ab") as log:
+            log.write(b'{"seq": 1}\n{}\n')
+        await browser.until(lambda: "damaged: line" in browser.text())
 
     browse(made.out_dir, follows)
 
 
-def test_line_73_a_log_that_is_damaged_while_it_is_followed_is_told(failed: Made) -> None:
-    async def follows(browser: Browser) -> None:
-        with (failed.out_dir / "progress.ndjson").open("ab") as log:
-            log.write(b'{"seq": 1}\n{}\n')
-        await browser.until(lambda: "damaged: line" in browser.text())
-
-    browse(failed.out_dir, follows)
-
-
-def test_the_pages_of_a_story_show_attempts_log_changes_and_criteria(failed: Made) -> None:
+def test_line_64_pages_of_a_story_and_a_filter_by_words_or_state(failed: Made) -> None:
     async def reads(browser: Browser) -> None:
         await browser.press("down")
         assert "3  story_verification_failed   53 s   14.5k tokens   $0.11" in browser.text()
@@ -246,25 +227,6 @@ def test_the_pages_of_a_story_show_attempts_log_changes_and_criteria(failed: Mad
         await browser.press("5")
         assert "Refund endpoint is tested" in browser.text()
         assert "$ pytest -q tests/test_3.py" in browser.text()
-
-    browse(failed.out_dir, reads, now=NOW)
-
-
-def test_line_65_keys_typed_into_the_selection_are_text_and_no_commands(failed: Made) -> None:
-    async def types(browser: Browser) -> None:
-        await browser.press("c")
-        await browser.type("sqrp")
-        assert browser.screen.selection == "sqrp"
-        assert isinstance(browser.app.focused, Input)
-        await browser.press("escape")
-        assert browser.screen.selection == ""
-        assert browser.rows.has_focus
-
-    browse(failed.out_dir, types)
-
-
-def test_line_64_a_filter_shows_the_stories_with_these_words_or_in_this_state(failed: Made) -> None:
-    async def filters(browser: Browser) -> None:
         await browser.press("slash")
         await browser.type("export")
         assert [row.story for row in browser.rows.rows] == ["", "S6", "S7"]
@@ -280,4 +242,4 @@ def test_line_64_a_filter_shows_the_stories_with_these_words_or_in_this_state(fa
         await browser.type("nowhere")
         assert "no story has these words in it" in browser.line(0)
 
-    browse(failed.out_dir, filters)
+    browse(failed.out_dir, reads, now=NOW)

@@ -14,8 +14,10 @@ from santiago.contract.reasons import ExitCode
 from santiago.process.sandbox import Sandbox
 from santiago.report.consents import unfenced
 from santiago.tui import carrying_out
+from tests.board.desk import Desk
+from tests.board.kept import Kept
 from tests.cli import greeter
-from tests.cli.santiago import santiago
+from tests.cli.inside import inside
 from tests.tui.driving import browse, stand_in
 from tests.tui.made_session import reviewed
 from tests.tui.reviewing import review
@@ -27,13 +29,22 @@ if TYPE_CHECKING:
     from tests.tui.reviewing import Reader
 
 
+@pytest.fixture(scope="module")
+def planned_once(tmp_path_factory: pytest.TempPathFactory) -> Kept[Path]:
+    def make(folder: Path) -> Path:
+        repo = Desk(folder).repo
+        assert inside("plan", "prd.md", cwd=repo, env=greeter.place(repo)).returncode == 0
+        return greeter.out_dir(repo)
+
+    return Kept(tmp_path_factory.mktemp("planned"), make)
+
+
 @pytest.fixture
-def planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Have a run planned whose settings nobody has trusted, and whose commands nobody has approved."""
-    repo = greeter.make(tmp_path / "repo")
-    stand_in(repo, monkeypatch)
-    assert santiago("plan", "prd.md", cwd=repo).returncode == 0
-    return greeter.out_dir(repo)
+def planned(planned_once: Kept[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run is planned whose settings nobody has trusted, and whose commands nobody has approved."""
+    out_dir = planned_once.again()
+    stand_in(out_dir.parents[2], monkeypatch)
+    return out_dir
 
 
 def test_line_79_a_start_asks_for_each_consent_in_the_screen(planned: Path) -> None:
@@ -46,12 +57,12 @@ def test_line_79_a_start_asks_for_each_consent_in_the_screen(planned: Path) -> N
         await browser.sees("Trust these settings in this repository?")
         await browser.press("y")
         await browser.sees("Run these commands?")
-        await browser.sees("    grep goodbye bye.txt")
+        await browser.sees("    grep hello hello.txt")
         await browser.press("y")
         await browser.until(lambda: browser.screen.current.state.phase is RunPhase.SUCCESS)
 
     browse(planned, agrees)
-    told = santiago("log", planned, "--json", cwd=planned).stdout
+    told = inside("log", planned, "--json", cwd=planned).stdout
     assert '"commands_approved"' in told
     assert Trust(planned.parents[2]).latest() is not None
 
@@ -91,12 +102,12 @@ def test_line_79_settings_that_change_after_they_were_shown_are_asked_about_anew
 def test_line_79_what_stops_a_start_besides_consents_is_told_in_its_own_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    repo = greeter.make(tmp_path / "repo")
+    repo = Desk(tmp_path).repo
     stand_in(repo, monkeypatch)
     settings = (repo / "santiago.toml").read_text()
     (repo / "santiago.toml").write_text(f'{settings}[verification]\nstory_commands = ["./uncommitted.sh"]\n')
     (repo / "uncommitted.sh").touch()
-    assert santiago("plan", "prd.md", cwd=repo).returncode == 0
+    assert inside("plan", "prd.md", cwd=repo).returncode == 0
 
     async def agrees(browser: Browser) -> None:
         await browser.press("r", "enter")

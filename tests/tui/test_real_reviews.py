@@ -19,15 +19,40 @@ from santiago.tui.deciding import Deciding
 from santiago.tui.dialogs import Picking
 from santiago.tui.review import ReviewScreen
 from santiago.tui.run_screen import RunScreen
+from tests.board.kept import Kept
 from tests.cli import greeter, words
+from tests.cli.inside import inside
 from tests.cli.santiago import santiago
-from tests.tui.driving import stand_in
+from tests.tui.driving import stand_in, waited
 from tests.tui.reviewing import Agents, review
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.tui.reviewing import Reader
+
+
+pytestmark = pytest.mark.xdist_group("tui-reviews")  # its world is made once
+
+
+@pytest.fixture(scope="module")
+def planned_once(tmp_path_factory: pytest.TempPathFactory) -> Kept[tuple[Agents, Path]]:
+    def make(folder: Path) -> tuple[Agents, Path]:
+        with pytest.MonkeyPatch.context() as patched:
+            repo = words.make(folder)
+            stand_in(repo, patched)
+            agents = Agents(repo)
+            return agents, agents.plan("One", agents=1)
+
+    return Kept(tmp_path_factory.mktemp("planned"), make)
+
+
+@pytest.fixture
+def planned(planned_once: Kept[tuple[Agents, Path]], monkeypatch: pytest.MonkeyPatch) -> tuple[Agents, Path]:
+    """Stand in a repository with a session whose plan of one story waits for a word."""
+    agents, folder = planned_once.again()
+    stand_in(agents.repo, monkeypatch)
+    return agents, folder
 
 
 @pytest.fixture
@@ -38,7 +63,7 @@ def agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Agents:
     return Agents(repo)
 
 
-def test_line_63_every_arrow_is_walked(agents: Agents) -> None:
+def test_lines_50_and_63_every_arrow_is_walked_and_what_was_said_is_recorded(agents: Agents) -> None:
     folder = agents.plan("One", "Two", chunks=2)
     seen: list[str] = []
 
@@ -71,8 +96,8 @@ def test_line_63_every_arrow_is_walked(agents: Agents) -> None:
         await reader.click("enter")
         await reader.rests(3)
         at("PLAN_REVIEW_READY")
-        assert load(folder).state.turns[-1].mode == "single"
-        assert load(folder).state.turns[-1].actor == "ann"
+        said = json.loads((folder / "session.json").read_text())["planning_feedback_history"][-1]
+        assert {**said, "at": ""} == {"revision": 2, "mode": "single", "text": "rename it", "actor": "ann", "at": ""}
         await _cancels(reader)
         at("NORMAL")
         await reader.press("t")
@@ -85,10 +110,9 @@ def test_line_63_every_arrow_is_walked(agents: Agents) -> None:
     planning = load(folder)
     run_dir = greeter.out_dir(agents.repo)
     assert planning.state.run == run_dir.name
-    assert santiago("stop", "--now", cwd=agents.repo).returncode == 0
+    assert inside("stop", "--now", cwd=agents.repo).returncode == 0
     agents.told("hold", on=False)
-    while working(run_dir):
-        pass
+    waited(lambda: not working(run_dir))
     assert execution_screen(run_dir) == "EXECUTION_RESUMABLE"
 
     async def goes_on(reader: Reader) -> None:
@@ -105,7 +129,7 @@ def test_line_63_every_arrow_is_walked(agents: Agents) -> None:
 
     review(folder, goes_on)
     assert "EXECUTION_ACTIVE" in seen
-    assert santiago("audit", cwd=agents.repo).returncode == 0
+    assert inside("audit", cwd=agents.repo).returncode == 0
 
 
 async def _cancels(reader: Reader) -> None:
@@ -138,8 +162,10 @@ async def _executes(reader: Reader, agents: Agents) -> None:
     assert execution_screen(run_dir) == "EXECUTION_ACTIVE"
 
 
-def test_lines_56_and_58_finalized_without_a_start_the_plan_is_frozen_and_read_only(agents: Agents) -> None:
-    folder = agents.plan("One", agents=1)
+def test_lines_56_and_58_finalized_without_a_start_the_plan_is_frozen_and_read_only(
+    planned: tuple[Agents, Path],
+) -> None:
+    agents, folder = planned
 
     async def finalizes(reader: Reader) -> None:
         await reader.press("f", "n")
@@ -161,8 +187,8 @@ def test_lines_56_and_58_finalized_without_a_start_the_plan_is_frozen_and_read_o
     assert load(folder).state.phase is SessionPhase.FINALIZED
 
 
-def test_line_56_a_newer_revision_is_not_finalized_by_who_looked_at_an_older_one(agents: Agents) -> None:
-    folder = agents.plan("One", agents=1)
+def test_line_56_a_newer_revision_is_not_finalized_by_who_looked_at_an_older_one(planned: tuple[Agents, Path]) -> None:
+    agents, folder = planned
 
     async def is_late(reader: Reader) -> None:
         await reader.press("f")
@@ -177,8 +203,8 @@ def test_line_56_a_newer_revision_is_not_finalized_by_who_looked_at_an_older_one
     assert load(folder).state.phase is SessionPhase.REVIEW
 
 
-def test_line_80_a_base_that_moved_is_said_with_its_choices(agents: Agents) -> None:
-    folder = agents.plan("One", agents=1)
+def test_line_80_a_base_that_moved_is_said_with_its_choices(planned: tuple[Agents, Path]) -> None:
+    agents, folder = planned
     greeter.git(agents.repo, "commit", "-q", "--allow-empty", "-m", "More")
 
     async def finalizes(reader: Reader) -> None:
@@ -279,8 +305,11 @@ async def _asks_to_leave(reader: Reader) -> int:
     return reader.screen.started.pid
 
 
-def test_line_56_who_leaves_before_the_run_begins_is_asked_and_finds_its_start_offered(agents: Agents) -> None:
-    folder = agents.plan("One", agents=1)
+def test_line_56_who_leaves_before_the_run_begins_is_asked_and_finds_its_start_offered(
+    planned: tuple[Agents, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agents, folder = planned
+    stand_in(agents.repo, monkeypatch, real=True)
 
     async def leaves(reader: Reader) -> None:
         process = await _asks_to_leave(reader)
@@ -291,8 +320,7 @@ def test_line_56_who_leaves_before_the_run_begins_is_asked_and_finds_its_start_o
 
     reader = review(folder, leaves)
     assert f"`santiago review {folder.name}` offers to begin it" in (reader.app.return_value or "")
-    while working(folder) or load(folder).state.phase is not SessionPhase.FINALIZED:
-        pass
+    waited(lambda: not working(folder) and load(folder).state.phase is SessionPhase.FINALIZED)
 
     async def begins(reader: Reader) -> None:
         assert reader.actions() == ["c", "r", "w"]
@@ -310,8 +338,11 @@ def test_line_56_who_leaves_before_the_run_begins_is_asked_and_finds_its_start_o
     review(folder, begins)
 
 
-def test_line_79_the_start_of_a_run_from_the_review_asks_for_consents_too(agents: Agents) -> None:
-    folder = agents.plan("One", agents=1)
+def test_line_79_the_start_of_a_run_from_the_review_asks_for_consents_too(
+    planned: tuple[Agents, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agents, folder = planned
+    stand_in(agents.repo, monkeypatch, real=True)
     shutil.rmtree(agents.repo.parent / "state" / "santiago" / "trust")
 
     async def begins(reader: Reader) -> None:
@@ -327,8 +358,8 @@ def test_line_79_the_start_of_a_run_from_the_review_asks_for_consents_too(agents
     review(folder, begins)
 
 
-def test_line_79_leaving_while_a_turn_runs_lets_it_go_on(agents: Agents) -> None:
-    folder = agents.plan("One", agents=1)
+def test_line_79_leaving_while_a_turn_runs_lets_it_go_on(planned: tuple[Agents, Path]) -> None:
+    agents, folder = planned
     agents.draft("One", "Two")
     agents.told("wait")
 
@@ -342,20 +373,5 @@ def test_line_79_leaving_while_a_turn_runs_lets_it_go_on(agents: Agents) -> None
     reader = review(folder, leaves)
     assert f"{folder.name} goes on" in (reader.app.return_value or "")
     agents.told("wait", on=False)
-    while load(folder).state.phase is SessionPhase.DRAFTING or working(folder):
-        pass
+    waited(lambda: load(folder).state.phase is not SessionPhase.DRAFTING and not working(folder))
     assert load(folder).state.revision == 2
-
-
-def test_line_50_what_was_said_is_recorded_with_revision_mode_actor_and_time(agents: Agents) -> None:
-    folder = agents.plan("One")
-
-    async def says(reader: Reader) -> None:
-        await reader.press("e")
-        await reader.type("smaller")
-        await reader.press("enter")
-        await reader.rests(2)
-
-    review(folder, says)
-    (said,) = json.loads((folder / "session.json").read_text())["planning_feedback_history"]
-    assert {**said, "at": ""} == {"revision": 1, "mode": "single", "text": "smaller", "actor": "ann", "at": ""}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -16,8 +15,8 @@ from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase
 from santiago.report.evidence import AttemptEvidence
 from tests.cli import greeter, stepwise, words
-from tests.cli.santiago import santiago
-from tests.tui.driving import browse, stand_in
+from tests.cli.inside import inside
+from tests.tui.driving import browse, program, stand_in, waited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,21 +37,23 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
+def at_work(out_dir: Path) -> bool:
+    return (out_dir / "plan.json").exists() and bool(load(out_dir).state.running)
+
+
 @contextmanager
 def begun(repo: Path, agent: str) -> Iterator[Path]:
     """Begin a run that another process holds, until its agents see the file `go`."""
     (repo.parent / "agent.sh").write_text(agent)
     named = ("--agent", f"sh {repo.parent / 'agent.sh'}", "--verify", words.THERE)
     process = subprocess.Popen(
-        [sys.executable, "-m", "santiago", "run", "--trust-project", "prd.md", *named, "--no-input"],
+        [program(), "run", "--trust-project", "prd.md", *named, "--no-input"],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
     try:
-        while not [
-            one for one in repo.glob(".santiago/runs/*") if (one / "plan.json").exists() and load(one).state.running
-        ]:
-            assert process.poll() is None
+        waited(lambda: process.poll() is not None or any(map(at_work, repo.glob(".santiago/runs/*"))))
+        assert process.poll() is None
         yield greeter.out_dir(repo)
     finally:
         (repo.parent / "go").touch()
@@ -66,12 +67,11 @@ def held(repo: Path) -> Iterator[Path]:
         yield out_dir
 
 
-def kinds(out_dir: Path) -> list[str]:
-    found = santiago("log", out_dir, "--json", cwd=out_dir.parents[2]).stdout
-    return [line.split('"event": "')[2].split('"')[0] if '"event": "' in line else "" for line in found.splitlines()]
-
-
-def test_lines_65_66_and_79_a_range_runs_whole_in_a_process_of_its_own(repo: Path) -> None:
+def test_lines_65_66_and_79_a_range_runs_whole_in_a_process_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = words.make(tmp_path)
+    stand_in(repo, monkeypatch, real=True)
     assert words.run(repo, words.WRITES, "--only", "S1").returncode == 0
     out_dir = greeter.out_dir(repo)
     started: list[int] = []
@@ -89,23 +89,39 @@ def test_lines_65_66_and_79_a_range_runs_whole_in_a_process_of_its_own(repo: Pat
 
     browse(out_dir, runs)
     assert "success" in (out_dir / "started.log").read_text()
-    assert santiago("audit", cwd=repo).returncode == 0
+    assert inside("audit", cwd=repo).returncode == 0
 
 
-def test_lines_68_and_79_leaving_asks_and_the_run_goes_on(held: Path) -> None:
-    async def leaves(browser: Browser) -> None:
+def test_lines_68_70_79_and_81_a_run_of_another_process_is_named_hinted_at_and_goes_on_when_the_screen_is_left(
+    held: Path,
+) -> None:
+    async def looks(browser: Browser) -> None:
+        await browser.until(lambda: "held by" in browser.text())
+        await browser.select("1")
+        assert "is running; stop it (s) before another selection runs" in browser.said()
+        await browser.press("enter")
+        assert browser.screen.started is None
+        await browser.select("")
+        await browser.press("r")
+        assert "is running already" in browser.said()
+        await browser.press("down", "h")
+        await browser.type("mind it")
+        await browser.press("enter", "enter")
+        await browser.until(lambda: browser.screen.current.state.stories["S1"].notes == ("mind it",))
+        assert browser.screen.current.state.stories["S1"].attempts == 1
+        assert "S1" in browser.screen.current.state.running
         await browser.press("q")
         assert "goes on without this screen" in browser.text()
         await browser.press("escape", "q", "q")
 
-    browser = browse(held, leaves)
+    browser = browse(held, looks, size=(120, 40))
     assert browser.app.return_value is not None
     assert "goes on; `santiago watch` shows it again" in browser.app.return_value
     assert working(held) is not None
     (held.parents[2].parent / "go").touch()
-    while working(held):
-        pass
+    waited(lambda: not working(held))
     assert load(held).state.phase is RunPhase.SUCCESS
+    assert EventKind.HINT_ADDED in inside("log", held, "--json", cwd=held.parents[2]).stdout
 
 
 def test_line_68_stop_once_is_safe_and_twice_is_at_once(held: Path) -> None:
@@ -143,41 +159,13 @@ def test_line_69_a_running_run_is_told_to_rest_after_each_chunk(held: Path) -> N
 @pytest.mark.parametrize("off", [False, True])
 def test_line_69_the_command_switches_the_same(held: Path, off: bool) -> None:
     repo = held.parents[2]
-    assert "was asked to pause after each chunk" in santiago("pause", cwd=repo).stderr
+    assert "was asked to pause after each chunk" in inside("pause", cwd=repo).stderr
     if off:
-        assert "was asked to go on by itself" in santiago("pause", "--off", cwd=repo).stderr
+        assert "was asked to go on by itself" in inside("pause", "--off", cwd=repo).stderr
     (repo.parent / "go").touch()
-    while working(held):
-        pass
+    waited(lambda: not working(held))
     state = load(held).state
     assert state.phase is (RunPhase.SUCCESS if off else RunPhase.PAUSED)
-
-
-def test_line_70_a_hint_reaches_a_running_story_without_disturbing_it(held: Path) -> None:
-    async def hints(browser: Browser) -> None:
-        await browser.press("down", "h")
-        await browser.type("mind it")
-        await browser.press("enter", "enter")
-        await browser.until(lambda: browser.screen.current.state.stories["S1"].notes == ("mind it",))
-        assert browser.screen.current.state.stories["S1"].attempts == 1
-        assert "S1" in browser.screen.current.state.running
-
-    browse(held, hints)
-    assert EventKind.HINT_ADDED in santiago("log", held, "--json", cwd=held.parents[2]).stdout
-
-
-def test_line_81_a_run_of_another_process_names_who_holds_it(held: Path) -> None:
-    async def looks(browser: Browser) -> None:
-        await browser.until(lambda: "held by" in browser.text())
-        await browser.select("1")
-        assert "is running; stop it (s) before another selection runs" in browser.said()
-        await browser.press("enter")
-        assert browser.screen.started is None
-        await browser.select("")
-        await browser.press("r")
-        assert "is running already" in browser.said()
-
-    browse(held, looks, size=(120, 40))
 
 
 def test_line_64_what_a_running_attempt_changes_is_seen_while_it_runs(
@@ -206,7 +194,7 @@ def test_line_64_what_a_running_attempt_changes_is_seen_while_it_runs(
             assert (place.parents[1] / "own" / place.name / "index").read_bytes() == index
 
         browse(out_dir, looks)
-        assert "+another" in santiago("show", out_dir, "S1", "--patch", cwd=repo).stdout
+        assert "+another" in inside("show", out_dir, "S1", "--patch", cwd=repo).stdout
     assert "+another" in AttemptEvidence(out_dir, "S1", 1).patch(), "it is kept as ever"
 
 
@@ -219,8 +207,7 @@ def _checkout(out_dir: Path) -> Path:
 def test_line_67_resume_goes_on_with_a_run_that_was_killed(held: Path) -> None:
     pid = load(held).history.start["pid"]
     os.kill(pid, signal.SIGKILL)
-    while working(held):
-        pass
+    waited(lambda: not working(held))
     (held.parents[2].parent / "go").touch()
 
     async def resumes(browser: Browser) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from santiago.contract.reasons import ExitCode
 from tests.cli import greeter
-from tests.cli.santiago import santiago
+from tests.cli.inside import inside
 from tests.tui.made import failed_run
 from tests.tui.made_session import reviewed
 from tests.tui.terminal import Terminal
@@ -36,10 +36,8 @@ def opened(screen: str, tmp_path: Path, **env: str) -> Terminal:
         ("watch", signal.SIGTERM, PAINTED),
         ("watch", signal.SIGHUP, PAINTED),
         ("watch", signal.SIGTERM, AT_ONCE),
-        ("watch", signal.SIGHUP, AT_ONCE),
         ("review", "q", REVIEWED),
         ("review", signal.SIGTERM, REVIEWED),
-        ("review", signal.SIGHUP, REVIEWED),
     ],
 )
 def test_line_71_the_terminal_is_left_as_it_was(
@@ -84,24 +82,20 @@ def test_line_71_without_colour_nothing_is_coloured(tmp_path: Path, screen: str,
     terminal.close()
 
 
-@pytest.mark.parametrize("flags", [["--plain"], []])
-def test_line_71_without_a_terminal_the_run_is_listed_once_line_by_line(tmp_path: Path, flags: list[str]) -> None:
-    made = failed_run(tmp_path / "run")
-    told = santiago("watch", made.out_dir, *flags, cwd=tmp_path)
-    assert told.returncode == 0, told.stderr
-    assert "chunk 2, Phase 2: Back end, failed, 0 of 3 stories done, S3, 3 of 3 attempts\n" in told.stdout
-    assert "  S3, Refund endpoint, failed, attempt_budget_exhausted\n" in told.stdout
-    assert "`santiago log --follow` follows the run" in told.stdout
-    assert "\x1b" not in told.stdout
-
-
-@pytest.mark.parametrize("flags", [["--plain"], []])
-def test_line_71_without_a_terminal_the_session_is_printed_line_by_line(tmp_path: Path, flags: list[str]) -> None:
-    told = santiago("review", reviewed(tmp_path).folder, *flags, cwd=tmp_path)
-    assert told.returncode == 0, told.stderr
-    assert "Session   p_20261115_011702  review\n" in told.stdout
-    assert "Changed   + S10   ~ S3" in told.stdout
-    assert "\x1b" not in told.stdout
+def test_line_71_without_a_terminal_a_run_and_a_session_are_told_line_by_line(tmp_path: Path) -> None:
+    run, session = failed_run(tmp_path / "run").out_dir, reviewed(tmp_path).folder
+    for flags in (["--plain"], []):
+        told = inside("watch", run, *flags, cwd=tmp_path)
+        assert told.returncode == 0, told.stderr
+        assert "chunk 2, Phase 2: Back end, failed, 0 of 3 stories done, S3, 3 of 3 attempts\n" in told.stdout
+        assert "  S3, Refund endpoint, failed, attempt_budget_exhausted\n" in told.stdout
+        assert "`santiago log --follow` follows the run" in told.stdout
+        assert "\x1b" not in told.stdout
+        told = inside("review", session, *flags, cwd=tmp_path)
+        assert told.returncode == 0, told.stderr
+        assert "Session   p_20261115_011702  review\n" in told.stdout
+        assert "Changed   + S10   ~ S3" in told.stdout
+        assert "\x1b" not in told.stdout
 
 
 def test_bare_santiago_on_a_terminal_offers_the_run_that_there_is(tmp_path: Path) -> None:
@@ -110,7 +104,7 @@ def test_bare_santiago_on_a_terminal_offers_the_run_that_there_is(tmp_path: Path
     assert terminal.ends() == 2
     assert b"santiago watch" not in terminal.shown
     terminal.close()
-    assert greeter.carry_out(repo).returncode == 0
+    assert inside("plan", "prd.md", cwd=repo, env=greeter.place(repo)).returncode == 0
     terminal = Terminal("-m", "santiago", cwd=repo, env=greeter.place(repo))
     assert terminal.ends() == 2
     assert greeter.out_dir(repo).name.encode() in terminal.shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,9 +13,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.fixture(scope="session")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make(tmp_path_factory.mktemp("shop"))
+
+
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(shop: Path, tmp_path: Path) -> Path:
     """A governed project that is in order."""
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    return make(folder)
+    return shutil.copytree(shop, tmp_path / "shop", symlinks=True)

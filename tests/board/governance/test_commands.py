@@ -45,8 +45,10 @@ def test_a_project_without_a_product_truth_is_told_how_to_begin(tmp_path: Path) 
     assert "queue init --governance" in done.stderr
 
 
-def test_truth_impact_prints_the_result_that_the_gate_asks_for(project: Path) -> None:
-    """Board line 59: base and head are commits, whatever they were called."""
+def test_truth_impact_prints_what_the_gate_asks_for_and_core_impact_without_an_override_is_for_a_person(
+    project: Path,
+) -> None:
+    """Board lines 59 and 62: base and head are commits, whatever they were called; exit 10, and the reason is told."""
     base = commit(project)
     write(project, "bye.txt", "bye\n" * 6)
     head = commit(project)
@@ -55,10 +57,6 @@ def test_truth_impact_prints_the_result_that_the_gate_asks_for(project: Path) ->
     assert done.returncode == 0
     assert (data["kind"], data["base"], data["head"]) == ("change_impact", base, head)
     assert set(data["impacted"]) == {"visions", "pillars", "objectives", "outcomes", "capabilities", "scenarios"}
-
-
-def test_core_impact_without_an_override_is_for_a_person(project: Path) -> None:
-    """Board line 62: exit 10, and the reason is told."""
     words = ("truth", "impact", "--changed-file", "hello.txt")
     assert inside(*words, cwd=project).returncode == 0
     done = inside(*words, "--enforce-layer-guard", cwd=project)
@@ -89,13 +87,7 @@ def test_a_runtime_root_outside_the_project_is_refused(project: Path, name: str,
     assert inside("scenario", "compile", cwd=project, env={name: root}).returncode == 2
 
 
-def test_the_runtime_root_is_where_the_variable_says(project: Path) -> None:
-    """Board line 72: SIGEE_RUNTIME_ROOT, and the twin before it."""
-    assert inside("scenario", "compile", cwd=project, env={"SIGEE_RUNTIME_ROOT": "run/time"}).returncode == 0
-    assert (project / "run/time/dag/scenarios/hello.scenario.yml").is_file()
-
-
-def test_compile_and_check_only(project: Path) -> None:
+def test_compile_and_check_only_below_the_root_that_the_variable_names(project: Path) -> None:
     """Board line 72: exit 30 where a copy is out of date or edited."""
     assert inside("scenario", "compile", "--check-only", cwd=project).returncode == 30
     assert "in order: 2 scenarios" in inside("scenario", "compile", cwd=project).stdout
@@ -106,6 +98,8 @@ def test_compile_and_check_only(project: Path) -> None:
     assert done.returncode == 30
     assert "this copy was edited" in done.stdout
     assert "1 fault; nothing was run" in done.stdout
+    assert inside("scenario", "compile", cwd=project, env={"SIGEE_RUNTIME_ROOT": "run/time"}).returncode == 0
+    assert (project / "run/time/dag/scenarios/hello.scenario.yml").is_file()
 
 
 def test_commands_of_scenarios_run_only_after_a_persons_word(project: Path) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,35 +20,47 @@ from santiago.board.root import find
 from santiago.process.fence import Sandbox
 from santiago.process.server import ProcessServer
 from tests.board.governance.product import BYE, commit, override, write, write_scenario
+from tests.board.kept import Kept
 from tests.workspace.conftest import git
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 ROOT = ".sigee/.runtime"
 
 
-@pytest.fixture
-def run(project: Path) -> Iterator[Callable[[str], None]]:
-    """Run all scenarios for a ticket."""
-    server = ProcessServer()
-
-    def go(ticket: str) -> None:
-        found = scenarios.read(project).scenarios
-        with benches.in_place(project, server, Sandbox(), dict(os.environ), 60_000) as bench:
-            running.run(bench, find(project, {}), found, running.Request(ticket=ticket))
-
-    yield go
-    server.close()
+pytestmark = pytest.mark.xdist_group("board-gate")
 
 
-@pytest.fixture
-def change(project: Path) -> Change:
-    """A change of a scenario's file in a project where the core layer may be changed."""
+def changed(project: Path) -> Change:
+    """Change a scenario's file in a project where the core layer may be changed."""
     override(project, "2999-01-01T00:00:00Z")
     base = commit(project)
     write_scenario(project, BYE, title="The shop says goodbye")
     return Change(ticket="T-1", base=base, head=commit(project), evidence=())
+
+
+@pytest.fixture
+def change(project: Path) -> Change:
+    return changed(project)
+
+
+@pytest.fixture(scope="module")
+def run_once(shop: Path, tmp_path_factory: pytest.TempPathFactory) -> Kept[tuple[Path, Change]]:
+    """A changed project, all of whose scenarios ran for T-1."""
+
+    def make(folder: Path) -> tuple[Path, Change]:
+        project = shutil.copytree(shop, folder / "shop", symlinks=True)
+        change, server = changed(project), ProcessServer()
+        with benches.in_place(project, server, Sandbox(), dict(os.environ), 60_000) as bench:
+            found = scenarios.read(project).scenarios
+            running.run(bench, find(project, {}), found, running.Request(ticket="T-1"))
+        server.close()
+        return project, change
+
+    return Kept(tmp_path_factory.mktemp("ran"), make)
+
+
+@pytest.fixture
+def ran(run_once: Kept[tuple[Path, Change]]) -> tuple[Path, Change]:
+    return run_once.again()
 
 
 def told(project: Path, change: Change) -> list[str]:
@@ -75,17 +87,12 @@ def test_nothing_is_missing_where_governance_is_off(tmp_path: Path) -> None:
     )
 
 
-def test_a_change_with_its_results_lacks_nothing(project: Path, change: Change, run: Callable[[str], None]) -> None:
-    """Board lines 57 to 62: what is complete passes."""
-    run("T-1")
-    assert told(project, attach(project, change)) == []
-
-
-def test_a_run_of_scenarios_that_the_board_has_no_record_of_does_not_count(
-    project: Path, change: Change, run: Callable[[str], None]
+def test_a_change_with_its_results_lacks_nothing_where_the_board_has_a_record_of_its_run(
+    ran: tuple[Path, Change],
 ) -> None:
-    """Board lines 54 and 60: a file that looks right, and that anybody may have written."""
-    run(change.ticket)
+    """Board lines 54 and 57 to 62: what is complete passes; a file that anybody may have written does not count."""
+    project, change = ran
+    assert told(project, attach(project, change)) == []
     attached = attach(project, change)
     digest = digest_of(state_file(project / ROOT, change.ticket))
     assert told(project, replace(attached, recorded_runs=frozenset({digest}))) == []
@@ -124,14 +131,17 @@ def test_a_catalogue_below_the_runtime_root_only_closes_the_gate(project: Path) 
     assert any("scenarios are only here" in line for line in found)
 
 
-def test_the_impact_result_of_another_range_is_refused(
-    project: Path, change: Change, run: Callable[[str], None]
-) -> None:
-    """Board line 59: it is of its own range."""
-    run("T-1")
+def test_the_impact_result_of_another_range_or_one_that_says_less_is_refused(ran: tuple[Path, Change]) -> None:
+    """Board line 59: the gate compares it with what the range has."""
+    project, change = ran
     (found,) = told(project, attach(project, change, base=f"{change.base}^"))
     assert "no impact result is for" in found
     assert f"{ROOT}/impact.json is for" in found
+    handed_in = attach(project, change)
+    data = json.loads((project / ROOT / "impact.json").read_text())
+    data["impacted"]["scenarios"] = []
+    write(project, f"{ROOT}/impact.json", json.dumps(data))
+    assert len(told(project, handed_in)) == 1
 
 
 def test_an_impact_result_of_the_same_files_in_another_range_is_refused(project: Path, change: Change) -> None:
@@ -142,16 +152,6 @@ def test_an_impact_result_of_the_same_files_in_another_range_is_refused(project:
     assert "no impact result is for" in found
 
 
-def test_an_impact_result_that_says_less_is_refused(project: Path, change: Change, run: Callable[[str], None]) -> None:
-    """Board line 59: the gate compares it with what the range has."""
-    run("T-1")
-    handed_in = attach(project, change)
-    data = json.loads((project / ROOT / "impact.json").read_text())
-    data["impacted"]["scenarios"] = []
-    write(project, f"{ROOT}/impact.json", json.dumps(data))
-    assert len(told(project, handed_in)) == 1
-
-
 def test_code_that_no_scenario_names_needs_no_impact_result_and_no_tests(project: Path) -> None:
     """Board lines 59, 60: none impacted, none asked."""
     base = commit(project)
@@ -159,45 +159,41 @@ def test_code_that_no_scenario_names_needs_no_impact_result_and_no_tests(project
     assert told(project, Change(ticket="T-1", base=base, head=commit(project), evidence=())) == []
 
 
-def test_the_tests_of_another_ticket_do_not_count(project: Path, change: Change, run: Callable[[str], None]) -> None:
+def test_the_tests_of_another_ticket_do_not_count(ran: tuple[Path, Change]) -> None:
     """Board line 60: results are of this ticket; a copy of another's file is seen through."""
-    run("T-2")
-    handed_in = attach(project, change)
-    (found,) = told(project, handed_in)
-    assert found.startswith("no scenarios were run for T-1")
+    project, change = ran
     state = project / ROOT / "dag/state"
-    (state / "T-1").mkdir()
-    (state / "T-1/last-run.json").write_bytes((state / "T-2/last-run.json").read_bytes())
+    handed_in = replace(attach(project, change), ticket="T-2")
     (found,) = told(project, handed_in)
-    assert found.endswith("it is a run for T-2")
+    assert found.startswith("no scenarios were run for T-2")
+    shutil.copytree(state / "T-1", state / "T-2")
+    (found,) = told(project, handed_in)
+    assert found.endswith("it is a run for T-1")
 
 
-def test_the_tests_of_another_commit_do_not_count(project: Path, change: Change, run: Callable[[str], None]) -> None:
+def test_the_tests_of_another_commit_do_not_count(ran: tuple[Path, Change]) -> None:
     """Board line 60: results are of the commit that would be accepted."""
-    run("T-1")
+    project, change = ran
     write(project, "bye.txt", "bye\n" * 9)
     later = Change(ticket="T-1", base=change.base, head=commit(project), evidence=())
     (found,) = told(project, attach(project, later))
     assert "it ran on" in found
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [("status", "FAIL"), ("status", "PARTIAL"), ("status", "DRY_RUN"), ("dry_run", True), ("clean", False)],
-)
-def test_a_run_that_did_not_pass_does_not_count(
-    project: Path, change: Change, run: Callable[[str], None], key: str, value: object
-) -> None:
+def test_a_run_that_did_not_pass_does_not_count(ran: tuple[Path, Change]) -> None:
     """Board line 60 (defect 2): neither a failure, nor a part, nor a dry run, nor one on uncommitted files."""
-    run("T-1")
-    path = project / ROOT / "dag/state/T-1/last-run.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), key: value}))
-    assert len(told(project, attach(project, change))) == 1
+    project, change = ran
+    path, handed_in = project / ROOT / "dag/state/T-1/last-run.json", attach(project, change)
+    data = json.loads(path.read_text())
+    said = {"status": ("FAIL", "PARTIAL", "DRY_RUN"), "dry_run": (True,), "clean": (False,)}
+    for key, value in [(key, value) for key, values in said.items() for value in values]:
+        path.write_text(json.dumps({**data, key: value}))
+        assert len(told(project, handed_in)) == 1, (key, value)
 
 
-def test_numbers_without_results_are_refused(project: Path, change: Change, run: Callable[[str], None]) -> None:
+def test_numbers_without_results_are_refused(ran: tuple[Path, Change]) -> None:
     """Board line 60 (defect 5): a file that only says 2/2/2/5, or whose logs are gone or changed, shows nothing."""
-    run("T-1")
+    project, change = ran
     handed_in = attach(project, change)
     path = project / ROOT / "dag/state/T-1/last-run.json"
     data = json.loads(path.read_text())
@@ -210,11 +206,9 @@ def test_numbers_without_results_are_refused(project: Path, change: Change, run:
     assert "hello: 0 of 5 boundary_smoke tests have a result that passed" in told(project, handed_in)
 
 
-def test_tests_that_the_scenario_no_longer_has_do_not_count(
-    project: Path, change: Change, run: Callable[[str], None]
-) -> None:
+def test_tests_that_the_scenario_no_longer_has_do_not_count(ran: tuple[Path, Change]) -> None:
     """Board line 60: the commands are those of the scenario as the commit has it."""
-    run("T-1")
+    project, change = ran
     write_scenario(project, BYE, unit_normal_tests="make a|||make b")
     later = Change(ticket="T-1", base=change.base, head=commit(project), evidence=())
     path = project / ROOT / "dag/state/T-1/last-run.json"
@@ -244,11 +238,9 @@ def test_a_truth_that_nobody_committed_is_told(project: Path) -> None:
     assert found.startswith(f"{TRUTH} is not part of")
 
 
-def test_the_impact_result_is_found_where_the_command_keeps_it(
-    project: Path, change: Change, run: Callable[[str], None]
-) -> None:
+def test_the_impact_result_is_found_where_the_command_keeps_it(ran: tuple[Path, Change]) -> None:
     """Board line 59: `truth impact --ticket` hands it in; that of another ticket is not looked at."""
-    run("T-1")
+    project, change = ran
     assert change.base
     assert change.head
     found = impact.of_range(project, change.base, change.head, enforce=False)
