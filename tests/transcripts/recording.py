@@ -112,6 +112,14 @@ def _shell(agent: str, *more: str, limits: str = "", **options: str) -> Callable
     return make
 
 
+def _granted(folder: Path) -> Path:
+    """A run that failed and was given more of everything; it failed once more."""
+    repo = _shell("exit 3\n", limits=ONCE)(folder)
+    more = ("--add-attempts", "1", "--add-minutes", "30", "--add-cost", "5", "--add-tokens", "100000")
+    santiago("resume", *more, cwd=repo, env=greeter.place(repo))
+    return repo
+
+
 def _external(folder: Path) -> Path:
     repo = greeter.committed(folder / "repo", {"prd.md": APART, "santiago.toml": words.UNFENCED})
     words.run(repo, words.WRITES)
@@ -208,6 +216,7 @@ MADE: dict[str, Callable[[Path], Path]] = {
     "question": _shell("echo 'SANTIAGO_QUESTION: Red or blue?'\n"),
     "unknown-usage": _unknown_usage,
     "exit-code": _shell("echo boom; exit 3\n", limits="story_max_attempts = 2"),
+    "granted": _granted,
     "alike": _shell('test "$SANTIAGO_ATTEMPT" = 1 || { echo boom; exit 3; }\n', limits="story_max_attempts = 3"),
     "no-output": _shell("echo x > other.txt\n", limits=ONCE),
     "spent": _shell(words.WRITES, limits="run_max_attempts = 1"),
