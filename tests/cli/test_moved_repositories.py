@@ -81,8 +81,6 @@ def test_a_copy_goes_on_by_itself_and_leaves_the_original_as_it_was(begun: Calla
     assert greeter.git(copy, "show", f"{branch}:both.txt") == "both"
     assert (looks(copy, "audit").returncode, looks(original, "audit").returncode) == (0, 0)
     assert (state_of(copy), state_of(original)) == ("success", "stopped")
-    if not out_dir:
-        assert (says(original, "resume").returncode, state_of(original)) == (0, "success")
 
 
 @pytest.mark.parametrize("out_dir", [*INSIDE, "../out"])
@@ -124,4 +122,3 @@ def test_a_copy_does_not_take_over_a_run_whose_folder_stayed(begun: Callable[[st
         assert (refused.returncode, f"out is a run of {original}" in refused.stderr) == (2, True), (words, refused)
     assert looks(copy, "clean", "--yes", "--force").returncode == 0
     assert everything(original) == before
-    assert says(original, "resume").returncode == 0

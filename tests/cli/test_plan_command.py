@@ -154,7 +154,16 @@ def test_the_same_bytes_give_the_same_plan_everywhere(repo: Path, tmp_path: Path
     assert len(set(plans)) == 1
 
 
-NEEDED = ("click", "platformdirs", "pydantic", "pyyaml", "typing-extensions")
+NEEDED = (
+    "click",
+    "platformdirs",
+    "pydantic",
+    "pydantic-core",
+    "annotated-types",
+    "typing-inspection",
+    "pyyaml",
+    "typing-extensions",
+)
 """What planning imports; screens need more."""
 
 

@@ -75,7 +75,7 @@ def load(name: str, folder: Path) -> Path:
     notes = repo / ".git" / "santiago" / "runs"
     notes.mkdir(parents=True)
     for path in filter(Path.is_file, kept.iterdir()):
-        shutil.copy(path, repo)
+        shutil.copy(path, repo / path.name.removesuffix(".txt"))  # which hides the tests of a world from pytest
     if (kept / "run").exists():
         run_input = json.loads((kept / "run" / "run-input.json").read_bytes())
         run_id = run_input["run_id"]
