@@ -100,9 +100,12 @@ def test_going_on_is_suggested_with_what_a_plain_resume_would_not_have(
 
     report = Report(plan=found.plan, run_input=was, state=found.state, out_dir=found.out_dir, history=found.history)
     assert suggested() == "santiago resume"
-    flags = {"gate": "chunk", "keep_going": True, "assume_external": True, "sandbox": "require", "doubts": "accept"}
     told = "--gate chunk --keep-going --assume-external --sandbox require --changed-tests accept --doubts accept --tests-first x"
-    assert suggested(**flags, changed_tests="accept", tests_first="x") == f"santiago resume {told}"
+    now = suggested(
+        gate="chunk", keep_going=True, assume_external=True, sandbox="require", changed_tests="accept", doubts="accept",
+        tests_first="x",
+    )  # fmt: skip
+    assert now == f"santiago resume {told}"
     assert suggested(chunks="1") == "santiago resume --chunks 1"
     assert suggested(chunks="1..2") == "santiago resume --chunks 1..2"
     assert suggested(only=("S1",)) == "santiago resume --only S1"
