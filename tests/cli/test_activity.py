@@ -221,10 +221,11 @@ def test_a_log_of_more_lines_than_anybody_reads_is_taken_up_at_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("santiago.agent.activity.MOST_LINES", 1000)
+    monkeypatch.setattr("santiago.agent.activity.PIECE", 4096)
     log, steps = tmp_path / "agent.log", _bytes([{"print": {"type": "step_finish", "part": {"tokens": {"input": 5}}}}])
-    log.write_bytes(b"{}\n" * PIECE + steps + b"{}\n" * PIECE + b"x" * 10 + _bytes(STREAM))
+    log.write_bytes(b"{}\n" * 5000 + steps + b"{}\n" * 5000 + b"x" * 10 + _bytes(STREAM))
     reading = Activity(log, CLAUDE).catch_up()
-    assert (reading.tokens, reading.gaps, reading.lines < PIECE) == (1200, True, True)
+    assert (reading.tokens, reading.gaps, reading.lines < 5000) == (1200, True, True)
     summed = Activity(log, understood("opencode"))
-    log.write_bytes(steps + b"{}\n" * PIECE)
+    log.write_bytes(steps + b"{}\n" * 5000)
     assert (summed.catch_up().tokens, summed.reading.usage(complete=True).tokens) == (5, None)

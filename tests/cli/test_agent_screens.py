@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -18,6 +19,8 @@ import pytest
 
 from tests.cli import fakes, greeter
 from tests.cli.santiago import trusted
+from tests.transcripts import recording
+from tests.transcripts.playing import typed
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07::error::x"
 
@@ -71,30 +74,16 @@ def test_status_and_show_tell_what_an_agent_is_doing_while_it_does_it(tmp_path: 
     assert ran.returncode == 0
 
 
-def test_show_tells_afterwards_what_was_done_and_used(tmp_path: Path) -> None:
-    place = fakes.Place(tmp_path)
-    place.sign_in()
-    many = [fakes.uses("Bash", command=f"echo {number}") for number in range(30)]
-    place.install("claude", [fakes.begins(), *many, fakes.writes("hello.txt", "hello\n"), fakes.ends()])
-    ran = place.run()
-    assert ran.returncode == 0, ran.stderr
-    assert "agent claude (the first that is installed and signed in), sandbox" in ran.stderr
-    assert re.search(r"success  1 done of 1   1/20 attempts   \S+ s   1,200 tokens   \$0.03\n", ran.stderr)
-    shown = place.look("show", "S1")
-    assert "used       1,200 tokens   $0.03\n" in shown
-    assert "agent      claude   1,200 tokens   $0.03\nit said    Done.\nsession    5e55-10\n" in shown
-    assert "tools that it used, the last 20 of 31\n  Bash echo 11\n" in shown
-    told = place.json("show", "S1")
-    assert (told["usage"]["tokens"], told["attempts"][0]["cost_usd"], told["attempts"][0]["agent"]) == (
-        1200,
-        0.0345,
-        "claude",
-    )
-    assert (told["shown"]["activity"]["tools"], len(told["shown"]["activity"]["actions"])) == (31, 20)
+def test_show_tells_afterwards_what_was_done_and_used_each_story_with_its_own_account(tmp_path: Path) -> None:
+    """In words it stands in the transcripts of `show` and `status`, of the same recorded run."""
+    repo = recording.load("accounts", tmp_path)
+    told, status = (json.loads("\n".join(typed(f"santiago {words} --json", repo))) for words in ("show S1", "status"))
+    attempt = told["attempts"][0]
+    assert (told["usage"]["tokens"], attempt["cost_usd"], attempt["agent"]) == (1200, 0.0345, "claude")
+    assert (told["shown"]["activity"]["tools"], len(told["shown"]["activity"]["actions"])) == (32, 20)
     assert told["shown"]["ending"]["session"] == "5e55-10"
-    status = place.json("status")
-    assert status["usage"] == place.result()["usage"]
-    assert status["stories"][0]["known_tokens"] == 1200
+    assert status["usage"] == json.loads((greeter.out_dir(repo) / "result.json").read_text())["usage"]
+    assert [story["known_tokens"] for story in status["stories"]] == [1200, 0, 600]
 
 
 def test_a_program_that_only_prints_text_is_shown_by_its_last_line_and_its_usage_as_unknown(tmp_path: Path) -> None:
@@ -151,21 +140,6 @@ def test_the_live_table_shows_tool_file_to_do_list_and_what_is_spent_of_the_limi
     assert re.search(r"0/1 story +1/20 attempts .* 0 of 90k tokens   \$0.00 of \$2.50   claude\n", shown)
     assert "1,200 of 90,000 tokens   $0.03 of $2.50" in shown
     assert "owned" not in shown
-
-
-def test_every_story_has_its_own_account(tmp_path: Path) -> None:
-    place = fakes.Place(tmp_path, prd=greeter.PRD)
-    place.sign_in()
-    bye = [fakes.begins(), fakes.writes("bye.txt", "goodbye\n"), fakes.ends(tokens=None, cost=None)]
-    both = [fakes.begins(), fakes.writes("both.txt", "both\n"), fakes.ends(tokens=600, cost=0.01)]
-    place.install("claude", fakes.GOOD, bye, both)
-    ran = place.run()
-    assert ran.returncode == 0, ran.stderr
-    assert "1,800+ tokens   $0.04+ (1 attempt did not report)" in ran.stderr
-    listed = place.look("status", "--stories")
-    assert re.search(r"S1 +Say hello .* 1 attempt +1,200 tokens, \$0.03\n", listed)
-    assert re.search(r"S2 +Say goodbye .* 1 attempt +tokens and cost unknown\n", listed)
-    assert re.search(r"S3 +Both .* 1 attempt +600 tokens, \$0.01\n", listed)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])

@@ -80,14 +80,6 @@ def _flip(copy: Copy) -> None:
     copy.log.write_bytes(bytes(content))
 
 
-def _cut(copy: Copy) -> None:
-    copy.log.write_bytes(b"".join(copy.lines()[:-2]))
-
-
-def _other_time(copy: Copy) -> None:
-    copy.rewrite(lambda event: replace(event, timestamp="2020-01-01T00:00:00.000Z") if event.seq == 3 else event)
-
-
 def _no_verdict(copy: Copy) -> None:
     """Forge a story's verdict, chain and all."""
 
@@ -100,138 +92,81 @@ def _no_verdict(copy: Copy) -> None:
     copy.rewrite(change)
 
 
-def _impossible(copy: Copy) -> None:
-    copy.rewrite(lambda event: None if event.event is EventKind.STORY_VERIFIED else event)
-
-
-def _plan(copy: Copy) -> None:
-    copy.edit("plan.json", lambda data: data.update(title="Another"))
-
-
-def _chunk(copy: Copy) -> None:
-    copy.edit("plan.json", lambda data: data["chunks"][0]["stories"].__setitem__(0, "R1"))
-
-
-def _settings(copy: Copy) -> None:
-    copy.edit("run-input.json", lambda data: data["limits"].update(story_max_attempts=99))
-
-
-def _evidence(copy: Copy) -> None:
-    copy.edit("attempts/S2/1/verification.json", lambda data: data["results"][0].update(exit_code=0, seconds=9))
-
-
-def _no_evidence(copy: Copy) -> None:
-    (copy.out_dir / "attempts/S2/1/verification.json").unlink()
-
-
-def _no_run_evidence(copy: Copy) -> None:
-    (copy.out_dir / "evidence/run-1.json").unlink()
-
-
-def _outcome(copy: Copy) -> None:
-    copy.edit("attempts/S1/1/outcome.json", lambda data: data.update(status="ok", reason=None))
-
-
-def _spaces(copy: Copy) -> None:
-    path = copy.out_dir / "result.json"
-    path.write_text(path.read_text() + " ")
-
-
-def _patch(copy: Copy) -> None:
-    path = copy.out_dir / "attempts/S1/1/changes.patch"
-    path.write_text(path.read_text().replace("helo", "hello"))
-
-
-def _list_of_files(copy: Copy) -> None:
-    copy.edit("attempts/S1/1/files.json", lambda data: data.update({"changes.patch": "0" * 64}))
-
-
-def _added(copy: Copy) -> None:
-    (copy.out_dir / "attempts/S1/1/excuse.md").write_text("It was all fine.\n")
-
-
-def _table(copy: Copy) -> None:
-    path = copy.out_dir / "evidence/verification-results.tsv"
-    path.write_text(path.read_text().replace("PASS", "FAIL", 1))
-
-
-def _session(copy: Copy) -> None:
-    copy.edit("planning/session.json", lambda data: data.update(status="failed"))
-
-
-def _base(copy: Copy) -> None:
-    copy.edit("evidence/base.json", lambda data: data.update(passed=True))
-
-
-def _attempt(copy: Copy) -> None:
-    shutil.copytree(copy.out_dir / "attempts/S2/1", copy.out_dir / "attempts/S2/2")
-
-
-def _unknown_ref(copy: Copy) -> None:
-    greeter.git(copy.repo, "update-ref", f"refs/santiago/{copy.run}/S2/2", "main")
-
-
-def _result(copy: Copy) -> None:
-    copy.edit("result.json", lambda data: data["stories"][0].update(attempts=1))
-
-
-def _no_result(copy: Copy) -> None:
-    (copy.out_dir / "result.json").unlink()
-
-
-def _no_ref(copy: Copy) -> None:
-    greeter.git(copy.repo, "update-ref", "-d", f"refs/santiago/{copy.run}/S1/1")
-
-
-def _moved_ref(copy: Copy) -> None:
-    greeter.git(copy.repo, "update-ref", f"refs/santiago/{copy.run}/S1/1", "main")
-
-
-def _moved_branch(copy: Copy) -> None:
-    greeter.git(copy.repo, "update-ref", f"refs/heads/santiago/{copy.run}", "main")
-
-
 def _broken_ref(copy: Copy) -> None:
     """As a clean-up left it that did not know of the ref: the ref stands, what it leads to is gone."""
-    ref = f"refs/santiago/{copy.run}/S1/1"
-    lost = greeter.git(copy.repo, "rev-parse", f"{ref}^{{tree}}")
-    greeter.lose(copy.repo, lost)
+    greeter.lose(copy.repo, greeter.git(copy.repo, "rev-parse", f"refs/santiago/{copy.run}/S1/1^{{tree}}"))
 
 
-def _no_repository(copy: Copy) -> None:
-    shutil.rmtree(copy.repo / ".git")
+def _edits(name: str, change: Callable[[Any], object]) -> Callable[[Copy], object]:
+    return lambda copy: copy.edit(name, change)
 
 
-TAMPERED: dict[str, tuple[Callable[[Copy], None], str]] = {
+def _says(name: str, before: str, after: str) -> Callable[[Copy], object]:
+    """Put other words into a file; what is added to an empty one is all that it says."""
+
+    def tamper(copy: Copy) -> None:
+        path = copy.out_dir / name
+        text = path.read_text() if path.exists() else ""
+        path.write_text(text.replace(before, after, 1) if before else text + after)
+
+    return tamper
+
+
+def _lacks(name: str) -> Callable[[Copy], object]:
+    return lambda copy: (copy.out_dir / name).unlink()
+
+
+def _ref(*words: str) -> Callable[[Copy], object]:
+    return lambda copy: greeter.git(copy.repo, "update-ref", *(word.format(run=copy.run) for word in words))
+
+
+TAMPERED: dict[str, tuple[Callable[[Copy], object], str]] = {
     "a bit of the log is flipped": (_flip, "log_damaged"),
-    "the log is cut": (_cut, "log_cut"),
-    "the log is written anew with a chain that fits": (_other_time, "log_rewritten"),
+    "the log is cut": (lambda copy: copy.log.write_bytes(b"".join(copy.lines()[:-2])), "log_cut"),
+    "the log is written anew with a chain that fits": (
+        lambda copy: copy.rewrite(lambda one: replace(one, timestamp="2020-01-01T00:00:00.000Z") if one.seq == 3 else one),
+        "log_rewritten",
+    ),
     "a verdict is forged in the log": (_no_verdict, "evidence_missing"),
-    "the log tells what cannot have happened": (_impossible, "log_impossible"),
-    "the plan is changed": (_plan, "frozen_changed"),
-    "a chunk names a story that is none": (_chunk, "frozen_unreadable"),
-    "a limit is changed": (_settings, "frozen_changed"),
-    "a record of checks is changed": (_evidence, "evidence_changed"),
-    "a record of checks is removed": (_no_evidence, "evidence_missing"),
-    "the record of the run's checks is removed": (_no_run_evidence, "evidence_missing"),
-    "an outcome is made to look good": (_outcome, "file_changed"),
-    "the list of an attempt's files is changed": (_list_of_files, "file_changed"),
-    "a patch is changed": (_patch, "file_changed"),
-    "a file is put beside those of an attempt": (_added, "file_unknown"),
-    "the table of verdicts is changed": (_table, "projection_wrong"),
-    "the session is changed": (_session, "projection_wrong"),
-    "what the base showed is changed": (_base, "evidence_changed"),
-    "there are files of an attempt that the log does not know": (_attempt, "attempt_unknown"),
-    "there is work of an attempt that the log does not know": (_unknown_ref, "ref_unknown"),
-    "the result is written otherwise": (_spaces, "result_wrong"),
-    "the result is changed": (_result, "result_wrong"),
-    "the result is removed": (_no_result, "result_missing"),
-    "the work of a failed attempt is let go": (_no_ref, "commit_unreachable"),
-    "an attempt's ref points elsewhere": (_moved_ref, "ref_moved"),
+    "the log tells what cannot have happened": (
+        lambda copy: copy.rewrite(lambda one: None if one.event is EventKind.STORY_VERIFIED else one),
+        "log_impossible",
+    ),
+    "the plan is changed": (_edits("plan.json", lambda data: data.update(title="Another")), "frozen_changed"),
+    "a chunk names a story that is none": (
+        _edits("plan.json", lambda data: data["chunks"][0]["stories"].__setitem__(0, "R1")), "frozen_unreadable",
+    ),
+    "a limit is changed": (_edits("run-input.json", lambda data: data["limits"].update(story_max_attempts=99)), "frozen_changed"),
+    "a record of checks is changed": (
+        _edits("attempts/S2/1/verification.json", lambda data: data["results"][0].update(exit_code=0, seconds=9)),
+        "evidence_changed",
+    ),
+    "a record of checks is removed": (_lacks("attempts/S2/1/verification.json"), "evidence_missing"),
+    "the record of the run's checks is removed": (_lacks("evidence/run-1.json"), "evidence_missing"),
+    "an outcome is made to look good": (
+        _edits("attempts/S1/1/outcome.json", lambda data: data.update(status="ok", reason=None)), "file_changed",
+    ),
+    "the list of an attempt's files is changed": (
+        _edits("attempts/S1/1/files.json", lambda data: data.update({"changes.patch": "0" * 64})), "file_changed",
+    ),
+    "a patch is changed": (_says("attempts/S1/1/changes.patch", "helo", "hello"), "file_changed"),
+    "a file is put beside those of an attempt": (_says("attempts/S1/1/excuse.md", "", "It was all fine.\n"), "file_unknown"),
+    "the table of verdicts is changed": (_says("evidence/verification-results.tsv", "PASS", "FAIL"), "projection_wrong"),
+    "the session is changed": (_edits("planning/session.json", lambda data: data.update(status="failed")), "projection_wrong"),
+    "what the base showed is changed": (_edits("evidence/base.json", lambda data: data.update(passed=True)), "evidence_changed"),
+    "there are files of an attempt that the log does not know": (
+        lambda copy: shutil.copytree(copy.out_dir / "attempts/S2/1", copy.out_dir / "attempts/S2/2"), "attempt_unknown",
+    ),
+    "there is work of an attempt that the log does not know": (_ref("refs/santiago/{run}/S2/2", "main"), "ref_unknown"),
+    "the result is written otherwise": (_says("result.json", "", " "), "result_wrong"),
+    "the result is changed": (_edits("result.json", lambda data: data["stories"][0].update(attempts=1)), "result_wrong"),
+    "the result is removed": (_lacks("result.json"), "result_missing"),
+    "the work of a failed attempt is let go": (_ref("-d", "refs/santiago/{run}/S1/1"), "commit_unreachable"),
+    "an attempt's ref points elsewhere": (_ref("refs/santiago/{run}/S1/1", "main"), "ref_moved"),
     "an attempt's ref leads to something that is gone": (_broken_ref, "ref_broken"),
-    "the branch points elsewhere": (_moved_branch, "branch_moved"),
-    "the repository is gone": (_no_repository, "repository_unusable"),
-}
+    "the branch points elsewhere": (_ref("refs/heads/santiago/{run}", "main"), "branch_moved"),
+    "the repository is gone": (lambda copy: shutil.rmtree(copy.repo / ".git"), "repository_unusable"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("how", TAMPERED)

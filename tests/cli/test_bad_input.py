@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from tests.cli.santiago import GIB, santiago
+from tests.cli.inside import inside
 
 MIB = 1024**2
 
@@ -22,30 +24,9 @@ def _write(content: bytes) -> Callable[[Path], None]:
     return make
 
 
-def _fifo(path: Path) -> None:
-    os.mkfifo(path)
-
-
-def _loop(path: Path) -> None:
-    path.symlink_to(path.name)
-
-
-def _folder(path: Path) -> None:
-    path.mkdir()
-
-
-def _missing(path: Path) -> None:
-    """Leave it out."""
-
-
 def _sparse(path: Path) -> None:
     with path.open("wb") as file:
         file.truncate(10 * 1024**4)
-
-
-def _unreadable(path: Path) -> None:
-    path.write_text("# PRD\n### R1: One\n### R2: Two\n")
-    path.chmod(0)
 
 
 def _bomb() -> bytes:
@@ -70,52 +51,67 @@ BAD: dict[str, tuple[Callable[[Path], None], str]] = {
     "JSON with NaN": (_write(b'{"userStories": [{"id": "US-1", "title": "x", "priority": NaN}]}'), "NaN"),
     "a number of 5,000 digits": (_write(b'{"userStories": [{"id": "US-1", "title": "x", "priority": ' + b"9" * 5000 + b"}]}"), ""),
     "broken JSON": (_write(b'{"userStories": [{"id": "US-1"'), "JSON"),
-    "a folder": (_folder, "a folder"),
-    "a missing file": (_missing, "no such file"),
-    "a FIFO": (_fifo, "not a regular file"),
-    "a symlink loop": (_loop, "circle"),
+    "a folder": (Path.mkdir, "a folder"),
+    "a missing file": (lambda _: None, "no such file"),
+    "a FIFO": (os.mkfifo, "not a regular file"),
+    "a symlink loop": (lambda path: path.symlink_to(path.name), "circle"),
     "an empty file": (_write(b""), "no requirement"),
-    "one endless line": (_write(b"# PRD " + b"word " * (3 * MIB)), "no requirement"),
+    "one endless line": (_write(b"# PRD " + b"word " * (MIB // 4)), "no requirement"),
     "a million stars": (_write(b"*" * MIB + b"\n"), "no requirement"),
     "a million open brackets": (_write(b"# PRD\n" + b"[(" * (MIB // 2)), "no requirement"),
-    "a million unclosed comments": (_write(b"# PRD\n" + b"<!-- \n" * (MIB // 6)), "no requirement"),
+    "very many unclosed comments": (_write(b"# PRD\n" + b"<!-- \n" * (MIB // 24)), "no requirement"),
     "a million pipes": (_write(b"# PRD\n|a|b|\n|-|-|\n" + b"|" * MIB), "no requirement"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_is_refused_in_words_and_writes_nothing(name: str, tmp_path: Path) -> None:
-    make, says = BAD[name]
-    document, out = tmp_path / "prd.md", tmp_path / "out"
-    make(document)
-    done = santiago("plan", document, "--out-dir", out, seconds=20, memory=GIB)
-    assert done.returncode == 30, done
-    assert "Traceback" not in done.stderr
-    assert "bug" not in done.stderr
-    assert says in done.stderr, done.stderr[:500]
-    assert len(done.stderr) < 5000
-    assert done.stdout == ""
-    assert not out.exists()
+READS = """
+import contextlib, io, json, resource, signal, sys
+from santiago.cli.main import main
+resource.setrlimit(resource.RLIMIT_AS, (1024**3, 1024**3))
+for line in sys.stdin:
+    document, out = json.loads(line)
+    signal.alarm(20)
+    told, said = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(told), contextlib.redirect_stderr(said):
+        code = main(["plan", document, "--out-dir", out])
+    print(json.dumps([code, told.getvalue(), said.getvalue()]), flush=True)
+"""
+"""Plans each document that it is given; all of them have a gibibyte together, and each its own seconds."""
 
 
-def test_a_title_of_a_megabyte_is_still_a_plan(tmp_path: Path) -> None:
-    document = tmp_path / "prd.md"
-    document.write_bytes(b"# PRD\n- R1: " + b"`a " * (MIB // 3))
-    done = santiago("plan", document, "--out-dir", tmp_path / "out", seconds=20, memory=GIB)
-    assert done.returncode == 0, done.stderr[:500]
-    assert len(done.stdout) < 5000
+def test_hostile_documents_are_refused_in_words_write_nothing_and_take_neither_memory_nor_time(tmp_path: Path) -> None:
+    documents = {}
+    for number, (name, (make, _)) in enumerate(BAD.items()):
+        (tmp_path / str(number)).mkdir()
+        make(document := tmp_path / str(number) / "prd.md")
+        documents[name] = document
+    large = tmp_path / "large.md"
+    large.write_bytes(b"# PRD\n- R1: " + b"`a " * (MIB // 6))
+    given = "".join(f"{json.dumps([str(one), str(one.parent / 'out')])}\n" for one in (*documents.values(), large))
+    ran = subprocess.run([sys.executable, "-c", READS], input=given, capture_output=True, text=True, check=False)
+    *told, (code, printed, error) = map(json.loads, ran.stdout.splitlines())
+    assert ran.returncode == 0, (list(documents)[len(told) + 1 :][:1], ran.stderr[-2000:])
+    assert (code, len(printed) < 5000) == (0, True), f"a title of half a megabyte is still a plan: {error[:500]}"
+    wrong = [
+        (name, code, error[:500])
+        for (name, document), (code, printed, error) in zip(documents.items(), told, strict=True)
+        if code != 30 or printed or BAD[name][1] not in error or len(error) >= 5000
+        or "Traceback" in error or "bug" in error or (document.parent / "out").exists()
+    ]  # fmt: skip
+    assert not wrong
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
 def test_an_unreadable_file_is_refused(tmp_path: Path) -> None:
     document = tmp_path / "prd.md"
-    _unreadable(document)
-    done = santiago("plan", document, "--out-dir", tmp_path / "out")
+    document.write_text("# PRD\n### R1: One\n### R2: Two\n")
+    document.chmod(0)
+    done = inside("plan", document, "--out-dir", tmp_path / "out", cwd=tmp_path)
     assert (done.returncode, "not permitted" in done.stderr) == (30, True)
 
 
 def test_with_json_the_error_is_one_document_on_standard_output(tmp_path: Path) -> None:
-    done = santiago("plan", tmp_path / "none.md", "--json")
+    done = inside("plan", tmp_path / "none.md", "--json", cwd=tmp_path)
     assert done.returncode == 30
     error = json.loads(done.stdout)["error"]
     assert error["reason"] == "invalid_input"
@@ -128,7 +124,7 @@ def test_terminal_escapes_of_a_document_never_reach_the_terminal(tmp_path: Path)
     document.write_text(
         "# PRD\n### R1: clear \x1b[2J\x1b]52;c;aGk=\x07 screen\u202e\n### R2: Two\nDepends on: R9\x1b[31m\n"
     )
-    done = santiago("plan", document, "--out-dir", tmp_path / "out")
+    done = inside("plan", document, "--out-dir", tmp_path / "out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert not set("\x1b\x07\u202e") & set(done.stdout + done.stderr)
 
@@ -137,6 +133,6 @@ def test_an_out_dir_that_is_a_file_is_refused(tmp_path: Path) -> None:
     document = tmp_path / "prd.md"
     document.write_text("# PRD\n### R1: One\n### R2: Two\n")
     (tmp_path / "out").write_text("")
-    done = santiago("plan", document, "--out-dir", tmp_path / "out")
+    done = inside("plan", document, "--out-dir", tmp_path / "out", cwd=tmp_path)
     assert done.returncode == 30
     assert "it was not written" in done.stderr

@@ -6,17 +6,20 @@ import os
 import pty
 import re
 import shlex
-import subprocess
-import sys
+import threading
+from contextlib import chdir, redirect_stdout, suppress
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from santiago.cli.main import main
 from santiago.cli.view.text import broken, rows_that_fit
 from santiago.util.text import width
 from tests.cli import greeter
+from tests.cli.inside import inside
 from tests.cli.santiago import trusted
 
 if TYPE_CHECKING:
@@ -84,33 +87,38 @@ def test_a_path_that_is_too_long_for_its_place_goes_below_and_stays_whole() -> N
     assert broken(f"log        {path}   (2 lines)", 28).split("\n") == ["log", f"  {path}", "           (2 lines)"]
 
 
-def _shown(repo: Path, *words: str, columns: int) -> list[str]:
-    """Return the lines that a command prints on a terminal of that width."""
+def _shown(repo: Path, *words: str) -> list[str]:
+    """Return the lines that a command prints on a terminal of sixty columns, whose other side somebody reads."""
     ours, theirs = pty.openpty()
-    environment = {**os.environ, **greeter.place(repo), "COLUMNS": str(columns), "NO_COLOR": "1"}
-    arguments = [sys.executable, "-m", "santiago", *trusted(*words)]
-    with subprocess.Popen(arguments, cwd=repo, env=environment, stdout=theirs, stderr=theirs) as process:
-        os.close(theirs)
-        pieces = []
-        try:
+    pieces: list[bytes] = []
+
+    def read() -> None:
+        with suppress(OSError):  # the other side is closed
             while piece := os.read(ours, 4096):
                 pieces.append(piece)
-        except OSError:  # the other side is closed
-            pass
-        process.wait(60)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    env = {**greeter.place(repo), "COLUMNS": "60", "NO_COLOR": "1"}
+    with (
+        os.fdopen(theirs, "w", encoding="utf-8") as terminal,
+        patch.dict(os.environ, env),
+        chdir(repo),
+        redirect_stdout(terminal),
+    ):
+        main(trusted(*words))
+    reader.join(60)
     os.close(ours)
     return b"".join(pieces).decode().replace("\r\n", "\n").splitlines()
 
 
-@pytest.mark.parametrize("words", [["status", "--failed"], ["show", "S1"], ["doctor"], ["clean"], ["log"]])
-def test_commands_fit_the_terminal_and_are_whole_in_a_pipe(failure: Done, words: list[str]) -> None:
-    lines = _shown(failure.repo, *words, columns=60)
-    assert [line for line in lines if width(line) > 60 and " " in line.strip()] == []
-    piped = subprocess.run(
-        [sys.executable, "-m", "santiago", *trusted(*words)],
-        cwd=failure.repo, env={**os.environ, **greeter.place(failure.repo), "COLUMNS": "60"}, capture_output=True, text=True,
-    )  # fmt: skip
-    assert any(width(line) > 60 for line in piped.stdout.splitlines())
+def test_commands_fit_the_terminal_and_are_whole_in_a_pipe(failure: Done) -> None:
+    for words in (["status", "--failed"], ["show", "S1"], ["doctor"], ["clean"], ["log"]):
+        lines = _shown(failure.repo, *words)
+        assert lines, words
+        assert [line for line in lines if width(line) > 60 and " " in line.strip()] == [], words
+        piped = inside(*words, cwd=failure.repo, env={**greeter.place(failure.repo), "COLUMNS": "60"})
+        assert any(width(line) > 60 for line in piped.stdout.splitlines()), words
 
 
 def test_a_table_without_room_loses_columns_instead_of_breaking_its_rows() -> None:

@@ -11,6 +11,7 @@ import threading
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
@@ -207,27 +208,15 @@ def test_no_cursor_is_moved_in_ci_even_where_there_is_a_terminal(tmp_path: Path)
     assert "start    S1 Say hello  (attempt 1 of 4)" in re.sub(r"\x1b\[[\d;]*m", "", shown)
 
 
-@pytest.mark.parametrize(
-    ("plain", "env", "wanted"),
-    [
-        (False, {}, True),
-        (True, {}, False),
-        (False, {"TERM": "dumb"}, False),
-        (False, {"CI": "1"}, False),
-        (False, {"GITHUB_ACTIONS": "true"}, False),
-        (False, {"SANTIAGO_PLAIN": "1"}, False),
-        (False, {"NO_COLOR": "1"}, True),
-    ],
-)
-def test_the_live_view_is_only_where_it_is_wanted(
-    monkeypatch: pytest.MonkeyPatch, plain: bool, env: dict[str, str], wanted: bool
-) -> None:
-    for name in ("CI", "GITHUB_ACTIONS", "BUILDKITE", "SANTIAGO_PLAIN"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in {"TERM": "xterm", **env}.items():
-        monkeypatch.setenv(name, value)
+def test_the_live_view_is_only_where_it_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    assert is_wanted(plain=plain) is wanted
+
+    def wanted(*, plain: bool = False, **env: str) -> bool:
+        with patch.dict(os.environ, {"TERM": "xterm", **env}, clear=True):
+            return is_wanted(plain=plain)
+
+    assert (wanted(), wanted(NO_COLOR="1"), wanted(plain=True), wanted(TERM="dumb")) == (True, True, False, False)
+    assert not any((wanted(CI="1"), wanted(GITHUB_ACTIONS="true"), wanted(SANTIAGO_PLAIN="1")))
 
 
 def test_a_reader_that_goes_away_does_not_end_the_run(tmp_path: Path) -> None:
@@ -243,45 +232,40 @@ def test_a_reader_that_goes_away_does_not_end_the_run(tmp_path: Path) -> None:
     assert '"status": "success"' in (greeter.out_dir(repo) / "result.json").read_text()
 
 
-@pytest.mark.parametrize(
-    ("folder", "story", "words"),
-    [
-        ("S1-2-base", "S1", "checks without the work"),
-        ("S1-2-check", "S1", "checks the work"),
-        ("S2.1-1-merged", "S2.1", "checks it beside the others' work"),
-        ("S1-1-merged-base", "S1", "checks the others' work without it"),
-        ("S4-claim", "S4", "checks what is claimed done"),
-        ("run-check", "run", "checks the work"),
-        ("run-base-S2", "run", "checks without the work"),
-        ("S1-2-old-tests", "S1", "runs the old tests on the new code"),
-        ("S1-2-blind", "S1", "tries whether the checks notice broken code"),
-        ("base", BASE, "checks what is there before any work"),
-        ("base-S3", BASE, "checks what is there before any work"),
-        ("base-blind", BASE, "tries whether the checks notice broken code"),
-    ],
-)
-def test_it_is_said_from_the_checkouts_name_what_a_check_is_about(folder: str, story: str, words: str) -> None:
-    checks = Checks()
-    checks.begun(f"/somewhere/clean/{folder}", 1, 2, "pytest -q")
-    found = checks.of(story)
-    assert found is not None
-    assert found.text == f"{words}, 1 of 2: pytest -q"
-    kind, name = (EventKind.BASE_EXAMINED, None) if story == BASE else (EventKind.ATTEMPT_ENDED, story)
-    checks.take(cast("Event", SimpleNamespace(event=kind, story_id=name)))
-    assert checks.of(story) is None
+ABOUT = [
+    ("S1-2-base", "S1", "checks without the work"),
+    ("S1-2-check", "S1", "checks the work"),
+    ("S2.1-1-merged", "S2.1", "checks it beside the others' work"),
+    ("S1-1-merged-base", "S1", "checks the others' work without it"),
+    ("S4-claim", "S4", "checks what is claimed done"),
+    ("run-check", "run", "checks the work"),
+    ("run-base-S2", "run", "checks without the work"),
+    ("S1-2-old-tests", "S1", "runs the old tests on the new code"),
+    ("S1-2-blind", "S1", "tries whether the checks notice broken code"),
+    ("base", BASE, "checks what is there before any work"),
+    ("base-S3", BASE, "checks what is there before any work"),
+    ("base-blind", BASE, "tries whether the checks notice broken code"),
+]
 
 
-@pytest.mark.parametrize(
-    ("folder", "story"), [("work/S1.2-3", "S1.2"), ("clean/S1-2-check", "S1"), ("clean/base", BASE)]
-)
-def test_it_is_said_that_a_checkout_is_set_up_until_that_is_over(folder: str, story: str) -> None:
-    checks = Checks()
-    checks.begun(f"/somewhere/{folder}", 0, 1, "pip install -e .")
-    found = checks.of(story)
-    assert found is not None
-    assert found.text == "sets a checkout up: pip install -e ."
-    checks.begun(f"/somewhere/{folder}", 0, 0, "")
-    assert checks.of(story) is None
+def test_it_is_said_from_the_checkouts_name_what_a_check_is_about_or_that_it_is_set_up() -> None:
+    for folder, story, words in ABOUT:
+        checks = Checks()
+        checks.begun(f"/somewhere/clean/{folder}", 1, 2, "pytest -q")
+        found = checks.of(story)
+        assert found is not None, folder
+        assert found.text == f"{words}, 1 of 2: pytest -q"
+        kind, name = (EventKind.BASE_EXAMINED, None) if story == BASE else (EventKind.ATTEMPT_ENDED, story)
+        checks.take(cast("Event", SimpleNamespace(event=kind, story_id=name)))
+        assert checks.of(story) is None, folder
+    for folder, story in (("work/S1.2-3", "S1.2"), ("clean/S1-2-check", "S1"), ("clean/base", BASE)):
+        checks = Checks()
+        checks.begun(f"/somewhere/{folder}", 0, 1, "pip install -e .")
+        found = checks.of(story)
+        assert found is not None, folder
+        assert found.text == "sets a checkout up: pip install -e ."
+        checks.begun(f"/somewhere/{folder}", 0, 0, "")
+        assert checks.of(story) is None, folder
 
 
 def test_the_table_says_what_is_checked_before_any_work(success: Done) -> None:
@@ -293,32 +277,15 @@ def test_the_table_says_what_is_checked_before_any_work(success: Done) -> None:
     assert " ▶  checks what is there before any work, 2 of 3: pytest -q" in table.picture(state, 79, 24)
 
 
-# The end of a run that failed
+# In the logs of others
 
 
-def test_the_report_frames_the_output_and_says_where_and_what_next(failure: Done) -> None:
-    assert failure.code == 30
-    assert "why        story_verification_failed: grep hello hello.txt exit 1, 2 of 2 attempts used\n" in failure.said
-    assert re.search(r"\$ grep hello hello.txt +exit 1", failure.said)
-    assert f"kept at refs/santiago/{failure.out_dir.name}/S1/2" in failure.said
-    assert "Failed: S1     Done: S2     Not done: S3" in failure.said
-    assert "next: santiago show S1 --attempt 2" in failure.said
-
-
-def test_github_gets_a_group_and_a_note_at_the_line_of_the_document(failure: Done) -> None:
-    lines = failure.said.splitlines()
-    line = next(n for n, text in enumerate((failure.repo / "prd.md").read_text().splitlines(), 1) if "R1" in text)
-    assert lines.index("::group::S1 Say hello: failed") < lines.index("::endgroup::")
-    (note,) = (text for text in lines if text.startswith(f"::error file=prd.md,line={line},title=S1 failed::"))
-    assert "grep hello hello.txt exit 1" in note
-
-
-@pytest.mark.parametrize("text", ["::error::x", "  ::add-mask::x", "a ##[add-path]x", "##[group]"])
-def test_github_takes_no_orders_from_what_others_print(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def test_github_takes_no_orders_from_what_others_print(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    quiet = ci.quiet(text)
-    assert not quiet.lstrip().startswith("::")
-    assert "##[" not in quiet
+    for text in ("::error::x", "  ::add-mask::x", "a ##[add-path]x", "##[group]"):
+        quiet = ci.quiet(text)
+        assert not quiet.lstrip().startswith("::"), text
+        assert "##[" not in quiet
 
 
 def test_buildkite_takes_no_orders_from_what_others_print(monkeypatch: pytest.MonkeyPatch) -> None:

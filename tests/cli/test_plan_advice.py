@@ -47,12 +47,6 @@ def test_the_last_line_of_a_plan_is_a_command_that_begins_it(place: str | None, 
     assert (done.returncode, "would run 2 stories" in done.stdout) == (0, True), done.stderr
 
 
-def test_status_finds_a_plan_of_this_repository(repo: Path) -> None:
-    inside("plan", "prd.md", cwd=repo)
-    shown = inside("status", cwd=repo).stdout
-    assert f"run {greeter.out_dir(repo).name}   planned" in shown
-
-
 def test_a_plan_without_a_check_begins_anew_with_one(repo: Path) -> None:
     settings = (repo / "santiago.toml").read_text()
     (repo / "santiago.toml").write_text(settings.partition("[agent]")[1] + settings.partition("[agent]")[2])
@@ -67,17 +61,6 @@ def test_a_plan_without_a_check_begins_anew_with_one(repo: Path) -> None:
 def test_a_plan_in_a_folder_of_its_own_is_no_run_of_the_repository(repo: Path) -> None:
     inside("plan", "prd.md", "--out-dir", "docs/plan", cwd=repo)
     assert inside("status", cwd=repo).returncode == 2
-
-
-def test_a_plan_says_which_stories_nothing_checks_and_how_to_give_a_check(repo: Path) -> None:
-    (repo / "santiago.toml").unlink()
-    (repo / "prd.md").write_text(
-        PRD.replace("- [ ] there is one\n", "- [ ] there is one\n\nVerify: `test -f one.txt`\n")
-    )
-    done = inside("plan", "prd.md", cwd=repo)
-    assert "nothing checks S2, and a story without a check is never done" in done.stdout
-    assert last(done.stdout) == ["run", "prd.md", "--verify", "CMD"]
-    assert json.loads(inside("plan", "prd.md", "--json", cwd=repo).stdout)["unchecked"] == ["S2"]
 
 
 def test_a_program_is_told_to_execute_its_own_run_input(repo: Path, tmp_path: Path) -> None:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.cli import greeter
 from tests.cli.fakes import PRD
 from tests.cli.inside import inside
-from tests.cli.santiago import santiago
+from tests.transcripts.playing import transcripts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-SETTINGS = '[policy]\nsandbox = "off"\n[limits]\nrun_max_attempts = 1\nstory_max_attempts = 1\n'
 NOUNS = r"stories|attempts|units|criteria|headings|requirements|boxes|commands|checks|records|tasks|chunks|files|tests"
 
 ONE_UNIT = {
@@ -33,20 +30,17 @@ def _wrong(shown: str) -> list[str]:
     return re.findall(rf"^.*\b1 (?:more |numbered )?(?:{NOUNS})\b.*$", shown, re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", ONE_UNIT)
-def test_a_plan_of_one_story_tells_what_it_counts_in_the_singular(tmp_path: Path, name: str) -> None:
-    repo = greeter.committed(tmp_path / "repo", {name: ONE_UNIT[name]})
-    told = inside("plan", name, cwd=repo, env=greeter.place(repo))
-    assert told.returncode == 0, told.stderr
-    assert not _wrong(told.stdout + told.stderr)
+def test_a_plan_of_one_story_tells_what_it_counts_in_the_singular(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    for name, text in ONE_UNIT.items():
+        (tmp_path / name).write_text(text)
+        told = inside("plan", name, cwd=tmp_path, env=greeter.place(tmp_path))
+        assert told.returncode == 0, told.stderr
+        assert not _wrong(told.stdout + told.stderr)
 
 
-def test_a_run_of_one_attempt_tells_what_it_counts_in_the_singular(tmp_path: Path) -> None:
-    repo = greeter.committed(tmp_path / "repo", {"prd.md": PRD, "santiago.toml": SETTINGS})
-    place = greeter.place(repo)
-    run = santiago("run", "prd.md", "--agent", "sh -c true", "--trust-commands", cwd=repo, env=place)
-    assert run.returncode != 0
-    looks = [inside(*words, cwd=repo, env=place) for words in (("status",), ("show", "S1"), ("log",))]
-    shown = run.stderr + "".join(one.stdout + one.stderr for one in looks)
-    assert "1 of 1 attempt used" in shown
+def test_what_transcripts_show_of_single_attempts_stories_and_tests_is_told_in_the_singular() -> None:
+    """Among the recorded runs are some of one attempt, of one story, and of one of one attempt used."""
+    shown = "".join(path.read_text() for path in transcripts())
+    assert all(one in shown for one in ("1 of 1 attempt used", "(1 attempt, ", "1 test failed", "1 of 1 attempt; "))
     assert not _wrong(shown)

@@ -43,8 +43,16 @@ def _execute(repo: Path, change: Callable[[Data], object], *words: str) -> Told:
     return inside("execute", *began, "--trust-commands", *words, cwd=repo, env=greeter.place(repo))
 
 
-def _unknown_dependency(data: Data) -> None:
-    data["stories"][0]["depends_on"] = ["S9"]
+def _story(number: int, **fields: object) -> Callable[[Data], object]:
+    return lambda data: data["stories"][number].update(fields)
+
+
+def _chunk(*stories: str) -> Callable[[Data], object]:
+    return lambda data: data["chunks"][0].update(stories=list(stories))
+
+
+def _all(*changes: Callable[[Data], object]) -> Callable[[Data], object]:
+    return lambda data: [change(data) for change in changes]
 
 
 def _chunk_as_dependency(data: Data) -> None:
@@ -54,99 +62,51 @@ def _chunk_as_dependency(data: Data) -> None:
     data["stories"][2]["depends_on"] = ["P1"]
 
 
-def _same_id(data: Data) -> None:
-    data["stories"][1]["id"] = "S1"
-
-
-def _unlisted_story(data: Data) -> None:
-    data["chunks"][0]["stories"] = ["S1"]
-
-
 def _unlisted_chunk(data: Data) -> None:
     del data["chunks"][1]
-
-
-def _story_twice(data: Data) -> None:
-    data["chunks"][0]["stories"] = ["S1", "S1", "S2"]
-
-
-def _other_order(data: Data) -> None:
-    data["chunks"][0]["stories"] = ["S2", "S1"]
-
-
-def _chunks_turned(data: Data) -> None:
-    data["chunks"].reverse()
-
-
-def _self(data: Data) -> None:
-    data["stories"][0]["depends_on"] = ["S1"]
-
-
-def _cycle(data: Data) -> None:
-    data["stories"][0]["depends_on"] = ["S2"]
-    data["stories"][1]["depends_on"] = ["S1"]
-
-
-def _later_chunk(data: Data) -> None:
-    data["stories"][0]["depends_on"] = ["S3"]
-    data["stories"][2]["depends_on"] = []
-
-
-def _behind(data: Data) -> None:
-    data["stories"][0]["depends_on"] = ["S2"]
-
-
-def _requirement(data: Data) -> None:
-    data["stories"][0]["requirements"] = ["R9"]
 
 
 def _same_requirement(data: Data) -> None:
     data["requirements"][1]["id"] = "R1"
 
 
-def _criterion(data: Data) -> None:
-    data["stories"][0]["criteria"] = ["R9#1"]
+_unknown_dependency, _unlisted_story = _story(0, depends_on=["S9"]), _chunk("S1")
+_cycle = _all(_story(0, depends_on=["S2"]), _story(1, depends_on=["S1"]))
+_later_chunk = _all(_story(0, depends_on=["S3"]), _story(2, depends_on=[]))
+LISTED, WORDS = "the chunks are listed as", 'the chunk "Phase 1: Words"'
+BROKEN: list[tuple[Callable[[Data], object], str, str]] = [
+    (_unknown_dependency, "unknown_dependency", "S1 depends on S9, which the plan does not define"),
+    (_chunk_as_dependency, "unknown_dependency", "S3 depends on P1, which is not the id of a story"),
+    (_story(1, id="S1"), "duplicate_id", "the id S1 is defined twice"),
+    (_unlisted_story, "invalid_field", f"{WORDS} does not list S2"),
+    (_unlisted_chunk, "invalid_field", f"{LISTED} Phase 1: Words, and the stories are in"),
+    (_chunk("S1", "S1", "S2"), "invalid_field", f"{WORDS} lists S1 more than once"),
+    (_chunk("S2", "S1"), "invalid_field", f"{WORDS} lists its stories in another order"),
+    (lambda data: data["chunks"].reverse(), "invalid_field", f"{LISTED} Phase 2: Together, Phase 1: Words"),
+    (_story(0, depends_on=["S1"]), "self_dependency", "S1 depends on itself"),
+    (_cycle, "cycle", "dependencies go in a circle: S1 -> S2 -> S1"),
+    (_later_chunk, "later_chunk", "S1 (chunk Phase 1: Words) depends on S3"),
+    (_story(0, depends_on=["S2"]), "out_of_order", "S1 depends on S2, which comes after it"),
+    (_story(0, requirements=["R9"]), "invalid_field", "S1 names the requirement R9, which the plan does not define"),
+    (_same_requirement, "duplicate_id", "the requirement R1 is defined twice"),
+    (_story(0, criteria=["R9#1"]), "invalid_field", "S1 names the criterion R9#1, which no requirement has"),
+]
 
 
-@pytest.mark.parametrize(
-    ("change", "code", "says"),
-    [
-        (_unknown_dependency, "unknown_dependency", "S1 depends on S9, which the plan does not define"),
-        (_chunk_as_dependency, "unknown_dependency", "S3 depends on P1, which is not the id of a story"),
-        (_same_id, "duplicate_id", "the id S1 is defined twice"),
-        (_unlisted_story, "invalid_field", 'the chunk "Phase 1: Words" does not list S2'),
-        (_unlisted_chunk, "invalid_field", "the chunks are listed as Phase 1: Words, and the stories are in"),
-        (_story_twice, "invalid_field", 'the chunk "Phase 1: Words" lists S1 more than once'),
-        (_other_order, "invalid_field", 'the chunk "Phase 1: Words" lists its stories in another order'),
-        (_chunks_turned, "invalid_field", "the chunks are listed as Phase 2: Together, Phase 1: Words"),
-        (_self, "self_dependency", "S1 depends on itself"),
-        (_cycle, "cycle", "dependencies go in a circle: S1 -> S2 -> S1"),
-        (_later_chunk, "later_chunk", "S1 (chunk Phase 1: Words) depends on S3"),
-        (_behind, "out_of_order", "S1 depends on S2, which comes after it"),
-        (_requirement, "invalid_field", "S1 names the requirement R9, which the plan does not define"),
-        (_same_requirement, "duplicate_id", "the requirement R1 is defined twice"),
-        (_criterion, "invalid_field", "S1 names the criterion R9#1, which no requirement has"),
-    ],
-)
-def test_a_plan_that_breaks_a_rule_begins_nothing(
-    planned: Path, change: Callable[[Data], None], code: str, says: str
-) -> None:
-    told = _execute(planned, change)
-    assert (told.returncode, f"error[{code}]: {says}" in told.stderr) == (30, True), told.stderr
+def test_a_plan_that_breaks_a_rule_begins_nothing(planned: Path) -> None:
     out = planned.parent / "out"
-    assert [path.name for path in out.iterdir()] == ["result.json"]
-    result = json.loads((out / "result.json").read_bytes())
-    assert (result["status"], result["reason"], result["next_action"]) == ("failed", "invalid_input", "fix_input")
-    assert says in result["message"]
+    for change, code, says in BROKEN:
+        told = _execute(planned, change)
+        assert (told.returncode, f"error[{code}]: {says}" in told.stderr) == (30, True), told.stderr
+        assert [path.name for path in out.iterdir()] == ["result.json"]
+        result = json.loads((out / "result.json").read_bytes())
+        assert (result["status"], result["reason"], result["next_action"]) == ("failed", "invalid_input", "fix_input")
+        assert says in result["message"]
+        (out / "result.json").unlink()
 
 
 def test_all_that_is_wrong_is_told_at_once_with_its_place(planned: Path) -> None:
-    def change(data: Data) -> None:
-        _unknown_dependency(data)
-        _unlisted_chunk(data)
-        _same_requirement(data)
-
-    told = _execute(planned, change, "--json")
+    told = _execute(planned, _all(_unknown_dependency, _unlisted_chunk, _same_requirement), "--json")
     assert told.returncode == 30
     answer = json.loads(told.stdout)
     lines = (planned.parent / "plan.json").read_text().split("\n")

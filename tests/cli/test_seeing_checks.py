@@ -5,48 +5,29 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-import pytest
-
 from santiago.app.scripts import scripts
 from tests.cli import greeter
 from tests.cli.inside import inside
 from tests.cli.santiago import santiago
 from tests.cli.typing_person import Person
+from tests.transcripts import recording
+from tests.transcripts.playing import typed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-SETTINGS = '[verification]\nstory_commands = [\n  "test -d .",\n  "grep -q \\"x\\" all.txt",\n]\n'
 BARE = "# PRD\n\n### US-01: One\n\n- [ ] a\n\n**Verification:** `grep a a.txt`\n\n### US-02: Two\n\n- [ ] b\n"
 
 
-def test_plan_shows_each_check_with_its_line_and_says_which_story_has_none(tmp_path: Path) -> None:
-    repo = greeter.committed(tmp_path / "repo", {"prd.md": BARE})
-    told = inside("plan", "prd.md", cwd=repo, env=greeter.place(repo))
-    lines = [line.strip() for line in told.stdout.splitlines()]
-    assert "$ grep a a.txt   prd.md:7" in lines
-    one, two = (next(n for n, line in enumerate(lines) if line.startswith(f"{name} ")) for name in ("S1", "S2"))
-    assert one < lines.index("$ grep a a.txt   prd.md:7") < two
-    assert lines.index("nothing checks it") == two + 1
-
-
-def test_plan_shows_what_the_settings_check_every_story_by(tmp_path: Path) -> None:
-    repo = greeter.committed(tmp_path / "repo", {"prd.md": BARE, "santiago.toml": SETTINGS})
-    told = inside("plan", "prd.md", cwd=repo, env=greeter.place(repo))
-    assert "every story: $ test -d .   santiago.toml:3\n" in told.stdout
-    assert 'every story: $ grep -q "x" all.txt   santiago.toml:4\n' in told.stdout
-    assert "nothing checks it" not in told.stdout
-    data = json.loads(inside("plan", "prd.md", "--json", cwd=repo, env=greeter.place(repo)).stdout)
+def test_a_plan_tells_each_check_with_its_line_and_which_story_has_none(tmp_path: Path) -> None:
+    """In words it stands in the transcript of `plan`."""
+    repo = recording.load("checked", tmp_path)
+    data = json.loads("\n".join(typed("santiago plan prd.md --json", repo)))
     assert data["checks"]["stories"] == {"S1": [{"command": "grep a a.txt", "place": "prd.md:7"}], "S2": []}
-
-
-def test_plan_shows_what_is_run_at_the_end_of_the_run(tmp_path: Path) -> None:
-    settings = f'{SETTINGS}run_commands = ["make all"]\n'
-    repo = greeter.committed(tmp_path / "repo", {"prd.md": BARE, "santiago.toml": settings})
-    told = inside("plan", "prd.md", cwd=repo, env=greeter.place(repo))
-    assert "Checks    at the end: $ make all   santiago.toml:6\n" in told.stdout
-    data = json.loads(inside("plan", "prd.md", "--json", cwd=repo, env=greeter.place(repo)).stdout)
     assert data["checks"]["at_the_end"] == [{"command": "make all", "place": "santiago.toml:6"}]
+    assert data["unchecked"] == []
+    (repo / "santiago.toml").unlink()
+    assert json.loads("\n".join(typed("santiago plan prd.md --json", repo)))["unchecked"] == ["S2"]
 
 
 def test_plan_shows_what_a_program_gave_to_run_at_the_end(tmp_path: Path) -> None:
@@ -116,27 +97,13 @@ REPOSITORIES: list[tuple[dict[str, str], list[tuple[str, str]]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("files", "wanted"), REPOSITORIES)
-def test_the_commands_of_a_repository_beside_its_tests_are_found(
-    tmp_path: Path, files: dict[str, str], wanted: list[tuple[str, str]]
-) -> None:
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    assert [(one.kind, one.command) for one in scripts(tmp_path)] == wanted
-
-
-def test_a_plan_without_checks_offers_the_commands_of_the_repository(tmp_path: Path) -> None:
-    """Any of them may be pasted behind --verify; the next command has the likeliest already."""
-    bare = "# PRD\n\n### R1: One\n\n- [ ] a\n"
-    files = {"prd.md": bare, "test_a.py": "def test_a():\n    pass\n", "ruff.toml": "", "Makefile": "build:\n\tcc\n"}
-    repo = greeter.committed(tmp_path / "repo", files)
-    told = inside("plan", "prd.md", cwd=repo, env=greeter.place(repo)).stdout
-    assert "Offers    test: python3 -m pytest -q   (the tests in test_a.py)\n" in told
-    assert "Offers    lint: ruff check .   (ruff.toml)\n" in told
-    assert "Offers    build: make build   (the build target of Makefile)\n" in told
-    assert "Offers    a test file of each story's own: pytest tests/test_{id}.py\n" in told
-    assert told.splitlines()[-1] == "next: santiago run prd.md --verify 'python3 -m pytest -q'"
+def test_the_commands_of_a_repository_beside_its_tests_are_found(tmp_path: Path) -> None:
+    for number, (files, wanted) in enumerate(REPOSITORIES):
+        repo = tmp_path / str(number)
+        for name, text in files.items():
+            (repo / name).parent.mkdir(parents=True, exist_ok=True)
+            (repo / name).write_text(text)
+        assert [(one.kind, one.command) for one in scripts(repo)] == wanted, files
 
 
 def test_init_takes_the_lint_that_passes_and_leaves_out_the_one_that_is_red(tmp_path: Path) -> None:

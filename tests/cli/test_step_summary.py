@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from typing import TYPE_CHECKING
@@ -12,7 +13,8 @@ from markdown_it import MarkdownIt
 from santiago.cli.view.ci import STEP_SUMMARY
 from santiago.report import step_summary
 from tests.cli import greeter
-from tests.cli.santiago import santiago, trusted
+from tests.transcripts import recording
+from tests.transcripts.playing import typed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,10 +35,13 @@ def rows(page: str) -> list[list[str]]:
     return [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", shown, re.DOTALL)][1:]
 
 
-def test_a_run_and_its_resume_add_a_page_each(file: Path, tmp_path: Path) -> None:
-    repo = greeter.make(tmp_path / "repo", greeter.BAD, limits="[limits]\nstory_max_attempts = 2\n")
-    ran = greeter.carry_out(repo, {STEP_SUMMARY: str(file)})
-    assert ran.returncode == 30
+def told(world: str, folder: Path, file: Path) -> list[str]:
+    """Have a recorded run told once more beside a GitHub job; return what it prints."""
+    return typed(f"{STEP_SUMMARY}={file} santiago run prd.md", recording.load(world, folder / world))
+
+
+def test_runs_add_a_page_each(file: Path, tmp_path: Path) -> None:
+    told("failed", tmp_path, file)
     first = file.read_text()
     assert first.startswith("from an earlier step\n\n### santiago: failed: attempt&#95;budget&#95;exhausted\n")
     assert rows(first) == [
@@ -47,24 +52,19 @@ def test_a_run_and_its_resume_add_a_page_each(file: Path, tmp_path: Path) -> Non
     assert "1 failed, 1 done, 1 not done of 3, 3/20 attempts" in first
     assert "next: santiago show S1 --attempt 2" in first
     assert "santiago resume --add-attempts 2" in first
-
-    (repo / "playbook.yaml").write_text(greeter.GOOD)
-    env = {**greeter.place(repo), STEP_SUMMARY: str(file)}
-    ran = santiago("resume", "--add-attempts", "2", "--trust-commands", "--json", cwd=repo, env=env)
-    assert ran.returncode == 0, ran.stdout
-    both = file.read_text()
-    assert both.startswith(first)
-    second = both.removeprefix(first)
+    told("finished", tmp_path, file)
+    second = file.read_text().removeprefix(first)
+    assert len(second) < len(file.read_text())
     assert "### santiago: success\n" in second
-    assert [row[2:4] for row in rows(second)] == [["done", "3"], ["done", "1"], ["done", "1"]]
-    assert f"next: git merge santiago/{greeter.out_dir(repo).name}" in second
+    assert [row[2:4] for row in rows(second)] == [["done", "2"], ["done", "1"], ["done", "1"]]
+    assert "next: git merge santiago/r_" in second
 
 
 def test_a_title_is_shown_letter_by_letter(file: Path, tmp_path: Path) -> None:
-    repo = greeter.make(tmp_path / "repo")
-    text = (repo / "prd.md").read_text().replace("Say hello", f"{HOSTILE}\x1b[31m")
-    (repo / "prd.md").write_text(text)
-    assert greeter.carry_out(repo, {STEP_SUMMARY: str(file)}).returncode == 0
+    repo = recording.load("finished", tmp_path)
+    plan = greeter.out_dir(repo) / "plan.json"
+    plan.write_text(plan.read_text().replace('"Say hello"', json.dumps(f"{HOSTILE}\x1b[31m")))
+    typed(f"{STEP_SUMMARY}={file} santiago run prd.md", repo)
     page = file.read_text()
     assert "\x1b" not in page
     (row, *_) = rows(page)
@@ -77,10 +77,7 @@ def test_a_title_is_shown_letter_by_letter(file: Path, tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written_is_named_and_harms_nothing(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    repo = greeter.make(tmp_path / "repo")
-    ran = greeter.carry_out(repo, {STEP_SUMMARY: str(pipe)})
-    assert ran.returncode == 0
-    assert "the step summary cannot be written" in ran.stderr
+    assert "the step summary cannot be written" in told("finished", tmp_path, pipe)[-1]
 
 
 def test_agents_and_checks_cannot_write_to_it(file: Path, tmp_path: Path) -> None:
@@ -89,23 +86,13 @@ def test_agents_and_checks_cannot_write_to_it(file: Path, tmp_path: Path) -> Non
     probe = '`test -z "$GITHUB_STEP_SUMMARY" && grep hello hello.txt`'
     (repo / "prd.md").write_text(text.replace("`grep hello hello.txt`", probe))
     assert greeter.carry_out(repo, {STEP_SUMMARY: str(file)}).returncode == 0
+    assert len(rows(file.read_text())) == 3
 
 
 def test_the_table_is_bounded_and_keeps_what_failed(
     monkeypatch: pytest.MonkeyPatch, file: Path, tmp_path: Path
 ) -> None:
-    """One row is left, and it is that of the story that failed."""
-    from santiago.cli import main
-
-    repo = greeter.make(
-        tmp_path / "repo",
-        greeter.GOOD.replace("goodbye", "goodby"),
-        limits="keep_going = true\n[limits]\nstory_max_attempts = 2\n",
-    )
-    monkeypatch.chdir(repo)
-    for name, value in {**greeter.place(repo), STEP_SUMMARY: str(file)}.items():
-        monkeypatch.setenv(name, value)
     monkeypatch.setattr(step_summary, "MOST", 1)
-    assert main.main(trusted("run", "prd.md", "--trust-commands")) == 30
-    assert [row[0] for row in rows(file.read_text())] == ["S2"]
+    told("failed", tmp_path, file)
+    assert [row[0] for row in rows(file.read_text())] == ["S1"]
     assert "… and 2 stories more" in file.read_text()

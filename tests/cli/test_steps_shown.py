@@ -1,4 +1,7 @@
-"""`status`, `show`, `log`, `explain` and `audit` on a real run that goes step by step, with substeps."""
+"""`status`, `show`, `log`, `explain` and `audit` on runs that go step by step, with substeps.
+
+What they print is held by the transcripts of the worlds asking, halfway and put-off, which were recorded.
+"""
 
 from __future__ import annotations
 
@@ -11,80 +14,68 @@ import pytest
 
 from santiago.app.loading import load
 from tests.cli import greeter, stepwise
+from tests.cli.inside import inside
 from tests.cli.santiago import santiago
+from tests.transcripts import recording
+from tests.transcripts.playing import typed
+
+pytestmark = pytest.mark.xdist_group("steps shown")
 
 
-@pytest.fixture(scope="module")
-def asking(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def asking(tmp_path: Path) -> Path:
     """A run that asks about the detailed plan of its first story."""
-    return stepwise.begin(tmp_path_factory.mktemp("asking") / "repo")
+    return greeter.out_dir(recording.load("asking", tmp_path / "asking"))
 
 
 @pytest.fixture(scope="module")
 def halfway(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run whose first substep is done and whose second waits for a person's word."""
+    """A real run whose first substep is done and whose second waits for a person's word; it is copied before it goes on."""
     out_dir = stepwise.begin(tmp_path_factory.mktemp("halfway") / "repo")
     stepwise.answer_until(out_dir, "S1.2-result-1")
     return out_dir
 
 
-def look(out_dir: Path, *words: str) -> str:
+@pytest.fixture
+def copied(halfway: Path, tmp_path: Path) -> Path:
+    return greeter.out_dir(shutil.copytree(halfway.parents[2], tmp_path / "repo", symlinks=True))
+
+
+def told(out_dir: Path, *words: str | Path) -> Any:
     repo = out_dir.parents[2]
-    seen = santiago(*words, cwd=repo, env=greeter.place(repo))
-    assert seen.returncode == 0, seen.stderr
-    return seen.stdout
-
-
-def told(out_dir: Path, *words: str) -> Any:
-    return json.loads(look(out_dir, *words, "--json"))
-
-
-def by_id(out_dir: Path) -> dict[str, Any]:
-    return {story["id"]: story for story in told(out_dir, "status")["stories"]}
+    return json.loads(inside(*words, "--json", cwd=repo, env=greeter.place(repo)).stdout)
 
 
 def test_line_5_an_open_question_is_told_with_its_kind_its_words_and_what_answers_it(asking: Path) -> None:
     (question,) = told(asking, "status")["questions"]
-    assert (question["id"], question["kind"], question["story"], question["round"]) == (
-        "S1-detail-2",
-        "detail",
-        "S1",
-        1,
-    )
+    about = (question["id"], question["kind"], question["story"], question["round"], question["until"])
+    assert about == ("S1-detail-2", "detail", "S1", 1, None)
     assert question["words"] == ["approve", "adjust", "defer", "stop"]
     assert question["answer_command"] == "santiago answer S1-detail-2"
     assert question["asked_at"] == load(asking).state.questions["S1-detail-2"].asked_at
-    assert question["until"] is None
 
 
-def test_line_26_status_prints_the_open_question_with_the_command_that_answers_it(asking: Path) -> None:
-    shown = look(asking, "status", "--stories")
-    assert "needs you: S1-detail-2: Carry out S1" in shown
-    assert "santiago answer S1-detail-2 approve" in shown
-    assert 'santiago answer S1-detail-2 adjust --text "…"' in shown
-    assert "its plan waits for your answer" in shown
-
-
-def test_line_31_show_prints_the_latest_detailed_plan(asking: Path) -> None:
-    shown = look(asking, "show", "S1")
-    assert "Detailed plan of S1, proposal 2: it waits for your answer" in shown
-    assert "## Substep S1.2: The world" in shown
+def test_lines_26_and_31_the_open_question_is_shown_with_its_command_and_the_latest_detailed_plan(asking: Path) -> None:
+    """Line 26: what answers it; line 31: the plan, and that it waits."""
+    repo = asking.parents[2]
+    assert "santiago answer S1-detail-2 approve" in "\n".join(typed("santiago status", repo))
+    assert "Detailed plan of S1, proposal 2: it waits for your answer" in typed("santiago show S1", repo)
     detail = told(asking, "show", "S1")["detail"]
     assert (detail["revision"], detail["approved"], detail["file"]) == (2, False, "details/S1/2.json")
     assert detail["text"] == (asking / "details/S1/2.md").read_text()
 
 
-def test_line_72_a_detailed_plan_is_shown_without_what_would_act_on_a_terminal(asking: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(asking, tmp_path / "copy")
-    with (copy / "details/S1/2.md").open("a") as file:
+def test_line_72_a_detailed_plan_is_shown_without_what_would_act_on_a_terminal(asking: Path) -> None:
+    with (asking / "details/S1/2.md").open("a") as file:
         file.write("\x1b]8;;http://evil.example\x07click\x1b[2J\u202e\n")
-    shown = santiago("show", copy, "S1", cwd=asking.parents[2], env=greeter.place(asking.parents[2])).stdout
+    shown = "\n".join(typed("santiago show S1", asking.parents[2]))
     assert "click" in shown
     assert not {"\x1b", "\x07", "\u202e"} & set(shown)
 
 
 def test_lines_6_to_9_stories_have_their_step_state_their_detail_and_their_parent(halfway: Path) -> None:
-    stories = by_id(halfway)
+    status = told(halfway, "status")
+    stories = {story["id"]: story for story in status["stories"]}
     assert [(name, one["parent"], one["step_state"]) for name, one in stories.items()] == [
         ("S1", None, "Implementing"),
         ("S1.1", "S1", "Marked Complete"),
@@ -93,83 +84,49 @@ def test_lines_6_to_9_stories_have_their_step_state_their_detail_and_their_paren
         ("S3", None, "Tasks Created"),
     ]
     assert (stories["S1"]["detail"]["approved"], stories["S1.1"]["detail"]) == (True, None)
-    assert stories["S1.1"]["title"] == "The word"
+    assert (stories["S1.1"]["title"], status["chunks"][0]["pending"]) == ("The word", 2), "substeps are no stories"
 
 
-def test_substeps_stand_indented_below_their_parent_and_are_not_counted_as_stories(halfway: Path) -> None:
-    lines = look(halfway, "status", "--stories").splitlines()
-    (parent,) = (at for at, line in enumerate(lines) if " S1  " in line and "Say hello" in line)
-    assert "   S1.1  The word" in lines[parent + 1]
-    assert "   S1.2  The world" in lines[parent + 2]
-    assert "its result waits for your answer" in lines[parent + 2]
-    assert told(halfway, "status")["chunks"][0]["pending"] == 2
+def test_a_substep_whose_plan_was_changed_can_still_be_looked_at(tmp_path: Path) -> None:
+    out_dir = greeter.out_dir(recording.load("halfway", tmp_path))
+    (out_dir / "details/S1/2.json").write_text("{}")
+    assert "missing or changed" in "\n".join(typed("santiago show S1.1", out_dir.parents[2]))
 
 
-def test_a_substep_is_shown_and_explained_by_its_own_name(halfway: Path) -> None:
-    shown = look(halfway, "show", "s1.1")
-    assert "S1.1 The word" in shown
-    assert "write hello.txt" in shown
-    assert "grep hello hello.txt" in shown
-    assert "S1.2 The world: asks you" in look(halfway, "explain", "S1.2")
-    assert "(its substep)" in look(halfway, "explain", "S1")
+def test_lines_24_and_34_the_log_tells_who_answered_what_and_a_step_that_was_put_off_says_so(tmp_path: Path) -> None:
+    """Line 24: who; line 34: that it was put off."""
+    repo = recording.load("halfway", tmp_path / "a")
+    assert any(line.endswith("answered S1-detail-2: approve  by ann") for line in typed("santiago log", repo))
+    put_off = greeter.out_dir(recording.load("put-off", tmp_path / "b"))
+    assert told(put_off, "status")["stories"][0]["deferred"] is True
 
 
-def test_a_substep_whose_plan_was_changed_can_still_be_looked_at(halfway: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(halfway, tmp_path / "copy")
-    (copy / "details/S1/2.json").write_text("{}")
-    repo = halfway.parents[2]
-    assert "missing or changed" in santiago("show", copy, "S1.1", cwd=repo, env=greeter.place(repo)).stdout
-
-
-def test_line_24_the_log_tells_who_answered_what(halfway: Path) -> None:
-    shown = look(halfway, "log")
-    assert "answered S1-detail-2: approve  by ann" in shown
-    assert "split    S1 Say hello into S1.1, S1.2" in shown
-    assert "start    S1.2 The world  (attempt 1 of 2)" in shown
-    assert "S1.1" not in look(halfway, "log", "--story", "S1.2")
-
-
-def test_line_34_a_step_that_was_put_off_says_so(asking: Path, tmp_path: Path) -> None:
-    repo = shutil.copytree(asking.parents[2], tmp_path / "repo", symlinks=True)
-    out_dir = greeter.out_dir(repo)
-    stepwise.answer(out_dir, "defer")
-    assert by_id(out_dir)["S1"]["deferred"] is True
-    assert "- put off  S1" in look(out_dir, "status", "--stories")
-    assert "put off" in look(out_dir, "explain", "S1")
-
-
-def test_line_16_a_change_reaches_a_substep_whose_work_waits_for_a_word(halfway: Path, tmp_path: Path) -> None:
-    repo = shutil.copytree(halfway.parents[2], tmp_path / "repo", symlinks=True)
-    out_dir = greeter.out_dir(repo)
-    asked = santiago("change", out_dir, "s1.2", "--text", "louder", cwd=repo, env=greeter.place(repo))
+def test_line_16_a_change_reaches_a_substep_whose_work_waits_for_a_word(copied: Path) -> None:
+    repo = copied.parents[2]
+    asked = inside("change", copied, "s1.2", "--text", "louder", cwd=repo, env=greeter.place(repo))
     assert (asked.returncode, "the next attempt of S1.2" in asked.stderr) == (0, True), asked.stderr
-    santiago("resume", out_dir, cwd=repo, env=greeter.place(repo))
-    assert load(out_dir).state.stories["S1.2"].notes == ("louder",)
-    assert told(out_dir, "status")["questions"][0]["id"] == "S1.2-result-2"
+    santiago("resume", copied, cwd=repo, env=greeter.place(repo))
+    state = load(copied).state
+    assert state.stories["S1.2"].notes == ("louder",)
+    assert [one.id for one in state.open_questions()] == ["S1.2-result-2"]
 
 
-def test_a_run_with_substeps_ends_with_a_result_of_its_stories(halfway: Path, tmp_path: Path) -> None:
-    repo = shutil.copytree(halfway.parents[2], tmp_path / "repo", symlinks=True)
-    out_dir = greeter.out_dir(repo)
+def test_a_run_with_substeps_ends_with_a_result_of_its_stories(copied: Path) -> None:
     for _ in range(3):
-        stepwise.answer(out_dir)
-    assert load(out_dir).state.stories["S1"].phase == "done"
-    result = json.loads((out_dir / "result.json").read_text())
+        stepwise.answer(copied)
+    assert load(copied).state.stories["S1"].phase == "done"
+    result = json.loads((copied / "result.json").read_text())
     assert [(story["id"], story["attempts"]) for story in result["stories"]] == [("S1", 3), ("S2", 0), ("S3", 0)]
-    session = json.loads((out_dir / "planning/session.json").read_text())
+    session = json.loads((copied / "planning/session.json").read_text())
     assert (session["resumable_state"]["story"], session["chunk_history"][0]["retries"]) == ("S2", 1)
-    assert look(out_dir, "audit").startswith("clean")
+    assert told(copied, "audit")["findings"] == []
 
 
-def test_line_18_the_work_of_a_substep_whose_start_was_killed_is_judged_by_the_next(
-    halfway: Path, tmp_path: Path
-) -> None:
-    repo = shutil.copytree(halfway.parents[2], tmp_path / "repo", symlinks=True)
-    out_dir = greeter.out_dir(repo)
-    cut_after(out_dir, b'"attempt_started"')
-    assert load(out_dir).state.running == {"S1.2"}
-    santiago("resume", out_dir, cwd=repo, env=greeter.place(repo))
-    state = load(out_dir).state
+def test_line_18_the_work_of_a_substep_whose_start_was_killed_is_judged_by_the_next(copied: Path) -> None:
+    cut_after(copied, b'"attempt_started"')
+    assert load(copied).state.running == {"S1.2"}
+    santiago("resume", copied, cwd=copied.parents[2], env=greeter.place(copied.parents[2]))
+    state = load(copied).state
     assert [one.id for one in state.open_questions()] == ["S1.2-result-1"]
     assert (state.stories["S1.2"].attempts, state.stories["S1.2"].phase) == (1, "verified")
 
@@ -185,31 +142,24 @@ def cut_after(out_dir: Path, kind: bytes) -> None:
 # audit
 
 
-def test_an_audit_knows_the_files_of_detailed_plans(halfway: Path) -> None:
-    found = told(halfway, "audit")
-    assert (found["clean"], found["findings"], found["checked"]["files of plans"]) == (True, [], 8)
+def test_line_32_an_audit_knows_the_files_of_detailed_plans_and_finds_each_that_was_changed_or_added(
+    halfway: Path, tmp_path: Path
+) -> None:
+    clean = told(halfway, "audit")
+    assert (clean["clean"], clean["findings"], clean["checked"]["files of plans"]) == (True, [], 8)
+    for name in ("2.json", "2.md", "2.files.json", "1.json", "2.more.md"):
+        copy = shutil.copytree(halfway, tmp_path / name)
+        (copy / f"details/S1/{name}").write_text("{}")
+        kind = "file_unknown" if name == "2.more.md" else "file_changed"
+        assert (kind, f"details/S1/{name}") in audited(halfway, copy)
 
 
-@pytest.mark.parametrize("name", ["2.json", "2.md", "2.files.json", "1.json"])
-def test_line_32_an_audit_finds_a_detailed_plan_that_was_changed(halfway: Path, tmp_path: Path, name: str) -> None:
+def test_an_audit_knows_a_proposal_that_was_killed(halfway: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(halfway, tmp_path / "copy")
-    (copy / f"details/S1/{name}").write_text("{}")
-    assert ("file_changed", f"details/S1/{name}") in audited(halfway, copy)
-
-
-def test_an_audit_finds_a_file_that_was_put_beside_a_detailed_plan(halfway: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(halfway, tmp_path / "copy")
-    (copy / "details/S1/2.more.md").write_text("also do this")
-    assert ("file_unknown", "details/S1/2.more.md") in audited(halfway, copy)
-
-
-def test_an_audit_knows_a_proposal_that_was_killed(asking: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(asking, tmp_path / "copy")
     cut_after(copy, b'"proposal_started"')
-    assert not [path for _, path in audited(asking, copy) if path.startswith("details/")]
+    assert not [path for _, path in audited(halfway, copy) if path.startswith("details/")]
 
 
 def audited(run: Path, copy: Path) -> list[tuple[str, str]]:
-    repo = run.parents[2]
-    seen = santiago("audit", copy, "--repo", repo, "--json", cwd=repo, env=greeter.place(repo))
-    return [(one["code"], one["where"]) for one in json.loads(seen.stdout)["findings"]]
+    findings = told(run, "audit", copy, "--repo", run.parents[2])["findings"]
+    return [(one["code"], one["where"]) for one in findings]

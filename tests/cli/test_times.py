@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from santiago.app.history import History
+from santiago.app.loading import frozen
+from santiago.app.start.header import RunHeader
+from santiago.cli.view.screen import Screen
 from santiago.contract.events import Context, Event, EventKind
 from santiago.contract.phases import RunPhase
 from santiago.util.clock import moment, time_of_day, zone
 from tests.cli import greeter
-from tests.cli.santiago import santiago
+from tests.transcripts import recording
+from tests.transcripts.playing import typed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,15 +106,25 @@ def test_a_time_is_told_as_the_clock_on_the_wall_shows_it() -> None:
 
 
 def test_people_read_local_times_and_programs_read_utc(tmp_path: Path) -> None:
-    """The lines of a run, whose head names the zone, and `santiago log`; the log itself and `--json` stay as they are."""
-    repo = greeter.make(tmp_path / "repo")
-    ran = greeter.carry_out(repo, {"TZ": "Etc/GMT-9"})  # east of Greenwich, whatever its name says
-    assert (ran.returncode, "2 at a time, times in +09" in ran.stderr) == (0, True), ran.stderr
-    env = {**greeter.place(repo), "TZ": "Etc/GMT-9"}
+    """The lines of a run and `santiago log`; the log itself and `--json` stay as they are."""
+    repo = recording.load("finished", tmp_path)
     begun = json.loads((greeter.out_dir(repo) / "progress.ndjson").read_text().splitlines()[0])["timestamp"]
     here = datetime.fromisoformat(begun).astimezone(timezone(timedelta(hours=9)))
-    shown = santiago("log", cwd=repo, env=env)
-    assert shown.stdout.startswith(here.strftime("%Y-%m-%d %H:%M:%S +09 ")), shown.stdout
-    assert f"{here:%H:%M}" in next(line for line in ran.stderr.splitlines() if " chunk " in line)
-    told = santiago("log", "--json", cwd=repo, env=env)
-    assert json.loads(told.stdout.splitlines()[1])["timestamp"] == begun
+    east = "TZ=Etc/GMT-9"  # east of Greenwich, whatever its name says
+    assert typed(f"{east} santiago log", repo)[0].startswith(here.strftime("%Y-%m-%d %H:%M:%S +09 "))
+    assert typed(f"{east} santiago run prd.md", repo)[1].startswith(f"{here:%H:%M}:")
+    assert json.loads(typed(f"{east} santiago log --json", repo)[1])["timestamp"] == begun
+
+
+@pytest.mark.usefixtures("in_kolkata")
+def test_the_head_of_a_run_names_the_zone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plan, run_input = frozen(greeter.out_dir(recording.load("finished", tmp_path)))
+    screen = Screen(plan, run_input, as_json=False)
+    head = RunHeader(
+        run_id="r", agent="a", sandbox="none", jobs=2, stories=3, chunks=2, out_dir=tmp_path, resumed=False, notices=()
+    )
+    screen.header(head)
+    screen.close()
+    assert capsys.readouterr().err.endswith(
+        "begins: 3 stories in 2 chunks, agent a, sandbox none, 2 at a time, times in IST\n"
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,11 +11,15 @@ import pytest
 
 from santiago.artifacts.lock import Lock
 from tests.cli import greeter
+from tests.cli.inside import Told, inside
 from tests.cli.santiago import santiago
 
 if TYPE_CHECKING:
-    import subprocess
     from pathlib import Path
+
+    from tests.cli.conftest import Done
+
+pytestmark = pytest.mark.xdist_group("which run")
 
 
 class Two(NamedTuple):
@@ -24,11 +29,8 @@ class Two(NamedTuple):
     older: Path
     newer: Path
 
-    def says(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return santiago(*arguments, cwd=self.repo, env=greeter.place(self.repo))
-
-    def logs(self) -> list[bytes]:
-        return [(run / "progress.ndjson").read_bytes() for run in (self.older, self.newer)]
+    def says(self, *arguments: str) -> Told:
+        return inside(*arguments, cwd=self.repo, env=greeter.place(self.repo))
 
 
 @pytest.fixture(scope="module")
@@ -47,36 +49,37 @@ def run_id(out_dir: Path) -> str:
     return found
 
 
-def test_resume_goes_on_with_the_latest_that_is_not_finished_and_says_which(two: Two) -> None:
+def test_resume_goes_on_with_the_latest_that_is_not_finished_says_which_and_does_not_make_it_the_newest(
+    two: Two,
+) -> None:
+    """Newest is what began last; otherwise the order in which runs are listed would follow nothing that is seen."""
     said = two.says("resume", "--only", "S2")
     assert said.returncode == 0
     assert f"the newest run, {run_id(two.newer)}, is finished; going on with {run_id(two.older)}" in said.stderr
+    assert two.says("resume", run_id(two.older), "--only", "S2").returncode == 0
+    told = json.loads(two.says("status", "--json").stdout)
+    assert told["run_id"] == run_id(two.newer)
+    assert [other["run_id"] for other in told["others"]] == [run_id(two.older)]
 
 
-def test_where_all_are_finished_there_is_nothing_to_resume_and_nothing_begins(tmp_path: Path) -> None:
-    repo = greeter.make(tmp_path / "repo")
-    assert greeter.carry_out(repo).returncode == 0
-    log = greeter.out_dir(repo) / "progress.ndjson"
-    before = log.read_bytes()
-    said = santiago("resume", cwd=repo, env=greeter.place(repo))
-    assert (said.returncode, f"{run_id(log.parent)} is finished; nothing to resume" in said.stderr) == (0, True)
-    first, second = santiago("resume", "--json", cwd=repo, env=greeter.place(repo)).stdout.splitlines()
-    assert (json.loads(first)["type"], json.loads(second)["type"]) == ("stream", "nothing_to_resume")
-    assert log.read_bytes() == before
-
-
-def test_a_run_whose_last_event_came_before_a_crash_and_its_result_after_it_is_still_gone_on_with(
-    tmp_path: Path,
+def test_where_all_are_finished_nothing_begins_and_a_result_that_a_crash_took_is_written_again(
+    success: Done, tmp_path: Path
 ) -> None:
-    """Promise 3: killed between the two, the run has ended by its log, and the next start writes what is missing."""
-    repo = greeter.make(tmp_path / "repo")
-    assert greeter.carry_out(repo).returncode == 0
-    result = greeter.out_dir(repo) / "result.json"
-    before = result.read_bytes()
+    """Promise 3: killed between the last event and the result, the run has ended by its log, and is still gone on with."""
+    repo = shutil.copytree(success.repo, tmp_path / "repo", symlinks=True)
+    env, out_dir = greeter.place(repo), greeter.out_dir(repo)
+    log, result = (out_dir / name for name in ("progress.ndjson", "result.json"))
+    before = (log.read_bytes(), result.read_bytes())
+    first, second = inside("resume", "--json", cwd=repo, env=env).stdout.splitlines()
+    assert (json.loads(first)["type"], json.loads(second)["type"]) == ("stream", "nothing_to_resume")
+    assert (log.read_bytes(), result.read_bytes()) == before
     result.unlink()
-    said = santiago("resume", cwd=repo, env=greeter.place(repo))
+    said = inside("resume", cwd=repo, env=env)
     assert said.returncode == 0, said.stderr
-    assert result.read_bytes() == before
+    assert result.read_bytes() == before[1]
+    out_dir.rename(tmp_path / "elsewhere")  # and what is gone is not the newest
+    told = inside("status", cwd=repo, env=env)
+    assert (told.returncode, "no run yet" in told.stderr) == (2, True)
 
 
 def test_what_is_running_is_meant_before_what_is_newer(two: Two) -> None:
@@ -89,14 +92,14 @@ def test_what_is_running_is_meant_before_what_is_newer(two: Two) -> None:
     assert json.loads(two.says("status", "--json").stdout)["run_id"] == run_id(two.newer)
 
 
-@pytest.mark.parametrize("words", [("stop",), ("status",), ("log", "--follow"), ("change", "S3", "--text", "blue")])
-def test_where_several_are_running_one_has_to_be_named(two: Two, words: tuple[str, ...]) -> None:
+def test_where_several_are_running_one_has_to_be_named(two: Two) -> None:
     with ExitStack() as stack:
         for run in (two.older, two.newer):
             stack.enter_context(Lock(run, since="now"))
-        told = two.says(*words)
-    assert told.returncode == 2
-    assert f"{run_id(two.newer)}, {run_id(two.older)}" in told.stderr
+        for words in (("stop",), ("status",), ("log", "--follow"), ("change", "S3", "--text", "blue")):
+            told = two.says(*words)
+            assert told.returncode == 2, words
+            assert f"{run_id(two.newer)}, {run_id(two.older)}" in told.stderr
     assert not list(two.repo.glob("*/inbox/*.json"))
 
 
@@ -112,26 +115,10 @@ def test_a_refusal_to_go_on_names_the_run(two: Two) -> None:
     assert (refused.returncode, str(two.older) in refused.stderr) == (20, True)
 
 
-def test_resuming_an_older_run_does_not_make_it_the_newest(two: Two) -> None:
-    """Newest is what began last; otherwise the order in which runs are listed would follow nothing that is seen."""
-    assert two.says("resume", run_id(two.older), "--only", "S2").returncode == 0
-    told = json.loads(two.says("status", "--json").stdout)
-    assert told["run_id"] == run_id(two.newer)
-    assert [other["run_id"] for other in told["others"]] == [run_id(two.older)]
-
-
-def test_a_run_whose_folder_is_gone_is_not_the_newest(tmp_path: Path) -> None:
-    repo = greeter.make(tmp_path / "repo")
-    assert greeter.carry_out(repo).returncode == 0
-    greeter.out_dir(repo).rename(tmp_path / "elsewhere")
-    told = santiago("status", cwd=repo, env=greeter.place(repo))
-    assert (told.returncode, "no run yet" in told.stderr) == (2, True)
-
-
-@pytest.mark.parametrize("command", ["status", "log", "stop", "resume"])
-def test_outside_a_repository_it_is_that_what_is_said(tmp_path: Path, command: str) -> None:
-    told = santiago(command, cwd=tmp_path, env=greeter.place(tmp_path))
-    assert (told.returncode, "this is not a git repository" in told.stderr) == (2, True)
+def test_outside_a_repository_it_is_that_what_is_said(tmp_path: Path) -> None:
+    for command in ("status", "log", "stop", "resume"):
+        told = inside(command, cwd=tmp_path, env=greeter.place(tmp_path))
+        assert (told.returncode, "this is not a git repository" in told.stderr) == (2, True), command
 
 
 def test_status_says_how_many_more_runs_there_are_than_it_names(two: Two) -> None:
