@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from santiago.contract.plan import Plan
 from santiago.contract.seal import plan_digest
 from santiago.planner.compile import Compilation, compile_plan
 from santiago.planner.source import Options, Source
+from tests.util.each import each
 
 PRD = """\
 # PRD: Billing
@@ -171,7 +171,7 @@ def test_a_dependency_on_words_that_are_no_id_is_a_warning_and_neither_an_edge_n
     assert not any(story.depends_on or story.external_depends_on for story in result.plan.stories)
 
 
-@pytest.mark.parametrize(
+@each(
     "line", ["### R1: One (depends on nothing)", "- works (requires a login)", "Its dependencies: a login", "- works (Deprecation, Link)"]
 )  # fmt: skip
 def test_a_sentence_that_declares_no_order_is_no_finding(line: str) -> None:
@@ -179,8 +179,8 @@ def test_a_sentence_that_declares_no_order_is_no_finding(line: str) -> None:
     assert "dependency_unclear" not in [finding.code for finding in result.findings]
 
 
-@pytest.mark.parametrize("under", ["- [ ] it works", "- it works", "Some text", "1. it works"])
-@pytest.mark.parametrize("indent", ["", "  "])
+@each("under", ["- [ ] it works", "- it works", "Some text", "1. it works"])
+@each("indent", ["", "  "])
 def test_a_dependency_is_told_with_its_own_line_wherever_it_stands(under: str, indent: str) -> None:
     result = compiled(f"# PRD\n### R1: One\n{under}\n{indent}Depends on: R9\n- last (needs\n  R8)\n### R2: Two\n")
     said = {f.message.split()[3].strip(","): f.line for f in result.findings if f.code == "external_dependency"}
@@ -206,7 +206,7 @@ def test_chunk_labels_numbered_against_their_order_are_warned_of() -> None:
     assert "chunk_order" in codes(compiled(text), "warning")
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "says"),
     [
         (lambda text: text.replace("\n\n", "\n\n\n\n"), "blank lines"),
@@ -247,7 +247,7 @@ def numbered(count: int, *, ids: bool) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("ids", [True, False], ids=["with ids", "without ids"])
+@each("ids", [True, False])
 @given(data=st.data())
 def test_one_requirement_added_anywhere_keeps_the_ids_of_a_hundred_others(ids: bool, data: st.DataObject) -> None:
     parts = numbered(100, ids=ids)
@@ -313,7 +313,7 @@ def test_no_text_makes_the_compiler_fail_and_every_result_is_a_plan_or_a_refusal
         assert all(a.line <= b.line for a, b in pairwise(result.plan.findings))
 
 
-@pytest.mark.parametrize("title", ["Notes", "PRD: Notes", "Risks", "Product requirements: Metrics", "Out of scope"])
+@each("title", ["Notes", "PRD: Notes", "Risks", "Product requirements: Metrics", "Out of scope"])
 def test_the_name_of_the_document_is_no_section_that_work_is_left_out_of(title: str) -> None:
     plan = plan_of(f"# {title}\n\n## R1: One\n\n- [ ] one\n\n## Out of scope\n\n- [ ] two\n")
     assert [story.title for story in plan.stories] == ["One"]
