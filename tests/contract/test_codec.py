@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,9 @@ from santiago.contract.plan import Plan
 from santiago.contract.policy import Limits, RunInput
 from santiago.contract.reasons import Reason
 from santiago.contract.result import Result, Session
+from santiago.contract.schema import SCHEMAS
 from santiago.contract.units import Minutes, Seconds, Usd
+from tests.contract.test_schema import validator
 from tests.contract.values import LARGEST, example, mutants, values
 from tests.util.each import each
 
@@ -58,7 +61,7 @@ def refusal_of(raw: bytes) -> SantiagoError:
 # Writing
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(plan=values(Plan))
 def test_canonical_json_is_sorted_indented_unescaped_and_ends_in_a_newline(plan: Plan) -> None:
     written = canonical(plan)
@@ -66,7 +69,7 @@ def test_canonical_json_is_sorted_indented_unescaped_and_ends_in_a_newline(plan:
     assert written == plain.encode()
 
 
-@settings(max_examples=300)
+@settings(max_examples=80)
 @given(data=st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20,
@@ -117,27 +120,28 @@ def test_a_digest_is_the_sha256_of_the_canonical_bytes() -> None:
 # Round trips
 
 
-@every_document
-@settings(max_examples=40)
+@each("name", SCHEMAS)
+@settings(max_examples=25)
 @given(data=st.data())
-def test_what_is_written_is_read_back_the_same(kind: type, data: st.DataObject) -> None:
+def test_what_is_written_is_valid_and_read_back_the_same_as_the_library_would_read_it(
+    name: str, data: st.DataObject
+) -> None:
+    kind = SCHEMAS[name]
     value = data.draw(values(kind))
     written = canonical(value)
     assert decode(kind, written, "f") == value
     assert canonical(decode(kind, written, "f")) == written
-
-
-@every_document
-@settings(max_examples=40)
-@given(data=st.data())
-def test_a_short_document_is_read_as_the_library_would_read_it(kind: type, data: st.DataObject) -> None:
-    value = data.draw(values(kind))
-    written = canonical(value)
-    assert TypeAdapter(kind).validate_json(written) == value
+    assert adapter(kind).validate_json(written) == value
+    validator(name).validate(json.loads(written))
     try:
         assert plain.read(kind, json.loads(written)) == value
     except plain.NotPlainError:
         assert kind is LogLine  # lines of the log have a reader of their own
+
+
+@cache
+def adapter(kind: type) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
 @every_document
@@ -314,7 +318,7 @@ def test_a_document_beyond_the_size_limit_is_refused(monkeypatch: pytest.MonkeyP
     assert refusal_of(b" " * (2**20 + 1)).message == "larger than 1 MiB"
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(raw=st.binary(max_size=40))
 @with_example(raw=b'{"\\ud800": 1}')
 @with_example(raw=b'{"contract_version": {"a": []}}')

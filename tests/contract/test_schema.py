@@ -12,14 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import santiago
 from santiago.contract.codec import canonical, decode, to_data
 from santiago.contract.errors import SantiagoError
 from santiago.contract.schema import SCHEMAS, schema_of
-from tests.contract.values import example, hints, mutants, required, values
+from tests.contract.values import example, hints, mutants, required
 from tests.util.each import each
 
 every_document = each("name", SCHEMAS)
@@ -49,14 +47,6 @@ def test_every_setting_of_a_run_input_says_what_it_means() -> None:
     assert [name for name, one in fields.items() if not one.get("description") and "$ref" not in one] == []
     assert [part for part, each in parts.items() if not each.get("description")] == []
     assert fields["Limits.story_max_attempts"]["description"] == "Attempts of one story."
-
-
-@every_document
-@settings(max_examples=40)
-@given(data=st.data())
-def test_what_the_program_writes_is_valid(name: str, data: st.DataObject) -> None:
-    written = json.loads(canonical(data.draw(values(SCHEMAS[name]))))
-    validator(name).validate(written)
 
 
 @every_document

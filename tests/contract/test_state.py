@@ -321,7 +321,7 @@ class AnyLegalLog(RuleBasedStateMachine):
 
 
 TestAnyLegalLog = AnyLegalLog.TestCase
-TestAnyLegalLog.settings = settings(max_examples=100, stateful_step_count=30)
+TestAnyLegalLog.settings = settings(max_examples=40, stateful_step_count=30)
 
 
 # No illegal move ever folds

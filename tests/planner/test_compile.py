@@ -247,17 +247,23 @@ def numbered(count: int, *, ids: bool) -> list[str]:
     ]
 
 
-@each("ids", [True, False])
-@given(data=st.data())
-def test_one_requirement_added_anywhere_keeps_the_ids_of_a_hundred_others(ids: bool, data: st.DataObject) -> None:
+def added_at(place: int, *, ids: bool) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the ids of a hundred requirements by title, and those after one more was added at this place."""
     parts = numbered(100, ids=ids)
-    old = plan_of("# PRD\n\n" + "".join(parts))
-    place = data.draw(st.integers(0, 100))
     added = "### R777: A new one\n\n- [ ] it is new\n" if ids else "- [ ] A new thing\n"
+    old = plan_of("# PRD\n\n" + "".join(parts))
     new = plan_of("# PRD\n\n" + "".join([*parts[:place], added, *parts[place:]]), against=old)
-    kept = {story.title: story.id for story in old.stories}
-    assert {s.title: s.id for s in new.stories if s.title in kept} == kept
-    assert [s.id for s in new.stories if s.title not in kept] == ["S101"]
+    return {story.title: story.id for story in old.stories}, {story.title: story.id for story in new.stories}
+
+
+@each("ids", [True, False])
+@each("place", [0, 1, 37, 99, 100])
+def test_one_requirement_added_anywhere_keeps_the_ids_of_a_hundred_others(place: int, ids: bool) -> None:
+    """At every place: `python -m proofs ids`."""
+    kept, now = added_at(place, ids=ids)
+    assert len(now) == 101
+    assert {title: now[title] for title in kept} == kept
+    assert [now[title] for title in now if title not in kept] == ["S101"]
 
 
 def test_against_an_old_plan_the_difference_is_said() -> None:

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from santiago.workspace import git as running
-from tests.workspace.conftest import ENV, Bench, git, write
+from tests.workspace.conftest import ALONE, ENV, Bench, git, write
+
+WAYS = (ALONE,)
 
 BRANCH = "refs/heads/santiago/r1"
 

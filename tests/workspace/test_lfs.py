@@ -11,7 +11,9 @@ import pytest
 from santiago.contract.ports.workspace import Snapshot
 from santiago.workspace import lfs
 from tests.util.each import each
-from tests.workspace.conftest import Bench, git, write
+from tests.workspace.conftest import STAY, Bench, git, write
+
+WAYS = (STAY,)
 
 BIG, NEW = b"\0big\n" * 50_000, b"\0new\n" * 60_000
 RULES = "*.bin filter=lfs diff=lfs merge=lfs -text\n"

@@ -18,10 +18,12 @@ from hypothesis import strategies as st
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.workspace.changes import MOST_PATCH, Changes
 from tests.util.each import each
-from tests.workspace.conftest import Bench, git, make_repo, write
+from tests.workspace.conftest import STAY, Bench, git, make_repo, write
 
 if TYPE_CHECKING:
     from santiago.contract.ports.workspace import Snapshot
+
+WAYS = (STAY,)
 
 
 def take(bench: Bench, story: str = "S1") -> Snapshot:
