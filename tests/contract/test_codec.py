@@ -121,7 +121,7 @@ def test_a_digest_is_the_sha256_of_the_canonical_bytes() -> None:
 
 
 @each("name", SCHEMAS)
-@settings(max_examples=25)
+@settings(max_examples=16)
 @given(data=st.data())
 def test_what_is_written_is_valid_and_read_back_the_same_as_the_library_would_read_it(
     name: str, data: st.DataObject

@@ -119,27 +119,17 @@ def brought_to(phase: StoryPhase, *, substep: bool = False, adjusting: bool = Fa
 
 
 @every_story_phase
-def test_a_story_phase_is_a_state_of_the_execution_model(phase: StoryPhase) -> None:
+def test_lines_6_and_9_a_story_phase_is_a_state_of_the_execution_model_and_a_step_state_also_of_a_substep_and_under_changes(
+    phase: StoryPhase,
+) -> None:
+    state, step, substep, adjusting, *_ = STORY_TABLE[phase]
     journal, one = brought_to(phase)
-    assert story_status(journal.state, one) == STORY_TABLE[phase][0]
-
-
-@every_story_phase
-def test_a_story_phase_is_a_step_state(phase: StoryPhase) -> None:
-    journal, one = brought_to(phase)
-    assert step_state(journal.state, one) == STORY_TABLE[phase][1]
-
-
-@every_story_phase
-def test_line_9_a_substep_has_step_states_of_its_own(phase: StoryPhase) -> None:
+    assert (story_status(journal.state, one), step_state(journal.state, one)) == (state, step)
     journal, one = brought_to(phase, substep=True)
-    assert step_state(journal.state, one) == STORY_TABLE[phase][2]
-
-
-@each("phase", [phase for phase in StoryPhase if phase != "planned"])
-def test_line_6_changes_that_a_person_asked_for_show_in_the_step_state(phase: StoryPhase) -> None:
-    journal, one = brought_to(phase, adjusting=True)
-    assert step_state(journal.state, one) == STORY_TABLE[phase][3]
+    assert step_state(journal.state, one) == substep
+    if phase != "planned":
+        journal, one = brought_to(phase, adjusting=True)
+        assert step_state(journal.state, one) == adjusting
 
 
 def test_a_substep_under_a_change_request_is_adjusting() -> None:

@@ -290,7 +290,7 @@ def states(run: Simulation) -> list[tuple[Event, RunState]]:
     return found
 
 
-@each("seed", range(60))
+@each("seed", range(16))
 def test_refusals_cost_no_attempt_nothing_begins_during_a_wait_and_waiting_is_bounded(seed: int) -> None:
     made = refusals(seed)
     for jobs in (1, 4):
@@ -307,7 +307,7 @@ def test_refusals_cost_no_attempt_nothing_begins_during_a_wait_and_waiting_is_bo
                 assert before.refusal is None
 
 
-@each("seed", range(20))
+@each("seed", range(8))
 def test_death_at_any_event_of_a_run_that_waits_ends_like_an_uninterrupted_one(seed: int) -> None:
     """Promise 4, with waits: the same completions, and no attempt is spent by a wait."""
     made = refusals(seed, plan_size=5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from santiago.contract import codec
@@ -281,6 +281,7 @@ def test_against_an_old_plan_the_difference_is_said() -> None:
 ORDERABLE = st.lists(st.integers(1, 30), min_size=1, max_size=12, unique=True)
 
 
+@settings(max_examples=40)
 @given(numbers=ORDERABLE, data=st.data())
 def test_the_order_respects_dependencies_and_is_the_smallest_such_order(
     numbers: list[int], data: st.DataObject

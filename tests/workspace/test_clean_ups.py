@@ -128,7 +128,7 @@ def test_refs_that_are_packed_all_the_time_do_not_look_moved(bench: Bench) -> No
         packer.start()
     try:
         head = bench.workspace.begin(bench.first)
-        for number in range(25):
+        for number in range(12):
             commit = bench.work(f"S{number}", head, new=f"{number}\n")
             head = bench.workspace.advance(head, commit)
     finally:
