@@ -56,14 +56,14 @@ VALUES = st.recursive(
 
 
 @given(VALUES, st.sampled_from([None, 0, 2]), st.booleans())
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_json_agrees_with_the_standard_library(value: Any, indent: int | None, ascii_only: bool) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
     assert plain(json_tree.parse(text)) == json.loads(text) == value
 
 
 @given(st.text(alphabet='{}[],:"\\u0019eE+-. \n\ttruefalsnNaI', max_size=30))
-@settings(max_examples=500)
+@settings(max_examples=200)
 def test_json_accepts_only_what_the_standard_library_accepts(text: str) -> None:
     try:
         found = plain(json_tree.parse(text))
