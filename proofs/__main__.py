@@ -14,6 +14,7 @@ NAMES = (
     "loop",
     "powercuts",
     "parity",
+    "ids",
     "flood",
     "agents",
     "honest",

@@ -15,6 +15,7 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.util.disk import failed
 from tests.artifacts.runs import FaultyOS
+from tests.util.each import each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +28,7 @@ def planned(root: Path, name: str) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("what", ["pipe", "folder", "far too large", "too deep", "half"])
+@each("what", ["pipe", "folder", "far too large", "too deep", "half"])
 def test_planning_again_passes_over_a_run_whose_input_is_none_and_waits_for_no_pipe(tmp_path: Path, what: str) -> None:
     older = planned(tmp_path, "r_1")
     place = planned(tmp_path, "r_2") / "run-input.json"
@@ -73,7 +74,7 @@ def test_a_file_that_grows_beyond_the_limit_while_it_is_read_is_refused(
     os.close(handle)
 
 
-@pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES, errno.EEXIST, errno.ENOENT, errno.ENOSPC, errno.EIO])
+@each("number", [errno.EROFS, errno.EACCES, errno.EEXIST, errno.ENOENT, errno.ENOSPC, errno.EIO])
 def test_what_cannot_be_written_is_the_same_error_wherever_it_happens(tmp_path: Path, number: int) -> None:
     path = tmp_path / "plan.json"
     path.write_bytes(b"old")

@@ -11,6 +11,7 @@ import pytest
 
 from santiago.artifacts.inbox import LARGEST, MOST, Inbox
 from santiago.contract.ports.desk import Letter
+from tests.util.each import each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,7 +109,7 @@ def test_a_question_of_any_name_finds_its_file_and_stays_inside_the_inbox(tmp_pa
         inbox.drop(Letter(kind="change", subject="../S1"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "content"),
     [
         ("answer-Q1.json", b""),
@@ -121,7 +122,6 @@ def test_a_question_of_any_name_finds_its_file_and_stays_inside_the_inbox(tmp_pa
         ("stop.json", json.dumps({"kind": ["stop"], "subject": "", "answer": "", "text": "", "actor": ""}).encode()),
         ("whatever.txt", b"hello"),
     ],
-    ids=["empty", "deep", "not UTF-8", "a list", "huge", "another's name", "a number", "a list as kind", "something else"],
 )  # fmt: skip
 def test_what_cannot_be_understood_is_reported_and_put_away_and_stops_nobody_else(
     tmp_path: Path, name: str, content: bytes
@@ -137,7 +137,7 @@ def test_what_cannot_be_understood_is_reported_and_put_away_and_stops_nobody_els
     assert inbox.collect() == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "fault"),
     [
         ("{}", 'its "kind" is missing'),

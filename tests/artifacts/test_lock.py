@@ -17,6 +17,7 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ports.run import Sign
 from santiago.contract.reasons import Reason
 from santiago.util.clock import moment
+from tests.util.each import each
 
 SINCE = "2026-01-02T03:04:05Z"
 HOST = socket.gethostname().encode()
@@ -122,9 +123,7 @@ def test_the_next_one_finds_the_last_sign_of_a_holder_that_was_killed(tmp_path: 
     assert last_sign(tmp_path) is None
 
 
-@pytest.mark.parametrize(
-    "content", ["", "[]", '{"used_ms": 1}', '{"used_ms": "x", "steps": {}}', '{"steps": [], "used_ms": 1}']
-)
+@each("content", ["", "[]", '{"used_ms": 1}', '{"used_ms": "x", "steps": {}}', '{"steps": [], "used_ms": 1}'])
 def test_a_sign_that_cannot_be_read_is_none(tmp_path: Path, content: str) -> None:
     (tmp_path / "lock").write_text(content)
     assert last_sign(tmp_path) is None
@@ -183,9 +182,7 @@ def test_a_pipe_in_the_lock_s_place_is_refused_and_never_waited_for(tmp_path: Pa
     assert holder(tmp_path) is None
 
 
-@pytest.mark.parametrize(
-    "content", [b"[" * 1000, b'{"pid": 1e999, "host": "%b"}' % HOST, b'{"pid": %d, "host": "%b"}' % (10**30, HOST)]
-)
+@each("content", [b"[" * 1000, b'{"pid": 1e999, "host": "%b"}' % HOST, b'{"pid": %d, "host": "%b"}' % (10**30, HOST)])
 def test_a_held_lock_is_refused_whatever_its_file_was_made_to_say(tmp_path: Path, content: bytes) -> None:
     with Lock(tmp_path, since=SINCE):
         (tmp_path / "lock").write_bytes(content)

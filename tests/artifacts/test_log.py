@@ -16,7 +16,6 @@ from santiago.artifacts import frame
 from santiago.artifacts.frame import GENESIS, MAX_LINE, WrongLineError, decode, encode
 from santiago.artifacts.log import Log
 from santiago.artifacts.reader import Reader, read_log
-from santiago.contract.codec import decode as decode_document
 from santiago.contract.codec import to_data
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import Event, EventKind, LogLine
@@ -24,7 +23,8 @@ from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
 from santiago.contract.result import LogHead
 from tests.artifacts.runs import calls_of, event, events, trouble, utc, write_log
-from tests.contract.values import Mutant, example, hints, mutants, values
+from tests.contract.values import example, hints, mutants, values
+from tests.util.each import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,7 +103,7 @@ def test_what_was_recorded_is_read_back_the_same(path: Path) -> None:
     assert list(read_log(path)) == events(9)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(values(LogLine))
 def test_every_line_that_the_schema_allows_is_read_back_the_same(line: LogLine) -> None:
     fields = {name: getattr(line, name) for name in hints(Event)}
@@ -118,24 +118,22 @@ def test_every_line_that_the_schema_allows_is_read_back_the_same(line: LogLine) 
 
 ELSEWHERE = ("h ", "prev ", "seq is 0", "seq is 9")
 """What is compared with the line before, not looked at in one line alone."""
-MUTANTS = [m for m in mutants(LogLine, to_data(example(LogLine))) if not m.name.startswith(ELSEWHERE)]
 
 
 @pytest.mark.usefixtures("parser")
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_a_line_that_the_schema_refuses_is_refused_also_with_a_good_chain(mutant: Mutant) -> None:
+def test_a_line_that_the_schema_refuses_is_refused_also_with_a_good_chain() -> None:
     keys = [name for name in hints(LogLine) if name != "h"]
-    data = mutant.data if isinstance(mutant.data, dict) else {}
-    data = {**{name: data[name] for name in keys if name in data}, **{k: v for k, v in data.items() if k not in keys}}
-    data.pop("h", None)
-    data["prev"] = GENESIS
-    body = json.dumps(data, separators=(",", ":")).encode()[:-1]
-    line = body + b',"h":"' + sha256(GENESIS.encode() + body).hexdigest()[:32].encode() + b'"}\n'
-    with pytest.raises(SantiagoError):
-        decode_document(LogLine, json.dumps(mutant.data).encode(), "line")
-    found, fault = decode([line], example(LogLine).seq - 1, GENESIS, "", set())
-    assert isinstance(fault, WrongLineError)
-    assert found == []
+    whole, taken = example(LogLine), []
+    for mutant in mutants(LogLine, to_data(whole)):
+        data = mutant.data if isinstance(mutant.data, dict) else {}
+        data = {name: data[name] for name in keys if name in data} | data | {"prev": GENESIS}
+        data.pop("h", None)
+        body = json.dumps(data, separators=(",", ":")).encode()[:-1]
+        line = body + b',"h":"' + sha256(GENESIS.encode() + body).hexdigest()[:32].encode() + b'"}\n'
+        found, fault = decode([line], whole.seq - 1, GENESIS, "", set())
+        if not mutant.name.startswith(ELSEWHERE) and (found or not isinstance(fault, WrongLineError)):
+            taken.append(mutant.name)
+    assert taken == []
 
 
 def test_half_a_surrogate_pair_in_a_text_does_not_spoil_the_log(path: Path) -> None:
@@ -203,7 +201,7 @@ def test_no_flipped_bit_is_silent_and_only_one_in_the_last_line_counts_as_torn(p
     assert len(list(read_log(path))) == 3
 
 
-@pytest.mark.parametrize(
+@each(
     "change",
     [
         lambda lines: lines[:3] + lines[4:],
@@ -213,11 +211,11 @@ def test_no_flipped_bit_is_silent_and_only_one_in_the_last_line_counts_as_torn(p
         lambda lines: [*lines[:3], b"", *lines[3:]],
         lambda lines: lines[1:],
     ],
-    ids=["dropped", "swapped", "repeated", "edited", "blank line put in", "first dropped"],
 )
 def test_a_changed_line_in_the_middle_is_refused_with_its_number_and_nothing_changes(
-    path: Path, change: Callable[[list[bytes]], list[bytes]]
+    tmp_path: Path, change: Callable[[list[bytes]], list[bytes]]
 ) -> None:
+    path = tmp_path / "progress.ndjson"
     raw = b"\n".join(change(write_log(path, 8).splitlines())) + b"\n"
     path.write_bytes(raw)
     with pytest.raises(SantiagoError) as caught:
@@ -228,7 +226,7 @@ def test_a_changed_line_in_the_middle_is_refused_with_its_number_and_nothing_cha
     assert path.read_bytes() == raw
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "words"),
     [
         ({"event": "agent_says_done"}, "no event 'agent_says_done'"),
@@ -246,8 +244,9 @@ def test_a_changed_line_in_the_middle_is_refused_with_its_number_and_nothing_cha
 )
 @pytest.mark.usefixtures("parser")
 def test_a_forged_line_with_a_good_hash_is_refused_and_never_cut(
-    path: Path, changes: dict[str, Any], words: str
+    tmp_path: Path, changes: dict[str, Any], words: str
 ) -> None:
+    path = tmp_path / "progress.ndjson"
     path.write_bytes(forged(changes))
     error = refusal(path)
     assert words in error.message
@@ -255,8 +254,9 @@ def test_a_forged_line_with_a_good_hash_is_refused_and_never_cut(
 
 
 @pytest.mark.usefixtures("parser")
-@pytest.mark.parametrize("text", [b"[" * 100_000 + b"]" * 100_000, b"\xe4", b'"a\nb"', b"1" * 5000])
-def test_a_forged_line_that_no_parser_takes_is_refused(path: Path, text: bytes) -> None:
+@each("text", [b"[" * 100_000 + b"]" * 100_000, b"\xe4", b'"a\nb"', b"1" * 5000])
+def test_a_forged_line_that_no_parser_takes_is_refused(tmp_path: Path, text: bytes) -> None:
+    path = tmp_path / "progress.ndjson"
     *before, last, _ = forged({"context": {"text": "HERE"}}).split(b"\n")
     body = last[: last.index(b',"h":')].replace(b'"HERE"', text)
     prev = json.loads(last)["prev"].encode()
@@ -310,12 +310,12 @@ def test_a_missing_log_is_no_new_run_where_a_head_is_known(path: Path) -> None:
 # The torn tail
 
 
-@pytest.mark.parametrize(
+@each(
     "tail",
     [b'{"seq":4,"timest', b"\0" * 4096, b'{"seq":4' + b"\0" * 5000, b'{"seq":4}\n', b'{"seq":4}\n' + b"\0" * 99, b"x" * (3 << 20)],
-    ids=["half a line", "zeros", "half a line and zeros", "a line whose hash fails", "that and zeros", "three MiB"],
 )  # fmt: skip
-def test_a_torn_tail_is_set_aside_byte_for_byte_and_recorded_and_the_run_goes_on(path: Path, tail: bytes) -> None:
+def test_a_torn_tail_is_set_aside_byte_for_byte_and_recorded_and_the_run_goes_on(tmp_path: Path, tail: bytes) -> None:
+    path = tmp_path / "progress.ndjson"
     raw = write_log(path, 3)
     path.write_bytes(raw + tail)
     seen: list[Event] = []
@@ -359,8 +359,9 @@ def test_a_reader_leaves_a_torn_tail_where_it_is(path: Path) -> None:
 # Other things in the log's place, other writers
 
 
-@pytest.mark.parametrize("what", ["pipe", "link", "folder"])
-def test_what_is_no_regular_file_is_refused_and_never_waited_for(path: Path, what: str) -> None:
+@each("what", ["pipe", "link", "folder"])
+def test_what_is_no_regular_file_is_refused_and_never_waited_for(tmp_path: Path, what: str) -> None:
+    path = tmp_path / "progress.ndjson"
     match what:
         case "pipe":
             os.mkfifo(path)
@@ -386,8 +387,9 @@ def test_two_writers_the_second_to_write_is_told_and_nothing_is_overwritten(path
     assert [one.story_id for one in read_log(path)][2:] == ["S1"]
 
 
-@pytest.mark.parametrize("how", ["replaced", "removed", "cut"])
-def test_a_log_that_was_replaced_removed_or_cut_under_a_running_run_stops_it(path: Path, how: str) -> None:
+@each("how", ["replaced", "removed", "cut"])
+def test_a_log_that_was_replaced_removed_or_cut_under_a_running_run_stops_it(tmp_path: Path, how: str) -> None:
+    path = tmp_path / "progress.ndjson"
     raw = write_log(path, 3)
     log = Log.open(path, utc)
     if how == "cut":

@@ -14,6 +14,7 @@ from santiago.artifacts.registry import common_git_dir, forget, register, runs, 
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase
 from tests.artifacts.runs import event, utc
+from tests.util.each import each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +56,7 @@ def test_all_worktrees_of_a_repository_share_one_registry(tmp_path: Path) -> Non
     assert common_git_dir(tmp_path) is None
 
 
-@pytest.mark.parametrize("what", ["pipe", "zeros", "far too large"])
+@each("what", ["pipe", "zeros", "far too large"])
 def test_what_is_no_git_directory_and_no_word_of_one_is_none_and_never_waited_for(tmp_path: Path, what: str) -> None:
     if what == "pipe":
         os.mkfifo(tmp_path / ".git")
@@ -85,9 +86,7 @@ def test_a_run_can_be_resumed_until_its_log_says_that_it_succeeded_and_its_resul
     assert [standing(run) for run in runs(common)] == ["ended", "resumable", "resumable"]
 
 
-def test_a_run_whose_out_dir_is_gone_is_listed_as_gone_and_a_moved_one_can_be_registered_again(
-    common: Path,
-) -> None:
+def test_a_run_whose_out_dir_is_gone_is_listed_as_gone_and_a_moved_one_can_be_registered_again(common: Path) -> None:
     a_run(common, "r_1", "2026-01-01T00:00:00Z", RunPhase.CREATED)
     out = a_run(common, "r_2", "2026-01-02T00:00:00Z", RunPhase.CREATED)
     shutil.move(out, out.with_name("moved"))

@@ -27,6 +27,7 @@ from santiago.contract.result import LogHead, Result, Summary, TotalUsage
 from santiago.contract.state import initial
 from tests.artifacts.runs import FaultyOS, calls_of, event, file_store, trouble
 from tests.contract.histories import plan_of
+from tests.util.each import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,7 +93,7 @@ def test_a_plan_that_was_planned_again_before_the_run_began_replaces_the_old_one
     assert store.frozen(Plan) == PLAN
 
 
-@pytest.mark.parametrize("name", ["plan.json", "run-input.json"])
+@each("name", ["plan.json", "run-input.json"])
 def test_a_frozen_file_that_was_edited_after_the_run_began_is_refused(tmp_path: Path, name: str) -> None:
     begun(tmp_path).close()
     file = tmp_path / name
@@ -124,7 +125,7 @@ def test_a_log_that_tells_an_impossible_story_is_refused_with_its_line(tmp_path:
     assert (caught.value.kind, caught.value.line) == (Kind.BLOCKED, 2)
 
 
-@pytest.mark.parametrize("content", [None, b""], ids=["missing", "empty"])
+@each("content", [None, b""])
 def test_a_result_without_its_log_is_damage_and_never_a_new_run(tmp_path: Path, content: bytes | None) -> None:
     store = begun(tmp_path)
     store.put_result(result("late", store.head))
@@ -189,7 +190,7 @@ def test_a_damaged_result_is_set_aside_and_written_again_from_the_log(tmp_path: 
 # Paths
 
 
-@pytest.mark.parametrize("path", ["../x", "/etc/x", "a/../../x", "", "a//b", "./a", "a/.", "a\0b"])
+@each("path", ["../x", "/etc/x", "a/../../x", "", "a//b", "./a", "a/.", "a\0b"])
 def test_a_path_that_could_leave_the_out_dir_is_never_used(tmp_path: Path, path: str) -> None:
     store = begun(tmp_path / "out")
     attempts: list[Callable[[], object]] = [
@@ -203,7 +204,7 @@ def test_a_path_that_could_leave_the_out_dir_is_never_used(tmp_path: Path, path:
     assert [one.name for one in tmp_path.iterdir()] == ["out"]
 
 
-@pytest.mark.parametrize("place", ["attempts/S1", "attempts/S1/1", "attempts/S1/1/outcome.json"])
+@each("place", ["attempts/S1", "attempts/S1/1", "attempts/S1/1/outcome.json"])
 def test_a_planted_link_is_refused_for_reading_and_writing_and_its_target_stays_as_it_was(
     tmp_path: Path, place: str
 ) -> None:
@@ -256,7 +257,7 @@ def test_a_planted_pipe_is_refused_and_never_waited_for(tmp_path: Path) -> None:
 # Whole or not at all
 
 
-@pytest.mark.parametrize("half", [False, True])
+@each("half", [False, True])
 def test_a_file_that_cannot_be_replaced_stays_as_it_was(tmp_path: Path, half: bool) -> None:
     store = begun(tmp_path)
     store.put("planning/session.json", b"the old one")

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from santiago.contract.answers import APPROVING, CONSENT, KINDS, Understood, describe, understood
 from santiago.contract.errors import Kind, SantiagoError
+from tests.util.each import each
 
 NONE = None
 """Refused."""
@@ -50,7 +51,7 @@ MEANT: list[tuple[str, str, tuple[str, str] | None]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "said", "meant"), MEANT)
+@each(("kind", "said", "meant"), MEANT)
 def test_every_phrase_means_what_it_says_to_that_kind_of_question(
     kind: str, said: str, meant: tuple[str, str] | None
 ) -> None:

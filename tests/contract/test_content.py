@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from santiago.contract.content import content_of, contents_of
 from santiago.planner.compile import compile_plan
 from santiago.planner.source import Source
 from tests.cli.greeter import PRD
+from tests.util.each import each
 
 
 def contents(text: str) -> dict[str, str]:
@@ -18,7 +17,7 @@ def contents(text: str) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [("Say hello", "Say hi"), ("hello.txt says hello", "hello.txt says hi"), ("grep hello", "grep -w hello")],
 )
@@ -28,7 +27,7 @@ def test_words_criteria_and_checks_are_the_content(old: str, new: str) -> None:
     assert (before["S2"], before["S3"]) == (after["S2"], after["S3"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("- [ ] hello", "- [x] hello"),

@@ -12,6 +12,7 @@ from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
 from santiago.contract.state import StoryState
 from santiago.contract.units import Usd
+from tests.util.each import each
 
 NEW = StoryState(id="S1", index=0, chunk="C01", unmet=0)
 TRIED = StoryState(id="S1", index=0, chunk="C01", unmet=0, attempts=2)
@@ -37,9 +38,7 @@ def test_what_nobody_said_about_usage_is_not_in_the_fact() -> None:
     assert spent(Usage(tokens=7)) == {"tokens": 7}
 
 
-@pytest.mark.parametrize(
-    ("story", "told", "attempt"), [(NEW, None, None), (TRIED, None, 2), (TRIED, 3, 3), (NEW, 1, 1), (TRIED, 0, None)]
-)
+@each(("story", "told", "attempt"), [(NEW, None, None), (TRIED, None, 2), (TRIED, 3, 3), (NEW, 1, 1), (TRIED, 0, None)])
 def test_a_fact_of_a_story_is_about_its_latest_attempt_unless_told(
     story: StoryState, told: int | None, attempt: int | None
 ) -> None:

@@ -9,11 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from santiago import contract
 from tests.cli import greeter
 from tests.cli.santiago import santiago
+from tests.util.each import each
 
 HEAVY = {"pydantic", "pydantic_core", "rich", "yaml", "markdown_it", "textual", "santiago.planner"}
 SOURCE = Path(contract.__file__).parents[1]
@@ -44,7 +43,7 @@ def families(modules: set[str], names: set[str] = HEAVY) -> set[str]:
     return {name for name in names if any(f"{module}.".startswith(f"{name}.") for module in modules)}
 
 
-@pytest.mark.parametrize("option", ["--help", "--version"])
+@each("option", ["--help", "--version"])
 def test_help_and_version_load_nothing_heavy(option: str) -> None:
     modules = loaded_by("-m", "santiago", option)
     assert "santiago.cli" in modules

@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise, product
 
-import pytest
-
-from santiago.contract.phases import (
-    ENDED,
-    RUN_MOVES,
-    SATISFIED,
-    STORY_MOVES,
-    RunPhase,
-    StoryPhase,
-)
+from santiago.contract.phases import ENDED, RUN_MOVES, SATISFIED, STORY_MOVES, RunPhase, StoryPhase
+from tests.util.each import each
 
 STORY_ARROWS = """
     planned            → ready failed blocked
@@ -72,7 +64,7 @@ def test_a_story_walks_from_planned_to_done_with_or_without_a_proposal() -> None
         assert all(new in STORY_MOVES[old] for old, new in pairwise(phases))
 
 
-@pytest.mark.parametrize("phase", [StoryPhase.RUNNING, StoryPhase.EVIDENCE_COLLECTED, StoryPhase.VERIFIED])
+@each("phase", [StoryPhase.RUNNING, StoryPhase.EVIDENCE_COLLECTED, StoryPhase.VERIFIED])
 def test_rework_leads_back_to_ready(phase: StoryPhase) -> None:
     assert StoryPhase.READY in STORY_MOVES[phase]
 

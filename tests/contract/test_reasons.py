@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import get_args
 
-import pytest
-
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import MEANINGS, SHARED, ErrorClass, ExitCode, Meaning, Reason
+from tests.util.each import each
 
 NAMES = """
     plan_generation_failed agent_exit_nonzero agent_timeout story_verification_failed run_verification_failed
@@ -40,7 +39,7 @@ TRIED_AGAIN = """agent_exit_nonzero agent_timeout agent_killed agent_no_change a
                  story_verification_failed
                  verification_tampered secret_in_work verification_timeout nothing_verified output_limit disk_limit"""
 
-every_meaning = pytest.mark.parametrize(("reason", "meaning"), MEANINGS.items(), ids=[str(name) for name in MEANINGS])
+every_meaning = each(("reason", "meaning"), MEANINGS.items())
 
 
 def meanings(names: str) -> list[Meaning]:
@@ -80,7 +79,7 @@ def test_blocked_and_only_blocked_exits_with_10(reason: Reason, meaning: Meaning
     assert (meaning.ends_in == "blocked") == (meaning.exit_code == 10)
 
 
-@pytest.mark.parametrize("code", BY_EXIT_CODE)
+@each("code", BY_EXIT_CODE)
 def test_the_contracts_examples_have_their_exit_code(code: int) -> None:
     assert {int(meaning.exit_code) for meaning in meanings(BY_EXIT_CODE[code])} == {code}
 
@@ -137,9 +136,7 @@ def test_what_fails_the_same_way_again_is_not_tried_again() -> None:
     assert not any(meaning.retryable for meaning in meanings(FINAL))
 
 
-@pytest.mark.parametrize(
-    ("kind", "code"), [("USAGE", 2), ("INPUT", 30), ("BLOCKED", 10), ("TRANSIENT", 20), ("BUG", 70)]
-)
+@each(("kind", "code"), [("USAGE", 2), ("INPUT", 30), ("BLOCKED", 10), ("TRANSIENT", 20), ("BUG", 70)])
 def test_an_error_exits_by_its_kind(kind: str, code: int) -> None:
     assert SantiagoError(Kind[kind], "wrong").exit_code == code
 

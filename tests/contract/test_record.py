@@ -14,6 +14,7 @@ import pytest
 
 import santiago
 from santiago.contract.record import lean, record
+from tests.util.each import each
 
 
 @record
@@ -76,8 +77,8 @@ def test_records_without_fields_are_all_the_same() -> None:
     assert repr(Nothing()).endswith("Nothing()")
 
 
-@pytest.mark.parametrize("fields", [{}, {"x": 1, "z": 1}], ids=["missing", "unknown"])
-@pytest.mark.parametrize("used", [False, True])
+@each("fields", [{}, {"x": 1, "z": 1}])
+@each("used", [False, True])
 def test_a_field_that_is_missing_or_unknown_is_refused_from_the_first_use_on(
     fields: dict[str, int], used: bool
 ) -> None:
@@ -123,7 +124,7 @@ OPTIONS: list[dict[str, bool]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@each("options", OPTIONS)
 def test_a_lean_class_does_what_a_dataclass_with_the_same_options_does(options: dict[str, bool]) -> None:
     def made(decorator: Any) -> list[object]:
         body = {name: value for name, value in vars(Counted).items() if name not in {"__dict__", "__weakref__"}}

@@ -6,24 +6,21 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import santiago
 from santiago.contract.codec import canonical, decode, to_data
 from santiago.contract.errors import SantiagoError
 from santiago.contract.schema import SCHEMAS, schema_of
-from tests.contract.values import Mutant, example, hints, mutants, required, values
+from tests.contract.values import example, hints, mutants, required
+from tests.util.each import each
 
-MUTANTS = [(name, mutant) for name, kind in SCHEMAS.items() for mutant in mutants(kind, to_data(example(kind)))]
-
-every_document = pytest.mark.parametrize("name", SCHEMAS)
+every_document = each("name", SCHEMAS)
 
 
 @cache
@@ -53,14 +50,6 @@ def test_every_setting_of_a_run_input_says_what_it_means() -> None:
 
 
 @every_document
-@settings(max_examples=40)
-@given(data=st.data())
-def test_what_the_program_writes_is_valid(name: str, data: st.DataObject) -> None:
-    written = json.loads(canonical(data.draw(values(SCHEMAS[name]))))
-    validator(name).validate(written)
-
-
-@every_document
 def test_a_document_with_every_field_is_valid(name: str) -> None:
     whole = example(SCHEMAS[name])
     validator(name).validate(json.loads(canonical(whole)))
@@ -85,13 +74,16 @@ def test_every_field_of_the_type_is_in_the_schema_and_no_other(name: str) -> Non
     assert all(part["additionalProperties"] is False for part in objects if part.get("type") == "object")
 
 
-@pytest.mark.parametrize(
-    ("name", "mutant"), MUTANTS, ids=[f"{name}: {mutant.name or 'document'}" for name, mutant in MUTANTS]
-)
-def test_schema_and_program_both_refuse(name: str, mutant: Mutant) -> None:
-    assert not validator(name).is_valid(mutant.data)
-    with pytest.raises(SantiagoError):
-        decode(SCHEMAS[name], json.dumps(mutant.data).encode(), "f")
+@every_document
+def test_schema_and_program_both_refuse_whatever_is_spoiled(name: str) -> None:
+    taken = []
+    for mutant in mutants(SCHEMAS[name], to_data(example(SCHEMAS[name]))):
+        if validator(name).is_valid(mutant.data):
+            taken.append(f"by the schema: {mutant.name}")
+        with suppress(SantiagoError):
+            decode(SCHEMAS[name], json.dumps(mutant.data).encode(), "f")
+            taken.append(f"by the program: {mutant.name}")
+    assert taken == []
 
 
 def test_the_closed_lists_of_the_log_are_in_its_schema() -> None:
@@ -108,6 +100,5 @@ def schemas_with(seed: str) -> bytes:
 
 def test_a_schema_is_the_same_in_every_process() -> None:
     here: list[Any] = [schema_of(name) for name in SCHEMAS]
-    first = schemas_with("1")
-    assert first == schemas_with("2")
-    assert first.decode().strip() == json.dumps(here)
+    seed = "1" if os.environ.get("PYTHONHASHSEED") == "2" else "2"
+    assert schemas_with(seed).decode().strip() == json.dumps(here)

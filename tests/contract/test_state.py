@@ -20,6 +20,7 @@ from santiago.contract.reasons import Reason
 from santiago.contract.state import initial
 from santiago.contract.views import step_state
 from tests.contract.histories import HAPPY, Journal, kind_of, plan_of, plans
+from tests.util.each import each
 
 if TYPE_CHECKING:
     from santiago.contract.plan import Plan
@@ -320,14 +321,14 @@ class AnyLegalLog(RuleBasedStateMachine):
 
 
 TestAnyLegalLog = AnyLegalLog.TestCase
-TestAnyLegalLog.settings = settings(max_examples=100, stateful_step_count=30)
+TestAnyLegalLog.settings = settings(max_examples=40, stateful_step_count=30)
 
 
 # No illegal move ever folds
 
 
-@pytest.mark.parametrize("old", StoryPhase)
-@pytest.mark.parametrize("new", StoryPhase)
+@each("old", StoryPhase)
+@each("new", StoryPhase)
 def test_a_story_moves_along_its_table_and_in_no_other_way(old: StoryPhase, new: StoryPhase) -> None:
     journal = Journal(plan_of(S1=""), started=old is not PLANNED)
     journal.move("S1", *TO[old])
@@ -345,8 +346,8 @@ def test_a_story_moves_along_its_table_and_in_no_other_way(old: StoryPhase, new:
         assert journal.state == before
 
 
-@pytest.mark.parametrize("old", RunPhase)
-@pytest.mark.parametrize("new", RunPhase)
+@each("old", RunPhase)
+@each("new", RunPhase)
 def test_a_run_moves_along_its_table_and_in_no_other_way(old: RunPhase, new: RunPhase) -> None:
     journal = Journal(plan_of(S1=""))
     for phase in RUN_TO[old]:
@@ -364,7 +365,7 @@ def test_a_run_moves_along_its_table_and_in_no_other_way(old: RunPhase, new: Run
         assert journal.state == before
 
 
-@pytest.mark.parametrize("phase", [RunPhase.EXECUTING, RunPhase.SUCCESS])
+@each("phase", [RunPhase.EXECUTING, RunPhase.SUCCESS])
 def test_a_story_cannot_enter_a_phase_of_the_run(phase: RunPhase) -> None:
     journal = Journal(plan_of(S1=""))
     with pytest.raises(IllegalMoveError):
@@ -372,13 +373,13 @@ def test_a_story_cannot_enter_a_phase_of_the_run(phase: RunPhase) -> None:
     assert journal.state.phase is RunPhase.CREATED
 
 
-@pytest.mark.parametrize("phase", [READY, DONE])
+@each("phase", [READY, DONE])
 def test_a_run_cannot_enter_a_phase_of_a_story(phase: StoryPhase) -> None:
     with pytest.raises(IllegalMoveError):
         Journal(plan_of(S1="")).add(EventKind.NOTE, None, phase)
 
 
-@pytest.mark.parametrize("word", ["failed", "blocked"])
+@each("word", ["failed", "blocked"])
 def test_words_of_both_machines_are_told_apart_when_a_log_is_read_back(word: str) -> None:
     journal = Journal(plan_of(S1=""))
     journal.add(EventKind.RUN_EXECUTING, None, RunPhase.EXECUTING)
@@ -444,7 +445,7 @@ def test_a_running_dependent_of_a_voided_story_runs_on_and_then_waits() -> None:
     assert journal.ready == ["S2"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "story", "phase"),
     [
         (EventKind.RUN_PAUSED, None, RunPhase.PAUSED),
@@ -524,7 +525,7 @@ def test_a_story_unblocked_before_its_chunk_waits_for_the_chunk() -> None:
     assert journal.ready == ["S1"]
 
 
-@pytest.mark.parametrize("back_to", [READY, PLANNED])
+@each("back_to", [READY, PLANNED])
 def test_an_unblocked_story_is_ready_and_back_in_the_order(back_to: StoryPhase) -> None:
     journal = Journal(plan_of(S1="", S2=""))
     journal.move("S1", BLOCKED)
@@ -567,7 +568,7 @@ def test_an_attempt_under_way_stays_in_the_order_when_a_dependency_is_parked() -
     assert (journal["S2"].lost, journal["S2"].hopeless, journal.state.retire_at) == (1, False, 1)
 
 
-@pytest.mark.parametrize("order", ["S1 S2", "S2 S1"])
+@each("order", ["S1 S2", "S2 S1"])
 def test_a_story_that_loses_by_two_ways_loses_once_for_each(order: str) -> None:
     journal = Journal(plan_of(S1="", S2="S1", S3=order, S4="S3"))
     journal.move("S1", RUNNING, EVIDENCE, VERIFIED, BLOCKED)
@@ -735,7 +736,7 @@ def test_approved_commands_accumulate() -> None:
     assert journal.state.approved == {"a", "b", "c"}
 
 
-@pytest.mark.parametrize(("status", "ended"), [("ok", True), ("failed", False), ("blocked", False)])
+@each(("status", "ended"), [("ok", True), ("failed", False), ("blocked", False)])
 def test_a_chunk_has_ended_only_when_it_ended_well(status: EventStatus, ended: bool) -> None:
     journal = Journal(plan_of(S1=""))
     journal.add(EventKind.CHUNK_ENDED, chunk="C01", status=status)

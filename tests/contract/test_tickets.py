@@ -10,6 +10,7 @@ import pytest
 from santiago.contract import codec
 from santiago.contract.board import FIELDS, Ticket
 from santiago.contract.errors import SantiagoError
+from tests.util.each import each
 
 GOOD: dict[str, Any] = {
     "id": "REQ-1.S1", "status": "in_progress", "worker": "ada", "title": "Say hello", "source": "plan:x",
@@ -28,7 +29,7 @@ def test_a_ticket_has_fourteen_fields_in_their_order() -> None:
     assert read(GOOD).lease == "held:ada:2026-11-17T08:00:00Z"
 
 
-@pytest.mark.parametrize(
+@each(
     ("field", "value"),
     [
         ("phase", "blocked"), ("phase", ""), ("lease", "held:ada"), ("lease", "held::2026-11-17T08:00:00Z"), ("lease", "mine"),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-import pytest
-
 from santiago.contract.board import Queue, Status
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase, StoryPhase
@@ -27,6 +25,7 @@ from santiago.contract.views import (
     ticket_status,
 )
 from tests.contract.histories import Journal, plan_of
+from tests.util.each import each
 
 STORY_TABLE = {
     # phase: 000 state, 001 step, 001 substep, 001 while a person's changes are made, 004 status, 004 queue of a
@@ -34,14 +33,7 @@ STORY_TABLE = {
     "planned": ("pending", "Tasks Created", "Tasks Created", "Tasks Created", "pending", "developer-todo"),
     "ready": ("in_progress", "Step Selected", "Substep Selected", "Adjusting", "pending", "developer-todo"),
     "proposed": ("in_progress", "Plan Proposed", "Plan Proposed", "Plan Proposed", "review", "planner-review"),
-    "running": (
-        "in_progress",
-        "Implementing",
-        "Substep Implementing",
-        "Adjusting",
-        "in_progress",
-        "developer-todo",
-    ),
+    "running": ("in_progress", "Implementing", "Substep Implementing", "Adjusting", "in_progress", "developer-todo"),
     "evidence_collected": (
         "in_progress",
         "Implementing",
@@ -69,8 +61,8 @@ RUN_TABLE = {
     "blocked": ("blocked", None, None, "NORMAL", "EXECUTION_RESUMABLE"),
 }
 
-every_story_phase = pytest.mark.parametrize("phase", StoryPhase)
-every_run_phase = pytest.mark.parametrize("phase", RunPhase)
+every_story_phase = each("phase", StoryPhase)
+every_run_phase = each("phase", RunPhase)
 
 
 READY, PROPOSED, RUNNING = StoryPhase.READY, StoryPhase.PROPOSED, StoryPhase.RUNNING
@@ -127,27 +119,17 @@ def brought_to(phase: StoryPhase, *, substep: bool = False, adjusting: bool = Fa
 
 
 @every_story_phase
-def test_a_story_phase_is_a_state_of_the_execution_model(phase: StoryPhase) -> None:
+def test_lines_6_and_9_a_story_phase_is_a_state_of_the_execution_model_and_a_step_state_also_of_a_substep_and_under_changes(
+    phase: StoryPhase,
+) -> None:
+    state, step, substep, adjusting, *_ = STORY_TABLE[phase]
     journal, one = brought_to(phase)
-    assert story_status(journal.state, one) == STORY_TABLE[phase][0]
-
-
-@every_story_phase
-def test_a_story_phase_is_a_step_state(phase: StoryPhase) -> None:
-    journal, one = brought_to(phase)
-    assert step_state(journal.state, one) == STORY_TABLE[phase][1]
-
-
-@every_story_phase
-def test_line_9_a_substep_has_step_states_of_its_own(phase: StoryPhase) -> None:
+    assert (story_status(journal.state, one), step_state(journal.state, one)) == (state, step)
     journal, one = brought_to(phase, substep=True)
-    assert step_state(journal.state, one) == STORY_TABLE[phase][2]
-
-
-@pytest.mark.parametrize("phase", [phase for phase in StoryPhase if phase != "planned"])
-def test_line_6_changes_that_a_person_asked_for_show_in_the_step_state(phase: StoryPhase) -> None:
-    journal, one = brought_to(phase, adjusting=True)
-    assert step_state(journal.state, one) == STORY_TABLE[phase][3]
+    assert step_state(journal.state, one) == substep
+    if phase != "planned":
+        journal, one = brought_to(phase, adjusting=True)
+        assert step_state(journal.state, one) == adjusting
 
 
 def test_a_substep_under_a_change_request_is_adjusting() -> None:
@@ -208,7 +190,7 @@ def test_line_34_work_that_was_put_off_is_pending_and_not_selected() -> None:
     assert (selected(journal.state), statuses(journal)[0]) == ("S2", "pending")
 
 
-@pytest.mark.parametrize(
+@each(
     ("phase", "reason", "chosen"),
     [
         (RunPhase.PAUSED, None, "S1"),
@@ -286,7 +268,7 @@ def test_a_scientists_ticket_differs_in_the_todo_queue_only(phase: StoryPhase) -
     assert queue_of(phase, "scientist") == ("scientist-todo" if queue == "developer-todo" else queue)
 
 
-@pytest.mark.parametrize(
+@each(
     ("blocked_from", "shown"),
     [
         ("planned", "planned"),

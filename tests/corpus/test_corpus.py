@@ -12,6 +12,7 @@ import pytest
 from santiago.planner.compile import compile_plan
 from santiago.planner.source import Source
 from tests.corpus.score import CORPUS, closest, differences, labels, read
+from tests.util.each import each
 
 if TYPE_CHECKING:
     from tests.corpus.score import Label
@@ -19,20 +20,17 @@ if TYPE_CHECKING:
 if not CORPUS.is_dir():
     pytest.skip(f"the labelled documents are not here: {CORPUS}", allow_module_level=True)
 
-ROWS = [pytest.param(family, name, label, id=f"{family}/{name}") for family, name, label in labels()]
 
-
-@pytest.mark.parametrize(("family", "name", "label"), ROWS)
-def test_is_read_exactly_or_rightly_refused(family: str, name: str, label: Label) -> None:
-    assert differences(read(CORPUS / family / name), label) == []
-
-
-@pytest.mark.parametrize(("family", "name", "label"), ROWS)
-def test_no_unit_is_missing_from_the_plan_without_a_word(family: str, name: str, label: Label) -> None:
+@each(("family", "name", "label"), labels())
+def test_is_read_exactly_or_rightly_refused_and_no_unit_is_missing_from_the_plan_without_a_word(
+    family: str, name: str, label: Label
+) -> None:
     """Through the whole compiler: a refusal says why; in a plan each unit is a story, or a finding at its line."""
+    document = read(CORPUS / family / name)
+    assert differences(document, label) == []
     text = (CORPUS / family / name).read_text(encoding="utf-8-sig")
     compilation = compile_plan(Source(text, path=name))
-    wanted = closest(read(CORPUS / family / name), label)
+    wanted = closest(document, label)
     if compilation.plan is None:
         assert compilation.errors
         assert all(error.message and error.hint for error in compilation.errors)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.ports.desk import Letter
 from santiago.desk.outside import understood
 from tests.contract.histories import Journal, plan_of
+from tests.util.each import each
 
 K, S = EventKind, StoryPhase
 
@@ -50,14 +49,14 @@ def test_refuse_gives_the_story_back_to_the_agent_with_the_words() -> None:
     assert any("Keep the old rounding" in note for note in journal["S1"].notes)
 
 
-@pytest.mark.parametrize("word", ["defer", "stop"])
+@each("word", ["defer", "stop"])
 def test_a_question_that_is_put_off_leaves_the_story_where_it_rests(word: str) -> None:
     journal = asked("refusal")
     answer(journal, word)
     assert journal["S1"].phase is S.BLOCKED
 
 
-@pytest.mark.parametrize("word", ["yes", "approve", "ok", ""])
+@each("word", ["yes", "approve", "ok", ""])
 def test_the_judge_takes_no_other_word_and_goes_on_asking(word: str) -> None:
     journal = asked("doubt")
     (note,) = answer(journal, word)
@@ -80,7 +79,7 @@ def test_the_first_answer_counts() -> None:
     assert journal["S1"].phase is S.READY
 
 
-@pytest.mark.parametrize("word", ["stop", "approve", ""])
+@each("word", ["stop", "approve", ""])
 def test_a_letter_that_answers_nothing_leaves_its_question_to_others(word: str) -> None:
     letter = Letter(kind="answer", subject="S1-1", answer=word, actor="ann", name="answer-S1-1.json")
     assert understood([letter], asked("refusal").state).void == ["answer-S1-1.json"]

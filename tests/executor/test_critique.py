@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from santiago.contract.outcomes import (
 from santiago.contract.reasons import MEANINGS, SHARED, Reason
 from santiago.contract.units import Seconds
 from santiago.executor.critique import concerns_the_work, critique
+from tests.util.each import each
 
 SAME = "This is the same failure as in the attempt before"
 
@@ -111,19 +111,19 @@ def test_a_line_of_a_megabyte_takes_no_time() -> None:
     assert len(critique(failed(flood), failed("FAILED x"))) < 20_000
 
 
-@pytest.mark.parametrize("reason", Reason)
+@each("reason", Reason)
 def test_every_reason_has_a_critique_with_its_sentence(reason: Reason) -> None:
     text = critique(ended(reason, message="last words"))
     assert text.startswith(f"# {reason}\n")
     assert MEANINGS[reason].sentence in text
 
 
-@pytest.mark.parametrize("reason", Reason)
+@each("reason", Reason)
 def test_what_the_agent_s_service_refused_is_not_for_the_next_attempt(reason: Reason) -> None:
     assert concerns_the_work(critique(ended(reason))) == (reason not in SHARED)
 
 
-@pytest.mark.parametrize(("code", "told"), [(3, True), (0, False), (None, False)])
+@each(("code", "told"), [(3, True), (0, False), (None, False)])
 def test_the_exit_code_that_an_agent_failed_with_is_told(code: int | None, told: bool) -> None:
     outcome = ended(Reason.AGENT_EXIT_NONZERO, message="boom")
     assert outcome.ending is not None

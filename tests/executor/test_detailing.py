@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from santiago.contract.detail import LONGEST, Detail, Substep
 from santiago.contract.plan import Origin
 from santiago.executor import detailing
 from tests.contract.histories import plan_of
+from tests.util.each import each
 
 STORY = replace(plan_of(S2="").stories[0], title="Greet by name", files=(), verify=("make test",), requirements=("R2",))
 SUBSTEPS = (
@@ -46,7 +46,7 @@ def found(changed: tuple[str, ...] = (), commands: tuple[str, ...] = ("make test
 # Reading
 
 
-@pytest.mark.parametrize("around", ["%s", "\n%s\n\n", "```json\n%s\n```", "```\n%s\n```\n"])
+@each("around", ["%s", "\n%s\n\n", "```json\n%s\n```", "```\n%s\n```\n"])
 def test_a_plan_is_read_also_inside_a_fence(around: str) -> None:
     assert detailing.read(around % canonical(DETAIL).decode()) == (DETAIL, [])
 
@@ -63,7 +63,7 @@ def test_unknown_fields_are_said_and_left_out_and_the_plan_is_taken() -> None:
     assert said == ['unknown field "risks": it was left out', 'unknown field "substeps[0].owner": it was left out']
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "fault"),
     [
         (None, "no detailed plan was written: the file that SANTIAGO_DETAIL names is missing or empty"),
@@ -121,7 +121,7 @@ def test_a_good_plan_has_no_findings() -> None:
     assert found(checks=()) == []
 
 
-@pytest.mark.parametrize("path", ["/etc/passwd", "../up", "src/../../up", "~/.bashrc", "C:/x", "..\\up"])
+@each("path", ["/etc/passwd", "../up", "src/../../up", "~/.bashrc", "C:/x", "..\\up"])
 def test_a_path_outside_the_repository_is_found(path: str) -> None:
     outside = f"{json.dumps(path)} lies outside the repository; name it by its path from the top"
     assert found(create=(path,)) == [f"create: {outside}"]
@@ -130,12 +130,12 @@ def test_a_path_outside_the_repository_is_found(path: str) -> None:
     assert found(substeps=(substep,)) == [f"substep S2.1, files: {outside}"]
 
 
-@pytest.mark.parametrize("path", [".git/config", "sub/.GIT/hooks/x", ".santiago/runs/a"])
+@each("path", [".git/config", "sub/.GIT/hooks/x", ".santiago/runs/a"])
 def test_a_path_into_what_belongs_to_git_or_santiago_is_found(path: str) -> None:
     assert "which must not be changed" in found(create=(path,))[0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "finding"),
     [
         ({"modify": ("src/none.py",)}, 'modify: "src/none.py" is no file of the repository'),
@@ -243,7 +243,7 @@ def test_no_text_of_a_plan_passes_for_a_part_of_it() -> None:
     assert [line for line in shown if line[:1].isdigit()] == ["1. Fine.", "1. Fine."]
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "line"),
     [
         ({"objective": "Other."}, 'objective: changed to "Other."'),
@@ -255,10 +255,7 @@ def test_no_text_of_a_plan_passes_for_a_part_of_it() -> None:
         ({"checks": ()}, 'checks: 1 is gone: "make greet"'),
         ({"substeps": SUBSTEPS[1:]}, 'substeps: 1 is gone: "Parse"'),
         ({"substeps": (*SUBSTEPS, replace(SUBSTEPS[0], title="New"))}, 'substeps: 3 is new: "New"'),
-        (
-            {"substeps": (SUBSTEPS[0], replace(SUBSTEPS[1], title="Show"))},
-            'substep 2: changed to "Show", was "Print"',
-        ),
+        ({"substeps": (SUBSTEPS[0], replace(SUBSTEPS[1], title="Show"))}, 'substep 2: changed to "Show", was "Print"'),
         (
             {"substeps": (SUBSTEPS[0], replace(SUBSTEPS[1], checks=("make print",)))},
             'substep 2, checks: 2 is gone: "make parse"',

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-import pytest
-
 from santiago.contract.events import Context, Event, EventKind
 from santiago.contract.outcomes import Proof, ProposalOutcome, Usage
 from santiago.contract.phases import RunPhase, StoryPhase
@@ -16,6 +14,7 @@ from santiago.contract.state import Question
 from santiago.contract.steps import Propose
 from santiago.contract.units import Minutes
 from tests.executor.simulation import DONE, PASSED, SimulatedPerformer, Simulation, plan_of, story
+from tests.util.each import each
 
 STEP = Policy(gate="step")
 YES = {"detail": "ok", "result": "yes", "continue": "go ahead"}
@@ -146,7 +145,7 @@ def test_line_43_to_stop_at_a_gate_leaves_its_question_open() -> None:
     assert len(run.of(EventKind.QUESTION_ASKED)) == 5
 
 
-@pytest.mark.parametrize(("word", "tried"), [("continue", 2), ("complete", 2)])
+@each(("word", "tried"), [("continue", 2), ("complete", 2)])
 def test_line_43_interrupted_work_is_continued_or_judged_as_it_is(word: str, tried: int) -> None:
     run = stepwise(Person(resume=word), "S1")
     run.performer.fails = lambda name, attempt: Reason.INTERRUPTED if attempt == 1 else None
@@ -291,7 +290,7 @@ def test_line_25_the_rest_of_a_chunk_is_approved_only_where_it_is_proven() -> No
     assert [name for name in person.asked if "result" in name] == ["S1-result-1", "S3-result-1"]
 
 
-@pytest.mark.parametrize("parts", [False, True])
+@each("parts", [False, True])
 def test_line_18_a_start_after_every_single_event_finds_the_same_questions_and_applies_no_answer_twice(
     parts: bool,
 ) -> None:

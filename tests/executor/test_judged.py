@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.outcomes import AttemptOutcome, BaseExamined, Verdict
 from santiago.contract.phases import RunPhase, StoryPhase
@@ -16,6 +14,7 @@ from santiago.executor.perform import is_same_refusal
 from santiago.executor.reopen import Grants, reopening
 from santiago.executor.settle import settle
 from tests.contract.histories import Journal, plan_of
+from tests.util.each import each
 
 K, S, R = EventKind, StoryPhase, RunPhase
 
@@ -41,10 +40,7 @@ def test_a_base_that_stands_in_no_ones_way_is_noted_with_what_is_red_already() -
     assert (journal.state.phase, journal.state.examined, journal.state.red) == (R.EXECUTING, True, ("test_a",))
 
 
-@pytest.mark.parametrize(
-    ("reason", "phase"),
-    [(Reason.VERIFICATION_UNRUNNABLE, R.BLOCKED), (Reason.NOTHING_VERIFIED, R.FAILED)],
-)
+@each(("reason", "phase"), [(Reason.VERIFICATION_UNRUNNABLE, R.BLOCKED), (Reason.NOTHING_VERIFIED, R.FAILED)])
 def test_a_base_without_a_verdict_ends_the_run_with_the_finding_and_the_remedy(reason: Reason, phase: RunPhase) -> None:
     journal = executing()
     facts = settle(journal.state, BaseExamined(step="x", reason=reason, message="no pytest", hint="install it"))
@@ -85,7 +81,7 @@ def outcome(reason: Reason | None, number: int = 1, **found: Any) -> AttemptOutc
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("reason", "kind"),
     [
         (Reason.CHANGED_EXPECTATION, "changed_expectation"),
@@ -124,7 +120,7 @@ def test_a_new_start_leaves_a_story_alone_that_waits_for_a_persons_word() -> Non
 REFUSED = outcome(Reason.STORY_VERIFICATION_FAILED, broken=("test_a",), message="test_a fails")
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "now", "same"),
     [
         (REFUSED, replace(REFUSED, number=2), True),

@@ -23,6 +23,7 @@ from santiago.contract.reasons import Reason
 from tests.cli.inside import inside
 from tests.cli.santiago import santiago
 from tests.executor.test_endings import Play, World, ending, good
+from tests.util.each import each
 
 CONFIG = "[core]\n\trepositoryformatversion = 0\n"
 
@@ -80,7 +81,7 @@ def stand_aside(repo: Path) -> None:
     subprocess.run(["git", "update-ref", "-d", "refs/santiago/run-1/S1"], cwd=repo, check=True)
 
 
-@pytest.mark.parametrize(
+@each(
     ("harm", "mend", "words"),
     [
         (break_config, mend_config, "bad config"),
@@ -88,7 +89,6 @@ def stand_aside(repo: Path) -> None:
         (begin_anew, end_anew, "Put it back where it was"),
         (stand_in_the_way, stand_aside, "git update-ref -d refs/santiago/run-1/S1"),
     ],
-    ids=["settings broken", "repository gone", "another in its place", "a ref in the way"],
 )
 def test_a_repository_that_breaks_under_an_agent_costs_nothing_of_its_work(
     tmp_path: Path,

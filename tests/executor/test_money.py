@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from random import Random
 
-import pytest
-
 from santiago.cli.start.running import exit_code
 from santiago.contract.events import EventKind
 from santiago.contract.outcomes import Usage
@@ -20,6 +18,7 @@ from santiago.executor.recover import Left, interruptions
 from santiago.executor.reopen import Grants
 from santiago.executor.result import result, usage_of
 from tests.executor.simulation import SimulatedPerformer, Simulation, plan_of, random_plan, story
+from tests.util.each import each
 
 
 def limits(tokens: int | None = None, cost: float | None = None, attempts: int = 10_000) -> Limits:
@@ -100,14 +99,14 @@ def test_an_interrupted_attempt_whose_agent_had_ended_used_what_it_said() -> Non
 # Limits
 
 
-@pytest.mark.parametrize("jobs", [1, 8])
+@each("jobs", [1, 8])
 def test_the_run_s_attempts_are_a_hard_limit_also_for_those_that_begin_at_once(jobs: int) -> None:
     plan = plan_of([story(f"S{n}") for n in range(1, 9)])
     state = Simulation(plan, jobs=jobs, limits=limits(attempts=3)).run()
     assert (state.phase, state.reason, state.attempts) == (RunPhase.FAILED, Reason.ATTEMPT_BUDGET_EXHAUSTED, 3)
 
 
-@pytest.mark.parametrize("jobs", [1, 8])
+@each("jobs", [1, 8])
 def test_without_keep_going_one_story_rests_when_the_run_s_budget_is_spent(jobs: int) -> None:
     plan = plan_of([story("S1"), *(story(f"S{n}", needs=["S1"]) for n in range(2, 9))])
     state = Simulation(plan, jobs=jobs, limits=limits(tokens=10), performer=using((10, None))).run()
@@ -115,7 +114,7 @@ def test_without_keep_going_one_story_rests_when_the_run_s_budget_is_spent(jobs:
     assert sorted(state.failed) == ["S2"]
 
 
-@pytest.mark.parametrize(("most", "begun"), [(100, 1), (199, 1), (200, 2), (250, 2)])
+@each(("most", "begun"), [(100, 1), (199, 1), (200, 2), (250, 2)])
 def test_nothing_begins_that_the_limit_does_not_suffice_for(most: int, begun: int) -> None:
     plan = plan_of([story(f"S{n}") for n in range(1, 6)])
     run = Simulation(plan, limits=limits(tokens=most), performer=using((100, None)))
@@ -140,7 +139,7 @@ def test_attempts_under_way_reserve_what_the_largest_so_far_used() -> None:
     assert max(flying) == 2
 
 
-@pytest.mark.parametrize("seed", range(150))
+@each("seed", range(150))
 def test_a_limit_is_passed_by_what_attempts_used_beyond_their_reservation_at_the_most(seed: int) -> None:
     """Recomputed from the log alone: an attempt begins only where it and those under way fit with the largest so far."""
     random = Random(seed)

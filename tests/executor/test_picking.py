@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.policy import Limits, Policy
@@ -13,6 +11,7 @@ from santiago.contract.reasons import Reason
 from santiago.contract.units import Minutes
 from tests.executor.simulation import SimulatedPerformer, Simulation, plan_of, story
 from tests.executor.test_gates import STEP, Person, flow, stepwise
+from tests.util.each import each
 
 
 def left(*interrupted: str, person: Person | None = None, needs: dict[str, list[str]] | None = None) -> Simulation:
@@ -61,11 +60,12 @@ def test_line_43_nobody_there_leaves_the_pick_open_and_nothing_is_integrated() -
 
 def test_a_story_that_rests_on_another_is_not_there_to_be_picked() -> None:
     run = left("S1", "S2", person=Person(resume="continue"), needs={"S3": ["S2"]})
+    run.attended = False  # else it would be waited for, second by second
     asked = run.run().questions["pick-1"]
     assert asked.options == ("S1", "S2")
 
 
-@pytest.mark.parametrize("words", ["S9", "S1 and S2", "pick", "yes"])
+@each("words", ["S9", "S1 and S2", "pick", "yes"])
 def test_who_picks_none_of_them_picks_nothing(words: str) -> None:
     run = left("S1", "S2", person=Person(pick=words))
     run.attended = False
@@ -86,7 +86,7 @@ def test_line_23_a_pick_that_nobody_makes_expires_and_is_asked_again() -> None:
     assert (state.phase, state.questions["pick-2"].detail) == (RunPhase.SUCCESS, "S2")
 
 
-@pytest.mark.parametrize("kind", [EventKind.STORY_SKIPPED, EventKind.CHANGE_REQUESTED])
+@each("kind", [EventKind.STORY_SKIPPED, EventKind.CHANGE_REQUESTED])
 def test_another_decision_about_one_of_them_takes_the_pick_back_and_the_rest_is_asked_again(kind: EventKind) -> None:
     run = left("S1", "S2")
     run.attended, run.answers = False, lambda question: None

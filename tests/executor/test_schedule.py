@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from santiago.executor.schedule import followed, overlap
 from tests.contract.histories import plan_of
+from tests.util.each import each
 
 HINTS = (
     "a.py", "./a.py", "src", "src/", "src/a.py", "./src/a.py", "src/b.py", "src/auth", "src/auth/login.py", "src/*.py",
@@ -17,7 +17,7 @@ HINTS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     [
         ("src/a.py", "./src/a.py"), ("src/auth", "src/auth/login.py"), ("src/", "src/auth/login.py"), ("src", "src/"),
@@ -29,9 +29,7 @@ def test_two_ways_of_naming_a_file_meet(one: str, other: str) -> None:
     assert overlap(other, one)
 
 
-@pytest.mark.parametrize(
-    ("one", "other"), [("src/a.py", "src/b.py"), ("src/auth", "src/author.py"), ("docs/", "src/"), ("*.md", "a.py")]
-)
+@each(("one", "other"), [("src/a.py", "src/b.py"), ("src/auth", "src/author.py"), ("docs/", "src/"), ("*.md", "a.py")])
 def test_different_files_do_not_meet(one: str, other: str) -> None:
     assert not overlap(one, other)
     assert not overlap(other, one)

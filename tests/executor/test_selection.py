@@ -13,6 +13,7 @@ from santiago.contract.errors import SantiagoError
 from santiago.contract.state import RunState, initial
 from santiago.executor.selection import LONGEST, chunks_named, quoted, selected
 from tests.contract.histories import plan_of
+from tests.util.each import each
 
 LABELS = ("C01-login", "C02 token", "C03", "C04_migrate", "C05,worker", "C06", "it's done")
 
@@ -27,7 +28,7 @@ def refusal(text: str, labels: tuple[str, ...] = LABELS) -> str:
     return f"{caught.value.message}. {caught.value.hint}"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "meant"),
     [
         ("4", [4]),
@@ -58,7 +59,7 @@ def test_line_66_ranges_lists_numbers_and_labels_are_read(text: str, meant: list
     assert named(text) == meant
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "labels", "readings"),
     [
         ("4-6", ("a", "b", "c", "4-6", "e", "f"), ("the chunk labelled '4-6'", "chunks 4 to 6", '"4-6"', "#4..#6")),
@@ -77,13 +78,13 @@ def test_line_66_where_a_text_may_mean_two_things_both_are_named(
         assert reading in told
 
 
-@pytest.mark.parametrize("typed", ['"4-6"', "#4..#6", "4..6"])
+@each("typed", ['"4-6"', "#4..#6", "4..6"])
 def test_line_66_what_a_refusal_offers_is_unambiguous(typed: str) -> None:
     labels = ("a", "b", "c", "4-6", "e", "f")
     assert named(typed, labels) == ([4] if '"' in typed else [4, 5, 6])
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "told"),
     [
         ("9", "there is no chunk 9. There are 1"),

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 
-import pytest
-
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.plan import Plan
@@ -18,6 +16,7 @@ from santiago.executor.reopen import Grants
 from santiago.executor.schedule import overlap
 from santiago.executor.situation import Scope
 from tests.executor.simulation import SimulatedPerformer, Simulation, plan_of, random_plan, story
+from tests.util.each import each
 
 
 def test_stories_are_done_in_plan_order_and_the_run_ends_in_success() -> None:
@@ -26,7 +25,7 @@ def test_stories_are_done_in_plan_order_and_the_run_ends_in_success() -> None:
     assert run.done() == ["S1", "S2", "S3"]
 
 
-@pytest.mark.parametrize("seed", range(200))
+@each("seed", range(60))
 def test_parallel_equals_serial_whatever_the_timing(seed: int) -> None:
     """Promise 7: the same sequence of completions with eight jobs and random timing as with one."""
     random = Random(seed)
@@ -100,16 +99,15 @@ def meet(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
     return not a or not b or any(overlap(x, y) for x in a for y in b)
 
 
-@pytest.mark.parametrize("seed", range(0, 1000, 100))
+@each("seed", range(250))
 def test_the_makespan_is_that_of_the_reference_scheduler(seed: int) -> None:
-    for number in range(seed, seed + 100):
-        random = Random(number)
-        plan = random_plan(random)
-        jobs = random.randint(1, 5)
-        length = {one.id: random.randint(1, 100) * 1000 for one in plan.stories}
-        made = Simulation(plan, jobs=jobs, duration=lambda step: length[step.story] if isinstance(step, Attempt) else 0)  # noqa: B023
-        made.run()
-        assert made.clock.now == makespan(plan, jobs, length), number
+    random = Random(seed)
+    plan = random_plan(random)
+    jobs = random.randint(1, 5)
+    length = {one.id: random.randint(1, 100) * 1000 for one in plan.stories}
+    made = Simulation(plan, jobs=jobs, duration=lambda step: length[step.story] if isinstance(step, Attempt) else 0)
+    made.run()
+    assert made.clock.now == makespan(plan, jobs, length)
 
 
 def test_a_failed_attempt_is_repeated_until_the_budget_ends_and_the_run_fails() -> None:
@@ -123,7 +121,7 @@ def test_a_failed_attempt_is_repeated_until_the_budget_ends_and_the_run_fails() 
     assert state.stories["S2"].phase is StoryPhase.PLANNED
 
 
-@pytest.mark.parametrize("exhausted", ["failed", "blocked"])
+@each("exhausted", ["failed", "blocked"])
 def test_more_attempts_reach_a_story_whose_attempts_were_spent_when_the_run_came_to_rest(exhausted: str) -> None:
     """Promise 5: a run may be stopped before a story's spent budget is said; the grant is for that story too."""
     performer = SimulatedPerformer(
@@ -205,7 +203,7 @@ def test_dependents_of_a_voided_story_start_again_on_its_new_work() -> None:
     assert run.done() == ["S1", "S2", "S3"]
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each("seed", range(30))
 def test_attempts_whose_ground_goes_while_they_run_are_void_and_tried_again(seed: int) -> None:
     """An attempt may end well before its cancelling reaches it; its end is still void, and nothing it says counts."""
     random = Random(seed)
@@ -242,8 +240,8 @@ def test_a_range_of_chunks_runs_and_then_rests_and_the_next_start_goes_on() -> N
     assert run.done() == ["S1", "S2", "S3"]
 
 
-@pytest.mark.parametrize("keep_going", [False, True])
-@pytest.mark.parametrize("parked", [None, Reason.STORY_VERIFICATION_FAILED])
+@each("keep_going", [False, True])
+@each("parked", [None, Reason.STORY_VERIFICATION_FAILED])
 def test_no_chunk_begins_before_those_ahead_of_it_are_through(parked: Reason | None, keep_going: bool) -> None:
     """Neither where a start leaves them out, nor where all that is left of them is parked."""
     plan = plan_of([story("S1"), story("S2", chunk="C02")])
@@ -256,7 +254,7 @@ def test_no_chunk_begins_before_those_ahead_of_it_are_through(parked: Reason | N
     assert (state.phase, state.chunks["C02"].started) == (RunPhase.PAUSED, False)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each("seed", range(20))
 def test_death_at_any_event_and_resume_ends_like_an_uninterrupted_run(seed: int) -> None:
     """Promise 4: cut the log anywhere, go on: the same completions, nothing done twice, no attempt counted twice."""
     random = Random(seed)
@@ -272,7 +270,7 @@ def test_death_at_any_event_and_resume_ends_like_an_uninterrupted_run(seed: int)
         assert again.store.log[:cut] == whole.store.log[:cut]
 
 
-@pytest.mark.parametrize(("landed", "order"), [(None, ["S1", "S2"]), ("S2", ["S2", "S1"])])
+@each(("landed", "order"), [(None, ["S1", "S2"]), ("S2", ["S2", "S1"])])
 def test_what_a_crash_left_on_the_branch_without_a_word_is_finished_first(landed: str | None, order: list[str]) -> None:
     """Promise: nothing is lost, also where answers since then let an earlier story come before it again."""
     run = Simulation(plan_of([story("S1"), story("S2")]), jobs=2)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 
-import pytest
-
 from santiago.contract.events import Event, EventKind, Fact
 from santiago.contract.fold import evolve, fold_all
 from santiago.contract.phases import RunPhase, StoryPhase
@@ -15,6 +13,7 @@ from santiago.contract.reasons import Reason
 from santiago.contract.steps import Attempt, Step, story_of
 from santiago.executor.recover import interruptions
 from tests.executor.simulation import SimulatedPerformer, Simulation, plan_of, random_plan, story
+from tests.util.each import each
 
 FIRST = Policy(tests_first="same")
 
@@ -95,7 +94,7 @@ def test_a_change_that_a_person_asks_for_has_the_tests_written_again() -> None:
     assert evolve(state, asked).stories["S1"].tests is None
 
 
-@pytest.mark.parametrize("lines", range(1, 14))
+@each("lines", range(1, 14))
 def test_a_start_after_a_crash_at_any_line_goes_on_where_the_log_ends(lines: int) -> None:
     whole = Simulation(plan_of([story("S1")]), policy=FIRST)
     whole.run()
@@ -118,7 +117,7 @@ def _event(fact: Fact, seq: int) -> Event:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each("seed", range(60))
 def test_parallel_equals_serial_with_tests_first(seed: int) -> None:
     plan = random_plan(Random(seed))
 

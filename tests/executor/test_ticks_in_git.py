@@ -28,6 +28,7 @@ from santiago.planner.source import Source
 from santiago.workspace.workspace import GitWorkspace
 from tests.executor.parity import repository
 from tests.executor.test_endings import Player, ending
+from tests.util.each import each
 
 PRD = """\
 # Shop
@@ -115,7 +116,7 @@ class World:
         return [(event.status, event.context["message"]) for event in found]
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@each("end", ["\n", "\r\n"])
 def test_line_45_each_tick_is_one_byte_in_one_commit_before_the_run_is_verified(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str
 ) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from random import Random
 from typing import Literal
 
-import pytest
-
 from santiago.contract.fold import fold_all
 from santiago.contract.ports.run import Sign
 from santiago.contract.state import RunState
 from santiago.contract.steps import Step
 from santiago.executor.recover import lasted, unseen
 from tests.executor.simulation import Simulation, plan_of, random_plan, story
+from tests.util.each import each
 
 HOUR = 3_600_000
 
@@ -21,7 +20,7 @@ class KilledError(Exception):
     """The end of a start that nobody sees coming."""
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each("seed", range(60))
 def test_what_a_killed_start_used_is_counted_to_its_last_sign_whatever_the_wall_clock_showed(seed: int) -> None:
     random, signs, begun = Random(seed), list[Sign](), dict[str, int]()
     looks = random.randint(1, 40)

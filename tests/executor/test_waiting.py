@@ -6,8 +6,6 @@ from collections.abc import Callable
 from random import Random
 from typing import Literal
 
-import pytest
-
 from santiago.cli.start.running import exit_code
 from santiago.contract.events import Event, EventKind, Fact
 from santiago.contract.fold import Fold
@@ -23,6 +21,7 @@ from santiago.executor.schedule import followed
 from santiago.executor.waiting import MARGIN_MS, answer
 from tests.executor.simulation import SimulatedPerformer, Simulation, plan_of, random_plan, story
 from tests.executor.test_simulated_runs import interrupted
+from tests.util.each import each
 
 LIMITED, AWAY = Reason.AGENT_RATE_LIMITED, Reason.AGENT_UNAVAILABLE
 HOUR = 3_600_000
@@ -66,7 +65,7 @@ def test_waiting_is_no_execution_time_and_its_end_says_how_long_it_was() -> None
     assert ended.context["ms"] == run.clock.now - 2000 >= HOUR
 
 
-@pytest.mark.parametrize(("reason", "first"), [(LIMITED, 60_000), (AWAY, 5_000)])
+@each(("reason", "first"), [(LIMITED, 60_000), (AWAY, 5_000)])
 def test_without_a_reset_time_each_wait_is_four_times_the_last(reason: Reason, first: int) -> None:
     run = Simulation(plan_of([story("S1")]), performer=refused(4, reason))
     assert run.run().phase is RunPhase.SUCCESS
@@ -74,7 +73,7 @@ def test_without_a_reset_time_each_wait_is_four_times_the_last(reason: Reason, f
     assert lengths(run) == [first, first * 4, first * 16, min(first * 64, most)]
 
 
-@pytest.mark.parametrize(("reason", "most"), [(LIMITED, 60 * 60_000), (AWAY, 5 * 60_000)])
+@each(("reason", "most"), [(LIMITED, 60 * 60_000), (AWAY, 5 * 60_000)])
 def test_no_single_wait_grows_without_end(reason: Reason, most: int) -> None:
     state = initial(plan_of([story("S1")]))
     state.refusal, state.waits = Refusal("S1", reason, "2026-01-01T00:00:00.000Z", None), 1000
@@ -156,11 +155,10 @@ def test_others_go_on_and_are_integrated_while_the_run_waits_and_nothing_new_beg
     assert done["S2"] < until <= min(begins(run)["S3/2"], begins(run)["S4/1"])
 
 
-@pytest.mark.parametrize("seconds", [{"S1": 100, "S2": 300}, {"S1": 300, "S2": 100}])
+@each("seconds", [{"S1": 100, "S2": 300}, {"S1": 300, "S2": 100}])
 def test_two_refusals_at_once_are_one_wait_to_the_later_time(seconds: dict[str, int]) -> None:
     performer = SimulatedPerformer(
-        fails=lambda name, attempt: LIMITED if attempt == 1 else None,
-        waits=lambda name, attempt: seconds[name],
+        fails=lambda name, attempt: LIMITED if attempt == 1 else None, waits=lambda name, attempt: seconds[name]
     )
     run = Simulation(plan_of([story("S1"), story("S2")]), jobs=2, performer=performer)
     assert run.run().phase is RunPhase.SUCCESS
@@ -194,7 +192,7 @@ def cut_while_waiting(seconds: int) -> Simulation:
     return again
 
 
-@pytest.mark.parametrize(("later", "begun"), [(1_000_000, 3_600_000 + MARGIN_MS), (9_000_000, 9_000_000)])
+@each(("later", "begun"), [(1_000_000, 3_600_000 + MARGIN_MS), (9_000_000, 9_000_000)])
 def test_after_a_crash_the_rest_is_waited_for_and_nothing_beyond(later: int, begun: int) -> None:
     again = cut_while_waiting(seconds=3600)
     again.clock.now = 1000 + later
@@ -237,7 +235,7 @@ def test_a_clock_that_was_set_back_does_not_prolong_waiting_beyond_its_bound() -
     assert run.clock.now <= 21 * 60_000
 
 
-@pytest.mark.parametrize("reason", [Reason.AGENT_NOT_SIGNED_IN, Reason.AGENT_MODEL_NOT_FOUND, Reason.AGENT_DENIED])
+@each("reason", [Reason.AGENT_NOT_SIGNED_IN, Reason.AGENT_MODEL_NOT_FOUND, Reason.AGENT_DENIED])
 def test_what_a_person_must_mend_blocks_the_run_costs_no_attempt_and_no_other_story_begins(reason: Reason) -> None:
     plan = plan_of([story(f"S{n}") for n in range(1, 5)])
     run = Simulation(plan, performer=refused(1, reason), policy=Policy(keep_going=True))
@@ -292,7 +290,7 @@ def states(run: Simulation) -> list[tuple[Event, RunState]]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each("seed", range(16))
 def test_refusals_cost_no_attempt_nothing_begins_during_a_wait_and_waiting_is_bounded(seed: int) -> None:
     made = refusals(seed)
     for jobs in (1, 4):
@@ -309,7 +307,7 @@ def test_refusals_cost_no_attempt_nothing_begins_during_a_wait_and_waiting_is_bo
                 assert before.refusal is None
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(8))
 def test_death_at_any_event_of_a_run_that_waits_ends_like_an_uninterrupted_one(seed: int) -> None:
     """Promise 4, with waits: the same completions, and no attempt is spent by a wait."""
     made = refusals(seed, plan_size=5)

@@ -10,6 +10,7 @@ import pytest
 from santiago.judge.shown import sees as does_see
 from santiago.judge.trials import GARBAGE, spoil
 from tests.judge.showing import shown
+from tests.util.each import each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +49,7 @@ def test_nothing_outside_the_checkout_is_touched(content: bytes | None, checkout
     assert (checkout.parent / "outside.py").read_text() == "mine\n"
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "spoiled", "sees"),
     [
         (shown(), shown(exit_code=1), True),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-from hypothesis import given as each
+from hypothesis import given as given_any
 from hypothesis import strategies as st
 
 from santiago.judge.commandline import absent, given, is_self_contained, modules, runner_of
 from santiago.judge.shell import Program, programs
+from tests.util.each import each
 
 
 def names(command: str) -> list[tuple[str, ...]]:
@@ -18,7 +18,7 @@ def paths(command: str) -> set[str]:
     return {path for program in programs(command) for path in (*given(program), *modules(program))} & FILES
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "expected"),
     [
         ("pytest -q", [("pytest", "-q")]),
@@ -55,7 +55,7 @@ def test_a_program_knows_its_folder_its_variables_and_who_listens() -> None:
     assert [program.is_heard for program in programs("./tool > out.txt && cmp out.txt want")] == [True, False]
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "expected"),
     [
         ("python3 -m pytest -q", ("pytest",)), (".venv/bin/pytest", ("pytest",)), ("python -m unittest discover", ("unittest",)),
@@ -73,7 +73,7 @@ FILES = frozenset({
 })  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "expected"),
     [
         ("pytest tests/test_a.py::A::b ./tests/test_b.py", {"tests/test_a.py", "tests/test_b.py"}),
@@ -91,7 +91,7 @@ def test_files_are_found_by_path_id_and_module(command: str, expected: set[str])
     assert paths(command) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "new"),
     [
         ("pytest -q tests/test_new.py", "tests/test_new.py"), ("python -m unittest tests.test_new", "tests/test_new.py"),
@@ -105,7 +105,7 @@ def test_a_check_whose_own_file_comes_with_the_work_says_nothing_of_the_base(com
     assert not absent(command, FILES, FILES)
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "new"),
     [
         ("test -f README.md && grep -q x README.md", "README.md"),
@@ -120,7 +120,7 @@ def test_work_that_a_check_asks_for_is_not_the_checks_own_file(command: str, new
     assert not absent(command, FILES, FILES | {new})
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [
         "pytest -q tests/test_a.py", "PYTHONPATH=src:lib python3 -m pytest", "cd web && npm test -- --run", "npx --no-install ava",
@@ -133,7 +133,7 @@ def test_what_is_well_known_and_stays_inside_is_self_contained(command: str) -> 
     assert is_self_contained(command)
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [
         "/opt/check.sh", "python /opt/check.py", "pytest ../other", "cd web && pytest ../../other", "pytest ~/tests", "pytest $TESTS", "sh -c 'x $1'",
@@ -147,7 +147,7 @@ def test_what_may_ask_for_more_is_not_self_contained(command: str) -> None:
     assert not is_self_contained(command)
 
 
-@each(st.text(alphabet="ab ./'\"$(){}<>|&;\\`\n#=-:*[", max_size=60))
+@given_any(st.text(alphabet="ab ./'\"$(){}<>|&;\\`\n#=-:*[", max_size=60))
 def test_any_text_is_read_without_a_fault(command: str) -> None:
     assert all(isinstance(program, Program) and program.argv for program in programs(command))
     list(map(runner_of, programs(command))), absent(command, FILES, {"a"}), is_self_contained(command)

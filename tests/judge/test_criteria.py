@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from santiago.contract.outcomes import Criterion
 from santiago.judge.criteria import MOST_ALONE, matrix
 from santiago.judge.verdict import Check
 from tests.judge.showing import shown
+from tests.util.each import each
 
 if TYPE_CHECKING:
     from santiago.judge.shown import Shown
@@ -27,7 +26,7 @@ def never(command: str) -> tuple[Shown, Shown]:
     raise AssertionError(f"{command} was run by itself")
 
 
-@pytest.mark.parametrize("test", [ADD, "test_add"])
+@each("test", [ADD, "test_add"])
 def test_a_test_is_looked_up_in_the_runs_by_its_id_or_its_unmistakable_end(test: str) -> None:
     assert row(test) == (ADD, "failed", "passed")
 

@@ -10,6 +10,7 @@ import pytest
 from santiago.contract.outcomes import DoubtfulLine
 from santiago.contract.ports.workspace import Change
 from santiago.judge.doubts import RULES, doubts
+from tests.util.each import each
 
 TESTS = {
     "calc.py": "",
@@ -216,9 +217,7 @@ def looked_at(files: dict[str, str | bytes], was: str | None = None, *, link: bo
     )
 
 
-@pytest.mark.parametrize(
-    ("rule", "path", "text"), [(rule, path, text) for rule, liars in LIARS.items() for path, text in liars.items()]
-)
+@each(("rule", "path", "text"), [(rule, path, text) for rule, liars in LIARS.items() for path, text in liars.items()])
 def test_a_rule_catches_its_liar(rule: str, path: str, text: str) -> None:
     found = {doubt.rule: doubt for doubt in looked_at({path: text})}
     assert rule in found
@@ -226,7 +225,7 @@ def test_a_rule_catches_its_liar(rule: str, path: str, text: str) -> None:
     assert found[rule].sentence.endswith(RULES[rule])
 
 
-@pytest.mark.parametrize("path", HONEST)
+@each("path", HONEST)
 def test_honest_work_that_looks_like_a_liar_raises_no_doubt(path: str) -> None:
     assert looked_at({"app/__init__.py": "", path: HONEST[path]}) == ()
 
@@ -263,13 +262,13 @@ def test_an_added_line_is_read_with_the_names_of_the_lines_around_it() -> None:
     assert [(doubt.line, doubt.rule) for doubt in found] == [(3, "ends_process")]
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@each("end", ["\n", "\r\n", "\r"])
 def test_lines_are_counted_as_the_language_counts_them(end: str) -> None:
     text = end.join(["x = 1", "import os", "os.abort()", ""])
     assert [doubt.line for doubt in looked_at({"app.py": text}, was=end.join(["x = 1", ""]))] == [3]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "x = " + "(" * 5_000 + ")" * 5_000,
@@ -279,7 +278,6 @@ def test_lines_are_counted_as_the_language_counts_them(end: str) -> None:
         "print 'x'",
         "# coding: nothing\n",
     ],
-    ids=["nested", "deep", "long", "null", "old", "encoding"],
 )
 def test_python_that_cannot_be_read_is_looked_at_line_by_line(text: str) -> None:
     assert [doubt.rule for doubt in looked_at({"app.py": f"{text}\nos._exit(0)\n"})] == ["ends_process"]

@@ -14,6 +14,7 @@ import pytest
 
 from santiago.judge import commandline
 from santiago.judge.judges import ALL_TESTS, JudgeFiles
+from tests.util.each import each
 
 PLACE = Path(__file__).resolve().parents[3] / "shared" / "honest"
 CASES: list[dict[str, Any]] = json.loads((PLACE / "cases.json").read_text()) if PLACE.is_dir() else []
@@ -43,7 +44,7 @@ def tree(store: Path, commit: str) -> dict[str, bytes]:
 
 
 @pytest.mark.skipif(not CASES, reason=f"the real commits are not here: {PLACE}")
-@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+@each("case", CASES)
 def test_the_tests_of_a_real_commit_judge_and_its_source_does_not(
     case: dict[str, Any], stores: dict[str, Path]
 ) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import doctest
 import types
 
-import pytest
-
 from santiago.judge import sections
+from tests.util.each import each
 
 BASE = '''"""Sums.
 
@@ -57,7 +56,7 @@ def put_back(work: str, path: str = "sums.py", base: str = BASE) -> str:
     return sections.put_back(path, work.encode(), base.encode()).decode()
 
 
-@pytest.mark.parametrize(
+@each(
     "work",
     [
         BASE.replace("    5\n", "    0\n"),
@@ -68,7 +67,6 @@ def put_back(work: str, path: str = "sums.py", base: str = BASE) -> str:
         .replace('    """Add.\n\n    >>> add(2, 3)\n    5\n    """\n', "")
         .replace("):\n    return 0", "): return 0"),
     ],
-    ids=["another result", "no docstring", "another meaning", "no example", "all on one line"],
 )
 def test_an_example_that_failed_fails_again_whatever_became_of_it(work: str) -> None:
     assert failed(BASE) == 1
@@ -98,20 +96,19 @@ def test_a_new_example_of_the_work_stays_where_the_base_has_none() -> None:
     assert put_back(work) == work
 
 
-@pytest.mark.parametrize("work", ["def broken(:\n", ""], ids=["broken", "empty"])
+@each("work", ["def broken(:\n", ""])
 def test_what_has_no_room_for_tests_stays_as_it_is(work: str) -> None:
     base = BASE.partition('"""\n\n\n')[2]
     assert put_back(work, base=base) == work
 
 
-@pytest.mark.parametrize(
+@each(
     "work",
     [
         RUST.replace("assert_eq!(add(2, 3), 5);", ""),
         RUST.partition("\n#[cfg")[0],
         RUST.replace("    use super::*;\n", ""),
     ],
-    ids=["emptied", "removed", "edited"],
 )
 def test_tests_of_rust_are_put_back(work: str) -> None:
     assert put_back(work.replace("a - b", "b - a"), "lib.rs", RUST) == RUST.replace("a - b", "b - a")

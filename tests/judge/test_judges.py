@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from santiago.judge.judges import ALL_TESTS, JudgeFiles
+from tests.util.each import each
 
 BASE: dict[str, bytes] = {
     "app.py": b"def add(a, b):\n    return a + b\n", "hello.py": b"print('Hello')\n", "src/cli.js": b"", "lib/unit.js": b"", "calc.sh": b"echo 5\n",
@@ -28,7 +27,7 @@ def judge(*commands: str, protected: tuple[str, ...] = (ALL_TESTS,), own: tuple[
     return JudgeFiles(commands, protected, own, BASE.keys(), BASE.get)
 
 
-@pytest.mark.parametrize(
+@each(
     "path",
     [
         "tests/test_app.py", "tests/helpers.py", "conftest.py", "pkg/conftest.py", "src/pkg/test_x.py", "pkg/x_test.go", "src/a.spec.ts", "test.js",
@@ -41,7 +40,7 @@ def test_tests_and_what_belongs_to_them_judge_also_where_they_are_new_or_named_b
     assert not judge("pytest", protected=()).judges(path)
 
 
-@pytest.mark.parametrize(
+@each(
     "path", ["app.py", "src/cli.js", "src/contest.py", "README.md", "latest/a.py", "src/testing.ts", "docs/spec/a.md", "protest.py"]
 )  # fmt: skip
 def test_source_does_not_judge(path: str) -> None:
@@ -57,7 +56,7 @@ def test_globs_of_the_user_count_as_they_are() -> None:
     assert not asked.is_mixed("pyproject.toml")
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "path"),
     [
         ("sh check.sh", "check.sh"), ("./check.sh | tee log", "check.sh"), ("sh check.sh", "lib/verify_output.sh"), ("python scripts/gen.py", "scripts/gen.py"),
@@ -81,7 +80,7 @@ def test_what_a_check_runs_as_judge_or_is_steered_by_judges(command: str, path: 
     assert not judge("pytest tests").judges(path)
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "path"),
     [
         ("python hello.py | grep -q Hello", "hello.py"), ("node src/cli.js", "src/cli.js"), ("sh check.sh", "app.py"), ("sh run.sh", "run.sh"),
@@ -104,7 +103,7 @@ def test_a_script_that_the_story_names_is_its_work_unless_it_is_a_test() -> None
     assert judge("sh tests/check.sh", own=("tests/check.sh",)).judges("tests/check.sh")
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "reader", "other"),
     [
         ("pytest.ini", "pytest", "npx jest"), ("jest.config.js", "npx jest", "pytest"), ("web/vite.config.ts", "npx vitest run", "pytest"),

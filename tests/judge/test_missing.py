@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from santiago.judge.missing import found_no_test, missing, waits_for_tests
 from tests.judge.showing import shown
+from tests.util.each import each
 
 PYPROJECT = {"pyproject.toml": b'[project]\nname = "app"\ndependencies = ["attrs>=22", "More-Itertools"]\n'}
 TRACE = "tests/test_a.py:1: in <module>\n    import {0}\nE   ModuleNotFoundError: No module named '{0}'\n"
@@ -21,7 +20,7 @@ def found(
     return (lack.kind, lack.name) if lack else None
 
 
-@pytest.mark.parametrize(
+@each(
     ("output", "code", "name"),
     [
         ("/bin/sh: 1: no-such-tool: not found\n", 127, "no-such-tool"),
@@ -35,27 +34,27 @@ def test_a_program_that_is_not_installed(output: str, code: int, name: str) -> N
     assert found(output, code=code) == ("program", name)
 
 
-@pytest.mark.parametrize("path", ["./made-by-the-story", "scripts/check.sh"])
+@each("path", ["./made-by-the-story", "scripts/check.sh"])
 def test_a_program_inside_the_checkout_is_the_storys_to_make(path: str) -> None:
     assert found(f"/bin/sh: 1: {path}: not found\n", code=127) is None
 
 
-@pytest.mark.parametrize("python", ["python3", "/usr/bin/python3.12", ".venv/bin/python"])
+@each("python", ["python3", "/usr/bin/python3.12", ".venv/bin/python"])
 def test_a_test_runner_that_python_does_not_have(python: str) -> None:
     assert found(f"{python}: No module named pytest\n") == ("Python", "pytest")
 
 
-@pytest.mark.parametrize("module", ["attr", "requests", "app"])
+@each("module", ["attr", "requests", "app"])
 def test_a_module_that_nobody_declares_is_still_to_be_written(module: str) -> None:
     assert found(TRACE.format(module)) is None
 
 
-@pytest.mark.parametrize("module", ["attrs", "more_itertools"])
+@each("module", ["attrs", "more_itertools"])
 def test_a_declared_python_module_is_the_machines_lack(module: str) -> None:
     assert found(TRACE.format(module), files=PYPROJECT) == ("Python", module)
 
 
-@pytest.mark.parametrize("path", ["src/attrs/__init__.py", "attrs.py", "lib/attrs.pyi"])
+@each("path", ["src/attrs/__init__.py", "attrs.py", "lib/attrs.pyi"])
 def test_a_declared_module_that_the_repository_holds_is_its_own(path: str) -> None:
     assert found(TRACE.format("attrs"), files={**PYPROJECT, path: b""}) is None
 
@@ -71,7 +70,7 @@ def test_a_node_module_is_the_machines_lack_and_a_file_is_not() -> None:
     assert found(text.format("thing"), files={"packages/thing/package.json": b"{}"}) is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("output", "name"),
     [
         ("a_test.go:4:2: no required module provides package example.org/x; to add it:\n", "example.org/x"),
@@ -90,7 +89,7 @@ def test_a_check_with_any_passing_test_can_run() -> None:
     assert missing(shown("a", output=text), PYPROJECT, PYPROJECT.get, ()) is None
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "no tests ran in 0.01s", "Ran 0 tests in 0.000s\n\nNO TESTS RAN", "No tests found, exiting with code 1",
@@ -103,7 +102,7 @@ def test_where_there_is_nothing_to_run_yet_the_base_says_nothing(text: str) -> N
     assert not found_no_test(shown(output=text))
 
 
-@pytest.mark.parametrize("code", [0, 5])
+@each("code", [0, 5])
 def test_a_check_waits_for_tests_only_where_there_are_none_that_it_could_have_found(code: int) -> None:
     none = shown(exit_code=code, checks=0, output="no tests ran in 0.01s")
     assert waits_for_tests(none, ["README.md", "words.py"])

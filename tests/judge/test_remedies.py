@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from santiago.contract.ports.judge import Proposal
 from santiago.judge.missing import Missing, remedy
+from tests.util.each import each
 
 
 def proposed(
@@ -22,7 +21,7 @@ EXTRAS = '[project]\nname = "shop"\n[project.optional-dependencies]\ntest = ["x"
 GROUPS = '[project]\nname = "shop"\n[dependency-groups]\ndev = ["pytest>=8", "responses", {include-group = "x"}]\n'
 
 
-@pytest.mark.parametrize(
+@each(
     ("files", "install"),
     [
         ({}, "pytest"),
@@ -41,7 +40,7 @@ def test_an_environment_is_made_with_what_the_project_names_for_its_tests(files:
     assert words.endswith("with `.venv/bin/python -m pytest -q` as the check.")
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "check"),
     [
         ("python -m unittest", ".venv/bin/python -m unittest"),
@@ -66,7 +65,7 @@ def test_an_environment_that_is_there_is_used_and_not_made_again() -> None:
     assert (words, proposal) == ("Install it there: `.venv/bin/python -m pip install pytest`.", None)
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "files", "setup"),
     [
         ("npm test", {"package.json": "{}"}, "npm install"),
@@ -75,14 +74,14 @@ def test_an_environment_that_is_there_is_used_and_not_made_again() -> None:
         ("cd web && npm test", {"web/package-lock.json": "{}"}, "cd web && npm ci"),
     ],
 )
-@pytest.mark.parametrize(("kind", "name"), [("Node", "left-pad"), ("program", "jest")])
+@each(("kind", "name"), [("Node", "left-pad"), ("program", "jest")])
 def test_packages_are_installed_by_their_lock_file(
     kind: str, name: str, command: str, files: dict[str, str], setup: str
 ) -> None:
     assert proposed(command, kind, name, files)[1] == Proposal(check=command, setup=setup)
 
 
-@pytest.mark.parametrize(("command", "name"), [("npm test", "npm"), ("just test", "just"), ("make test", "node")])
+@each(("command", "name"), [("npm test", "npm"), ("just test", "just"), ("make test", "node")])
 def test_a_program_of_the_machine_is_for_a_person_to_install(command: str, name: str) -> None:
     words, proposal = proposed(command, "program", name, {"package.json": "{}"})
     assert (words.startswith("Install it"), proposal) == (True, None)

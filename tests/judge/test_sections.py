@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from santiago.judge.sections import put_back
+from tests.util.each import each
 
 PYPROJECT = b"""# ours
 [project]
@@ -60,7 +61,7 @@ def test_what_has_the_same_settings_is_left_as_it_is_written() -> None:
     assert put_back("pyproject.toml", worked, PYPROJECT) == worked
 
 
-@pytest.mark.parametrize(
+@each(
     "written", [b'tool.pytest.ini_options.addopts = "-k no"\n', b'[tool]\npytest = { ini_options = { addopts = "-k no" } }\n']
 )  # fmt: skip
 def test_settings_that_are_written_in_another_way_give_the_judge_the_whole_file(written: bytes) -> None:

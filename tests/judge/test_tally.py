@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from santiago.judge.naming import tally
 from santiago.judge.naming.reading import Tally
+from tests.util.each import each
 
 OUTPUTS: list[tuple[str, tuple[int, int] | None]] = [
     ("============ 3 passed in 0.12s ============", (3, 0)),
@@ -89,7 +88,7 @@ OUTPUTS: list[tuple[str, tuple[int, int] | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("output", "expected"), OUTPUTS)
+@each(("output", "expected"), OUTPUTS)
 def test_the_summary_of_a_runner_is_read(output: str, expected: tuple[int, int] | None) -> None:
     assert tally(output) == (None if expected is None else Tally(*expected))
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pytest
-
 from santiago.contract.outcomes import Verdict
 from santiago.judge import tests_first, verdict
 from santiago.judge.missing import Missing
@@ -13,6 +11,7 @@ from santiago.judge.shown import Shown
 from santiago.judge.verdict import Check
 from tests.judge.showing import shown
 from tests.judge.test_verdict import of_old_tests
+from tests.util.each import each
 
 FILES = frozenset({"tests/test_new.py", "tests/test_old.py", "a.test.js"})
 NO_MODULE = "E   ModuleNotFoundError: No module named 'greet'"
@@ -43,7 +42,7 @@ def test_a_test_that_failed_before_is_not_new() -> None:
     assert not judged(shown("a b-"), shown("a b-")).passed
 
 
-@pytest.mark.parametrize("test", ["tests/test_new.py", "tests.test_new", "test_new", "a.test.js"])
+@each("test", ["tests/test_new.py", "tests.test_new", "test_new", "a.test.js"])
 def test_a_file_that_cannot_be_loaded_counts_only_for_want_of_the_work(test: str) -> None:
     found = judged(shown("a"), shown(f"{test}-", output=NO_MODULE))
     assert (found.passed, found.awaiting) == (True, (test,))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from santiago.judge.trees import Trees, may_load, text_below
+from tests.util.each import each
 
 TESTS = '''"""Tests."""
 import os, sys
@@ -34,7 +33,7 @@ class TestThings(Base):
 PATH = "tests/unit/test_a.py"
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "judge"),
     [
         (PATH, PATH), (PATH, "tests/conftest.py"), (PATH, "tests/helpers.py"), (PATH, "tests/unit/__snapshots__/test_a.ambr"), (PATH, "pytest.ini"),
@@ -46,7 +45,7 @@ def test_what_a_test_may_load_is_its_text(path: str, judge: str) -> None:
     assert may_load(path, b"from tests.test_base import Base\n", judge)
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "judge"), [(PATH, "tests/unit/test_b.py"), ("src/a.test.js", "src/b.test.js"), ("pkg/a_test.go", "other/x_test.go")]
 )  # fmt: skip
 def test_other_tests_are_not_its_text(path: str, judge: str) -> None:
@@ -62,7 +61,7 @@ JS = """describe('sums', () => {
 """
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "content", "said"),
     [
         ("test_sub", TESTS, "assert sub(2, 1) == 1"), ("test_size", TESTS, "assert len(self.helper()) == 2"), ("test_si", TESTS, ""),
@@ -90,7 +89,7 @@ def is_rewritten(
     return Trees(workspace, judges, "0", "1", changed).rewritten(f"{path}::{test}")
 
 
-@pytest.mark.parametrize(
+@each(
     ("test", "old", "new"),
     [
         ("test_sub", "== 1", "== 2"), ("test_sub", "assert sub", "return\n    assert sub"), ("test_sub", "def test_sub", "def test_gone"),
@@ -101,7 +100,7 @@ def test_a_test_that_says_something_else_is_rewritten(test: str, old: str, new: 
     assert is_rewritten(test, TESTS.replace(old, new))
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("import add, sub", "import add, mul, sub"), ("CASES", "MORE = [1]\nCASES"), ("def test_sub", "def test_new():\n    assert mul\n\n\ndef test_sub"),

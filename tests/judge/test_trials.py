@@ -7,12 +7,11 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
-import pytest
-
 from santiago.contract.policy import RunInput
 from santiago.contract.ports.workspace import PATCH_CUT
 from santiago.judge.trials import Trial, Trials
 from tests.judge.showing import shown
+from tests.util.each import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,11 +32,7 @@ class Checks:
         self.more: dict[str, Any] = {}
 
     def run(
-        self,
-        folder: str,
-        commands: Sequence[str],
-        told: Mapping[str, Mapping[str, str]],
-        *_: object,
+        self, folder: str, commands: Sequence[str], told: Mapping[str, Mapping[str, str]], *_: object
     ) -> list[Shown]:
         self.told += [(command, dict(told[command])) for command in commands]
         found = [shown(self.words, command=command) for command in commands]
@@ -76,7 +71,7 @@ def test_a_check_that_cannot_ask_for_its_story_is_not_told_and_runs_once_for_all
     assert again[SHARED].result.reused
 
 
-@pytest.mark.parametrize("command", [ASKING, "/opt/check.sh", "../check.sh", "./check.py", "sh -c 'env | grep S'"])
+@each("command", [ASKING, "/opt/check.sh", "../check.sh", "./check.py", "sh -c 'env | grep S'"])
 def test_a_check_that_may_ask_for_its_story_is_told_and_runs_for_each(command: str) -> None:
     checks = Checks()
     tried = trials(checks)
@@ -106,7 +101,7 @@ def test_where_the_repository_speaks_of_the_variables_every_check_is_told() -> N
     assert [told for _, told in checks.told] == [{"SANTIAGO_STORY": "S1"}, {"SANTIAGO_STORY": "S2"}]
 
 
-@pytest.mark.parametrize("patch", ["+os.environ['SANTIAGO_STORY']\n", f"+a{PATCH_CUT}"])
+@each("patch", ["+os.environ['SANTIAGO_STORY']\n", f"+a{PATCH_CUT}"])
 def test_from_work_that_speaks_of_them_on_every_check_is_told(patch: str) -> None:
     tried = trials(Checks())
     assert not tried.is_told(SHARED)
@@ -153,7 +148,7 @@ def test_a_failed_check_of_an_attempt_runs_again_and_one_of_a_base_does_not() ->
     assert runs("a-", False, True, True) == 2
 
 
-@pytest.mark.parametrize("more", [{"timed_out": True}, {"exit_code": None}])
+@each("more", [{"timed_out": True}, {"exit_code": None}])
 def test_a_check_that_did_not_come_to_its_end_is_never_remembered(more: dict[str, object]) -> None:
     assert runs("a-", True, True, **more) == 2
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
-
 from santiago.contract.outcomes import CheckVerdict, Verdict
 from santiago.contract.reasons import Reason
 from santiago.judge import verdict
 from santiago.judge.verdict import Check
 from tests.judge.showing import shown
+from tests.util.each import each
 
 
 def of_old_tests(
@@ -161,7 +160,7 @@ def test_an_old_test_that_flakes_without_the_work_is_no_test_of_its_own() -> Non
     assert not verdict.has_own_tests([check], nothing_changed)
 
 
-@pytest.mark.parametrize("exit_code", [1, 2])
+@each("exit_code", [1, 2])
 def test_a_command_without_test_ids_is_compared_as_a_whole(exit_code: int) -> None:
     check = Check(
         base=shown(), work=shown(), old_tests=shown(exit_code=exit_code), new_tests=shown(exit_code=exit_code)

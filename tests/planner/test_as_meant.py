@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from textwrap import dedent
 
-import pytest
-
 from santiago.contract.plan import Plan
 from santiago.planner.compile import Compilation, compile_plan
 from santiago.planner.source import Options, Source
+from tests.util.each import each
 
 
 def compiled(text: str, *, units: str | None = None, fallback: bool = False, name: str = "x.md") -> Compilation:
@@ -124,7 +123,7 @@ def test_what_must_pass_for_every_story_is_a_check_of_each() -> None:
     assert made.run_verify == ()
 
 
-@pytest.mark.parametrize("heading", ["Requirements", "2. Functional Requirements", "Anforderungen", "Build steps"])
+@each("heading", ["Requirements", "2. Functional Requirements", "Anforderungen", "Build steps"])
 def test_numbered_lines_under_requirements_are_units(heading: str) -> None:
     made = plan(f"# Export\n## {heading}\n1. It exports CSV.\n2. It exports JSON.\n## Notes\n1. none\n2. none\n")
     assert [story.title for story in made.stories] == ["It exports CSV.", "It exports JSON."]

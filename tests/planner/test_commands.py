@@ -5,11 +5,10 @@ from __future__ import annotations
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
-import pytest
-
 from santiago.planner import commands
 from santiago.planner.compile import compile_plan
 from santiago.planner.source import Source
+from tests.util.each import each
 
 if TYPE_CHECKING:
     from santiago.contract.plan import Plan
@@ -36,16 +35,14 @@ def test_prose_names_a_command_only_in_a_sentence_that_asks_for_it() -> None:
     assert commands.commands_in("Run `frob x` first", 3) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [
         "cat a | cmp - b", "sleep 0.4; grep x y", "! grep -q x y", "[ -f a.txt ]", "(cd web && npm test)", "CI=1 pytest -q",
         "./check", "scripts/check.sh", "../tools/check a", "Rscript check.R", "cd web && npm test", "make", "python3 -m unittest",
     ],
 )  # fmt: skip
-@pytest.mark.parametrize(
-    "form", ["Verify: `{}`", "**Verification:** `{}`", "- **Verify**: `{}`.", "**Verify:**\n\n- `{}`"]
-)
+@each("form", ["Verify: `{}`", "**Verification:** `{}`", "- **Verify**: `{}`.", "**Verify:**\n\n- `{}`"])
 def test_alone_in_back_ticks_under_a_label_it_is_a_command_whatever_its_first_word(form: str, command: str) -> None:
     plan = compiled(story(form.format(command)))
     assert plan.stories[0].verify == (command,)
@@ -60,7 +57,7 @@ def test_several_commands_may_stand_behind_one_label() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "field",
     [
         "Verify: cat a | cmp - b",
@@ -85,7 +82,7 @@ def test_items_and_fences_under_a_label_are_named_too() -> None:
     assert unread(plan) == [11, 15]
 
 
-@pytest.mark.parametrize(
+@each(
     "field", ["Verify: make sure it works", "Verify: test the login by hand", "Verify: the page shows `no results`", "Verify: yes"]
 )  # fmt: skip
 def test_sentences_are_neither_run_nor_named(field: str) -> None:
@@ -122,7 +119,7 @@ def test_a_record_is_read_alike() -> None:
 def test_a_shell_fence_gives_one_command_per_line() -> None:
     fence = ["", "$ npm ci", "# a comment", "npm run build \\", "  --prod", "done", "```"]
     assert [(hint.value, hint.line) for hint in commands.in_fence(fence, 10, "field").taken] == [
-        ("npm run build --prod", 13),
+        ("npm run build --prod", 13)
     ]
 
 
@@ -131,7 +128,7 @@ def test_what_a_fence_shows_as_output_is_not_named() -> None:
     assert commands.in_fence(["", "all is well here", "```"], 1, "field", "text").left == []
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "the server starts via `npm run dev`",
@@ -151,7 +148,7 @@ def test_servers_installers_deployments_gaps_denials_and_mentions_are_no_checks(
     assert commands.commands_in(text, 1) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "command"),
     [
         ("Tests pass: uv run pytest tests/test_a.py exits 0.", "uv run pytest tests/test_a.py"),

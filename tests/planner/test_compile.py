@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from santiago.contract import codec
@@ -14,6 +13,7 @@ from santiago.contract.plan import Plan
 from santiago.contract.seal import plan_digest
 from santiago.planner.compile import Compilation, compile_plan
 from santiago.planner.source import Options, Source
+from tests.util.each import each
 
 PRD = """\
 # PRD: Billing
@@ -171,7 +171,7 @@ def test_a_dependency_on_words_that_are_no_id_is_a_warning_and_neither_an_edge_n
     assert not any(story.depends_on or story.external_depends_on for story in result.plan.stories)
 
 
-@pytest.mark.parametrize(
+@each(
     "line", ["### R1: One (depends on nothing)", "- works (requires a login)", "Its dependencies: a login", "- works (Deprecation, Link)"]
 )  # fmt: skip
 def test_a_sentence_that_declares_no_order_is_no_finding(line: str) -> None:
@@ -179,8 +179,8 @@ def test_a_sentence_that_declares_no_order_is_no_finding(line: str) -> None:
     assert "dependency_unclear" not in [finding.code for finding in result.findings]
 
 
-@pytest.mark.parametrize("under", ["- [ ] it works", "- it works", "Some text", "1. it works"])
-@pytest.mark.parametrize("indent", ["", "  "])
+@each("under", ["- [ ] it works", "- it works", "Some text", "1. it works"])
+@each("indent", ["", "  "])
 def test_a_dependency_is_told_with_its_own_line_wherever_it_stands(under: str, indent: str) -> None:
     result = compiled(f"# PRD\n### R1: One\n{under}\n{indent}Depends on: R9\n- last (needs\n  R8)\n### R2: Two\n")
     said = {f.message.split()[3].strip(","): f.line for f in result.findings if f.code == "external_dependency"}
@@ -206,7 +206,7 @@ def test_chunk_labels_numbered_against_their_order_are_warned_of() -> None:
     assert "chunk_order" in codes(compiled(text), "warning")
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "says"),
     [
         (lambda text: text.replace("\n\n", "\n\n\n\n"), "blank lines"),
@@ -247,17 +247,23 @@ def numbered(count: int, *, ids: bool) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("ids", [True, False], ids=["with ids", "without ids"])
-@given(data=st.data())
-def test_one_requirement_added_anywhere_keeps_the_ids_of_a_hundred_others(ids: bool, data: st.DataObject) -> None:
+def added_at(place: int, *, ids: bool) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the ids of a hundred requirements by title, and those after one more was added at this place."""
     parts = numbered(100, ids=ids)
-    old = plan_of("# PRD\n\n" + "".join(parts))
-    place = data.draw(st.integers(0, 100))
     added = "### R777: A new one\n\n- [ ] it is new\n" if ids else "- [ ] A new thing\n"
+    old = plan_of("# PRD\n\n" + "".join(parts))
     new = plan_of("# PRD\n\n" + "".join([*parts[:place], added, *parts[place:]]), against=old)
-    kept = {story.title: story.id for story in old.stories}
-    assert {s.title: s.id for s in new.stories if s.title in kept} == kept
-    assert [s.id for s in new.stories if s.title not in kept] == ["S101"]
+    return {story.title: story.id for story in old.stories}, {story.title: story.id for story in new.stories}
+
+
+@each("ids", [True, False])
+@each("place", [0, 1, 37, 99, 100])
+def test_one_requirement_added_anywhere_keeps_the_ids_of_a_hundred_others(place: int, ids: bool) -> None:
+    """At every place: `python -m proofs ids`."""
+    kept, now = added_at(place, ids=ids)
+    assert len(now) == 101
+    assert {title: now[title] for title in kept} == kept
+    assert [now[title] for title in now if title not in kept] == ["S101"]
 
 
 def test_against_an_old_plan_the_difference_is_said() -> None:
@@ -275,6 +281,7 @@ def test_against_an_old_plan_the_difference_is_said() -> None:
 ORDERABLE = st.lists(st.integers(1, 30), min_size=1, max_size=12, unique=True)
 
 
+@settings(max_examples=40)
 @given(numbers=ORDERABLE, data=st.data())
 def test_the_order_respects_dependencies_and_is_the_smallest_such_order(
     numbers: list[int], data: st.DataObject
@@ -313,7 +320,7 @@ def test_no_text_makes_the_compiler_fail_and_every_result_is_a_plan_or_a_refusal
         assert all(a.line <= b.line for a, b in pairwise(result.plan.findings))
 
 
-@pytest.mark.parametrize("title", ["Notes", "PRD: Notes", "Risks", "Product requirements: Metrics", "Out of scope"])
+@each("title", ["Notes", "PRD: Notes", "Risks", "Product requirements: Metrics", "Out of scope"])
 def test_the_name_of_the_document_is_no_section_that_work_is_left_out_of(title: str) -> None:
     plan = plan_of(f"# {title}\n\n## R1: One\n\n- [ ] one\n\n## Out of scope\n\n- [ ] two\n")
     assert [story.title for story in plan.stories] == ["One"]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from santiago.planner.reading import read_document
 from santiago.planner.source import Options, Source
+from tests.util.each import each
 
 PAGE = Path(__file__).parents[2] / "docs" / "formats.md"
 EXAMPLE = re.compile(
@@ -26,7 +25,7 @@ def examples() -> list[tuple[str, str | None, str]]:
     return found
 
 
-@pytest.mark.parametrize(("text", "units", "given"), examples())
+@each(("text", "units", "given"), examples())
 def test_the_example_gives_what_the_page_says(text: str, units: str | None, given: str) -> None:
     document = read_document(Source(text, path="example", options=Options(units=units)))
     assert not [finding for finding in document.findings if finding.level == "error"]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
-import pytest
-
 from santiago.planner.reading import read_document
 from santiago.planner.source import Source
+from tests.util.each import each
 
 if TYPE_CHECKING:
     from santiago.planner.draft import Document
@@ -94,7 +93,7 @@ def document(text: str) -> Document:
     return read_document(Source(dedent(text).lstrip("\n"), path="prd.md"))
 
 
-@pytest.mark.parametrize("text", [LONE, INDENTED, SIBLINGS, NUMBERED, BROKEN_LINES, UNDER_HEADINGS])
+@each("text", [LONE, INDENTED, SIBLINGS, NUMBERED, BROKEN_LINES, UNDER_HEADINGS])
 def test_an_id_above_its_fields_is_a_unit(text: str) -> None:
     units = document(text).units
     assert [(unit.id, unit.title) for unit in units] == [("US-001", "Register"), ("US-002", "Log in")]

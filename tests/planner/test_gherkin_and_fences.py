@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.planner.structured import codes, look, read, targets
+from tests.util.each import each
 
 # Gherkin
 
@@ -61,7 +60,7 @@ def test_rules_are_units_of_their_feature() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
     [
         ("Fonctionnalité", "Contexte", "Scénario", "Étant donné", "Quand", "Alors"),
@@ -158,7 +157,7 @@ def test_records_in_fences_are_stories_where_a_heading_or_item_announces_them() 
     assert sorted(codes(document)) == ["fence_not_read", "fence_not_read", "yaml_repaired"]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         '# A\n\n### US-001: Post it\n\n```json\n{"id": 7, "title": "x"}\n```\n',

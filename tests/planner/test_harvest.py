@@ -5,11 +5,10 @@ from __future__ import annotations
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
-import pytest
-
 from santiago.planner.draft import Status
 from santiago.planner.markdown.harvest import Carrier, Harvester, status_of
 from santiago.planner.markdown.outline import scan
+from tests.util.each import each
 
 if TYPE_CHECKING:
     from santiago.planner.draft import Unit
@@ -157,7 +156,7 @@ def test_ears_lines_are_criteria_of_their_own() -> None:
     assert lines(found) == [3, 4, 5]
 
 
-@pytest.mark.parametrize("line", ["E-mail is sent", "I see a message"])
+@each("line", ["E-mail is sent", "I see a message"])
 def test_words_that_only_look_like_a_then_begin_a_criterion(line: str) -> None:
     assert len(unit(f"### U\n**Acceptance Criteria:**\n- Given x, when y, then z\n- {line}\n").criteria) == 2
 
@@ -229,7 +228,7 @@ def test_fields_are_read_in_line_as_items_and_as_headings() -> None:
     assert [hint.value for hint in found.files] == ["src/a.py"]
 
 
-@pytest.mark.parametrize("label", ["**Files:**", "Files:", "- **Files**:", "Dateien:", "ファイル："])
+@each("label", ["**Files:**", "Files:", "- **Files**:", "Dateien:", "ファイル："])
 def test_a_list_of_files_is_taken_whole_and_what_is_no_file_is_said(label: str) -> None:
     """Two stories that name the same file must not run side by side, wherever the file stands."""
     found = unit(f"### U\n{label} app.py, t/one.sh, Makefile, bin/run, the rest\n")
@@ -281,7 +280,7 @@ def test_a_status_that_says_work_goes_on_outweighs_the_ticks() -> None:
     assert unit("### U\n**Status:** In Review\n- [x] a\n").status is Status.OPEN
 
 
-@pytest.mark.parametrize(
+@each(
     ("word", "expected"),
     [
         ("Done", Status.DONE),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from santiago.planner import hints
 from santiago.planner.file_lists import behind_files, listed_files
 from santiago.planner.markdown.labels import clean
 from santiago.planner.markdown.outline import scan
+from tests.util.each import each
 
 
 def sure(text: str) -> list[str]:
@@ -19,7 +18,7 @@ def inline(text: str) -> list[str]:
     return [dep.target for dep in hints.inline_deps(block) if dep.carrier == "inline"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("T001, T002", ["T001", "T002"]),
@@ -37,13 +36,13 @@ def test_a_field_names_its_ids(text: str, expected: list[str]) -> None:
     assert sure(text) == expected
 
 
-@pytest.mark.parametrize("text", ["none", "None.", "-", "N/A", "なし", "aucune", "[]", "None. T005 may run beside it", "None required"])  # fmt: skip
+@each("text", ["none", "None.", "-", "N/A", "なし", "aucune", "[]", "None. T005 may run beside it", "None required"])  # fmt: skip
 def test_a_field_may_say_that_there_are_none(text: str) -> None:
     assert hints.named(text) == ()
     assert hints.field_deps(text, 1, "field") == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("T006..T008", ["T006", "T007", "T008"]),
@@ -57,7 +56,7 @@ def test_ranges_are_spelled_out(text: str, expected: list[str]) -> None:
     assert sure(text) == expected
 
 
-@pytest.mark.parametrize("text", ["T009..T005", "T1..T99999", "A1..B3"])
+@each("text", ["T009..T005", "T1..T99999", "A1..B3"])
 def test_what_is_no_range_is_left_alone(text: str) -> None:
     assert len(hints.named(text)) <= 2
 
@@ -79,7 +78,7 @@ def test_a_version_is_a_mention_at_most() -> None:
     assert sure("Node 18, Python 3.11") == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("Build it (depends on T003, T004)", ["T003", "T004"]),
@@ -94,7 +93,7 @@ def test_dependencies_inside_a_sentence(text: str, expected: list[str]) -> None:
     assert inline(text) == expected
 
 
-@pytest.mark.parametrize("text", ["This depends on T003 in a way.", "Blocks T004", "after T001", "(see T003)"])
+@each("text", ["This depends on T003 in a way.", "Blocks T004", "after T001", "(see T003)"])
 def test_prose_is_no_dependency(text: str) -> None:
     assert inline(text) == []
 
@@ -104,7 +103,7 @@ def test_covered_requirements_drop_the_word_for_all_of_them() -> None:
     assert hints.covered("All") == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("Change `src/a.py:96-108` and `README.md`", ["src/a.py", "README.md"]),
@@ -117,7 +116,7 @@ def test_files_in_a_sentence(text: str, expected: list[str]) -> None:
     assert hints.files_in(text) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "`GET /api/users`",
@@ -139,7 +138,7 @@ def test_bare_names_count_only_under_a_files_label() -> None:
     assert listed_files("unit, integration/end-to-end") == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "paths", "left"),
     [
         ("app.py, t/one.sh", ["app.py", "t/one.sh"], []),

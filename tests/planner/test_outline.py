@@ -13,6 +13,7 @@ from santiago.planner.errors import DocumentError
 from santiago.planner.markdown.outline import MAX_DEPTH, Kind, scan
 from santiago.planner.source import Source
 from tests.corpus.score import CORPUS
+from tests.util.each import each
 
 PARSER = MarkdownIt("commonmark").enable("table")
 
@@ -156,21 +157,21 @@ def test_takes_any_text(text: str) -> None:
 # Where it is lenient, and why
 
 
-@pytest.mark.parametrize(
-    ("text", "what", "seen"),
+@each(
+    ("why", "text", "what", "seen"),
     [
-        pytest.param("• a\n• b\n", "items", [1, 2], id="a typed bullet is one"),
-        pytest.param("1: a\n2: b\n", "items", [1, 2], id="a number with a colon counts"),
-        pytest.param("# H\n    - a\n", "items", [2], id="a list may be indented under a heading"),
-        pytest.param("- a\n        - b\n", "items", [1, 2], id="a child may be indented too far"),
-        pytest.param("1. a\n  - b\n", "items", [1, 2], id="a child needs two columns"),
-        pytest.param("<PRD>\n# H\n- a\n</PRD>\n", "headings", [(1, 2, "H")], id="a lone tag hides nothing"),
-        pytest.param("- 1. a\n", "items", [1], id="a number behind a bullet is part of the text"),
-        pytest.param("```\na\n", "fences", [(1, 3)], id="a fence that is never closed takes all"),
-        pytest.param("<!-- # H -->\n# I\n", "headings", [(1, 2, "I")], id="a comment is not read"),
+        ("a typed bullet is one", "• a\n• b\n", "items", [1, 2]),
+        ("a number with a colon counts", "1: a\n2: b\n", "items", [1, 2]),
+        ("a list may be indented under a heading", "# H\n    - a\n", "items", [2]),
+        ("a child may be indented too far", "- a\n        - b\n", "items", [1, 2]),
+        ("a child needs two columns", "1. a\n  - b\n", "items", [1, 2]),
+        ("a lone tag hides nothing", "<PRD>\n# H\n- a\n</PRD>\n", "headings", [(1, 2, "H")]),
+        ("a number behind a bullet is part of the text", "- 1. a\n", "items", [1]),
+        ("a fence that is never closed takes all", "```\na\n", "fences", [(1, 3)]),
+        ("a comment is not read", "<!-- # H -->\n# I\n", "headings", [(1, 2, "I")]),
     ],
 )
-def test_is_lenient(text: str, what: str, seen: list[object]) -> None:
+def test_is_lenient(why: str, text: str, what: str, seen: list[object]) -> None:
     assert getattr(ours(text), what) == seen
 
 

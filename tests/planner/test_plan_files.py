@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from tests.planner.structured import codes, read, targets
+from tests.util.each import each
 
 # JSON Lines
 
@@ -217,7 +216,7 @@ def test_an_edited_plan_is_read_back() -> None:
     assert [hint.value for hint in document.run_verify] == ["make all"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "code"),
     [
         ({"contract_version": 9}, "invalid_field"),

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from textwrap import dedent
 
-import pytest
-
 from santiago.contract.plan import Finding, Plan
 from santiago.planner.compile import Compilation, compile_plan
 from santiago.planner.plan_spec import plan_id
 from santiago.planner.source import Source
+from tests.util.each import each
 
 SPEC = """
 # Rates
@@ -102,7 +101,7 @@ def test_the_id_of_the_plan_is_said_and_can_be_asked_for() -> None:
     assert plan_id("# Valid: yes\n- [ ] One\n", "plans/the.name.md") == "the.name"
 
 
-@pytest.mark.parametrize("check", ["true", ":", "`true`", "` : `"])
+@each("check", ["true", ":", "`true`", "` : `"])
 def test_a_check_that_proves_nothing_refuses_the_plan(check: str) -> None:
     """Board line 8."""
     made = compiled(SPEC.replace("npm test", check))
@@ -117,7 +116,7 @@ def test_a_check_of_the_run_that_proves_nothing_refuses_it_too() -> None:
     assert compiled(SPEC.replace("- make e2e", "- true")).plan is None
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "- [ ] Load rates profile=backend-api\n- [ ] Other\n",
@@ -163,7 +162,7 @@ def test_a_page_about_profiles_names_nobody() -> None:
     assert "a user can change the name" in made.stories[0].description
 
 
-@pytest.mark.parametrize("text", ["Role: scientist", "Tags: math, uncertainty"])
+@each("text", ["Role: scientist", "Tags: math, uncertainty"])
 def test_what_is_uncertain_is_work_for_a_scientist(text: str) -> None:
     """Board line 40."""
     first, second = plan(f"## Story 1: Bound the error\n{text}\n\n- a\n\n## Story 2: Research page\n\n- b\n").stories

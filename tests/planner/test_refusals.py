@@ -6,11 +6,10 @@ import json
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
-import pytest
-
 from santiago.planner import refusals
 from santiago.planner.reading import read_document
 from santiago.planner.source import Options, Source
+from tests.util.each import each
 
 if TYPE_CHECKING:
     from santiago.contract.plan import Finding
@@ -91,7 +90,7 @@ def test_a_stray_placeholder_is_no_template() -> None:
     assert len(read_document(source(text)).units) == 2
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "- [ ] a box",
@@ -161,7 +160,7 @@ def test_boxes_that_only_judge_the_whole_are_named_as_seen() -> None:
     assert '2 check boxes under "Definition of Done"' in error.message
 
 
-@pytest.mark.parametrize(
+@each(
     ("headings", "sibling"),
     [
         (("Why", "What Changes", "Impact"), "tasks.md and specs/**/spec.md"),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from santiago.planner.source import Source
+from tests.util.each import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "kind"),
     [
         ('{"a": 1}', "json"),

@@ -13,11 +13,12 @@ from santiago.planner import readers
 from santiago.planner.errors import DocumentError
 from santiago.planner.source import Options, Source
 from tests.planner.structured import by_id, codes, look, read, targets
+from tests.util.each import each
 
 # Lists of records
 
 
-@pytest.mark.parametrize(
+@each(
     ("document", "expected"),
     [
         (
@@ -94,7 +95,7 @@ def test_a_record_is_a_unit_in_every_known_shape(document: Any, expected: list[t
     assert [(unit.id, unit.title, len(unit.criteria)) for unit in read(document).units] == expected
 
 
-@pytest.mark.parametrize(
+@each(
     "document",
     [
         {"environment": {"LOG": "info"}, "secrets": [{"name": "token"}]},
@@ -137,7 +138,7 @@ def test_a_unit_stands_at_its_id_else_at_its_title_else_at_its_text() -> None:
     assert [unit.line for unit in read('["One whole sentence here",\n\n"Another whole sentence"]').units] == [1, 3]
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "status"),
     [
         ({"passes": True}, "done"),
@@ -477,7 +478,7 @@ def test_no_record_and_no_criterion_vanishes(records: list[dict[str, Any]]) -> N
         max_leaves=25,
     )
 )
-@settings(max_examples=400)
+@settings(max_examples=150)
 def test_any_value_is_read_or_declined_without_a_traceback(value: Any) -> None:
     document = look(json.dumps(value, indent=1)) if isinstance(value, dict | list) else None
     assert document is None or all(unit.line > 0 for unit in document.units)

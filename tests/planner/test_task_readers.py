@@ -984,10 +984,11 @@ def test_a_date_in_brackets_is_no_box() -> None:
     assert len(document.units) == 2
 
 
-def test_a_hundred_thousand_boxes_are_read() -> None:
-    document = readers.read(Source("# TODO\n" + "- [ ] Do it\n" * 100_000))
+def test_ten_thousand_boxes_are_read() -> None:
+    """A hundred thousand: `python -m proofs ids`."""
+    document = readers.read(Source("# TODO\n" + "- [ ] Do it\n" * 10_000))
     assert document is not None
-    assert len(document.units) == 100_000
+    assert len(document.units) == 10_000
 
 
 def test_a_phase_named_like_a_side_section_still_holds_work() -> None:

@@ -24,6 +24,7 @@ from santiago.planner.structured.tree import (
     spoken,
     text_lines,
 )
+from tests.util.each import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,14 +56,14 @@ VALUES = st.recursive(
 
 
 @given(VALUES, st.sampled_from([None, 0, 2]), st.booleans())
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_json_agrees_with_the_standard_library(value: Any, indent: int | None, ascii_only: bool) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
     assert plain(json_tree.parse(text)) == json.loads(text) == value
 
 
 @given(st.text(alphabet='{}[],:"\\u0019eE+-. \n\ttruefalsnNaI', max_size=30))
-@settings(max_examples=500)
+@settings(max_examples=200)
 def test_json_accepts_only_what_the_standard_library_accepts(text: str) -> None:
     try:
         found = plain(json_tree.parse(text))
@@ -86,7 +87,7 @@ def test_json_keys_and_values_know_their_lines() -> None:
     assert lines(root) == [12, 14, 15]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "line", "says"),
     [
         ("", 1, "ends"),
@@ -173,7 +174,7 @@ def test_json_lines_hold_one_object_each() -> None:
     assert not json_tree.is_lines('{"a": 1}\n')
 
 
-@pytest.mark.parametrize(
+@each(
     ("written", "kind", "value"),
     [
         ("003", "number", 3),
@@ -221,7 +222,7 @@ def test_yaml_alias_to_a_scalar_is_its_text() -> None:
     assert plain(yaml_tree.parse("a: &x some text\nb: *x")) == {"a": "some text", "b": "some text"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "line", "says"),
     [
         ("a: 1\nb: 2\na: 3", 3, '"a" is there twice (also on line 1)'),
@@ -266,7 +267,7 @@ def test_yaml_without_the_compiled_parser_reads_the_same(monkeypatch: pytest.Mon
         yaml_tree.parse("a: 'open")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "repaired", "value"),
     [
         ("a:\n  - [ ] Given x\n  - [x] Then y: z\n", [2, 3], {"a": ["[ ] Given x", "[x] Then y: z"]}),
@@ -304,7 +305,7 @@ def test_repair_does_not_swallow_a_record() -> None:
         yaml_repair.parse("- id: a\n  'broken\n- id: b\n")
 
 
-@pytest.mark.parametrize("parse", [json_tree.parse, yaml_tree.parse])
+@each("parse", [json_tree.parse, yaml_tree.parse])
 def test_objects_find_keys_in_any_spelling(parse: Callable[[str], Node]) -> None:
     root = parse('{"dependsOn": ["a"], "files_to_modify": "x", "Title": " T ", "empty": null}')
     assert isinstance(root, Object)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from santiago.planner import words
 from santiago.planner.markdown.gather import FIELDS
+from tests.util.each import each
 
 TABLES = {concept: words.split(table) for concept, table in words._TABLES.items()}
 DECIDES = frozenset({"criteria", "success", "gates", "depends", "verify", "covers", "never", *FIELDS})
@@ -37,7 +36,7 @@ def test_a_word_that_decides_is_not_taken_by_one_that_does_not() -> None:
             assert words.LABELS[word] == concept, word
 
 
-@pytest.mark.parametrize("concept", sorted(TABLES))
+@each("concept", sorted(TABLES))
 def test_labels_are_written_as_they_are_compared(concept: str) -> None:
     for word in TABLES[concept]:
         assert word == word.lower(), word
@@ -45,7 +44,7 @@ def test_labels_are_written_as_they_are_compared(concept: str) -> None:
         assert words.concept(f"**3. {word}:**") == words.LABELS[word], word
 
 
-@pytest.mark.parametrize("name", sorted(SETS))
+@each("name", sorted(SETS))
 def test_names_of_sections_are_in_lower_case(name: str) -> None:
     assert all(word == word.lower() and word == word.strip() and word for word in SETS[name])
 
@@ -65,7 +64,7 @@ def test_no_section_is_both_out_of_scope_and_a_list_of_stories() -> None:
     assert not words.EXCLUDED_SECTIONS & words.DONE_SECTIONS
 
 
-@pytest.mark.parametrize(
+@each(
     "sentence",
     [
         "As a user, I want to log in so that I see my data",
@@ -85,8 +84,6 @@ def test_stories_are_known_in_many_languages(sentence: str) -> None:
     assert words.is_story(sentence)
 
 
-@pytest.mark.parametrize(
-    "sentence", ["As a result, we want less", "As an example, I need that", "Come back later", "As soon as I can"]
-)
+@each("sentence", ["As a result, we want less", "As an example, I need that", "Come back later", "As soon as I can"])
 def test_sentences_that_only_begin_so_are_no_stories(sentence: str) -> None:
     assert not words.is_story(sentence)

@@ -12,6 +12,7 @@ import pytest
 from santiago.process import landlock
 from santiago.process.command import Command, Report
 from tests.process.test_sandbox import KINDS, found, needs_landlock
+from tests.util.each import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -87,9 +88,7 @@ def test_other_processes_get_no_signal(run: Callable[..., Report]) -> None:
     assert run("kill", "-0", str(os.getpid())).exit_code != 0
 
 
-@pytest.mark.parametrize(
-    ("version", "more"), [(1, ("TCP of checks", "abstract sockets", "signals")), (4, ("abstract sockets",)), (7, ())]
-)
+@each(("version", "more"), [(1, ("TCP of checks", "abstract sockets", "signals")), (4, ("abstract sockets",)), (7, ())])
 def test_what_it_does_not_hold_is_said(version: int, more: tuple[str, ...]) -> None:
     said = landlock.not_held(version)
     assert said[:1] == ("reading",)

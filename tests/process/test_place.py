@@ -32,22 +32,28 @@ def box(request: pytest.FixtureRequest, home: Path, monkeypatch: pytest.MonkeyPa
     return found(request.param, {"HOME": str(home), "PATH": os.environ["PATH"]}, monkeypatch)
 
 
-@pytest.fixture(params=["in the home folder", "in /tmp", "in /srv", "with a space", "below a link"])
+everywhere = pytest.mark.parametrize(
+    "repo", ["in the home folder", "in /tmp", "in /srv", "with a space", "below a link"], indirect=True
+)
+
+
+@pytest.fixture
 def repo(request: pytest.FixtureRequest, home: Path, tmp_path: Path) -> Iterator[Path]:
-    """The user's own tree, of which nothing may be seen."""
-    if request.param == "in /srv":
+    """The user's own tree, of which nothing may be seen; below a link, unless a test names its places."""
+    where = getattr(request, "param", "below a link")
+    if where == "in /srv":
         if not os.access("/srv", os.W_OK):
             pytest.skip("/srv cannot be written by us")
         with tempfile.TemporaryDirectory(dir="/srv") as folder:
             yield furnished(Path(folder, "repo"))
         return
-    if request.param == "below a link":
+    if where == "below a link":
         (tmp_path / "elsewhere").mkdir()
         (home / "link").symlink_to(tmp_path / "elsewhere")
         yield furnished(home / "link" / "repo")
         return
     folders = {"in the home folder": home / "repo", "in /tmp": tmp_path / "repo", "with a space": home / "my repo"}
-    yield furnished(folders[request.param])
+    yield furnished(folders[where])
 
 
 def furnished(repo: Path) -> Path:
@@ -89,6 +95,7 @@ def inside(server: ProcessServer, box: Sandbox, repo: Path, tmp_path: Path) -> I
     return Inside(server, box, repo, tmp_path / "scratch")
 
 
+@everywhere
 def test_the_checkout_stands_where_the_repository_stands_and_nothing_of_that_is_there(
     inside: Inside, repo: Path
 ) -> None:
@@ -115,6 +122,7 @@ def test_what_is_read_beside_it_lies_outside_and_stays_as_it_is(inside: Inside, 
     assert (repo / ".git/objects/one").read_text() == "an object\n"
 
 
+@pytest.mark.parametrize("repo", ["with a space", "in /srv"], indirect=True)  # an overlay has all paths in one option
 def test_what_is_written_over_dependencies_belongs_to_its_checkout_alone(inside: Inside, repo: Path) -> None:
     if inside.ground.over is None:
         pytest.skip("no overlay can be mounted here")

@@ -10,7 +10,6 @@ import textwrap
 from itertools import pairwise
 from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from santiago.process.capture import Capture
 from santiago.process.forms import fold, forms
 from santiago.process.redact import MARK, Redactor, secrets_in, to_hide
 from tests.process.writing import WRITTEN
+from tests.util.each import each
 
 SECRET = "p@ss w0rd/\"ünïque'+x=="
 OTHER = "tok-1234567890abcdef"
@@ -49,8 +49,8 @@ def randomly(stream: bytes, seed: int, longest: int) -> list[bytes]:
     return pieces
 
 
-@pytest.mark.parametrize("name", sorted(WRITTEN))
-@pytest.mark.parametrize("secret", [SECRET, OTHER, "q1w2e3r4", "x" * 30, "!!§§$$%%&&//(())", "line one\nline two\n"])
+@each("name", sorted(WRITTEN))
+@each("secret", [SECRET, OTHER, "q1w2e3r4", "x" * 30, "!!§§$$%%&&//(())", "line one\nline two\n"])
 def test_every_written_form_is_known(secret: str, name: str) -> None:
     written = WRITTEN[name](secret.encode())
     text = b"<" + written + b">"
@@ -70,7 +70,7 @@ pieces = st.lists(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(
     pieces=pieces,
     cuts=st.lists(st.integers(0, 900), max_size=25),
@@ -95,7 +95,7 @@ def test_no_secret_reaches_head_tail_or_log_however_the_output_is_cut(
         assert (b" bytes dropped " in log.read_bytes()) == (kept.log_dropped > 0)
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(
     secret=st.text(min_size=8, max_size=40),
     before=st.text(max_size=30),
@@ -118,8 +118,8 @@ def test_a_stream_in_pieces_loses_the_same_as_the_whole_text(
     assert not any(form in out for form in forms(secret) if form not in MARK)
 
 
-@pytest.mark.parametrize("name", sorted(SHAPES))
-@pytest.mark.parametrize("seed", range(6))
+@each("name", sorted(SHAPES))
+@each("seed", range(3))
 def test_a_long_credential_that_nobody_registered_is_hidden_also_in_pieces(name: str, seed: int) -> None:
     text = f"before {SHAPES[name]} after\n{SHAPES[name]}\nlast words\n".encode()
     stream = Redactor(())
@@ -142,7 +142,7 @@ def test_secrets_one_behind_the_other_without_an_end_wait_in_bounded_memory_and_
     assert (out + stream.end()).replace(MARK, b"") == b""
 
 
-@pytest.mark.parametrize("at", range(0, 40, 3))
+@each("at", range(0, 40, 3))
 def test_where_output_is_cut_no_part_of_a_secret_is_left(at: int, tmp_path: Path) -> None:
     capture = Capture(1000, Redactor((OTHER,)), str(tmp_path / "log"), 2000)
     filler = b" -" * 10_000
@@ -157,9 +157,7 @@ def test_where_output_is_cut_no_part_of_a_secret_is_left(at: int, tmp_path: Path
     assert kept.log_dropped == len(stream) - 3000
 
 
-@pytest.mark.parametrize(
-    "line", [b"ready\n", b"50% of it tok\n", b'{"type":"text","text":"tok"}\n', b"\x1b[1m100%\x1b[0m tok!\n"]
-)
+@each("line", [b"ready\n", b"50% of it tok\n", b'{"type":"text","text":"tok"}\n', b"\x1b[1m100%\x1b[0m tok!\n"])
 def test_a_line_is_seen_at_once_by_whoever_reads_along(line: bytes) -> None:
     assert Redactor((SECRET, OTHER)).feed(line) == line
 
@@ -188,7 +186,7 @@ def test_text_without_secrets_is_not_changed(text: str, size: int) -> None:
     assert out == data
 
 
-@pytest.mark.parametrize(
+@each(
     "shape",
     ["ghp_" + "a1" * 18, "github_pat_" + "A_1" * 12, "xoxb-123456789012-abc", "AKIA" + "ABCD" * 4, "sk-ant-" + "x9" * 20, "glpat-" + "q" * 20],
 )  # fmt: skip

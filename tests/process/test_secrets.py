@@ -18,10 +18,7 @@ from tests.cli.santiago import santiago
 from tests.process.writing import WRITTEN
 
 ROOT = str(Path(__file__).parents[2])
-SECRETS = {
-    "ACME_API_KEY": "acme-7Qz!w0rd/x+Y9&\"pl'ün==",
-    "DEPLOY_TOKEN": "xk93jd02mfkq81lsvbn4",
-}
+SECRETS = {"ACME_API_KEY": "acme-7Qz!w0rd/x+Y9&\"pl'ün==", "DEPLOY_TOKEN": "xk93jd02mfkq81lsvbn4"}
 PRD = """\
 # PRD: Leaks
 

@@ -22,6 +22,7 @@ from santiago.process import tree
 from santiago.process.command import Command
 from santiago.process.server import ProcessServer
 from tests.process.serving import HOSTILE, await_end, command, marked, new_mark, start_server
+from tests.util.each import each
 
 ROOT = Path(__file__).parents[2]
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="process trees are owned through Linux interfaces")
@@ -302,7 +303,7 @@ def test_a_supervisor_whose_limits_were_changed_at_rest_is_never_used_again(
 TRACE = "import ctypes, os, time; ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0); time.sleep(900)"
 
 
-@pytest.mark.parametrize("script", ["kill -STOP $PPID; exec sleep 900", f"exec {sys.executable} -c '{TRACE}'"])
+@each("script", ["kill -STOP $PPID; exec sleep 900", f"exec {sys.executable} -c '{TRACE}'"])
 def test_a_program_that_stops_its_supervisor_does_not_outlive_its_limit_and_its_grace(
     tmp_path: Path, script: str
 ) -> None:

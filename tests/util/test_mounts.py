@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from santiago.util import mounts
+from tests.util.each import each
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.parametrize(
+@each(
     ("lines", "kind"),
     [
         ("1 1 {} / /some\\040place rw shared:1 master:2 - ext4 /dev/x rw", "ext4"),

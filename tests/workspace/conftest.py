@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -90,10 +91,26 @@ def _own_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
 
 
-@pytest.fixture(params=["each git process alone", "git processes that stay"])
-def bench(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Bench]:
-    """A bench, once as commands use the workspace, and once as a run does while it works."""
-    repo = make_repo(tmp_path / "repo")
+ALONE, STAY = "each git process alone", "git processes that stay"
+"""How commands use the workspace, and how a run does while it works."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Have a bench in both ways, unless the module says which one its tests are about."""
+    if "bench" in metafunc.fixturenames:
+        metafunc.parametrize("bench", getattr(metafunc.module, "WAYS", (ALONE, STAY)), indirect=True)
+
+
+@pytest.fixture(scope="session")
+def made_repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_repo(tmp_path_factory.mktemp("made") / "repo")
+
+
+@pytest.fixture
+def bench(tmp_path: Path, made_repo: Path, request: pytest.FixtureRequest) -> Iterator[Bench]:
+    repo = tmp_path / "repo"
+    shutil.copytree(made_repo, repo, symlinks=True)
+    git(repo, "update-index", "-q", "--refresh")  # the copies are the files that the index knows
     workspace = GitWorkspace(repo, "r1", tmp_path / "scratch")
     port: Workspace = workspace  # the adapter fits the port, says the type checker
     assert port is workspace

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.workspace.conftest import Bench, git
+from tests.workspace.conftest import STAY, Bench, git
+
+WAYS = (STAY,)
 
 LITTER = (
     "__pycache__/a.cpython-311.pyc lib/__pycache__/c.pyc stray.pyc .pytest_cache/v/x .mypy_cache/x .ruff_cache/x .hypothesis/x"

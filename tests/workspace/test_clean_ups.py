@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from santiago.workspace import git as running
-from tests.workspace.conftest import ENV, Bench, git, write
+from tests.workspace.conftest import ALONE, ENV, Bench, git, write
+
+WAYS = (ALONE,)
 
 BRANCH = "refs/heads/santiago/r1"
 
@@ -126,7 +128,7 @@ def test_refs_that_are_packed_all_the_time_do_not_look_moved(bench: Bench) -> No
         packer.start()
     try:
         head = bench.workspace.begin(bench.first)
-        for number in range(25):
+        for number in range(12):
             commit = bench.work(f"S{number}", head, new=f"{number}\n")
             head = bench.workspace.advance(head, commit)
     finally:

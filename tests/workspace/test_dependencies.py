@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from santiago.workspace.dependencies import on_path
-from tests.workspace.conftest import Bench, git
+from tests.workspace.conftest import STAY, Bench, git
 from tests.workspace.test_caches import lay
+
+WAYS = (STAY,)
 
 NAMES = (".venv", "venv", "node_modules", "vendor")
 

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.workspace.conftest import Bench, git, write
+from tests.workspace.conftest import ALONE, Bench, git, write
+
+WAYS = (ALONE,)
 
 HOOKS = (
     "applypatch-msg", "commit-msg", "fsmonitor-watchman", "post-applypatch", "post-checkout", "post-commit", "post-index-change",

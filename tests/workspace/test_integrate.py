@@ -10,8 +10,9 @@ import pytest
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ports.workspace import WorkspaceConflictError
 from santiago.contract.reasons import Reason
-from tests.workspace.conftest import Bench, git, write
+from tests.workspace.conftest import STAY, Bench, git, write
 
+WAYS = (STAY,)
 BRANCH = "refs/heads/santiago/r1"
 LINES = "one\ntwo\nthree\nfour\nfive\n"
 

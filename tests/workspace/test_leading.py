@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from santiago.workspace.leading import Lead, blind_to, elsewhere, leads
+from tests.util.each import each
 
 HERE = {"PATH": "/nowhere", "HOME": "/nonexistent"}
 
@@ -118,7 +119,7 @@ def test_packages_beside_the_repository_are_found(repo: Path, site: Path) -> Non
     assert sorted(found) == [str(other), f"{other}/lib", f"{other}/src"]
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     ["PYTHONPATH=. pytest", "env PYTHONPATH=x make", "python -I -m pytest", "python3 -Wd -X dev -Em pytest", ".venv/bin/python -IB t.py"],
 )  # fmt: skip
@@ -128,6 +129,6 @@ def test_commands_that_heed_no_search_path_are_told(command: str) -> None:
     assert blind_to([], [command]) is None
 
 
-@pytest.mark.parametrize("command", ["python -m pytest -E", "pytest -I", "python -Wignore test.py -I", "python -m x"])
+@each("command", ["python -m pytest -E", "pytest -I", "python -Wignore test.py -I", "python -m x"])
 def test_others_are_not(command: str) -> None:
     assert blind_to([Lead(file="f", target="src", first="src")], [command]) is None

@@ -10,7 +10,10 @@ import pytest
 
 from santiago.contract.ports.workspace import Snapshot
 from santiago.workspace import lfs
-from tests.workspace.conftest import Bench, git, write
+from tests.util.each import each
+from tests.workspace.conftest import STAY, Bench, git, write
+
+WAYS = (STAY,)
 
 BIG, NEW = b"\0big\n" * 50_000, b"\0new\n" * 60_000
 RULES = "*.bin filter=lfs diff=lfs merge=lfs -text\n"
@@ -207,7 +210,7 @@ def test_a_clean_up_of_lfs_takes_nothing_of_a_runs_work(bench: Bench) -> None:
     assert stored(bench.repo, NEW).stat().st_nlink == 1, "the second name stays for ever"
 
 
-@pytest.mark.parametrize("kind", ["sha1", "sha256"])
+@each("kind", ["sha1", "sha256"])
 def test_both_kinds_of_repositories_have_their_marks(tmp_path: Path, kind: str) -> None:
     from santiago.workspace.workspace import GitWorkspace
     from tests.workspace.conftest import make_repo

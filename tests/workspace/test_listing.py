@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 from santiago.workspace.repository import Repository
+from tests.workspace.conftest import STAY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.workspace.conftest import Bench
+
+WAYS = (STAY,)
 
 
 def _added(top: Path) -> None:

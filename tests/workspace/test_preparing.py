@@ -10,8 +10,10 @@ import pytest
 
 from santiago.process.place import Ground
 from santiago.workspace.preparing import MOST_KEPT, Preparing
-from tests.workspace.conftest import Bench, git
+from tests.workspace.conftest import STAY, Bench, git
 from tests.workspace.test_caches import lay
+
+WAYS = (STAY,)
 
 
 @pytest.fixture

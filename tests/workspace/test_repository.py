@@ -12,6 +12,7 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.workspace.durable import Durability
 from santiago.workspace.troubles import is_of_the_machine, trouble
 from santiago.workspace.workspace import GitWorkspace
+from tests.util.each import each
 from tests.workspace.conftest import Bench, git, make_repo, write
 
 STORIES = ["S1", "S2"]
@@ -226,7 +227,7 @@ def test_a_failed_sync_is_an_error_and_is_not_tried_again(bench: Bench, monkeypa
     assert len(calls) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "is_the_machine"),
     [
         ("error: unable to write file: No space left on device\nfatal: adding files failed", True),

@@ -12,6 +12,7 @@ import pytest
 from santiago.contract.errors import SantiagoError
 from santiago.workspace import commits
 from santiago.workspace.session import Session
+from tests.util.each import each
 from tests.workspace.conftest import ENV, Bench, git, make_repo, write
 
 ECHO = ("diff-tree", "--stdin")
@@ -85,8 +86,8 @@ def test_a_tree_that_is_not_there_is_an_error_and_not_an_empty_comparison(bench:
         bench.workspace.repository.changes("1" * 40, git(bench.repo, "rev-parse", "HEAD^{tree}"))
 
 
-@pytest.mark.parametrize("object_format", ["sha1", "sha256"])
-@pytest.mark.parametrize(("name", "mail"), [("U", "u@example.org"), (" .Zoë 'Z' Doe. ", ",z@example.org ")])
+@each("object_format", ["sha1", "sha256"])
+@each(("name", "mail"), [("U", "u@example.org"), (" .Zoë 'Z' Doe. ", ",z@example.org ")])
 def test_a_commit_made_by_hand_is_the_one_that_git_makes(
     tmp_path: Path, object_format: str, name: str, mail: str
 ) -> None:

@@ -17,10 +17,13 @@ from hypothesis import strategies as st
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.workspace.changes import MOST_PATCH, Changes
-from tests.workspace.conftest import Bench, git, make_repo, write
+from tests.util.each import each
+from tests.workspace.conftest import STAY, Bench, git, make_repo, write
 
 if TYPE_CHECKING:
     from santiago.contract.ports.workspace import Snapshot
+
+WAYS = (STAY,)
 
 
 def take(bench: Bench, story: str = "S1") -> Snapshot:
@@ -327,7 +330,7 @@ def test_an_emptied_folder_is_the_deletion_of_everything(bench: Bench) -> None:
     assert bench.tree(snapshot.commit) == []
 
 
-@pytest.mark.parametrize("files", ["0", "444"], ids=["files and folders", "folders only"])
+@each("files", ["0", "444"])
 def test_files_without_rights_are_read_and_removed_all_the_same(tmp_path: Path, files: str) -> None:
     script = """
 import os, sys

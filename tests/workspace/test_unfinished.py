@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from santiago.workspace.unfinished import MOST_BYTES
 from santiago.workspace.workspace import GitWorkspace
-from tests.workspace.conftest import git, write
+from tests.workspace.conftest import ALONE, git, write
 
 if TYPE_CHECKING:
     from tests.workspace.conftest import Bench
+
+WAYS = (ALONE,)
 
 
 def test_changed_new_and_deleted_files_are_seen_and_neither_ignored_nor_provided_ones(bench: Bench) -> None:

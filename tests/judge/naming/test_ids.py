@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from santiago.judge.naming import file_of, function_of
+from tests.util.each import each
 
 FILES = frozenset(
     {
@@ -20,7 +19,7 @@ FILES = frozenset(
 )
 
 
-@pytest.mark.parametrize(
+@each(
     ("test", "function"),
     [
         ("tests/test_a.py::test_x[3]", "tests/test_a.py::test_x"),
@@ -38,7 +37,7 @@ def test_the_function_of_a_test_is_its_id_without_parameters(test: str, function
     assert function_of(test) == function
 
 
-@pytest.mark.parametrize(
+@each(
     ("test", "file"),
     [
         ("tests/test_a.py::test_x[3]", "tests/test_a.py"),

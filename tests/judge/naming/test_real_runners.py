@@ -55,6 +55,7 @@ def check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Test
     """Run a command on these files, and return what it named."""
     checkout, reports = tmp_path / "checkout", tmp_path / "the reports"
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # most of a start of pytest is its plugins
 
     def run(command: str, files: dict[str, str]) -> Tests | None:
         shutil.rmtree(reports, ignore_errors=True)
@@ -89,17 +90,13 @@ def test_pytest_names_every_test_and_files_that_it_could_not_collect(check: Call
     }
 
 
-def test_several_runs_of_pytest_in_one_command_are_all_named(check: Callable[..., Tests | None]) -> None:
+def test_several_runs_of_pytest_are_all_named_or_none_where_a_script_lets_them_overwrite_each_other(
+    check: Callable[..., Tests | None],
+) -> None:
     files = {"test_a.py": "def test_x(): pass", "test_b.py": "def test_y(): assert 0"}
-    assert check(f"{PYTEST} test_a.py && {PYTEST} test_b.py", files) == {
-        "test_a.py::test_x": "passed",
-        "test_b.py::test_y": "failed",
-    }
-
-
-def test_runs_of_pytest_in_a_script_that_overwrite_each_other_name_nothing(check: Callable[..., Tests | None]) -> None:
-    files = {"test_a.py": "def test_x(): pass", "run": f"{PYTEST} test_a.py\n{PYTEST} test_a.py"}
-    assert check("sh run", files) is None
+    named_both = {"test_a.py::test_x": "passed", "test_b.py::test_y": "failed"}
+    assert check(f"{PYTEST} test_a.py && {PYTEST} test_b.py", files) == named_both
+    assert check("sh run", {**files, "run": f"{PYTEST} test_a.py\n{PYTEST} test_a.py"}) is None
 
 
 def test_a_report_that_the_command_asks_for_itself_is_read_where_it_is(check: Callable[..., Tests | None]) -> None:

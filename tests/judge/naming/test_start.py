@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from santiago.judge.naming import asking, refused
+from tests.util.each import each
 
 REPORT = "--junitxml=/r/pytest.xml -o junit_family=xunit1"
 
@@ -19,7 +18,7 @@ def test_a_folder_with_a_space_stays_one_word() -> None:
     assert "--junitxml='/r s/pytest.xml'" in asking("pytest", {}, "/r s")[1]["PYTEST_ADDOPTS"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "asked"),
     [
         ("python -m unittest", "python -m unittest -v"),

@@ -1,0 +1,27 @@
+"""Ids stay, at length: a requirement added at any place of a hundred renames none, and a hundred thousand boxes are read."""
+
+from __future__ import annotations
+
+import time
+from itertools import product
+
+from tests.planner.test_compile import added_at
+
+from santiago.planner import readers
+from santiago.planner.source import Source
+
+
+def run(_: list[str]) -> int:
+    began, wrong = time.monotonic(), []
+    places = list(product(range(101), (True, False)))
+    for place, ids in places:
+        kept, now = added_at(place, ids=ids)
+        if now != {**now, **kept} or [now[title] for title in now if title not in kept] != ["S101"]:
+            wrong.append(f"place {place}, {'with' if ids else 'without'} ids of its own")
+    document = readers.read(Source("# TODO\n" + "- [ ] Do it\n" * 100_000))
+    if document is None or len(document.units) != 100_000:
+        wrong.append("a hundred thousand boxes are not read")
+    for found in wrong[:50]:
+        print(f"  {found}")
+    print(f"ids: {len(places)} places, 100000 boxes, {len(wrong)} violations, {time.monotonic() - began:.0f} s")
+    return 1 if wrong else 0
