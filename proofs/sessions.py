@@ -17,8 +17,6 @@ def run(arguments: list[str]) -> list[Measured]:
     with planned() as place:
         every = place.deaths()[:: chosen.step]
         tallies = [place.episode(death) for death in every]
-    died, violations = (
-        sum(tally.deaths for tally in tallies),
-        [wrong for tally in tallies for wrong in tally.violations],
-    )
+    died = sum(tally.deaths for tally in tallies)
+    violations = [wrong for tally in tallies for wrong in tally.violations]
     return [outcome("sessions", f"{died:,} deaths", violations, enough=f"{len(every):,}", reached=died >= len(every))]
