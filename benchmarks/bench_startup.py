@@ -45,7 +45,7 @@ def run() -> list[Measured]:
         _prepare(top)
         bare = _median([sys.executable, "-c", "pass"], top)
         print(f"  python -c pass {bare * 1000:.0f} ms")
-        found = list[Measured]()
+        found: list[Measured] = []
         for row, target, arguments in (
             ("startup-help", 8, ["--help"]),
             ("startup-plan", 20, ["plan", "prd.md"]),

@@ -51,7 +51,7 @@ def run() -> list[Measured]:
         made = _made(Path(folder) / "run")
         watch = ("-m", "santiago", "watch", str(made.out_dir))
         review = ("-m", "santiago", "review", str(_session(Path(folder))))
-        found = list[Measured]()
+        found: list[Measured] = []
         for name, words, all_read in (("watch", watch, b"current"), ("review", review, b"uncovered")):
             found.append(verdict(f"{name}-paint", _beside_a_tree(words), 1.5))
             print(
