@@ -1,25 +1,30 @@
-"""`./dev bench [NAME …]`: run the benchmarks and print their ratios beside the targets."""
+"""`./dev bench [--no-write] [NAME …]`: run the benchmarks, and write their figures into docs/proofs.md."""
 
 from __future__ import annotations
 
 import sys
 from importlib import import_module
 
-NAMES = ("startup", "compile", "log", "execute", "watch", "board")
+from proofs.rows import BENCHMARKS
+from proofs.running import each, one
+
+COMMANDS = {measurement.words[0]: measurement.command for measurement in BENCHMARKS}
 
 
 def main(arguments: list[str]) -> int:
-    chosen = arguments or list(NAMES)
-    missed = 0
-    for name in chosen:
-        if name not in NAMES:
-            print(f"there is no benchmark {name!r}; there are {', '.join(NAMES)}")
-            return 2
-        print(f"\n== {name}")
-        missed += import_module(f"benchmarks.bench_{name}").run()
-    print(f"\n{'all targets reached' if not missed else f'{missed} targets missed'}")
-    return 1 if missed else 0
+    no_write = "--no-write" in arguments
+    names = [word for word in arguments if word != "--no-write"] or list(COMMANDS)
+    if unknown := [name for name in names if name not in COMMANDS]:
+        print(f"there is no benchmark {', '.join(unknown)}; there are {', '.join(COMMANDS)}")
+        return 2
+    if names[1:]:
+        return each([["-m", "benchmarks", name, *(["--no-write"] if no_write else [])] for name in names])
+    run = import_module(f"benchmarks.bench_{names[0]}").run
+    return one(COMMANDS[names[0]], run, why_not="--no-write was given" if no_write else "")
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

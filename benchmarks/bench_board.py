@@ -20,6 +20,8 @@ from santiago.contract.board import Card
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from proofs.figures import Measured
+
     from santiago.board.opening import Opened
 
 ROUNDS = 25
@@ -29,7 +31,7 @@ DONE = {"evidence": "evidence/proof.log"}
 WISH = Move(to="planner-review", evidence="evidence/proof.log")
 
 
-def run() -> int:
+def run() -> list[Measured]:
     with tempfile.TemporaryDirectory(prefix="bench-board-", dir=Path.cwd()) as folder:
         top = Path(folder).resolve()
         boards = {count: _board(top / str(count), count) for count in (100, 1_000, 100_000)}
@@ -49,8 +51,10 @@ def run() -> int:
     times = {name: median(found) for name, found in seconds.items()}
     for name, found in times.items():
         print(f"  {name:>7}: {1000 * found / EACH:.2f} ms each")
-    missed = verdict("claim and move of 1,000 / huey's dequeue and result", times["1000"] / times["huey"], 1.0)
-    return missed + verdict("claim and move of 100,000 / of 100, files on", times["100000"] / times["100"], 1.2)
+    return [
+        verdict("board-claim", times["1000"] / times["huey"], 1.0),
+        verdict("board-growth", times["100000"] / times["100"], 1.2),
+    ]
 
 
 def _board(project: Path, count: int) -> Opened:

@@ -12,9 +12,14 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.measure import verdict
 from benchmarks.stories import GIT, make
+from proofs.figures import Figure, Skipped
+
+if TYPE_CHECKING:
+    from proofs.figures import Measured
 
 FEW, MORE = 5, 25
 """Two sizes whose difference is the steady state, without what a start and an end cost."""
@@ -38,30 +43,32 @@ _GIT = re.compile(r'execve\("[^"]*/git", .*(?: = 0|<unfinished \.\.\.>)$')
 _SYNC = re.compile(r"\b(?:fsync|fdatasync|syncfs)\(")
 
 
-def run() -> int:
-    missed = _counts() if shutil.which("strace") else _skipped("git processes and syncs", "strace is missing")
+def run() -> list[Measured]:
     few, more = (min(_santiago(stories)["cpu"] for _ in range(TIMES)) for stories in (FEW, FEW + SOME))
-    missed += verdict(
-        f"santiago's own processor time per story, best of {TIMES}", (more - few) / SOME * 1000, 20, unit=" ms"
-    )
-    missed += _beside_a_loop("small Python agent and test", real=True)
-    missed += _beside_a_loop("agent and check that do next to nothing", real=False)
     some, many = _santiago(SOME), _santiago(MANY)
-    missed += verdict(f"processor time of {MANY} stories / of {SOME}", many["cpu"] / some["cpu"], MANY / SOME)
-    return missed + verdict(f"memory of {MANY} stories / of {SOME}", many["memory"] / some["memory"], MANY / SOME)
+    return [
+        *_counts(),
+        verdict("execute-cpu", (more - few) / SOME * 1000, 20, unit=" ms"),
+        _beside_a_loop("execute-wall-real", real=True),
+        _beside_a_loop("execute-wall-empty", real=False),
+        verdict("execute-cpu-growth", many["cpu"] / some["cpu"], MANY / SOME),
+        verdict("execute-memory-growth", many["memory"] / some["memory"], MANY / SOME),
+    ]
 
 
-def _beside_a_loop(what: str, *, real: bool) -> int:
+def _beside_a_loop(row: str, *, real: bool) -> Figure:
     """Interleave both, so that whatever else the machine does hits one as much as the other."""
     ratios = [_santiago(IN_A_PAIR, real=real)["wall"] / _loop(IN_A_PAIR, real=real) for _ in range(PAIRS)]
-    print(f"  {PAIRS} pairs of {IN_A_PAIR} stories, {what}: {', '.join(f'{ratio:.2f}' for ratio in ratios)}")
-    return verdict("wall time / bare shell loop, median", statistics.median(ratios), 1.25)
+    print(f"  {row}: {', '.join(f'{ratio:.2f}' for ratio in ratios)} in {PAIRS} pairs of {IN_A_PAIR} stories")
+    return verdict(row, statistics.median(ratios), 1.25, among=ratios)
 
 
-def _counts() -> int:
+def _counts() -> list[Measured]:
+    if not shutil.which("strace"):
+        return [Skipped(row=row, reason="strace is missing") for row in ("execute-git", "execute-syncs")]
     few, more = _traced(FEW), _traced(MORE)
     git, syncs = ((b - a) / (MORE - FEW) for a, b in zip(few, more, strict=True))
-    return verdict("git processes per story", git, 14, unit="") + verdict("syncs per story", syncs, 12, unit="")
+    return [verdict("execute-git", git, 14, unit=""), verdict("execute-syncs", syncs, 12, unit="")]
 
 
 def _traced(stories: int) -> tuple[int, int]:
@@ -101,8 +108,3 @@ def _loop(stories: int, *, real: bool) -> float:
         began = time.monotonic()
         subprocess.run(["sh", str(top / "loop.sh"), str(stories), str(top)], env=GIT, check=True)
         return time.monotonic() - began
-
-
-def _skipped(what: str, why: str) -> int:
-    print(f"  skipped {what}: {why}")
-    return 0

@@ -1,11 +1,16 @@
-"""Measuring children: CPU time and peak memory of a fresh process, the best of several."""
+"""Measuring children: CPU time and peak memory of a fresh process, the best of several; and a figure beside its target."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from proofs.figures import Figure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class Cost(NamedTuple):
@@ -33,8 +38,8 @@ def python(code: str, *arguments: str, times: int = 1) -> Cost:
     return child([sys.executable, "-c", code, *arguments], times=times)
 
 
-def verdict(label: str, value: float, target: float, *, unit: str = "x") -> int:
-    """Print a figure beside its target; return 1 where it is missed."""
-    missed = value > target
-    print(f"  {'MISSED' if missed else 'ok':6}  {label:56} {value:8.2f}{unit}   (target at most {target:g}{unit})")
-    return int(missed)
+def verdict(row: str, value: float, target: float, *, unit: str = "x", among: Sequence[float] = ()) -> Figure:
+    """Return a figure that must not be above its target, with the least and the most of the values that it is taken from."""
+    spread = f" ({min(among):.2f} to {max(among):.2f})" if among else ""
+    figure, most = f"{value:.2f}{unit}{spread}", f"at most {target:g}{unit}"
+    return Figure(row=row, figure=figure, target=most, missed=value > target)

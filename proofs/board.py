@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from tests.board.invariants import wrong
 
 from proofs.crowd import Crowd, hurry
+from proofs.telling import outcome
 from santiago.board import tsv
 from santiago.board.board import add
 from santiago.board.opening import laid_out
@@ -25,6 +26,7 @@ from santiago.contract.board import QUEUES, TODO, BoardEvent, Card, ticket_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from proofs.figures import Measured
     from santiago.board.records import Reading
 
 LOOKS = 4
@@ -33,10 +35,9 @@ _GIVEN = ("claimed", "moved", "accepted")
 """What can be said of one claim only once."""
 
 
-def run(arguments: list[str]) -> int:
-    """Return 1 where something was wrong; print it, and the figures."""
+def run(arguments: list[str]) -> list[Measured]:
     parser = argparse.ArgumentParser(prog="python -m proofs board")
-    parser.add_argument("--minutes", type=float, default=5.0)
+    parser.add_argument("--minutes", type=float, default=3.0)
     parser.add_argument("--processes", type=int, default=8)
     parser.add_argument("--tickets", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
@@ -45,15 +46,10 @@ def run(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="board-") as folder:
         project = Path(folder).resolve()
         _fill(project, chosen.tickets)
-        began = time.monotonic()
         crowd = Crowd(project, chosen.processes, random.Random(chosen.seed))
         violations = _disturb(project, crowd, 60 * chosen.minutes)
-        seconds = time.monotonic() - began
         violations += [*_looked_at(project, chosen.tickets), *_said_wrongly(project, crowd), *_files_wrong(project)]
-        for violation in violations[:50]:
-            print(f"  {violation}")
-        print(f"board: {_figures(project, crowd)}, {len(violations)} violations, {seconds:.0f} s")
-    return 1 if violations or not crowd.killed else 0
+        return [outcome("board", _figures(project, crowd), violations, reached=crowd.killed > 0)]
 
 
 def _fill(project: Path, count: int) -> None:
@@ -153,5 +149,5 @@ def _figures(project: Path, crowd: Crowd) -> str:
         expired = sum(1 for event in at.events(event=BoardEvent.TICKET_MOVED) if "lost" in event.about)
     names = {"claims": BoardEvent.TICKET_CLAIMED, "renewals": BoardEvent.LEASE_RENEWED, "moves": BoardEvent.TICKET_MOVED,
              "escalations": BoardEvent.TICKET_EXHAUSTED, "acceptances": BoardEvent.TICKET_DONE}  # fmt: skip
-    told = [f"{events[kind]} {word}" for word, kind in names.items()]
-    return ", ".join([f"{crowd.killed} kills", *told, f"{expired} leases ended"])
+    told = [f"{events[kind]:,} {word}" for word, kind in names.items()]
+    return ", ".join([f"{crowd.killed:,} kills", *told, f"{expired:,} leases ended"])

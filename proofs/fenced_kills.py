@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shutil
@@ -10,13 +9,18 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 from tests.cli import fenced, greeter
+
+from proofs.telling import options, outcome
+
+if TYPE_CHECKING:
+    from proofs.figures import Measured
 
 KINDS = ("bubblewrap", "landlock")
 MOST_STARTS = 12
@@ -35,21 +39,14 @@ class Tally:
     violations: list[str] = field(default_factory=list)
 
 
-def run(arguments: list[str]) -> int:
-    """Return the number of violations; print them, and the figures."""
-    parser = argparse.ArgumentParser(prog="python -m proofs faults --only kills")
-    parser.add_argument("--kills", type=int, default=300, help="in each kind of fence")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--places", type=int, default=2, help="how many worlds at once")
-    chosen, began, violations = parser.parse_known_args(arguments)[0], time.monotonic(), 0
-    for kind in KINDS:
-        tally = killed(kind, chosen.kills, chosen.seed, chosen.places)
-        violations += len(tally.violations)
-        for violation in tally.violations[:20]:
-            print(f"  {violation}")
-        seconds = time.monotonic() - began
-        print(f"faults: {tally.kills} kills inside {kind}, {len(tally.violations)} violations, {seconds:.0f} s")
-    return violations
+def run(arguments: list[str]) -> list[Measured]:
+    """Kill so often in each kind of fence."""
+    chosen = options("fenced-kills", count=100).parse_args(arguments)
+    tallies = {kind: killed(kind, chosen.count, chosen.seed, chosen.places) for kind in KINDS}
+    return [
+        outcome(f"fenced-kills-{kind}", f"{tally.kills:,} kills", tally.violations, reached=tally.kills >= chosen.count)
+        for kind, tally in tallies.items()
+    ]
 
 
 def killed(kind: str, enough: int, seed: int, places: int) -> Tally:

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import tempfile
-import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 from tests.cli import greeter
 
+from proofs.figures import Figure
+from proofs.telling import options
 from santiago.app.auditing import Audit
 
+if TYPE_CHECKING:
+    from proofs.figures import Measured
 
-def run(arguments: list[str]) -> int:
-    """Return the number of violations; print them, and the figures."""
-    parser = argparse.ArgumentParser(prog="python -m proofs faults --only flips")
-    parser.add_argument("--every", type=int, default=1, help="flip a bit in each N-th byte only")
+
+def run(arguments: list[str]) -> list[Measured]:
+    parser = options("flips")
+    parser.add_argument("--every", type=int, default=20, help="flip a bit in each N-th byte only (20)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--places", type=int, default=2, help="how many copies at once")
-    chosen, began = parser.parse_known_args(arguments)[0], time.monotonic()
-    count, missed = violations(chosen.every, chosen.seed, chosen.places)
-    for one in missed[:20]:
+    chosen = parser.parse_args(arguments)
+    count, unnoticed = violations(chosen.every, chosen.seed, chosen.places)
+    for one in unnoticed[:20]:
         print(f"  unnoticed: {one}")
-    print(f"faults: {count} bits flipped, {len(missed)} unnoticed, {time.monotonic() - began:.0f} s")
-    return len(missed)
+    figure = f"{count:,} bits flipped, {len(unnoticed):,} unnoticed"
+    return [Figure(row="flips", figure=figure, target="0 unnoticed", missed=bool(unnoticed) or not count)]
 
 
 def violations(every: int, seed: int, places: int) -> tuple[int, list[str]]:

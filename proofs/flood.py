@@ -11,30 +11,33 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.cli.greeter import git
 
+from proofs.figures import Figure
 from santiago.process.tree import descendants
+
+if TYPE_CHECKING:
+    from proofs.figures import Measured
 
 LIMIT_MIB = 64
 PRD = "# PRD: Flood\n\n### R1: Make it\n\n**Files:** `work.txt`\n\n- [ ] work.txt is there\n"
 
 
-def run(arguments: list[str]) -> int:
+def run(arguments: list[str]) -> list[Measured]:
     parser = argparse.ArgumentParser(prog="python -m proofs flood")
-    parser.add_argument("--gigabytes", type=float, default=10)
+    parser.add_argument("--gigabytes", type=float, default=2)
     size = int(parser.parse_args(arguments).gigabytes * 10**9)
-    began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         repo = _repository(Path(folder, "repo"), size)
         code, peaks = _watched(repo)
         record = json.loads((repo.parent / "out/attempts/S1/1/verification.json").read_bytes())
         printed = sum(result["output"]["total"] for result in record["results"])
     names = " and ".join(f"{name} {mib:.0f} MiB" for name, mib in sorted(peaks.items()))
-    print(
-        f"flood: one check printed {printed / 1e9:.1f} GB; peak resident memory: {names}; {time.monotonic() - began:.0f} s"
-    )
-    return 0 if code == 0 and printed >= size and max(peaks.values()) <= LIMIT_MIB else 1
+    good = code == 0 and printed >= size and max(peaks.values()) <= LIMIT_MIB
+    figure = f"{names}; printed {printed / 1e9:.1f} GB{f', exit {code}' if code else ''}"
+    return [Figure(row="flood", figure=figure, target=f"at most {LIMIT_MIB} MiB each", missed=not good)]
 
 
 def _repository(repo: Path, size: int) -> Path:

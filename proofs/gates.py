@@ -5,19 +5,24 @@ from __future__ import annotations
 import time
 from contextlib import ExitStack
 from random import Random
+from typing import TYPE_CHECKING
 
 from tests.crash.gated import at_every_event, at_one_in, gated, many
 
-from proofs.telling import options, progress, verdict
+from proofs.telling import deaths, options, progress
+
+if TYPE_CHECKING:
+    from proofs.figures import Measured
 
 
-def run(arguments: list[str]) -> int:
-    chosen = options("gates", arguments, 20)
+def run(arguments: list[str]) -> list[Measured]:
+    chosen = options("gates", count=1, step=1).parse_args(arguments)
     began, random = time.monotonic(), Random(chosen.seed)
     with ExitStack() as stack:
         places = [stack.enter_context(gated()) for _ in range(chosen.places)]
         events = min(place.events for place in places)
         again = [at_one_in(random.randint(4, 12), random.randint(1, 12)) for _ in range(chosen.count)]
+        every = at_every_event(events)[:: chosen.step]
         print(f"{events} events, {chosen.count} runs that die again and again")
-        tally = many(places, [*at_every_event(events), *again], told=progress(began))
-    return verdict("gates", tally, began, 2 * events)
+        tally = many(places, [*every, *again], told=progress(began))
+    return deaths("gates", tally, len(every))

@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proofs.corpus import FOLDER, VENV, Case, Corpus, load, place, program, why_not
+from proofs.figures import Figure, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from proofs.figures import Measured
 
 VARIANTS = ("honest", "named", "tests-first")
 ACCEPTED = 0.8
@@ -21,7 +24,7 @@ PROVED = 0.95
 Result = dict[str, Any]
 
 
-def run(arguments: list[str]) -> int:
+def run(arguments: list[str]) -> list[Measured]:
     parser = argparse.ArgumentParser(prog="python -m proofs honest")
     parser.add_argument("--variant", choices=VARIANTS, default="honest")
     parser.add_argument("--only", default="", help="cases of ../shared/honest, with commas between them")
@@ -30,17 +33,29 @@ def run(arguments: list[str]) -> int:
         "--venv", type=Path, default=VENV, help="the environment of the checks, made where it is missing"
     )
     chosen = parser.parse_args(arguments)
+    row = "honest" if chosen.variant == "honest" else f"honest-{chosen.variant}"
     if reason := why_not():
-        print(f"honest: {reason}; nothing was done")
-        return 0
+        return [Skipped(row=row, reason=reason)]
     corpus = load(chosen.venv, filter(None, chosen.only.split(",")))
     results = judged(corpus, chosen.variant, chosen.jobs)
     telling = telling_cases(corpus, chosen.jobs)
     missed = misses(chosen.variant, results, telling)
     for miss in missed:
         print(f"  missed: {miss}")
-    print(f"honest: {chosen.variant}, {len(results)} real commits, {len(missed)} of the targets missed")
-    return 1 if missed else 0
+    figure, target = _told(chosen.variant, results, telling)
+    return [Figure(row=row, figure=figure, target=target, missed=bool(missed))]
+
+
+def _told(variant: str, results: list[Result], telling: set[str]) -> tuple[str, str]:
+    """Return the figure and the target in words."""
+    if variant == "tests-first":
+        counted = [result for result in results if result["id"] in telling]
+        proved = sum(result["status"] == "done" and result["proof"] == "proved" for result in counted)
+        return f"{proved} of {len(counted)} proved", f"at least {PROVED:.0%} proved"
+    done = sum(result["status"] == "done" for result in results)
+    asked = sum(result["status"] != "done" and result["exit"] == 10 for result in results)
+    counts = f"{done} accepted without asking, {asked} asked about, {len(results) - done - asked} refused"
+    return f"{len(results)} commits: {counts}", f"at least {ACCEPTED:.0%} accepted, none refused"
 
 
 def judged(corpus: Corpus, variant: str, jobs: int) -> list[Result]:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import time
+from typing import TYPE_CHECKING
 
 from tests.crash.boarded import WHENS, boarded
 
+from proofs.telling import options, outcome
 
-def run(_: list[str]) -> int:
-    """Return the number of violations; print them, and the figures."""
-    began, deaths, violations = time.monotonic(), 0, 0
+if TYPE_CHECKING:
+    from proofs.figures import Measured
+
+
+def run(arguments: list[str]) -> list[Measured]:
+    chosen = options("loop", step=2, places=0).parse_args(arguments)
     with boarded() as place:
-        every = [(when, at) for at in range(1, place.count() + 1) for when in WHENS]
-        for when, at in every:
-            tally = place.episode(when, at)
-            deaths += tally.deaths
-            violations += len(tally.violations)
-            for wrong in tally.violations:
-                print(f"  {wrong}")
-    print(f"loop: {deaths} deaths of {len(every)}, {violations} violations, {time.monotonic() - began:.0f} s")
+        every = [(when, at) for at in range(1, place.count() + 1, chosen.step) for when in WHENS]
+        tallies = [place.episode(when, at) for when, at in every]
+    died = sum(tally.deaths for tally in tallies)
+    violations = [wrong for tally in tallies for wrong in tally.violations]
     # How often the board's files are written depends on the time, so the last deaths may come after the end.
-    return violations + (deaths < 0.9 * len(every))
+    enough = 9 * len(every) // 10
+    return [outcome("loop", f"{died:,} deaths", violations, enough=f"{enough:,} or more", reached=died >= enough)]

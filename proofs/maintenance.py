@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import subprocess
 import tempfile
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 from tests.cli import greeter
 from tests.cli.santiago import santiago
+
+from proofs.telling import options, outcome
+
+if TYPE_CHECKING:
+    from proofs.figures import Measured
 
 COMMANDS = (
     ("gc", "--prune=now"),
@@ -27,18 +31,10 @@ COMMANDS = (
 )
 
 
-def run(arguments: list[str]) -> int:
-    """Return the number of violations; print them, and the figures."""
-    parser = argparse.ArgumentParser(prog="python -m proofs faults --only git")
-    parser.add_argument("--runs", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--places", type=int, default=2, help="how many worlds at once")
-    chosen, began = parser.parse_known_args(arguments)[0], time.monotonic()
-    wrong = violations(chosen.runs, chosen.seed, chosen.places)
-    for one in wrong[:20]:
-        print(f"  {one}")
-    print(f"faults: {chosen.runs} runs under maintenance, {len(wrong)} violations, {time.monotonic() - began:.0f} s")
-    return len(wrong)
+def run(arguments: list[str]) -> list[Measured]:
+    chosen = options("maintenance", count=60).parse_args(arguments)
+    wrong = violations(chosen.count, chosen.seed, chosen.places)
+    return [outcome("maintenance", f"{chosen.count:,} runs", wrong)]
 
 
 def violations(count: int, seed: int, places: int) -> list[str]:

@@ -20,11 +20,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from proofs.corpus import VENV, Corpus, Place, load, place, program, why_not
+from proofs.figures import Figure, Skipped
 from proofs.mutating.drawing import KINDS, Mutation, drawn
 from proofs.telling import EVERY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from proofs.figures import Measured
 
 T = TypeVar("T")
 CAUGHT = ("failed", "asked")
@@ -52,9 +55,9 @@ class Ended:
     seconds: float
 
 
-def run(arguments: list[str]) -> int:
+def run(arguments: list[str]) -> list[Measured]:
     parser = argparse.ArgumentParser(prog="python -m proofs mutations")
-    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="cases of ../shared/honest, with commas between them")
@@ -68,9 +71,9 @@ def run(arguments: list[str]) -> int:
     )
     parser.add_argument("--draw-only", action="store_true", help="stop when all are shown under plain git")
     chosen = parser.parse_args(arguments)
+    row = "mutations-two-stories" if chosen.two_stories else "mutations"
     if reason := why_not():
-        print(f"mutations: {reason}; nothing was done")
-        return 0
+        return [Skipped(row=row, reason=reason)]
     began = time.monotonic()
     corpus = load(chosen.venv, filter(None, chosen.only.split(",")))
     work = chosen.work or corpus.share / "mutations"
@@ -79,13 +82,16 @@ def run(arguments: list[str]) -> int:
     fitting = [m for m in found if (not ids or m.id in ids) and (m.splits or not chosen.two_stories)]
     found = fitting[: chosen.count]
     tell_drawn(found, began)
-    if not chosen.draw_only:
-        ended = judge(corpus, found, chosen.jobs, work, two_stories=chosen.two_stories)
-        (work / "ended.json").write_text(json.dumps([_plain(end) for end in ended], indent=1))
-        tell_ended(ended, began)
-        bad = [end for end in ended if end.end not in CAUGHT]
-        return 1 if bad or (len(ended) < chosen.count and not ids) else 0
-    return 0 if len(found) >= chosen.count else 1
+    if chosen.draw_only:
+        return [Skipped(row=row, reason=f"{len(found)} of {chosen.count} were only drawn")]
+    ended = judge(corpus, found, chosen.jobs, work, two_stories=chosen.two_stories)
+    (work / "ended.json").write_text(json.dumps([_plain(end) for end in ended], indent=1))
+    tell_ended(ended)
+    counts = Counter(end.end for end in ended)
+    figure = f"{len(ended)} mutations: {', '.join(f'{counts[end]} {end}' for end in ENDS)}"
+    bad = counts["done"] or counts["not judged"] or (len(ended) < chosen.count and not ids)
+    target = f"{chosen.count} or more, each failed or asked"
+    return [Figure(row=row, figure=figure, target=target, missed=bool(bad))]
 
 
 def gather(corpus: Corpus, count: int, seed: int, jobs: int, work: Path) -> list[Mutation]:
@@ -181,7 +187,7 @@ def tell_drawn(found: list[Mutation], began: float) -> None:
         print(f"  {kind:8} {len(names):4}  {', '.join(f'{manner} {many}' for manner, many in manners.most_common())}")
 
 
-def tell_ended(ended: list[Ended], began: float) -> None:
+def tell_ended(ended: list[Ended]) -> None:
     print(f"{'':8} " + " ".join(f"{end:>10}" for end in ENDS))
     for kind, ends in _by_kind(ended, lambda e: e.mutation.kind):
         counts = Counter(end.end for end in ends)
@@ -189,10 +195,6 @@ def tell_ended(ended: list[Ended], began: float) -> None:
     for end in (end for end in ended if end.end not in CAUGHT):
         m = end.mutation
         print(f"  {end.end}: {m.id}: {m.kind} ({m.manner}), {m.way} in {m.file} ({end.reason})")
-    counts = Counter(end.end for end in ended)
-    print(
-        f"mutations: {len(ended)} judged, {counts['done']} called done, {counts['not judged']} not judged, {time.monotonic() - began:.0f} s"
-    )
 
 
 def _by_kind(things: list[T], kind: Callable[[T], str]) -> Iterator[tuple[str, list[T]]]:

@@ -13,11 +13,15 @@ import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.crash.world import memory_folder
 from tests.executor.parity import compare
 
-from proofs.telling import EVERY, options
+from proofs.telling import EVERY, options, outcome
+
+if TYPE_CHECKING:
+    from proofs.figures import Measured
 
 
 def one(seed: int) -> str:
@@ -31,10 +35,10 @@ def one(seed: int) -> str:
     return ""
 
 
-def run(arguments: list[str]) -> int:
-    chosen = options("parity", arguments, 200)
+def run(arguments: list[str]) -> list[Measured]:
+    chosen = options("parity", count=100).parse_args(arguments)
     began = told = time.monotonic()
-    plans, wrong = 0, []
+    plans, wrong = 0, list[str]()
     # Processes and not threads, since a run forks its helper before it has threads.
     with ProcessPoolExecutor(chosen.places, multiprocessing.get_context("spawn")) as pool:
         for found in pool.map(one, range(chosen.seed, chosen.seed + chosen.count)):
@@ -43,9 +47,4 @@ def run(arguments: list[str]) -> int:
             if time.monotonic() - told >= EVERY:
                 told = time.monotonic()
                 print(f"  {told - began:5.0f} s  {plans} plans, {len(wrong)} violations", file=sys.stderr)
-    for found in wrong[:50]:
-        print(f"  {found}")
-    print(
-        f"parity: {plans} plans with one job and with eight, {len(wrong)} violations, {time.monotonic() - began:.0f} s"
-    )
-    return 1 if wrong or not plans else 0
+    return [outcome("parity", f"{plans:,} plans", wrong, reached=plans > 0)]

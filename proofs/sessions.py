@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import time
+from typing import TYPE_CHECKING
 
 from tests.crash.planned import planned
 
+from proofs.telling import options, outcome
 
-def run(_: list[str]) -> int:
-    """Return the number of violations; print them, and the figures."""
-    began, deaths, violations = time.monotonic(), 0, 0
+if TYPE_CHECKING:
+    from proofs.figures import Measured
+
+
+def run(arguments: list[str]) -> list[Measured]:
+    chosen = options("sessions", step=1, places=0).parse_args(arguments)
     with planned() as place:
-        every = place.deaths()
-        for death in every:
-            tally = place.episode(death)
-            deaths += tally.deaths
-            violations += len(tally.violations)
-            for wrong in tally.violations:
-                print(f"  {wrong}")
-    print(f"sessions: {deaths} deaths of {len(every)}, {violations} violations, {time.monotonic() - began:.0f} s")
-    return violations + (deaths < len(every))
+        every = place.deaths()[:: chosen.step]
+        tallies = [place.episode(death) for death in every]
+    died = sum(tally.deaths for tally in tallies)
+    violations = [wrong for tally in tallies for wrong in tally.violations]
+    return [outcome("sessions", f"{died:,} deaths", violations, enough=f"{len(every):,}", reached=died >= len(every))]

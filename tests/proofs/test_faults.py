@@ -1,4 +1,4 @@
-"""Faults of the machine, in short; `python -m proofs faults` has all of them."""
+"""Faults of the disk, in short; `python -m proofs disk` has many more."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from proofs import faults
 from santiago.app.start.scratch import scratch_of
 from tests.crash.checks import events_of
 from tests.crash.sick import Fault, SickPlace, every_write, library, sick_place, sweep
@@ -65,8 +64,3 @@ def test_an_attempt_whose_agent_never_started_costs_nothing(place: SickPlace, mo
     assert (ends[0]["event"], ends[0]["attempt"]) == ("attempt_voided", 1)
     result = json.loads((place.world.out / "result.json").read_bytes())
     assert [story["attempts"] for story in result["stories"]] == [1, 1]
-
-
-def test_a_part_that_there_is_not_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert faults.run(["--only", "disk,weather"]) == 2
-    assert "weather" in capsys.readouterr().out

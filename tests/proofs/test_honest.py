@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from proofs.figures import Figure
+
 from proofs import honest
 
 if TYPE_CHECKING:
@@ -13,11 +15,17 @@ FOUR_AND_ONE_TO_ASK_ABOUT = "boltons-673e010d,tenacity-cb15300d,boltons-ebc7a8f7
 
 
 def test_work_that_people_really_did_is_accepted_or_asked_about(light: Path) -> None:
-    assert honest.run(["--only", FOUR_AND_ONE_TO_ASK_ABOUT, "--venv", str(light)]) == 0
+    (found,) = honest.run(["--only", FOUR_AND_ONE_TO_ASK_ABOUT, "--venv", str(light)])
+    assert isinstance(found, Figure)
+    assert not found.missed
+    assert found.figure == "5 commits: 4 accepted without asking, 1 asked about, 0 refused"
 
 
 def test_work_whose_tests_were_committed_first_is_proved(light: Path) -> None:
-    assert honest.run(["--only", "boltons-ebc7a8f7", "--variant", "tests-first", "--venv", str(light)]) == 0
+    (found,) = honest.run(["--only", "boltons-ebc7a8f7", "--variant", "tests-first", "--venv", str(light)])
+    assert isinstance(found, Figure)
+    assert not found.missed
+    assert found.figure == "1 of 1 proved"
 
 
 def ended(name: str, status: str, proof: str = "", code: int = 0) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from proofs.corpus import load
+from proofs.figures import Figure
 
 from proofs import mutations
 
@@ -22,7 +23,9 @@ def test_broken_work_is_not_done_whatever_was_done_to_the_tests_that_show_it(lig
 
 def test_a_test_eased_in_one_story_does_not_let_the_next_one_break_the_source(light: Path) -> None:
     chosen = ["--two-stories", "--count", "2", "--only", "boltons-ebc7a8f7", "--venv", str(light)]
-    assert mutations.run(chosen) == 0
+    (found,) = mutations.run(chosen)
+    assert isinstance(found, Figure)
+    assert not found.missed
 
 
 def test_work_that_was_not_judged_is_no_work_refused(tmp_path: Path) -> None:

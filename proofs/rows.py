@@ -1,0 +1,201 @@
+"""The rows of docs/proofs.md: what each says, the command that measures it, and the code that it depends on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """One command, and the rows that it measures."""
+
+    command: str
+    """At its documented size, as it is typed."""
+    rows: dict[str, str]
+    """Name of the row, which is also its anchor in the page → what is measured."""
+    paths: tuple[str, ...]
+    """A change here makes the figures old."""
+    short: str = ""
+    """Options that make it a matter of seconds or a few minutes, to see that it works."""
+
+    @property
+    def part(self) -> Literal["proofs", "benchmarks"]:
+        """Return the table of the page that the rows stand in."""
+        return "benchmarks" if self.command.startswith("./dev bench ") else "proofs"
+
+    @property
+    def words(self) -> list[str]:
+        """Return what follows the program's name."""
+        return self.command.removeprefix("./dev bench ").removeprefix("python -m proofs ").split()
+
+
+def _packages(names: str) -> tuple[str, ...]:
+    return tuple(f"src/santiago/{name}" for name in names.split())
+
+
+RUN = _packages("agent app artifacts contract engine executor judge process util workspace")
+CRASH = (*RUN, "tests/crash", "proofs/telling.py")
+GREETER = (*RUN, *_packages("cli planner"), "tests/cli/greeter.py")
+BOARD = _packages("board contract")
+HONEST = (*RUN, *_packages("cli planner"), "proofs/corpus.py", "proofs/honest.py")
+MUTATIONS = (*RUN, *_packages("cli planner"), "proofs/corpus.py", "proofs/mutating", "proofs/mutations.py")
+_HONEST = "real commits of other projects as the work of honest agents"
+_BROKEN = "real commits whose source is broken while the tests that would show it are eased: none may end done"
+
+PROOFS = (
+    Measurement(
+        command="python -m proofs ports", short="--count 2 --step 40", paths=(*CRASH, "proofs/ports.py"),
+        rows={"ports": "death before, after and in the middle of every effect at the store and workspace ports; some runs die again while resumed"},
+    ),
+    Measurement(
+        command="python -m proofs kills", short="--count 10", paths=(*CRASH, "proofs/kills.py"),
+        rows={"kills": "`kill -9` at random system calls, three jobs, kills during the resume included"},
+    ),
+    Measurement(
+        command="python -m proofs gates", short="--count 1 --step 15", paths=(*CRASH, "proofs/gates.py"),
+        rows={"gates": "`kill -9` before and after every event of a step-by-step run whose questions are answered from outside: none is asked twice"},
+    ),
+    Measurement(
+        command="python -m proofs sessions", short="--step 10", paths=(*CRASH, *_packages("sessions planner"), "proofs/sessions.py"),
+        rows={"sessions": "`kill -9` before and after every event of a planning session and of its run: no turn counts twice, the same plan to the byte"},
+    ),
+    Measurement(
+        command="python -m proofs loop", short="--step 30", paths=(*CRASH, *_packages("board planner"), "proofs/loop.py"),
+        rows={"loop": "`kill -9` of `santiago loop` before and after what it and its run record: every ticket is done once, and no attempt lacks a claim"},
+    ),
+    Measurement(
+        command="python -m proofs powercuts", short="--count 4", paths=(*CRASH, "proofs/powercuts.py"),
+        rows={"powercuts": "power cuts: the file system is shut down at a random system call and mounted again, three jobs (needs root)"},
+    ),
+    Measurement(
+        command="python -m proofs parity", short="--count 4", paths=(*RUN, "tests/executor/parity.py", "proofs/parity.py"),
+        rows={"parity": "random plans with real git, one job against eight: the same completions, commit subjects and tree"},
+    ),
+    Measurement(
+        command="python -m proofs ids", paths=(*_packages("planner contract"), "proofs/ids.py"),
+        rows={"ids": "one requirement added at each place of a hundred, with and without ids: no other is renamed; 100,000 boxes are read"},
+    ),
+    Measurement(
+        command="python -m proofs maintenance", short="--count 4", paths=(*GREETER, "proofs/maintenance.py"),
+        rows={
+            "maintenance": "`gc --prune=now`, `repack`, `prune` and `pack-refs` at random moments of a run: it ends as ever, and `git fsck` finds no damage",
+        },
+    ),
+    Measurement(
+        command="python -m proofs disk", short="--step 200", paths=(*CRASH, "proofs/disk.py"),
+        rows={"disk": "ENOSPC, EROFS and EIO at writes of a run, everywhere that it writes, once and for good; then the disk is mended and the run goes on"},
+    ),
+    Measurement(
+        command="python -m proofs fenced-kills", short="--count 6", paths=(*GREETER, "tests/cli/fenced.py", "proofs/fenced_kills.py"),
+        rows={
+            "fenced-kills-bubblewrap": "`kill -9` at random moments while agents and checks work inside bubblewrap: nothing survives, no done work is lost",
+            "fenced-kills-landlock": "`kill -9` at random moments while agents and checks work inside Landlock: nothing survives, no done work is lost",
+        },
+    ),
+    Measurement(
+        command="python -m proofs flips", short="--every 1000", paths=(*GREETER, "proofs/flips.py"),
+        rows={"flips": "random bits of every file of a finished run flipped, one at a time: `santiago audit` notices each"},
+    ),
+    Measurement(
+        command="python -m proofs board",
+        short="--minutes 0.2 --processes 4 --tickets 500", paths=(*BOARD, "tests/board/invariants.py", "proofs/board.py", "proofs/crowd.py"),
+        rows={"board": "eight processes on one board of 10,000 tickets, one of them killed four times a second: no ticket is lost, none claimed twice"},
+    ),
+    Measurement(
+        command="python -m proofs flood", short="--gigabytes 0.1", paths=(*GREETER, "proofs/flood.py"),
+        rows={"flood": "peak resident memory of a run whose one check prints gigabytes"},
+    ),
+    Measurement(
+        command="python -m proofs honest", short="--only tenacity-cb15300d", paths=HONEST,
+        rows={"honest": _HONEST},
+    ),
+    Measurement(
+        command="python -m proofs honest --variant named", short="--only tenacity-cb15300d", paths=HONEST,
+        rows={"honest-named": f"{_HONEST}, `Files` naming the source only"},
+    ),
+    Measurement(
+        command="python -m proofs honest --variant tests-first", short="--only boltons-ebc7a8f7", paths=HONEST,
+        rows={"honest-tests-first": f"{_HONEST}, their tests committed before the work; counted are the commits whose tests fail without it"},
+    ),
+    Measurement(
+        command="python -m proofs mutations", short="--count 2 --only boltons-673e010d", paths=MUTATIONS,
+        rows={"mutations": _BROKEN},
+    ),
+    Measurement(
+        command="python -m proofs mutations --two-stories --count 20", short="--count 2 --only boltons-ebc7a8f7", paths=MUTATIONS,
+        rows={"mutations-two-stories": "broken real commits in two stories: the first eases the tests, the second breaks the source: none may end done"},
+    ),
+    Measurement(
+        command="python -m proofs agents", short="claude --tests tests/agents/test_stories.py", paths=(*RUN, "tests/agents", "proofs/agents.py"),
+        rows={"agents": "Claude Code, Codex, OpenCode and Gemini CLI, the real programs: stories, time-outs, [every fault](agents-faults.md) (needs npm)"},
+    ),
+    Measurement(
+        command="python -m proofs suite", short="tests/util", paths=("src", "tests", "proofs/suite.py", "constraints.txt", "dev"),
+        rows={"suite": "`./dev test` in a fresh clone with an empty home folder, from the making of its environment to its end"},
+    ),
+    Measurement(
+        command="python -m proofs suite --quick", short="tests/util", paths=("src", "tests", "proofs/suite.py", "constraints.txt", "dev"),
+        rows={"suite-quick": "`./dev test --quick` in a fresh clone whose environment is there already"},
+    ),
+)  # fmt: skip
+
+_LOOP = "wall time of 100 stories / a bare shell loop with the same checkouts, median of five interleaved pairs"
+BENCHMARKS = (
+    Measurement(
+        command="./dev bench startup", paths=("src/santiago", "benchmarks/bench_startup.py"),
+        rows={
+            "startup-help": "`santiago --help` / `python -c pass`: processor time, modules compiled, median of 15",
+            "startup-plan": "`santiago plan` of 20 requirements / `python -c pass`",
+            "startup-plan-again": "`santiago plan` of 20 requirements into another folder / `python -c pass`",
+            "startup-status": "`santiago status` of a killed run of 20 stories / `python -c pass`",
+            "startup-resume": "`santiago resume` of a killed run until its agent starts, without a sandbox / `python -c pass`",
+        },
+    ),
+    Measurement(
+        command="./dev bench compile", paths=(*_packages("planner contract"), "benchmarks/bench_compile.py", "benchmarks/documents.py"),
+        rows={
+            "compile-parser": "compile of 10,000 requirements with 30,000 edges / markdown-it-py parsing the same text: processor time, best of 5",
+            "compile-time": "processor time when the requirements double, from 12,500 to 100,000: the worst of three doublings",
+            "compile-memory": "peak memory when the requirements double, from 12,500 to 100,000: the worst of three doublings",
+        },
+    ),
+    Measurement(
+        command="./dev bench log", paths=(*_packages("artifacts contract"), "benchmarks/bench_log.py"),
+        rows={
+            "log-replay": "replay of 100,000 events with the chain verified / the fastest JSON library parsing the same lines, best of 15",
+            "log-time": "processor time when the events double, from 50,000 to 200,000: the worse of two doublings",
+            "log-memory": "peak memory of 200,000 events / of 50,000",
+        },
+    ),
+    Measurement(
+        command="./dev bench execute", paths=(*RUN, "benchmarks/bench_execute.py", "benchmarks/stories.py"),
+        rows={
+            "execute-git": "git processes per story, counted with strace",
+            "execute-syncs": "syncs per story, counted with strace",
+            "execute-cpu": "santiago's own processor time per story, best of 3",
+            "execute-wall-real": f"{_LOOP}: a small Python agent and one unittest",
+            "execute-wall-empty": f"{_LOOP}: an agent and a check that do next to nothing",
+            "execute-cpu-growth": "processor time of 1,000 stories / of 100, start included",
+            "execute-memory-growth": "peak memory of 1,000 stories / of 100",
+        },
+    ),
+    Measurement(
+        command="./dev bench watch", paths=(*_packages("app artifacts cli contract report sessions tui"), "tests/tui", "benchmarks/bench_watch.py"),
+        rows={
+            "watch-paint": "`santiago watch` of 2,000 stories: first paint / a bare Textual tree of the same rows, from process start, median of 5",
+            "watch-key": "`santiago watch`: from a key to its repaint, 95th percentile",
+            "review-paint": "`santiago review` of a plan of 2,000 stories: first paint / a bare Textual tree of the same rows, median of 5",
+            "review-key": "`santiago review`: from a key to its repaint, 95th percentile",
+            "watch-memory": "memory of `santiago watch` after 100,000 more events / before",
+        },
+    ),
+    Measurement(
+        command="./dev bench board", paths=(*BOARD, "benchmarks/bench_board.py"),
+        rows={
+            "board-claim": "claim of a ticket and its move to the review / huey's `dequeue` and `put_result`, durable writes, median of 25 rounds",
+            "board-growth": "claim of a ticket and its move to the review with 100,000 tickets / with 100, files on",
+        },
+    ),
+)  # fmt: skip
+MEASUREMENTS = (*PROOFS, *BENCHMARKS)
