@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from tests.cli import greeter
+from tests.cli import greeter, iterating
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,3 +53,11 @@ def failure(tmp_path_factory: pytest.TempPathFactory) -> Done:
     repo = greeter.make(tmp_path_factory.mktemp("failure") / "repo", greeter.BAD, limits=limits)
     ran = greeter.carry_out(repo, {"GITHUB_ACTIONS": "true"})
     return Done(repo, greeter.out_dir(repo), ran.returncode, ran.stderr)
+
+
+@pytest.fixture(scope="session")
+def first_version(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with a finished run of the first version of a document, which nobody has merged yet."""
+    repo = iterating.make(tmp_path_factory.mktemp("first"))
+    iterating.run(repo)
+    return repo
