@@ -72,7 +72,11 @@ class Place:
         self.bin, self.home = folder / "bin", folder / "home"
         self.bin.mkdir(parents=True)
         self.home.mkdir()
-        files = {"prd.md": prd, "playbook.yaml": greeter.GOOD, "santiago.toml": f'[policy]\nsandbox = "off"\n{settings}'}
+        files = {
+            "prd.md": prd,
+            "playbook.yaml": greeter.GOOD,
+            "santiago.toml": f'[policy]\nsandbox = "off"\n{settings}',
+        }
         self.repo = greeter.committed(folder / "repo", files)
         # Only programs that checks need: what else is installed here must not be found.
         tools = folder / "tools"

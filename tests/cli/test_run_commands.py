@@ -26,7 +26,9 @@ stories:
   R3: [{write: {both.txt: "hello\\ngoodbye\\n"}, tokens: 5}]
 """
 
-BAD = GOOD.replace("goodbye\\n", "bad\\n").replace("tokens: 7}", "tokens: 7}, {write: {bye.txt: x}}, {write: {bye.txt: y}}")
+BAD = GOOD.replace("goodbye\\n", "bad\\n").replace(
+    "tokens: 7}", "tokens: 7}, {write: {bye.txt: x}}, {write: {bye.txt: y}}"
+)
 
 SCRIPTED = ("run", "prd.md", "--agent", "scripted", "--playbook", "play.yaml")
 

@@ -89,9 +89,7 @@ def test_pr_tells_programs_what_it_would_do_and_what_it_did(repo: Path, programs
     assert json.loads(looks(repo, "pr", "--json").stdout) == {"run_id": newest(repo).name, "taken_over": True}
 
 
-def test_pr_says_what_to_do_where_no_program_or_no_remote_is_there(
-    repo: Path, programs: Path, tmp_path: Path
-) -> None:
+def test_pr_says_what_to_do_where_no_program_or_no_remote_is_there(repo: Path, programs: Path, tmp_path: Path) -> None:
     planned = make(tmp_path)
     assert looks(planned, "plan", "prd.md").returncode == 0
     assert "no story" in looks(planned, "pr").stderr
