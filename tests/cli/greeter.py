@@ -80,7 +80,9 @@ def make(folder: Path, playbook: str = GOOD, *, limits: str = "") -> Path:
 def committed(folder: Path, files: dict[str, str]) -> Path:
     """Make a repository of a person with a name, and these files in its first commit."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    return shutil.copytree(_template(tuple(files.items())), folder, symlinks=True)
+    shutil.copytree(_template(tuple(files.items())), folder, symlinks=True)
+    git(folder, "update-index", "-q", "--refresh")  # a copy is another file, which git would take for changed
+    return folder
 
 
 @cache
