@@ -14,6 +14,7 @@ from santiago.cli.commands import COMMANDS
 from santiago.cli.main import main
 from tests.cli import greeter
 from tests.cli.greeter import looks, says
+from tests.cli.inside import inside
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Done
@@ -84,7 +85,8 @@ def test_what_answers_or_changes_nothing_is_refused_and_takes_nobody_s_place(ask
 def test_the_first_answer_counts_before_and_after_it_was_heard(asked: Path, tmp_path: Path) -> None:
     repo = greeter.copied(asked, tmp_path)
     run = greeter.out_dir(repo)
-    told = looks(repo, "answer", "S1-1", "Quiet, please", "--actor", "ann")
+    named = {**greeter.place(repo), "SANTIAGO_ACTOR": "ann"}
+    told = inside("answer", "S1-1", "Quiet, please", cwd=repo, env=named)
     assert (
         told.returncode,
         f'{run.name}: S1-1 is answered: adjust "Quiet, please"; `santiago resume`' in told.stderr,

@@ -95,6 +95,6 @@ def test_a_playbook_that_cannot_be_played_begins_no_run(tmp_path: Path) -> None:
     assert (refused.returncode, "playbook.yaml" in refused.stderr) == (30, True), refused.stderr
     assert "R1, attempt 1: write must be" in refused.stderr
     (repo / "santiago.toml").unlink()
-    refused = looks(repo, "run", "prd.md", "--agent", "scripted", "--trust-commands")
-    assert (refused.returncode, "--playbook FILE" in refused.stderr) == (2, True), refused.stderr
+    missing = looks(repo, "run", "prd.md", "--agent", "scripted", "--trust-commands")
+    assert (missing.returncode, "--playbook FILE" in missing.stderr) == (2, True), missing.stderr
     assert not list(repo.glob(".santiago/runs/*/progress.ndjson"))

@@ -314,8 +314,8 @@ def test_line_27_inferred_steps_are_shown_and_made_to_steps_only_where_somebody_
         person.types(word)
         assert person.leaves() == 30
     assert not (repo / ".santiago" / "runs").exists()
-    told = says(repo, "step", *BEGIN, "--allow-fallback")
-    assert (told.returncode, "Greeter: 2 steps imported" in told.stderr) == (10, True), told.stderr
+    taken = says(repo, "step", *BEGIN, "--allow-fallback")
+    assert (taken.returncode, "Greeter: 2 steps imported" in taken.stderr) == (10, True), taken.stderr
     plan = load(out_dir(repo)).plan
     assert (plan.source.format, [one.code for one in plan.findings if one.code == "fallback_units"]) == (
         "fallback", ["fallback_units"],
@@ -392,8 +392,7 @@ def test_line_13_a_step_whose_own_checks_fail_after_its_substeps_is_attempted_on
     words = ("step", "plan.md", "--agent", "scripted", "--playbook", "play.yaml", "--trust-commands")
     says(repo, *words)
     for name in ("S1-detail-1", "S1.1-result-1", "S1-result-1"):
-        told = looks(repo, "answer", name, "ok")
-        assert told.returncode == 0, told.stderr
+        assert looks(repo, "answer", name, "ok").returncode == 0, name
         told = says(repo, "step")
     state = load(out_dir(repo)).state
     assert (told.returncode, state.stories["S1"].attempts, state.stories["S1"].proposals) == (0, 1, 1), told.stderr
