@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
 
 from santiago.app.loading import Run, empty_fold, load
+from santiago.artifacts.lock import last_sign
 from santiago.artifacts.names import LOG
 from santiago.artifacts.reader import Reader
 from santiago.contract.views import run_step_state, step_states
@@ -230,6 +232,10 @@ def test_a_person_who_takes_a_year_costs_no_minutes_and_one_whose_input_ends_is_
 ) -> None:
     person = sits(asked)
     person.sees("stop      pause")
+    deadline = time.monotonic() + 60
+    while last_sign(out_dir(asked)) is None:  # the run signs its lock now and then; it has only just begun
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
     run = load(out_dir(asked))
     assert run.worker
     assert run.used_ms("2999-01-01T00:00:00.000Z") < 3_600_000
