@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -71,17 +72,17 @@ class Place:
         self.bin, self.home = folder / "bin", folder / "home"
         self.bin.mkdir(parents=True)
         self.home.mkdir()
-        self.repo = greeter.make(folder / "repo")
-        (self.repo / "prd.md").write_text(prd)
-        (self.repo / "santiago.toml").write_text(f'[policy]\nsandbox = "off"\n{settings}')
-        greeter.git(self.repo, "add", "-A")
-        greeter.git(self.repo, "commit", "-q", "-m", "The document")
+        files = {
+            "prd.md": prd,
+            "playbook.yaml": greeter.GOOD,
+            "santiago.toml": f'[policy]\nsandbox = "off"\n{settings}',
+        }
+        self.repo = greeter.committed(folder / "repo", files)
         # Only programs that checks need: what else is installed here must not be found.
         tools = folder / "tools"
         tools.mkdir()
         for name in ("git", "sh", "grep", "cat", "env", "test", "true", "rm"):
-            found = subprocess.run(["which", name], capture_output=True, text=True, check=True).stdout.strip()
-            (tools / name).symlink_to(found)
+            (tools / name).symlink_to(shutil.which(name) or "")
         self.env = {
             **greeter.place(self.repo), "HOME": str(self.home), "XDG_CONFIG_HOME": str(self.home / ".config"),
             "PATH": f"{self.bin}:{tools}",

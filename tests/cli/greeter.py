@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import subprocess
+import tempfile
+from functools import cache
 from pathlib import Path
 
+from tests.cli.inside import Told, inside
 from tests.cli.santiago import santiago
 
 PRD = """\
@@ -74,15 +79,46 @@ def make(folder: Path, playbook: str = GOOD, *, limits: str = "") -> Path:
 
 def committed(folder: Path, files: dict[str, str]) -> Path:
     """Make a repository of a person with a name, and these files in its first commit."""
-    folder.mkdir(parents=True)
-    for name, text in files.items():
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(_template(tuple(files.items())), folder, symlinks=True)
+    git(folder, "update-index", "-q", "--refresh")  # a copy is another file, which git would take for changed
+    return folder
+
+
+@cache
+def _template(files: tuple[tuple[str, str], ...]) -> Path:
+    """Make a repository that others are copied from: most tests want one that another test had, too."""
+    folder = Path(tempfile.mkdtemp(prefix="greeter-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    for name, text in files:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     git(folder, "init", "-q", "-b", "main", ".")
+    for sample in (folder / ".git" / "hooks").glob("*.sample"):
+        sample.unlink()
     git(folder, "config", "user.name", "Ann")
     git(folder, "config", "user.email", "ann@example.org")
     git(folder, "add", "-A")
     git(folder, "commit", "-q", "-m", "Start")
+    folder.chmod(0o755)  # a folder for temporary files is closed to others
     return folder
+
+
+def copied(repo: Path, folder: Path) -> Path:
+    """Return a copy of a repository with all that its runs have left beside it, to go on with."""
+    shutil.copytree(repo.parent, folder, symlinks=True, dirs_exist_ok=True)
+    return folder / repo.name
+
+
+def restored(repo: Path) -> Path:
+    """Return a repository as it was when it was first asked for, in its place: where its document lies, a run knows it."""
+    kept = repo.parent.with_name(f"{repo.parent.name}-kept")
+    if kept.exists():
+        shutil.rmtree(repo.parent)
+        shutil.copytree(kept, repo.parent, symlinks=True)
+    else:
+        shutil.copytree(repo.parent, kept, symlinks=True)
+    return repo
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -104,6 +140,16 @@ def place(repo: Path) -> dict[str, str]:
         "BUILDKITE": "",
         "PATH": os.environ["PATH"],
     }
+
+
+def says(repo: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Have a command line carried out in the repository."""
+    return santiago(*arguments, cwd=repo, env=place(repo))
+
+
+def looks(repo: Path, *arguments: str | Path) -> Told:
+    """Have a command line carried out in this process, which may start no run."""
+    return inside(*arguments, cwd=repo, env=place(repo))
 
 
 def out_dir(repo: Path) -> Path:

@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING
 
 from tests.cli import greeter
 from tests.cli.greeter import git
-from tests.cli.santiago import santiago
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 FIRST = """\
 # PRD: Greeter
@@ -50,15 +47,13 @@ stories:
 """
 
 
-def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name, value in greeter.place(tmp_path / "repo").items():
-        monkeypatch.setenv(name, value)
+def make(folder: Path) -> Path:
     settings = '[agent]\nmode = "scripted"\nplaybook = "play.yaml"\n[policy]\nsandbox = "off"\n'
-    return greeter.committed(tmp_path / "repo", {"prd.md": FIRST, "play.yaml": PLAY, "santiago.toml": settings})
+    return greeter.committed(folder / "repo", {"prd.md": FIRST, "play.yaml": PLAY, "santiago.toml": settings})
 
 
-def run(repo: Path, *more: str, code: int = 0, word: str = "run") -> str:
-    done = santiago(word, "prd.md", "--trust-commands", *more, cwd=repo)
+def run(repo: Path, *more: str, code: int = 0) -> str:
+    done = greeter.says(repo, "run", "prd.md", "--trust-commands", *more)
     assert done.returncode == code, done.stderr
     return done.stderr
 

@@ -77,22 +77,16 @@ def test_a_program_in_the_home_folder_sees_nothing_else_of_it(tmp_path: Path) ->
     assert _steal(place, place.home / "agent.py") == {".claude/.credentials.json": 0, ".ssh/id_rsa": 0, "notes.txt": 0}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_the_secrets_of_a_credential_file_are_found_in_every_format_and_none_elsewhere(tmp_path: Path) -> None:
+    path = tmp_path / "auth"
+    for text in (
         f'{{"tokens": {{"access_token": "{OPAQUE}", "refresh_token": "{OTHER}"}}, "last_refresh": "2026-11-15T10:00:00Z"}}',
         f'{{"x":{{"type":"oauth","refresh":"{OTHER}","access":"{OPAQUE}","expires":1790000000000}}}}',
         f"OPENAI_API_KEY={OPAQUE}\nMODEL=a-long-name-of-a-model\nexport OTHER_TOKEN='{OTHER}'\n",
         f'api-key: {OPAQUE}\nsecret: "{OTHER}"\n',
-    ],
-)
-def test_the_secrets_of_a_credential_file_are_found_in_every_format(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "auth"
-    path.write_text(text)
-    assert secrets_of(path) == sorted([OPAQUE, OTHER])
-
-
-def test_what_is_no_credential_file_has_no_secrets(tmp_path: Path) -> None:
+    ):
+        path.write_text(text)
+        assert secrets_of(path) == sorted([OPAQUE, OTHER]), text
     assert secrets_of(tmp_path) == secrets_of(tmp_path / "none") == secrets_of(Path("/dev/zero")) == []
 
 

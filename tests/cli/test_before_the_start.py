@@ -44,12 +44,7 @@ WRONG = {
     "no check at all": ((), "../agent.sh", 30, 'santiago run PRD --verify "CMD"'),
     "a relative agent that is nowhere": (("--verify", CHECK), "./nope.sh x", 20, "./nope.sh is not here"),
     "an absolute agent that is nowhere": (("--verify", CHECK), "/nowhere/nope", 20, "/nowhere/nope does not exist"),
-    "an agent beside the repository that is nowhere": (
-        ("--verify", CHECK),
-        "../nope.sh x",
-        20,
-        "nope.sh does not exist",
-    ),
+    "an agent beside it that is nowhere": (("--verify", CHECK), "../nope.sh x", 20, "nope.sh does not exist"),
     "a folder beside the repository": (("--verify", CHECK), "../repo x", 20, "/repo is a folder"),
     "a folder of the repository": (("--verify", CHECK), "./.git", 20, ".git is a folder"),
     "a check that was never committed": (("--verify", "./check.sh"), "../agent.sh", 10, "`git add check.sh"),
@@ -58,20 +53,12 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("case", WRONG)
-def test_the_dry_run_of_a_hopeless_start_is_refused(case: str, repo: Path) -> None:
-    more, agent, code, says = WRONG[case]
+def test_a_hopeless_start_is_refused_as_its_dry_run_is_and_spends_no_attempt(repo: Path) -> None:
     script(repo / "check.sh", CHECK)
-    done = begin(repo, *more, "--dry-run", agent=agent)
-    assert (done[0], says in done[2]) == (code, True), done
-
-
-@pytest.mark.parametrize("case", ["a relative agent that is nowhere", "a check that was never committed"])
-def test_a_hopeless_start_spends_no_attempt(case: str, repo: Path) -> None:
-    more, agent, code, says = WRONG[case]
-    script(repo / "check.sh", CHECK)
-    done = begin(repo, *more, agent=agent)
-    assert (done[0], says in done[2], attempts(repo)) == (code, True, 0), done
+    for case, (more, agent, code, words) in WRONG.items():
+        for dry in (("--dry-run",), ()):
+            done = inside("run", "prd.md", "--sandbox", "off", "--agent", agent, *more, *dry, cwd=repo)
+            assert (done.returncode, words in done.stderr, attempts(repo)) == (code, True, 0), (case, dry, done)
 
 
 def test_checks_that_cannot_fail_spend_no_attempt(repo: Path) -> None:
@@ -91,46 +78,46 @@ def test_a_runner_whose_words_only_grep_hears_is_a_check_as_a_whole(repo: Path) 
     assert (code, "1 done" in said) == (0, True), said
 
 
-@pytest.mark.parametrize(
-    "check", ["tools/bin/python3 -m unittest", "env A=1 ./tools/bin/python3 -m unittest", "tools/bin/tool"]
-)
-def test_a_check_from_an_ignored_folder_is_refused_with_advice_that_works(check: str, repo: Path) -> None:
+def refused(repo: Path, check: str) -> str:
+    """See that a check is refused before anything begins, and return what is said."""
+    done = inside("run", "prd.md", "--sandbox", "off", "--agent", "../agent.sh", "--verify", check, cwd=repo)
+    assert (done.returncode, attempts(repo)) == (10, 0), (check, done)
+    return done.stderr
+
+
+def test_a_check_from_an_ignored_folder_is_refused_with_advice_that_works(repo: Path) -> None:
     (repo / ".gitignore").write_text("tools/\n")
     (repo / "tools" / "bin").mkdir(parents=True)
     (repo / "tools/bin/python3").symlink_to("/usr/bin/env")
     script(repo / "tools/bin/tool", CHECK)
-    code, _, said = begin(repo, "--verify", check)
-    assert (code, attempts(repo), "git add" in said) == (10, 0, False)
-    advice = 'provide = [".venv", "venv", "node_modules", "vendor", "tools"]'
-    assert advice in said
-    for settings in ('setup = ["true"]', advice):
-        (repo / "santiago.toml").write_text(f"[workspace]\n{settings}\n")
-        assert begin(repo, "--verify", check, "--dry-run")[0] == 0
+    for check in ("tools/bin/python3 -m unittest", "env A=1 ./tools/bin/python3 -m unittest", "tools/bin/tool"):
+        (repo / "santiago.toml").unlink(missing_ok=True)
+        said, advice = refused(repo, check), 'provide = [".venv", "venv", "node_modules", "vendor", "tools"]'
+        assert (advice in said, "git add" in said) == (True, False), check
+        for settings in ('setup = ["true"]', advice):
+            (repo / "santiago.toml").write_text(f"[workspace]\n{settings}\n")
+            assert begin(repo, "--verify", check, "--dry-run")[0] == 0, (check, settings)
 
 
-@pytest.mark.parametrize("check", [".venv/bin/python3 -m unittest", ".venv/bin/tool"])
-def test_a_check_from_the_repositorys_environment_starts_where_that_environment_is(check: str, repo: Path) -> None:
+def test_a_check_from_the_repositorys_environment_starts_where_that_environment_is(repo: Path) -> None:
     """A clone and a linked worktree have none, and no story can bring it: that is said before an attempt is spent."""
     (repo / ".gitignore").write_text(".venv/\n")
+    checks = (".venv/bin/python3 -m unittest", ".venv/bin/tool")
     for _ in ("no folder", "an empty one"):
-        code, _, said = begin(repo, "--verify", check)
-        assert (code, attempts(repo)) == (10, 0)
-        assert f"`{check.split()[0]}` checks S1 and does not exist" in said
+        for check in checks:
+            assert f"`{check.split()[0]}` checks S1 and does not exist" in refused(repo, check)
         (repo / ".venv" / "bin").mkdir(parents=True, exist_ok=True)
     (repo / ".venv/bin/python3").symlink_to("/usr/bin/python3")
     script(repo / ".venv/bin/tool", CHECK)
-    assert begin(repo, "--verify", check, "--dry-run")[0] == 0
-    elsewhere = f"/nowhere/{check}"  # whether that exists is found out when it is started
-    assert begin(repo, "--verify", elsewhere, "--dry-run")[0] == 0
+    for check in (*checks, *(f"/nowhere/{check}" for check in checks)):  # which is found out when it is started
+        assert begin(repo, "--verify", check, "--dry-run")[0] == 0, check
 
 
-@pytest.mark.parametrize(
-    "settings", ['[workspace]\nsetup = ["cp ../check.sh ."]\n', '[workspace]\ncopy = ["check.sh"]\n']
-)
-def test_a_check_that_the_set_up_brings_is_no_reason_to_refuse(settings: str, repo: Path) -> None:
+def test_a_check_that_the_set_up_brings_is_no_reason_to_refuse(repo: Path) -> None:
     script(repo / "check.sh", CHECK)
-    (repo / "santiago.toml").write_text(settings)
-    assert begin(repo, "--verify", "./check.sh", "--dry-run")[0] == 0
+    for settings in ('setup = ["cp ../check.sh ."]', 'copy = ["check.sh"]'):
+        (repo / "santiago.toml").write_text(f"[workspace]\n{settings}\n")
+        assert begin(repo, "--verify", "./check.sh", "--dry-run")[0] == 0, settings
 
 
 def test_a_check_that_a_story_names_may_come_later(repo: Path) -> None:
@@ -244,9 +231,10 @@ def test_a_limit_that_somebody_set_too_low_stays_and_is_warned_of(big: Path) -> 
     assert warning not in begin(big, "--verify", CHECK, "--only", "S1", "--dry-run")[1]
 
 
-def test_a_run_of_a_plan_with_more_stories_than_the_default_allows_reaches_its_end(big: Path) -> None:
-    code, _, said = begin(big, "--verify", CHECK)
-    assert (code, "23 done of 23" in said) == (0, True), said
+def test_a_run_of_a_plan_with_more_stories_than_the_default_allows_gets_enough_attempts(big: Path) -> None:
+    assert begin(big, "--verify", "test -f never.txt", "--max-attempts", "1")[0] == 30
+    frozen = json.loads((greeter.out_dir(big) / "run-input.json").read_bytes())
+    assert frozen["limits"]["run_max_attempts"] == 46
 
 
 def test_a_start_warns_of_a_limit_that_is_too_low(big: Path) -> None:
@@ -255,12 +243,10 @@ def test_a_start_warns_of_a_limit_that_is_too_low(big: Path) -> None:
     assert (code, "note: 23 stories are to be done" in said) == (30, True)
 
 
-@pytest.mark.parametrize("dirty", [True, False])
-def test_what_is_not_committed_is_told_before_a_run_that_will_not_see_it(dirty: bool, repo: Path) -> None:
-    if dirty:
-        (repo / "R1.txt").write_text("x\n")
+def test_what_is_not_committed_is_told_before_a_run_that_will_not_see_it(repo: Path) -> None:
+    (repo / "R1.txt").write_text("x\n")
     code, _, told = begin(repo, "--verify", CHECK)
-    assert (code, "there are uncommitted changes, such as R1.txt;" in told, attempts(repo)) == (0, dirty, 2), told
+    assert (code, "there are uncommitted changes, such as R1.txt;" in told, attempts(repo)) == (0, True, 2), told
 
 
 def test_an_environment_that_checkouts_are_given_is_no_uncommitted_change(repo: Path) -> None:
@@ -273,7 +259,7 @@ def test_an_environment_that_checkouts_are_given_is_no_uncommitted_change(repo: 
 
 def test_commands_that_wait_for_approval_are_all_named_with_their_lines(tmp_path: Path) -> None:
     repo = greeter.make(tmp_path / "repo", greeter.GOOD)
-    refused = santiago("run", "prd.md", "--no-input", cwd=repo, env=greeter.place(repo))
+    refused = greeter.looks(repo, "run", "prd.md", "--no-input")
     assert refused.returncode == 10
     commands = "`grep hello hello.txt`, `grep goodbye bye.txt`, `grep both both.txt`"
     assert f"3 commands of the document wait for approval: {commands}\n" in refused.stderr

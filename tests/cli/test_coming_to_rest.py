@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import termios
+import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,8 @@ import pytest
 from santiago.app import notice
 from santiago.app.loading import load
 from santiago.process.sandbox import detect
-from tests.cli.greeter import PRD, carry_out, committed, git, make, out_dir, place
-from tests.cli.santiago import santiago, trusted
+from tests.cli.greeter import PRD, committed, git, looks, make, out_dir, place, says
+from tests.cli.santiago import trusted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,15 +44,13 @@ WORDS = """\
 """
 
 
+CHECK = 'test -e "$SANTIAGO_STORY.txt"'
+WRITES = 'echo x > "$SANTIAGO_STORY.txt"\n'
+
+
 @pytest.fixture
 def repo(tmp_path: Path) -> Path:
-    folder = tmp_path / "repo"
-    folder.mkdir()
-    (folder / "prd.md").write_text(WORDS)
-    git(folder, "init", "-q", "-b", "main", ".")
-    git(folder, "add", "-A")
-    git(folder, "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-q", "-m", "Start")
-    return folder
+    return committed(tmp_path / "repo", {"prd.md": WORDS})
 
 
 def owning(terminal: int) -> Callable[[], object]:
@@ -79,30 +78,30 @@ class Waiting:
 
 
 def await_event(repo: Path, name: str) -> None:
-    words = ("log", "--follow", "--json")
-    with subprocess.Popen(
-        [sys.executable, "-m", "santiago", *words], cwd=repo, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert any(event.get("event") == name for event in events(process))
-        process.terminate()
+    """Wait until the log of a run that is under way says something; nothing but a defect makes the time pass."""
+    deadline = time.monotonic() + 60
+    while f'"{name}"' not in (out_dir(repo) / "progress.ndjson").read_text():
+        assert time.monotonic() < deadline, name
+        time.sleep(0.01)
 
 
 def running(repo: Path, agent: Path, *more: str, **options: Any) -> subprocess.Popen[str]:
-    arguments = (
-        "run",
-        "prd.md",
-        "--agent",
-        f"sh {agent}",
-        "--verify",
-        'test -e "$SANTIAGO_STORY.txt"',
-        "--sandbox",
-        "off",
-    )
+    arguments = ("run", "prd.md", "--agent", f"sh {agent}", "--verify", CHECK, "--sandbox", "off")
     return subprocess.Popen(
         [sys.executable, "-m", "santiago", *trusted(*arguments, "--json", *more)],
         cwd=repo, env={**os.environ, **place(repo)}, text=True,
         **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
     )  # fmt: skip
+
+
+def begins(repo: Path, folder: Path, does: str, files: dict[str, str], *more: str) -> subprocess.CompletedProcess[str]:
+    """Run the document in a repository with these files, too, with an agent that does this."""
+    for name, text in files.items():
+        (repo / name).write_text(text)
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "Settings")
+    (folder / "agent.sh").write_text(does)
+    return says(repo, "run", "prd.md", "--agent", f"sh {folder}/agent.sh", "--sandbox", "off", *more)
 
 
 def events(process: subprocess.Popen[str]) -> Iterator[dict[str, object]]:
@@ -112,16 +111,12 @@ def events(process: subprocess.Popen[str]) -> Iterator[dict[str, object]]:
 
 def test_a_set_up_that_fails_for_the_run_blocks_it_and_is_no_bug(repo: Path, tmp_path: Path) -> None:
     spoilt = tmp_path / "spoilt"
-    (repo / "santiago.toml").write_text(
+    settings = (
         f'[workspace]\nsetup = ["test ! -e {spoilt}"]\n[verification]\nstory_commands = ["sh -c \'test -e S1.txt && touch {spoilt}\'"]\n'
         'run_commands = ["test -e S1.txt && test -d ."]\n'
     )
-    agent = tmp_path / "agent.sh"
-    agent.write_text('echo x > "$SANTIAGO_STORY.txt"\n')
-    (repo / "prd.md").write_text(WORDS.partition("### R2")[0])
-    git(repo, "add", "-A")
-    git(repo, "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-q", "-m", "Settings")
-    done = santiago("run", "prd.md", "--agent", f"sh {agent}", "--sandbox", "off", cwd=repo, env=place(repo))
+    files = {"santiago.toml": settings, "prd.md": WORDS.partition("### R2")[0]}
+    done = begins(repo, tmp_path, WRITES, files)
     result = json.loads((out_dir(repo) / "result.json").read_bytes())
     assert (done.returncode, result["status"], result["reason"]) == (10, "blocked", "verification_unrunnable")
     assert f"test ! -e {spoilt}" in done.stdout + done.stderr
@@ -129,21 +124,17 @@ def test_a_set_up_that_fails_for_the_run_blocks_it_and_is_no_bug(repo: Path, tmp
 
 def test_a_set_up_that_fails_before_the_agent_costs_no_attempt_and_stops_the_run(repo: Path, tmp_path: Path) -> None:
     """Promise 5 counts attempts, and here is none; the next story would meet the same, so it does not begin either."""
-    ready, agent = tmp_path / "ready", tmp_path / "agent.sh"
-    (repo / "santiago.toml").write_text(
-        f'[workspace]\nsetup = ["test -e {ready}"]\n[limits]\nstory_max_attempts = 1\nrun_max_attempts = 2\n'
-        '[policy]\nsandbox = "off"\n'
-    )
-    agent.write_text('echo x > "$SANTIAGO_STORY.txt"\n')
-    check = 'test -e "$SANTIAGO_STORY.txt"'
-    done = santiago("run", "prd.md", "--agent", f"sh {agent}", "--verify", check, cwd=repo, env=place(repo))
-    again = santiago("resume", cwd=repo, env=place(repo))
+    ready = tmp_path / "ready"
+    settings = f'[workspace]\nsetup = ["test -e {ready}"]\n[limits]\nstory_max_attempts = 1\nrun_max_attempts = 2\n'
+    done = begins(repo, tmp_path, WRITES, {"santiago.toml": settings}, "--verify", CHECK)
+    again = says(repo, "resume", "--sandbox", "off")
     assert (done.returncode, again.returncode) == (10, 10)
     assert f"the command `test -e {ready}` of [workspace] setup ended with exit 1" in done.stderr
-    assert f"santiago run prd.md --new --agent 'sh {agent}' --verify '{check}'   # or start anew" in done.stderr
+    assert "santiago run prd.md --new " in done.stderr
+    assert f" --agent 'sh {tmp_path}/agent.sh' --verify '{CHECK}'   # or start anew" in done.stderr
     assert not list((out_dir(repo) / "attempts").glob("S2/*"))
     ready.touch()
-    resumed = santiago("resume", cwd=repo, env=place(repo))
+    resumed = says(repo, "resume", "--sandbox", "off")
     assert (resumed.returncode, "2 done of 2   2/2 attempts" in resumed.stderr) == (0, True), resumed.stderr
 
 
@@ -154,9 +145,7 @@ def test_when_the_log_cannot_be_written_any_more_no_agent_goes_on_working(repo: 
         f"else touch {tmp_path}/begun; sleep 30; touch {ended}; fi\n"
     )
     with running(repo, agent, "--jobs", "2") as process:
-        for event in events(process):
-            if event.get("event") == "attempt_started" and event["story_id"] == "S2":
-                break
+        assert any(one.get("event") == "attempt_started" and one["story_id"] == "S2" for one in events(process))
         log = out_dir(repo) / "progress.ndjson"
         log.rename(log.with_name("moved.ndjson"))
         (tmp_path / "go").touch()
@@ -175,18 +164,14 @@ def test_the_exit_code_and_the_log_say_which_signal_stopped_it(
     agent = tmp_path / "agent.sh"
     agent.write_text('until test -e "$SANTIAGO_STORY.txt"; do sleep 0.05; done\n')
     with running(repo, agent) as process:
-        for event in events(process):
-            if event.get("event") == "attempt_started":
-                break
+        assert any(one.get("event") == "attempt_started" for one in events(process))
         process.send_signal(number)
-        for event in events(process):
-            if event.get("event") == "stop_requested":
-                break
+        event = next(one for one in events(process) if one.get("event") == "stop_requested")
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=60)
     assert process.returncode == code
     assert event["context"] == {"message": signal.Signals(number).name}
-    log = santiago("log", cwd=repo, env=place(repo)).stdout
+    log = looks(repo, "log").stdout
     assert f"; {key} stops now, which costs an attempt" in log
 
 
@@ -204,7 +189,7 @@ def test_a_closed_terminal_stops_at_a_safe_boundary_however_often_it_is_said(rep
         agent.let_go()
         assert process.wait(60) == 143
     assert load(out_dir(repo)).state.stories["S1"].phase == "running"  # its work waits for its verdict
-    assert santiago("resume", cwd=repo, env=place(repo)).returncode == 0
+    assert says(repo, "resume").returncode == 0
     assert [one.attempts for one in load(out_dir(repo)).state.stories.values()] == [1, 1]
 
 
@@ -229,8 +214,7 @@ def test_a_quit_stops_at_once_by_name(repo: Path, tmp_path: Path) -> None:
         process.send_signal(signal.SIGQUIT)
         said, _ = process.communicate(timeout=60)
     assert (process.returncode, '{"message": "SIGQUIT"}' in said) == (130, True)
-    log = santiago("log", cwd=repo, env=place(repo)).stdout
-    assert "stopping now" in log
+    assert "stopping now" in looks(repo, "log").stdout
 
 
 def test_the_minutes_of_an_attempt_whose_start_was_killed_are_those_of_its_last_sign(
@@ -258,29 +242,19 @@ def test_the_minutes_of_an_attempt_whose_start_was_killed_are_those_of_its_last_
     assert (resumed.returncode, first["attempt"], first["context"]["agent_ms"]) == (0, 1, 234_567)
 
 
-def test_a_change_that_can_have_no_effect_is_refused(tmp_path: Path) -> None:
-    repo = make(tmp_path / "repo")
-    assert carry_out(repo).returncode == 0
-    unknown = santiago("change", "S99", "--text", "in blue", cwd=repo, env=place(repo))
+def test_a_change_that_can_have_no_effect_is_refused(success: Done) -> None:
+    unknown = looks(success.repo, "change", "S99", "--text", "in blue")
     assert (unknown.returncode, "no story S99" in unknown.stderr) == (2, True)
-    late = santiago("change", "S1", "--text", "in blue", cwd=repo, env=place(repo))
+    late = looks(success.repo, "change", "S1", "--text", "in blue")
     assert (late.returncode, "S1 is done" in late.stderr) == (30, True)
-
-
-def test_whoever_wants_to_know_is_told_when_a_run_comes_to_rest(tmp_path: Path) -> None:
-    told = tmp_path / "told.json"
-    repo = make(tmp_path / "repo", limits=f'[notify]\ncommand = ["sh", "-c", "cat > {told}"]\n')
-    assert carry_out(repo).returncode == 0
-    said = json.loads(told.read_text())
-    assert (said["phase"], said["out_dir"]) == ("success", str(out_dir(repo)))
 
 
 def test_that_nobody_can_be_told_is_said_before_the_run_and_by_the_doctor(tmp_path: Path) -> None:
     repo = make(tmp_path / "repo", limits='[notify]\ncommand = "no-such-prog x"\n')
-    ran = carry_out(repo)
+    ran = says(repo, "run", "prd.md", "--trust-commands", "--only", "S2")
     note = "note: [notify] command names no-such-prog, which does not exist"
     assert (ran.returncode, ran.stderr.startswith(note), ran.stderr.count("[notify]")) == (0, True, 1), ran.stderr
-    assert "names no-such-prog" in santiago("doctor", cwd=repo, env=place(repo)).stdout
+    assert "names no-such-prog" in looks(repo, "doctor").stdout
 
 
 @pytest.mark.parametrize(
@@ -300,14 +274,15 @@ def test_a_notice_that_fails_or_hangs_is_said_and_over(
     assert notice.Notice(tmp_path).give(load(success.out_dir).state, success.out_dir) == f"[notify] command {says}"
 
 
-def test_settings_that_an_agent_breaks_meanwhile_do_not_spoil_a_success(tmp_path: Path) -> None:
+def test_who_wants_to_know_is_told_of_a_success_although_an_agent_breaks_the_settings_meanwhile(tmp_path: Path) -> None:
     told = tmp_path / "told.json"
     repo = make(tmp_path / "repo", limits=f'[notify]\ncommand = ["sh", "-c", "cat > {told}"]\n')
+    (repo / "prd.md").write_text(PRD.partition("### R2")[0])
     agent = tmp_path / "agent.sh"
     agent.write_text(f"echo 'no toml' > {repo}/santiago.toml; echo hello > hello.txt\n")
-    arguments = ("run", "prd.md", "--agent", f"sh {agent}", "--trust-commands", "--only", "S1")
-    assert santiago(*arguments, cwd=repo, env=place(repo)).returncode == 0
-    assert told.exists()
+    assert says(repo, "run", "prd.md", "--agent", f"sh {agent}", "--trust-commands").returncode == 0
+    said = json.loads(told.read_text())
+    assert (said["phase"], said["out_dir"]) == ("success", str(out_dir(repo)))
 
 
 def test_settings_in_an_agent_s_work_are_never_read_as_the_user_s(tmp_path: Path) -> None:
@@ -322,9 +297,9 @@ def test_settings_in_an_agent_s_work_are_never_read_as_the_user_s(tmp_path: Path
     )
     repo = committed(tmp_path / "repo", {"prd.md": PRD})
     words = ("run", "prd.md", "--agent", f"sh {agent}", "--trust-commands", "--only", "S1")
-    assert santiago(*words, cwd=repo, env=place(repo)).returncode == 0
+    assert says(repo, *words).returncode == 0
     assert str(told) in git(repo, "show", f"santiago/{out_dir(repo).name}:santiago.toml")
-    resumed = santiago("resume", "--only", "S2", cwd=repo, env=place(repo))
+    resumed = says(repo, "resume", "--only", "S2")
     assert (resumed.returncode, f", sandbox {fence.name}" in resumed.stderr) == (0, True), resumed.stderr
     assert not told.exists()
 
@@ -334,34 +309,16 @@ def test_a_set_up_that_breaks_before_integration_blocks_the_story_and_is_no_conf
 ) -> None:
     """Nothing is lost, and every stop has its name: work that was verified is not blamed for the machine."""
     spoilt, begun, checked = (tmp_path / name for name in ("spoilt", "begun", "checked"))
-    (repo / "santiago.toml").write_text(
-        f'[workspace]\nsetup = ["test ! -e {spoilt}"]\n[verification]\nstory_commands = ["sh check.sh"]\n'
-    )
-    (repo / "check.sh").write_text(
-        f'test -e "$SANTIAGO_STORY.txt" || exit 1\nif [ $SANTIAGO_STORY = S1 ]; then touch {checked}; else touch {spoilt}; fi\n'
-    )
-    agent = tmp_path / "agent.sh"
-    agent.write_text(
+    files = {
+        "santiago.toml": f'[workspace]\nsetup = ["test ! -e {spoilt}"]\n[verification]\nstory_commands = ["sh check.sh"]\n',
+        "check.sh": f"{CHECK} || exit 1\nif [ $SANTIAGO_STORY = S1 ]; then touch {checked}; else touch {spoilt}; fi\n",
+    }
+    agent = (
         f"if [ $SANTIAGO_STORY = S1 ]; then wanted={begun}; else touch {begun}; wanted={checked}; fi\n"
-        'until [ -e $wanted ]; do sleep 0.05; done\necho x > "$SANTIAGO_STORY.txt"\n'
+        f"until [ -e $wanted ]; do sleep 0.05; done\n{WRITES}"
     )
-    git(repo, "add", "-A")
-    git(repo, "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-q", "-m", "Settings")
-    done = santiago(
-        "run",
-        "prd.md",
-        "--agent",
-        f"sh {agent}",
-        "--sandbox",
-        "off",
-        "--jobs",
-        "2",
-        "--keep-going",
-        cwd=repo,
-        env=place(repo),
-    )
-    result = json.loads((out_dir(repo) / "result.json").read_bytes())
-    second = result["stories"][1]
+    done = begins(repo, tmp_path, agent, files, "--jobs", "2", "--keep-going")
+    second = json.loads((out_dir(repo) / "result.json").read_bytes())["stories"][1]
     assert (done.returncode, second["reason"]) == (10, "verification_unrunnable"), done.stdout + done.stderr
     assert f"test ! -e {spoilt}" in done.stdout + done.stderr
     assert second["attempts"] == 1

@@ -9,14 +9,11 @@ import struct
 import termios
 from pathlib import Path
 
-import pytest
-
 from santiago.app.loading import load
 from santiago.util.text import width
 from tests.cli import greeter
-from tests.cli.greeter import committed, out_dir, place
-from tests.cli.santiago import santiago
-from tests.cli.test_step_by_step import BEGIN, PLAN, PLAYBOOK, TESTS, sits
+from tests.cli.greeter import looks, out_dir, place, says
+from tests.cli.test_step_by_step import BEGIN, PLAN, PLAYBOOK, make, sits
 from tests.cli.typing_person import Person
 
 AGENT = """\
@@ -26,11 +23,6 @@ S2-1) until test -e {go}; do sleep 0.05; done; echo godbye > bye.txt ;;
 S2-2) echo > {begun}; echo goodbye > bye.txt ;;
 esac
 """
-
-
-@pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    return committed(tmp_path / "repo", {"plan.md": PLAN, "test_words.py": TESTS, "play.yaml": PLAYBOOK})
 
 
 def test_what_a_run_says_while_somebody_types_waits_for_the_end_of_the_line(tmp_path: Path) -> None:
@@ -55,20 +47,29 @@ def test_what_a_run_says_while_somebody_types_waits_for_the_end_of_the_line(tmp_
     assert person.leaves() == 0
 
 
-def test_ctrl_c_before_an_answer_is_sent_is_a_stop_and_the_question_stays_open(repo: Path) -> None:
+def test_a_question_survives_a_terminal_that_changes_its_size_a_line_too_long_and_ctrl_c(tmp_path: Path) -> None:
+    repo = make(tmp_path)
     person = sits(repo, *BEGIN)
     person.sees("\n> ")
+    for columns in (20, 1, 200):
+        fcntl.ioctl(person.ours, termios.TIOCSWINSZ, struct.pack("HHHH", 10, columns, 0, 0))
+        os.killpg(person.process.pid, signal.SIGWINCH)
+        person.types("")
+        person.sees("> ")
+    person.types("in French " * 900)  # more than a line takes is no answer by itself
+    person.sees("understood: adjust")
+    person.presses("\x1b")
+    person.sees("> ")
     person.types("ok")
     person.sees("understood: approve; Enter to send")
-    os.killpg(person.process.pid, signal.SIGINT)
+    os.killpg(person.process.pid, signal.SIGINT)  # a stop, before anything is sent
     assert person.leaves() == 130
     state = load(out_dir(repo)).state
     assert ([one.id for one in state.open_questions()], state.phase) == (["S1-detail-1"], "paused")
 
 
-def test_a_title_in_wide_letters_is_cut_where_the_terminal_ends(repo: Path) -> None:
-    (repo / "plan.md").write_text(PLAN.replace("Say hello", "挨拶をする" * 12))
-    person = sits(repo, *BEGIN)
+def test_a_title_in_wide_letters_is_cut_where_the_terminal_ends(tmp_path: Path) -> None:
+    person = sits(make(tmp_path, PLAN.replace("Say hello", "挨拶をする" * 12)), *BEGIN)
     person.sees("── S1-detail-1 ── ")
     rest = person.sees("\n")
     assert rest.startswith("挨拶")
@@ -77,48 +78,17 @@ def test_a_title_in_wide_letters_is_cut_where_the_terminal_ends(repo: Path) -> N
     assert person.leaves() == 0
 
 
-def test_a_terminal_that_changes_its_size_keeps_its_question(repo: Path) -> None:
-    person = sits(repo, *BEGIN)
-    person.sees("\n> ")
-    for columns in (20, 200, 1):
-        fcntl.ioctl(person.ours, termios.TIOCSWINSZ, struct.pack("HHHH", 10, columns, 0, 0))
-        os.killpg(person.process.pid, signal.SIGWINCH)
-        person.types("")
-        person.sees("> ")
-    person.types("louder")
-    person.sees("understood")
-    person.presses("\x1b")
-    person.sees("> ")
-    person.types("stop")
-    person.sees("Enter to send")
-    person.presses("\n")
-    assert person.leaves() == 0
-
-
-def test_more_than_a_line_takes_is_no_answer_by_itself(repo: Path) -> None:
-    person = sits(repo, *BEGIN)
-    person.sees("\n> ")
-    person.types("in French " * 900)
-    person.sees("understood: adjust")
-    person.presses("\x1b")
-    person.says("stop", "stop")
-    assert person.leaves() == 0
-    assert [one.id for one in load(out_dir(repo)).state.open_questions()] == ["S1-detail-1"]
-
-
-def test_line_72_escapes_in_what_an_agent_asks_do_nothing_to_the_terminal(repo: Path) -> None:
-    asks = 'stories: {S1: [{ask: "which \\e]0;owned\\a\\e[2J\\u202Eone?"}]}\n' + PLAYBOOK.partition("\n")[2].partition(
-        "proposals:"
-    )[1] + PLAYBOOK.partition("proposals:")[2]  # fmt: skip
-    (repo / "play.yaml").write_text(asks)
-    santiago("step", *BEGIN, cwd=repo, env=place(repo))
-    santiago("answer", "S1-detail-1", "ok", cwd=repo, env=place(repo))
-    told = santiago("step", cwd=repo, env=place(repo))
+def test_line_72_escapes_in_what_an_agent_asks_do_nothing_to_the_terminal(tmp_path: Path) -> None:
+    asks = (
+        'stories: {S1: [{ask: "which \\e]0;owned\\a\\e[2J\\u202Eone?"}]}\nproposals:'
+        + PLAYBOOK.partition("proposals:")[2]
+    )
+    repo = make(tmp_path, play=asks)
+    says(repo, "step", *BEGIN)
+    looks(repo, "answer", "S1-detail-1", "ok")
+    told = says(repo, "step")
     assert told.returncode == 10, told.stderr
-    for shown in (
-        told.stderr,
-        *(santiago(*words, cwd=repo, env=place(repo)).stdout for words in (["answer"], ["status"], ["log"])),
-    ):
+    for shown in (told.stderr, *(looks(repo, word).stdout for word in ("answer", "status", "log"))):
         assert "which" in shown
         assert not {"\x1b", "\x07", "\u202e"} & set(shown)
     person = sits(repo)

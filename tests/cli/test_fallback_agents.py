@@ -113,20 +113,12 @@ def test_a_run_rests_where_the_last_of_its_agents_cannot_go_on(tmp_path: Path) -
     assert raised == ["run_max_attempts"]
 
 
-@pytest.mark.parametrize(
-    ("text", "first", "rest"),
-    [
-        ("claude,codex", "claude", ("codex",)),
-        ("claude, codex ,gemini", "claude", ("codex", "gemini")),
-        ("claude,sh -c true", "claude", ("sh -c true",)),
-        ("claude", "claude", ()),
-    ],
-)
-def test_names_stand_with_commas_between_them(text: str, first: str, rest: tuple[str, ...]) -> None:
-    found = named(Agent(fallback=("gemini",)), text, None, None)
-    assert (found.profile, found.fallback) == (first, rest)
-
-
-def test_a_comma_within_a_command_line_stays_there() -> None:
+def test_names_stand_with_commas_between_them_and_a_comma_within_a_command_line_stays_there() -> None:
+    for text, first, rest in (
+        ("claude,codex", "claude", ("codex",)), ("claude, codex ,gemini", "claude", ("codex", "gemini")),
+        ("claude,sh -c true", "claude", ("sh -c true",)), ("claude", "claude", ()),
+    ):  # fmt: skip
+        found = named(Agent(fallback=("gemini",)), text, None, None)
+        assert (found.profile, found.fallback) == (first, rest), text
     found = named(Agent(), "sh -c 'prog a,b'", None, None)
     assert (found.command, found.fallback) == (("sh", "-c", "prog a,b"), ())

@@ -40,13 +40,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def committed(tmp_path: Path, files: dict[str, str]) -> Path:
-    repo = greeter.committed(tmp_path / "repo", {"README.md": "A shop\n"})
-    for name, text in files.items():
-        (repo / name).parent.mkdir(parents=True, exist_ok=True)
-        (repo / name).write_text(text)
-    greeter.git(repo, "add", "-A")
-    greeter.git(repo, "commit", "-q", "-m", "The shop")
-    return repo
+    return greeter.committed(tmp_path / "repo", {"README.md": "A shop\n", **files})
 
 
 def environment(folder: Path, **modules: str) -> Path:
@@ -60,10 +54,10 @@ def environment(folder: Path, **modules: str) -> Path:
     return folder
 
 
-@pytest.fixture
-def bare(tmp_path: Path) -> dict[str, str]:
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Variables of a machine whose python has no pytest."""
-    python = environment(tmp_path / "python")
+    python = environment(tmp_path_factory.mktemp("bare") / "python")
     return {"PATH": f"{python}/bin:{os.environ['PATH']}"}
 
 
@@ -80,13 +74,15 @@ def init(repo: Path, *words: str, env: dict[str, str] | None = None) -> Told:
 # What runs is written
 
 
-def test_a_check_that_runs_is_written_and_said_to_have_run(tmp_path: Path) -> None:
+def test_a_check_that_runs_on_the_last_commit_is_written_and_said_to_have_run(tmp_path: Path) -> None:
     repo = committed(tmp_path, {"shop.py": SHOP, "test_shop.py": WITH_UNITTEST})
+    (repo / "shop.py").write_text("broken(\n")
     done = init(repo)
     assert done.returncode == 0, done.stderr
     assert written(repo)["verification"]["story_commands"] == ["python3 -m unittest discover"]
     assert "python3 -m unittest discover\n      runs: 1 test passes" in done.stderr
     assert "`python3 -m unittest discover` runs: 1 test passes" in (repo / "santiago.toml").read_text()
+    assert "there are uncommitted changes, such as shop.py, which no checkout has" in done.stderr
 
 
 def test_of_two_ways_the_one_that_finds_the_tests_is_written(tmp_path: Path) -> None:
@@ -251,24 +247,17 @@ def test_a_blind_check_is_not_written(tmp_path: Path) -> None:
     assert (written(repo)["verification"]["story_commands"], "shows nothing" in done.stderr) == ([], True)
 
 
-@pytest.mark.parametrize(
-    ("check", "says", "reason"),
-    [
+def test_a_named_check_that_cannot_judge_is_refused_and_one_that_runs_is_written(tmp_path: Path) -> None:
+    repo = committed(tmp_path, {"shop.py": SHOP})
+    for check, says, reason in (
         ("no-such-prog x", "the program `no-such-prog` is missing", "verification_unrunnable"),
         ("true", "shows nothing", "nothing_verified"),
         ("./nowhere.sh", "nowhere.sh: not found", "verification_unrunnable"),
-    ],
-)
-def test_a_named_check_that_cannot_judge_is_refused(check: str, says: str, reason: str, tmp_path: Path) -> None:
-    repo = committed(tmp_path, {"shop.py": SHOP})
-    done = init(repo, "--verify", check, "--json")
-    error = json.loads(done.stdout)["error"]
-    assert (done.returncode, error["reason"], says in error["message"]) == (10, reason, True), error
-    assert not (repo / "santiago.toml").exists()
-
-
-def test_a_named_check_that_runs_is_written(tmp_path: Path) -> None:
-    repo = committed(tmp_path, {"shop.py": SHOP, "test_shop.py": WITH_UNITTEST})
+    ):
+        done = init(repo, "--verify", check, "--json")
+        error = json.loads(done.stdout)["error"]
+        assert (done.returncode, error["reason"], says in error["message"]) == (10, reason, True), error
+        assert not (repo / "santiago.toml").exists()
     check = "python3 -c 'import shop; assert shop.price() == 3'"
     assert init(repo, "--verify", check).returncode == 0
     assert written(repo)["verification"]["story_commands"] == [check]
@@ -284,7 +273,7 @@ def test_without_trying_the_file_says_that_nobody_has_seen_it_run(tmp_path: Path
 # Places where nothing can be tried
 
 
-def test_without_a_commit_the_remedy_is_said_and_nothing_written(tmp_path: Path) -> None:
+def test_without_a_commit_the_remedy_is_said_and_only_an_empty_repository_is_set_up(tmp_path: Path) -> None:
     (tmp_path / "test_x.py").write_text("def test_x(): ...\n")
     outside = init(tmp_path)
     greeter.git(tmp_path, "init", "-q")
@@ -293,21 +282,10 @@ def test_without_a_commit_the_remedy_is_said_and_nothing_written(tmp_path: Path)
     assert (unborn.returncode, "there is no commit yet" in unborn.stderr) == (30, True)
     assert "`santiago init --no-try`" in unborn.stderr
     assert not (tmp_path / "santiago.toml").exists()
-
-
-def test_an_empty_repository_is_set_up_without_a_check(tmp_path: Path) -> None:
-    greeter.git(tmp_path, "init", "-q")
+    (tmp_path / "test_x.py").unlink()
     done = init(tmp_path)
     assert (done.returncode, "No test command was found." in done.stdout) == (0, True)
     assert written(tmp_path)["verification"]["story_commands"] == []
-
-
-def test_what_is_not_committed_is_not_tried_and_that_is_said(tmp_path: Path) -> None:
-    repo = committed(tmp_path, {"shop.py": SHOP, "test_shop.py": WITH_UNITTEST})
-    (repo / "shop.py").write_text("broken(\n")
-    done = init(repo)
-    assert "there are uncommitted changes, such as shop.py, which no checkout has" in done.stderr
-    assert "runs: 1 test passes" in done.stderr
 
 
 def test_a_file_that_is_there_stays_and_a_damaged_one_can_be_replaced(tmp_path: Path) -> None:

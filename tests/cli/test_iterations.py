@@ -8,23 +8,38 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.greeter import git
+from tests.cli import greeter
+from tests.cli.greeter import git, looks, says
 from tests.cli.iterating import FIRST, PLAY_ON, SECOND, begun, make, newest, run, runs, write
-from tests.cli.santiago import santiago
 from tests.cli.typing_person import Person
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
+pytestmark = pytest.mark.xdist_group("iterating")
+
+
 @pytest.fixture
-def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    return make(tmp_path, monkeypatch)
+def repo(first_version: Path) -> Path:
+    """The first version is done, but not merged."""
+    return greeter.restored(first_version)
+
+
+@pytest.fixture
+def merged(repo: Path) -> Path:
+    git(repo, "merge", "-q", f"santiago/{newest(repo).name}")
+    return repo
+
+
+def asked(repo: Path) -> Person:
+    """Start a run at a terminal."""
+    words = ("run", "prd.md", "--trust-commands", "--trust-project", "--plain")
+    return Person(*words, cwd=repo, env=greeter.place(repo))
 
 
 @pytest.mark.parametrize("way", ["merge", "squash", "squash without a message"])
 def test_only_what_was_added_or_changed_goes_to_the_agent(repo: Path, way: str) -> None:
-    run(repo)
     branch = f"santiago/{newest(repo).name}"
     if way == "merge":
         git(repo, "merge", "-q", branch)
@@ -37,28 +52,21 @@ def test_only_what_was_added_or_changed_goes_to_the_agent(repo: Path, way: str) 
     assert begun(repo) == ["S2", "S3"]
     assert re.search(r"kept +S1 Say hello +\(done in r_\w+ already; its checks pass", shown), shown
     result = json.loads((newest(repo) / "result.json").read_bytes())
-    assert [(one["id"], one["status"], one["attempts"]) for one in result["stories"]] == [
-        ("S1", "done", 0),
-        ("S2", "done", 1),
-        ("S3", "done", 1),
-    ]
-    listed = santiago("status", "--stories", cwd=repo).stdout
-    assert re.search(r"kept +S1 +Say hello", listed), listed
-    assert santiago("audit", cwd=repo).returncode == 0
+    told = [(one["id"], one["status"], one["attempts"]) for one in result["stories"]]
+    assert told == [("S1", "done", 0), ("S2", "done", 1), ("S3", "done", 1)]
+    assert re.search(r"kept +S1 +Say hello", looks(repo, "status", "--stories").stdout)
+    assert looks(repo, "audit").returncode == 0
 
 
-def test_a_clone_knows_by_the_messages_of_the_commits_alone(repo: Path, tmp_path: Path) -> None:
-    run(repo)
-    git(repo, "merge", "-q", f"santiago/{newest(repo).name}")
-    git(tmp_path, "clone", "-q", str(repo), "clone")
+def test_a_clone_knows_by_the_messages_of_the_commits_alone(merged: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "-q", str(merged), "clone")
     shown = run(tmp_path / "clone")
     assert "2 done of 2   0/20 attempts" in shown, shown
 
 
 def test_work_that_is_not_on_the_branch_is_not_done_and_doing_it_again_is_said(repo: Path) -> None:
-    run(repo)
     first = newest(repo).name
-    person = Person("run", "prd.md", "--trust-commands", "--trust-project", "--plain", cwd=repo, env={})
+    person = asked(repo)
     person.sees("Do it again?")
     person.types("n")
     assert (person.leaves(), runs(repo)) == (0, 1), person.shown
@@ -70,66 +78,53 @@ def test_work_that_is_not_on_the_branch_is_not_done_and_doing_it_again_is_said(r
     assert "is not merged" not in run(repo), "it is there now"
 
 
-def test_work_that_was_reverted_is_done_again(repo: Path) -> None:
-    run(repo)
-    git(repo, "merge", "-q", f"santiago/{newest(repo).name}")
-    git(repo, "revert", "--no-edit", git(repo, "log", "--format=%H", "--grep=Santiago-Story: S1"))
-    shown = run(repo)
-    assert begun(repo) == ["S1"]
+def test_work_that_was_reverted_is_done_again(merged: Path) -> None:
+    git(merged, "revert", "--no-edit", git(merged, "log", "--format=%H", "--grep=Santiago-Story: S1"))
+    shown = run(merged)
+    assert begun(merged) == ["S1"]
     assert "but its checks fail here" not in shown, "it is known to be gone before its checks say so"
 
 
-def test_a_kept_story_whose_checks_fail_on_the_base_is_an_ordinary_one(repo: Path) -> None:
-    run(repo)
-    git(repo, "merge", "-q", f"santiago/{newest(repo).name}")
-    write(repo, hello_txt="moin\n")
-    shown = run(repo)
-    assert begun(repo) == ["S1"]
+def test_a_kept_story_whose_checks_fail_on_the_base_is_an_ordinary_one(merged: Path) -> None:
+    write(merged, hello_txt="moin\n")
+    shown = run(merged)
+    assert begun(merged) == ["S1"]
     assert "but its checks fail here: it is done again" in shown
     assert re.search(r"ok +S1 Say hello +\(1 attempt", shown), shown
 
 
-def test_a_dry_run_tells_done_stories_from_those_that_it_would_run(repo: Path) -> None:
-    run(repo)
-    git(repo, "merge", "-q", f"santiago/{newest(repo).name}")
-    write(repo, prd_md=SECOND)
-    shown = santiago("run", "prd.md", "--trust-commands", "--dry-run", cwd=repo).stdout
+def test_a_dry_run_and_a_plan_tell_done_stories_from_those_that_would_run(merged: Path, tmp_path: Path) -> None:
+    """In the words of the run; plan.json is the same for everybody, so it does not say it."""
+    assert "kept" not in looks(make(tmp_path / "new"), "plan", "prd.md").stdout
+    first = newest(merged).name
+    write(merged, prd_md=SECOND.replace("### R3: Both", "### R3: Both\n\nDepends on: R1"))
+    shown = looks(merged, "run", "prd.md", "--dry-run").stdout
     assert "would run 2 of 3 stories" in shown, shown
     assert "done already, so only their checks would run: S1" in shown
-
-
-def test_a_dry_run_says_nothing_of_waiting_for_what_is_done_already(repo: Path) -> None:
-    """No story names its files, so each waits for all that stand before it."""
-    run(repo)
-    git(repo, "merge", "-q", f"santiago/{newest(repo).name}")
-    write(repo, prd_md=SECOND.replace("### R3: Both", "### R3: Both\n\nDepends on: R1"), play_yaml=PLAY_ON)
-    shown = santiago("run", "prd.md", "--dry-run", cwd=repo).stdout
+    # No story names its files, so each waits for all that stand before it; nobody waits for what is done.
     assert "  S2  Say goodbye\n" in shown
     assert "  S3  Both   after S2 (may touch the same files)\n" in shown
-
-
-def test_a_plan_shows_the_stories_that_a_run_would_keep(repo: Path) -> None:
-    """In the words of the run; plan.json is the same for everybody, so it does not say it."""
-    assert "kept" not in santiago("plan", "prd.md", cwd=repo).stdout
-    run(repo)
-    git(repo, "merge", "-q", f"santiago/{newest(repo).name}")
-    write(repo, prd_md=SECOND)
-    shown = santiago("plan", "prd.md", cwd=repo).stdout
+    shown = looks(merged, "plan", "prd.md").stdout
     assert "Kept      done already, so only their checks would run: S1\n" in shown, shown
     assert re.findall(r"(S\d)  .*, kept$", shown, re.MULTILINE) == ["S1"]
-    first = max(one.name for one in (repo / ".santiago" / "runs").iterdir() if (one / "progress.ndjson").exists())
-    assert json.loads(santiago("plan", "prd.md", "--json", cwd=repo).stdout)["kept"] == {"S1": first}
-    assert first not in (newest(repo) / "plan.json").read_text()
+    assert json.loads(looks(merged, "plan", "prd.md", "--json").stdout)["kept"] == {"S1": first}
+    assert first not in (newest(merged) / "plan.json").read_text()
 
 
 # A run that is not finished
 
 
-@pytest.fixture
-def unfinished(repo: Path) -> Path:
+@pytest.fixture(scope="module")
+def half(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository whose first run is through with one story of two."""
+    repo = make(tmp_path_factory.mktemp("half"))
     run(repo, "--only", "S1")
     return repo
+
+
+@pytest.fixture
+def unfinished(half: Path) -> Path:
+    return greeter.restored(half)
 
 
 def test_a_second_run_of_a_document_goes_on_with_the_unfinished_one_and_says_so(unfinished: Path) -> None:
@@ -150,20 +145,19 @@ def test_new_starts_afresh_and_resume_goes_on_without_a_word(unfinished: Path) -
 
 @pytest.mark.parametrize(("word", "expected"), [("y", (1, ["S1", "S2"])), ("n", (2, ["S1", "S2"]))])
 def test_on_a_terminal_a_person_is_asked(unfinished: Path, word: str, expected: tuple[int, list[str]]) -> None:
-    person = Person("run", "prd.md", "--trust-commands", "--trust-project", "--plain", cwd=unfinished, env={})
+    person = asked(unfinished)
     person.sees("is not finished. Go on with it?")
     person.types(word)
     assert person.leaves() == 0, person.shown
     assert (runs(unfinished), begun(unfinished)) == expected
 
 
-def test_there_is_nothing_to_resume_where_nothing_has_begun(repo: Path) -> None:
-    assert "there is no run of prd.md to go on with" in run(repo, "--resume", code=2)
-
-
-def test_a_run_that_cannot_go_on_names_the_way_to_start_afresh(repo: Path) -> None:
+def test_a_run_that_cannot_go_on_names_the_way_to_start_afresh(tmp_path: Path) -> None:
+    repo = make(tmp_path)
+    nothing = looks(repo, "run", "prd.md", "--resume")
+    assert (nothing.returncode, "there is no run of prd.md to go on with" in nothing.stderr) == (2, True)
     write(repo, play_yaml="stories:\n  R1: [{write: {hello.txt: moin}}]\n")
-    run(repo, code=30)
+    run(repo, "--max-attempts", "1", code=30)
     shown = run(repo, code=30)
     assert "--add-attempts" in shown
     assert "`santiago run PRD --new` starts afresh" in shown
@@ -189,14 +183,13 @@ def test_a_changed_document_goes_on_from_the_work_of_the_unfinished_run(unfinish
 
 
 def test_rebase_keeps_ids_and_evidence_and_tells_the_agent_of_a_changed_story_what_there_is(repo: Path) -> None:
-    run(repo)
     old = newest(repo).name
     # A story that comes first takes no id of those that follow.
     text = SECOND.replace(
         "### R1", "### R0: Say nothing\n\n- [ ] Nothing is said\n\n**Verification:** `grep -w shh no.txt`\n\n### R1"
     )
     write(repo, prd_md=text, play_yaml=f"{PLAY_ON}  R0: [{{write: {{no.txt: shh}}}}]\n")
-    done = santiago("rebase", old, "prd.md", "--trust-commands", "--trust-project", cwd=repo)
+    done = says(repo, "rebase", old, "prd.md", "--trust-commands", "--trust-project")
     assert done.returncode == 0, done.stderr
     assert f"goes on from {old}: 1 unchanged, 1 changed, 2 new, 0 removed" in done.stderr
     assert sorted(begun(repo)) == ["S2", "S3", "S4"]
@@ -204,7 +197,7 @@ def test_rebase_keeps_ids_and_evidence_and_tells_the_agent_of_a_changed_story_wh
     assert f"An earlier run ({old}) finished this story" in prompt
     first = json.loads((newest(repo) / "progress.ndjson").read_bytes().splitlines()[0])
     assert first["context"]["run"] == old
-    assert santiago("audit", cwd=repo).returncode == 0
+    assert looks(repo, "audit").returncode == 0
     # What it asks to be merged holds the work of both runs.
     git(repo, "merge", "-q", f"santiago/{newest(repo).name}")
     assert (repo / "hello.txt").read_text() == "hello\n"
@@ -213,14 +206,15 @@ def test_rebase_keeps_ids_and_evidence_and_tells_the_agent_of_a_changed_story_wh
 def test_rebase_refuses_what_conflicts_with_the_branch_and_says_how_to_solve_it(unfinished: Path) -> None:
     old = newest(unfinished).name
     write(unfinished, prd_md=SECOND, hello_txt="moin\n")
-    done = santiago("rebase", old, "prd.md", "--trust-commands", "--trust-project", cwd=unfinished)
+    done = says(unfinished, "rebase", old, "prd.md", "--trust-commands", "--trust-project")
     assert done.returncode == 10, done.stderr
     assert "conflict in hello.txt" in done.stderr
     assert f"git merge santiago/{old}" in done.stderr
     assert runs(unfinished) == 1
 
 
-def test_rebase_takes_changed_settings_in_and_keeps_what_the_command_line_said(repo: Path) -> None:
+def test_rebase_takes_changed_settings_in_and_keeps_what_the_command_line_said(tmp_path: Path) -> None:
+    repo = make(tmp_path)
     run(repo, "--only", "S1", "--verify", "true && ls prd.md")
     settings = (repo / "santiago.toml").read_text()
     write(repo, santiago_toml=f"{settings}[limits]\nstory_max_attempts = 3\n", prd_md=SECOND, play_yaml=PLAY_ON)
@@ -232,7 +226,8 @@ def test_rebase_takes_changed_settings_in_and_keeps_what_the_command_line_said(r
 
 def test_status_and_resume_say_what_has_changed_since_and_what_takes_it_in(unfinished: Path) -> None:
     old = newest(unfinished).name
-    assert "since the run began" not in santiago("status", cwd=unfinished).stdout
+    write(unfinished, prd_md=FIRST.replace("[ ]", "[x]", 1))
+    assert "since the run began" not in looks(unfinished, "status").stdout, "ticks alone are no change"
     settings = (unfinished / "santiago.toml").read_text()
     (unfinished / "tests").mkdir()
     (unfinished / "tests" / "test_more.py").write_text("")
@@ -243,15 +238,10 @@ def test_status_and_resume_say_what_has_changed_since_and_what_takes_it_in(unfin
         "protected files have changed on your branch since the run began: tests/test_more.py",
         f"a new run would use it: santiago rebase {old} prd.md",
     )
-    shown = santiago("status", cwd=unfinished).stdout
-    went = santiago("resume", "--trust-project", cwd=unfinished)
+    shown = looks(unfinished, "status").stdout
+    went = says(unfinished, "resume")
     for text in told:
         assert text in shown, shown
         assert text in went.stderr, went.stderr
     assert went.returncode == 0
-    assert "since the run began" not in santiago("status", cwd=unfinished).stdout, "a finished run goes nowhere"
-
-
-def test_ticks_alone_are_no_change(unfinished: Path) -> None:
-    write(unfinished, prd_md=FIRST.replace("[ ]", "[x]", 1))
-    assert "since the run began" not in santiago("status", cwd=unfinished).stdout
+    assert "since the run began" not in looks(unfinished, "status").stdout, "a finished run goes nowhere"

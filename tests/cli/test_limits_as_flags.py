@@ -32,35 +32,21 @@ def test_a_run_keeps_the_limits_that_its_command_line_named(spent: Path) -> None
     assert [limits[name] for name in names] == [1, 2.5, 900000, 45]
 
 
-@pytest.mark.parametrize(
-    ("words", "grant"),
-    [
-        (("--max-attempts", "3"), "--add-attempts 2"),
-        (("--max-cost", "4"), "--add-cost 1.5"),
-        (("--max-tokens", "1000000"), "--add-tokens 100000"),
-        (("--timeout", "60"), "--add-minutes 15"),
-    ],
-)
-def test_resume_names_what_adds_to_a_limit_that_is_frozen(spent: Path, words: tuple[str, ...], grant: str) -> None:
-    told = inside("resume", *words, cwd=spent, env=greeter.place(spent))
-    assert (told.returncode, f"santiago resume {grant}`" in told.stderr) == (2, True), told.stderr
-
-
-def test_a_limit_is_not_lowered_under_way(spent: Path) -> None:
-    told = inside("resume", "--timeout", "5", cwd=spent, env=greeter.place(spent))
+def test_resume_names_what_adds_to_a_limit_that_is_frozen_and_lowers_none(spent: Path) -> None:
+    for words, grant in (
+        (("--max-attempts", "3"), "--add-attempts 2"), (("--max-cost", "4"), "--add-cost 1.5"),
+        (("--max-tokens", "1000000"), "--add-tokens 100000"), (("--timeout", "60"), "--add-minutes 15"),
+    ):  # fmt: skip
+        told = greeter.looks(spent, "resume", *words)
+        assert (told.returncode, f"santiago resume {grant}`" in told.stderr) == (2, True), told.stderr
+    told = greeter.looks(spent, "resume", "--timeout", "5")
     assert (told.returncode, "--add-" in told.stderr) == (2, False), told.stderr
     assert "--timeout 5 differs from what the run began with, which is 45" in told.stderr
-
-
-def test_the_limit_that_a_run_began_with_may_be_said_again(spent: Path) -> None:
-    """It is then refused for its own reason alone: the attempts are used up."""
-    told = inside("resume", *LIMITS, cwd=spent, env=greeter.place(spent))
-    assert (told.returncode, "differs" in told.stderr) == (30, False), told.stderr
-
-
-def test_no_number_is_no_limit(spent: Path) -> None:
-    told = inside("resume", "--max-cost", "nan", cwd=spent, env=greeter.place(spent))
+    told = greeter.looks(spent, "resume", "--max-cost", "nan")
     assert (told.returncode, "--max-cost nan is not a valid limit" in told.stderr) == (2, True), told.stderr
+    # The limit that a run began with may be said again: it is then refused for its own reason alone.
+    told = greeter.looks(spent, "resume", *LIMITS)
+    assert (told.returncode, "differs" in told.stderr) == (30, False), told.stderr
 
 
 def test_run_reads_a_document_as_plan_would_be_told_to(tmp_path: Path) -> None:

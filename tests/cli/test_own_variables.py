@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.greeter import git, out_dir, place
+from tests.cli.greeter import committed, out_dir, place
 from tests.cli.santiago import santiago
 
 if TYPE_CHECKING:
@@ -40,14 +40,10 @@ class Note(unittest.TestCase):
 
 
 def make(folder: Path, **files: str) -> Path:
-    folder.mkdir()
-    for name, content in {"prd.md": PRD, **files}.items():
-        (folder / name.replace("__", ".")).write_text(content)
-    git(folder, "init", "-q", "-b", "main", ".")
-    git(folder, "add", "-A")
-    git(folder, "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-q", "-m", "Start")
+    named = {name.replace("__", "."): text for name, text in files.items()}
+    repo = committed(folder, {"prd.md": PRD, **named})
     (folder.parent / "agent.sh").write_text(AGENT)
-    return folder
+    return repo
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from santiago.app.loading import load
 from tests.cli import greeter
-from tests.cli.greeter import out_dir, place
-from tests.cli.santiago import santiago, trusted
+from tests.cli.greeter import looks, out_dir, place, says
+from tests.cli.santiago import trusted
 from tests.cli.typing_person import Person
 
 AGENT = """\
@@ -25,19 +27,18 @@ exec sleep 600
 """
 
 
-def killed(folder: Path) -> Path:
-    """Return a repository with a run that was killed while two of its agents were at work."""
-    repo = greeter.make(folder / "repo")
+pytestmark = pytest.mark.xdist_group("picking")
+
+
+@pytest.fixture(scope="module")
+def left(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("killed")
+    repo = greeter.make(folder / "world" / "repo")
     agent, begun = folder / "agent.sh", folder / "begun"
     os.mkfifo(begun)
     agent.write_text(AGENT.format(begun=begun))
     words = ("run", "prd.md", "--jobs", "2", "--agent", f"sh {agent}", "--sandbox", "off", "--trust-commands")
-    with subprocess.Popen(
-        [sys.executable, "-m", "santiago", *trusted(*words)],
-        cwd=repo,
-        env={**os.environ, **place(repo)},
-        stderr=subprocess.PIPE,
-    ) as process:
+    with begin(repo, *trusted(*words)) as process:
         names = set[str]()
         while len(names) < 2:
             names |= set(begun.read_text().split())
@@ -45,34 +46,40 @@ def killed(folder: Path) -> Path:
     return repo
 
 
-def test_line_43_of_two_that_a_kill_left_under_way_a_person_picks_one_and_the_other_is_put_off(tmp_path: Path) -> None:
-    repo = killed(tmp_path)
+@pytest.fixture
+def killed(left: Path) -> Path:
+    """A repository with a run that was killed while two of its agents were at work."""
+    return greeter.restored(left)
 
-    def says(*words: str) -> subprocess.CompletedProcess[str]:
-        return santiago(*words, cwd=repo, env=place(repo))
 
-    asked = says("step")
+def begin(repo: Path, *words: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "santiago", *words]
+    return subprocess.Popen(command, cwd=repo, env={**os.environ, **place(repo)}, stderr=subprocess.PIPE)
+
+
+def test_line_43_of_two_that_a_kill_left_under_way_a_person_picks_one_and_the_other_is_put_off(killed: Path) -> None:
+    repo = killed
+    asked = says(repo, "step")
     assert (asked.returncode, "santiago answer pick-1 S2" in asked.stderr) == (10, True), asked.stderr
-    (question,) = json.loads(says("status", "--json").stdout)["questions"]
+    (question,) = json.loads(looks(repo, "status", "--json").stdout)["questions"]
     assert (question["kind"], question["words"]) == ("pick", ["S1", "S2", "stop"])
-    wrong = says("answer", "pick-1", "S3")
+    wrong = looks(repo, "answer", "pick-1", "S3")
     assert (wrong.returncode, "none of those to pick from: S1, S2" in wrong.stderr) == (2, True), wrong.stderr
-    assert says("answer", "pick-1", "S2").returncode == 0
-    says("step")
-    tasks = json.loads(says("status", "--tasks").stdout)["tasks"]
+    assert looks(repo, "answer", "pick-1", "S2").returncode == 0
+    says(repo, "step")
+    tasks = json.loads(looks(repo, "status", "--tasks").stdout)["tasks"]
     assert [task["status"] for task in tasks] == ["pending", "in_progress", "pending"]
     for name, word in (("S2-resume-1", "complete"), ("S2-result-2", "validate")):
-        told = says("answer", name, word)
+        told = looks(repo, "answer", name, word)
         assert told.returncode == 0, told.stderr
-        says("step")
+        says(repo, "step")
     state = load(out_dir(repo)).state
     assert (state.stories["S2"].phase, state.stories["S1"].deferred) == ("done", True)
     assert [one.id for one in state.open_questions()] == ["deferred-1"]
 
 
-def test_line_43_at_a_terminal_the_name_alone_is_the_answer(tmp_path: Path) -> None:
-    repo = killed(tmp_path)
-    person = Person("step", cwd=repo, env=place(repo))
+def test_line_43_at_a_terminal_the_name_alone_is_the_answer(killed: Path) -> None:
+    person = Person("step", cwd=killed, env=place(killed))
     person.sees("2 steps are under way: S1, S2. Which one goes on?")
     person.sees("S1        go on with it (it was interrupted), and put the others off")
     person.sees("\n> ")
@@ -105,12 +112,10 @@ def test_what_a_killed_proposal_used_is_unknown_and_said_so(tmp_path: Path) -> N
     os.mkfifo(begun)
     agent.write_text(PROPOSING.format(begun=begun, again=again))
     words = ("step", "prd.md", "--agent", f"sh {agent}", "--sandbox", "off", "--trust-commands", "--trust-project")
-    with subprocess.Popen(
-        [sys.executable, "-m", "santiago", *words], cwd=repo, env={**os.environ, **place(repo)}, stderr=subprocess.PIPE
-    ) as process:
+    with begin(repo, *words) as process:
         begun.read_text()
         process.kill()
-    told = santiago("step", cwd=repo, env=place(repo))
+    told = says(repo, "step")
     assert (told.returncode, "santiago answer S1-detail-2" in told.stderr) == (10, True), told.stderr
     run = load(out_dir(repo))
     assert (run.state.stories["S1"].proposals, run.state.unreported) == (2, 2), (
@@ -123,4 +128,4 @@ def test_what_a_killed_proposal_used_is_unknown_and_said_so(tmp_path: Path) -> N
         "interrupted",
         False,
     )
-    assert santiago("audit", run.out_dir, cwd=repo, env=place(repo)).returncode == 0
+    assert looks(repo, "audit", run.out_dir).returncode == 0

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.greeter import git, out_dir, place
-from tests.cli.santiago import santiago
+from tests.cli.greeter import committed, looks, out_dir, says
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from subprocess import CompletedProcess
 
 PRD = "# PRD: Greeter\n\n### R1: A greeting\n\n**Files:** `greet.sh`\n\n- [ ] it greets\n"
 GREET = "printf '#!/bin/sh\\necho hello\\n' > greet.sh; chmod +x greet.sh"
@@ -20,22 +20,19 @@ MAKEFILE = "check:\n\tsh t/greet.sh\n"
 
 
 def repository(folder: Path, **files: str) -> Path:
-    (folder / "t").mkdir(parents=True)
-    for name, content in {"prd.md": PRD, **files}.items():
-        (folder / name.replace("__", "/").replace("_", ".")).write_text(content)
-    git(folder, "init", "-q", "-b", "main", ".")
-    git(folder, "add", "-A")
-    git(folder, "-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-q", "-m", "Start")
-    return folder
+    named = {name.replace("__", "/").replace("_", "."): text for name, text in files.items()}
+    return committed(folder, {"prd.md": PRD, "t/README": "", **named})
+
+
+def begins(repo: Path, check: str) -> CompletedProcess[str]:
+    words = ("--agent", f"sh {repo.parent}/agent.sh", "--verify", check, "--sandbox", "off", "--trust-commands")
+    return says(repo, "run", "prd.md", *words)
 
 
 def ran(repo: Path, does: str, check: str) -> dict[str, object]:
     """Run the only story with an agent that does this, and return what the result says of it."""
     (repo.parent / "agent.sh").write_text(does)
-    santiago(
-        "run", "prd.md", "--agent", f"sh {repo.parent}/agent.sh", "--verify", check, "--sandbox", "off", "--trust-commands",
-        cwd=repo, env=place(repo),
-    )  # fmt: skip
+    begins(repo, check)
     story: dict[str, object] = json.loads((out_dir(repo) / "result.json").read_bytes())["stories"][0]
     return story
 
@@ -61,7 +58,7 @@ def test_a_policy_that_asks_for_a_proof_says_what_is_missing(tmp_path: Path) -> 
     assert 'policy.proof = "proved" asks for a test that existed before the work, failed, and passes now' in critique
     assert "`sh t/same.sh` passes without it too" in critique
     assert "Nothing was really checked" not in critique
-    shown = santiago("show", "S1", cwd=repo, env=place(repo)).stdout
+    shown = looks(repo, "show", "S1").stdout
     assert "failed, and passes now" in " ".join(shown.split())
     assert "Nothing was really checked" not in shown
 
@@ -78,7 +75,7 @@ def test_a_suite_that_was_red_before_is_told_from_work_that_fails(tmp_path: Path
         "These tests failed before the work and still fail, and no new test shows what the work does:\n\n- t.old.Old.test_old"
         in critique
     )
-    told = santiago("resume", "--add-attempts", "1", cwd=repo, env=place(repo)).stderr
+    told = says(repo, "resume", "--add-attempts", "1").stderr
     assert "the same checks failed before the attempt" in told
 
 
@@ -89,12 +86,11 @@ def test_a_command_of_the_document_that_failed_before_and_passes_now_shows_the_c
     prd = f"{PRD}\n**Verification:** `{command}`\n"
     repo = repository(tmp_path / "repo", t__greet_sh=TEST, prd_md=prd)
     (tmp_path / "agent.sh").write_text(GREET)
-    given = ("--agent", f"sh {tmp_path}/agent.sh", "--verify", "sh t/greet.sh", "--sandbox", "off", "--trust-commands")
-    told = santiago("run", "prd.md", *given, cwd=repo, env=place(repo))
+    told = begins(repo, "sh t/greet.sh")
     assert (told.returncode, "no passing test was named for these criteria" in told.stderr) == (0, not is_shown), (
         told.stderr
     )
-    shown = santiago("show", "S1", cwd=repo, env=place(repo)).stdout
+    shown = looks(repo, "show", "S1").stdout
     assert (f"{command}: failed without the work, passed with it" in shown) == is_shown
 
 
@@ -109,8 +105,7 @@ def test_evidence_that_is_required_is_still_the_agents_to_name(tmp_path: Path) -
 def test_work_that_no_test_shows_is_named_whether_or_not_its_story_has_criteria(tmp_path: Path, document: str) -> None:
     repo = repository(tmp_path / "repo", t__same_sh="test -f prd.md\n", prd_md=document)
     (tmp_path / "agent.sh").write_text(GREET)
-    given = ("--agent", f"sh {tmp_path}/agent.sh", "--verify", "sh t/same.sh", "--sandbox", "off", "--trust-commands")
-    told = santiago("run", "prd.md", *given, cwd=repo, env=place(repo))
+    told = begins(repo, "sh t/same.sh")
     assert (told.returncode, "not proven: S1  (no test fails without their work)" in told.stderr) == (0, True), (
         told.stderr
     )

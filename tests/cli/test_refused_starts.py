@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli import greeter
+from tests.cli.greeter import looks
 from tests.cli.inside import inside
-from tests.cli.santiago import santiago
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.cli.conftest import Done
 
 BARE = "# PRD\n\n### R1: Something\n\n- [ ] it is there\n\n### R2: More\n\n- [ ] it is there, too\n"
 
@@ -21,47 +23,45 @@ BARE = "# PRD\n\n### R1: Something\n\n- [ ] it is there\n\n### R2: More\n\n- [ ]
 def planned(tmp_path: Path) -> Path:
     """A repository with a plan that nothing checks, and a start of it that was refused."""
     repo = greeter.committed(tmp_path / "repo", {"prd.md": BARE})
-    assert santiago("plan", "prd.md", cwd=repo, env=greeter.place(repo)).returncode == 0
+    assert looks(repo, "plan", "prd.md").returncode == 0
     folder = greeter.out_dir(repo)
     began = ("--input", folder / "run-input.json", "--plan", folder / "plan.json", "--out-dir", folder)
-    refused = santiago("execute", *began, "--sandbox", "off", cwd=repo, env=greeter.place(repo))
+    refused = looks(repo, "execute", *began, "--sandbox", "off")
     assert (refused.returncode, "nothing checks S1" in refused.stderr) == (30, True)
     return repo
 
 
-@pytest.mark.parametrize("empty", [False, True])
-def test_a_plan_whose_start_was_refused_is_planned_and_not_begun(planned: Path, empty: bool) -> None:
+def test_a_plan_whose_start_was_refused_is_planned_and_not_begun(planned: Path) -> None:
     """Also where an older santiago left an empty log."""
-    folder, env = greeter.out_dir(planned), greeter.place(planned)
+    folder = greeter.out_dir(planned)
     assert not (folder / "progress.ndjson").exists()
-    if empty:
+    for _ in ("no log", "an empty one"):
+        shown = looks(planned, "status", folder)
+        assert (shown.returncode, "   planned   resumable: yes" in shown.stdout) == (0, True)
+        told = json.loads(looks(planned, "status", folder, "--json").stdout)
+        assert (told["state"], told["needs"], told["last_event"]) == ("planned", [], None)
+        audited = looks(planned, "audit", folder)
+        assert (audited.returncode, "has not begun" in audited.stderr) == (30, True)
+        logged = looks(planned, "log", folder)
+        assert (logged.returncode, logged.stdout, "has not begun" in logged.stderr) == (0, "", True)
         (folder / "progress.ndjson").touch()
-    shown = santiago("status", folder, cwd=planned, env=env)
-    assert (shown.returncode, "   planned   resumable: yes" in shown.stdout) == (0, True)
-    told = json.loads(santiago("status", folder, "--json", cwd=planned, env=env).stdout)
-    assert (told["state"], told["needs"], told["last_event"]) == ("planned", [], None)
-    audited = santiago("audit", folder, cwd=planned, env=env)
-    assert (audited.returncode, "has not begun" in audited.stderr) == (30, True)
-    logged = santiago("log", folder, cwd=planned, env=env)
-    assert (logged.returncode, logged.stdout, "has not begun" in logged.stderr) == (0, "", True)
 
 
-@pytest.mark.parametrize("words", [("--agent", "no-such-agent arg"), ("--agent", "sh -c true", "--no-input")])
-def test_a_run_that_could_not_begin_is_none(tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_a_run_that_could_not_begin_is_none(tmp_path: Path) -> None:
     """Neither for want of an agent nor for want of approval of the document's commands."""
     repo = greeter.make(tmp_path / "repo")
-    refused = santiago("run", "prd.md", *words, cwd=repo, env=greeter.place(repo))
-    assert refused.returncode in (10, 20), refused.stderr
-    told = santiago("status", cwd=repo, env=greeter.place(repo))
-    assert (told.returncode, "no run yet" in told.stderr) == (2, True)
-    assert not list(repo.glob(".santiago/runs/*/progress.ndjson"))
+    for words in (("--agent", "no-such-agent arg"), ("--agent", "sh -c true", "--no-input")):
+        refused = looks(repo, "run", "prd.md", *words)
+        assert refused.returncode in (10, 20), refused.stderr
+        told = looks(repo, "status")
+        assert (told.returncode, "no run yet" in told.stderr) == (2, True)
+        assert not list(repo.glob(".santiago/runs/*/progress.ndjson"))
 
 
-def test_a_result_whose_log_was_emptied_is_damage_and_no_plan(tmp_path: Path) -> None:
-    repo = greeter.make(tmp_path / "repo")
-    assert greeter.carry_out(repo).returncode == 0
+def test_a_result_whose_log_was_emptied_is_damage_and_no_plan(success: Done, tmp_path: Path) -> None:
+    repo = greeter.copied(success.repo, tmp_path)
     (greeter.out_dir(repo) / "progress.ndjson").write_bytes(b"")
-    audited = santiago("audit", cwd=repo, env=greeter.place(repo))
+    audited = looks(repo, "audit")
     assert (audited.returncode, "log_cut" in audited.stdout) == (30, True)
 
 
@@ -95,6 +95,6 @@ def test_a_playbook_that_cannot_be_played_begins_no_run(tmp_path: Path) -> None:
     assert (refused.returncode, "playbook.yaml" in refused.stderr) == (30, True), refused.stderr
     assert "R1, attempt 1: write must be" in refused.stderr
     (repo / "santiago.toml").unlink()
-    refused = santiago("run", "prd.md", "--agent", "scripted", "--trust-commands", cwd=repo, env=greeter.place(repo))
-    assert (refused.returncode, "--playbook FILE" in refused.stderr) == (2, True), refused.stderr
+    missing = looks(repo, "run", "prd.md", "--agent", "scripted", "--trust-commands")
+    assert (missing.returncode, "--playbook FILE" in missing.stderr) == (2, True), missing.stderr
     assert not list(repo.glob(".santiago/runs/*/progress.ndjson"))

@@ -9,11 +9,10 @@ import pytest
 
 from santiago.artifacts import registry
 from santiago.cli.plan import job_from_document
-from tests.cli import greeter
-from tests.cli.santiago import santiago
+from tests.cli import greeter, iterating
+from tests.cli.greeter import looks, says
 
 if TYPE_CHECKING:
-    import subprocess
     from pathlib import Path
 
 ONE = ("--only", "S2")
@@ -21,11 +20,7 @@ ONE = ("--only", "S2")
 
 @pytest.fixture
 def repo(tmp_path: Path) -> Path:
-    return greeter.make(tmp_path / "repo")
-
-
-def says(repo: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return santiago(*arguments, cwd=repo, env=greeter.place(repo))
+    return iterating.make(tmp_path)
 
 
 def begin(repo: Path, out_dir: Path, *more: str) -> str:
@@ -56,16 +51,16 @@ def test_two_folders_of_the_same_name_are_two_runs(repo: Path, tmp_path: Path) -
     assert head(repo, "out") == before
     gone_on = says(repo, "resume", first)
     assert gone_on.returncode == 0, gone_on.stderr
-    assert [says(repo, "audit", out_dir).returncode for out_dir in (first, second)] == [0, 0]
+    assert [looks(repo, "audit", out_dir).returncode for out_dir in (first, second)] == [0, 0]
 
 
 def test_a_run_that_has_not_done_anything_yet_keeps_its_id(repo: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "a" / "out", tmp_path / "b" / "out"
-    (repo / "playbook.yaml").write_text("stories: {}\n")
-    assert says(repo, "run", "prd.md", "--trust-commands", "--out-dir", first, "--only", "S3").returncode != 70
+    (repo / "play.yaml").write_text("stories: {}\n")
+    assert says(repo, "run", "prd.md", "--trust-commands", "--out-dir", first, *ONE).returncode != 70
     assert head(repo, "out") == greeter.git(repo, "rev-parse", "main")
     assert not greeter.git(repo, "for-each-ref", "refs/santiago/")
-    (repo / "playbook.yaml").write_text(greeter.GOOD)
+    (repo / "play.yaml").write_text(iterating.PLAY)
     assert begin(repo, second, *ONE) == "out-2"
 
 
@@ -78,22 +73,21 @@ def test_a_run_in_a_folder_that_was_emptied_begins_on_the_last_commit(repo: Path
     greeter.git(repo, "merge-base", "--is-ancestor", "main", "santiago/out-2")
 
 
-@pytest.mark.parametrize("more", [(), ("--dry-run",)])
-def test_an_id_that_was_given_and_is_taken_is_refused_until_its_traces_are_gone(
-    repo: Path, tmp_path: Path, more: tuple[str, ...]
-) -> None:
+def test_an_id_that_was_given_and_is_taken_is_refused_until_its_traces_are_gone(repo: Path, tmp_path: Path) -> None:
     assert begin(repo, tmp_path / "a" / "out") == "out"
     before = head(repo, "out")
-    execute = (*given(repo, tmp_path / "a" / "out", "out"), "--out-dir", tmp_path / "b", *more)
-    refused = says(repo, *execute)
-    assert (refused.returncode, "another run of this repository has the id out" in refused.stderr) == (30, True)
+    execute = (*given(repo, tmp_path / "a" / "out", "out"), "--out-dir", tmp_path / "b")
+    for more in ((), ("--dry-run",)):
+        refused = looks(repo, *execute, *more)
+        assert (refused.returncode, "another run of this repository has the id out" in refused.stderr) == (30, True)
+        assert "`santiago resume ../a/out`" in refused.stderr
     assert head(repo, "out") == before
     assert not (tmp_path / "b" / "plan.json").exists()
-    assert "`santiago resume ../a/out`" in refused.stderr
     (tmp_path / "a" / "out").rename(tmp_path / "away")
-    assert "git branch -D santiago/out`" in says(repo, *execute).stderr
-    assert says(repo, "clean", "--run", "out", "--force", "--yes").returncode == 0
+    assert "git branch -D santiago/out`" in looks(repo, *execute).stderr
+    assert looks(repo, "clean", "--run", "out", "--force", "--yes").returncode == 0
     greeter.git(repo, "branch", "-D", "santiago/out")
+    assert looks(repo, *execute, "--dry-run").returncode == 0
     assert says(repo, *execute).returncode == 0
 
 

@@ -82,9 +82,9 @@ def test_a_persons_word_does_not_bring_a_secret_onto_the_branch(tmp_path: Path) 
     assert "settings.py" not in files_on_branch(repo)
 
 
-@pytest.mark.parametrize("value", ["test", "postgres", "localhost"])
-def test_a_short_value_is_a_word_and_blocks_nothing(tmp_path: Path, value: str) -> None:
-    repo, shown = run(tmp_path, f"password = '{value}'\\n", {"API_KEY": value, "DB_PASSWORD": value})
+def test_a_short_value_is_a_word_and_blocks_nothing(tmp_path: Path) -> None:
+    words = {"API_KEY": "test", "DB_PASSWORD": "postgres", "HOST_SECRET": "localhost"}
+    repo, shown = run(tmp_path, f"password = '{' '.join(words.values())}'\\n", words)
     assert "settings.py" in files_on_branch(repo), shown
 
 

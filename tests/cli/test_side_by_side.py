@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.cli import greeter
 from tests.cli.inside import inside
 from tests.cli.santiago import santiago
@@ -30,38 +28,21 @@ APART = document("Files: `a.py`", "Files: `b.py`", "Files: `c.py`")
 MIXED = document("Files: `a.py`", "Files: `b.py`", "")
 
 
-@pytest.mark.parametrize(
-    ("prd", "more", "told"),
-    [
-        (
-            NO_FILES,
-            (),
-            "3 at a time are asked for, but only one can run: no story names its files, so it is not known which ",
-        ),
+def test_it_is_said_where_fewer_stories_can_run_side_by_side(tmp_path: Path) -> None:
+    for number, (prd, more, told) in enumerate((
+        (NO_FILES, (), "3 at a time are asked for, but only one can run: no story names its files, so it is not known which "),
         (NO_FILES, ("--optimistic",), ""),
-        (
-            IN_A_ROW,
-            (),
-            "but only one can run: the others wait for stories that they depend on, or that change the same files",
-        ),
+        (IN_A_ROW, (), "but only one can run: the others wait for stories that they depend on, or that change the same files"),
         (APART, (), ""),
         (MIXED, (), "but at most 2 can run: S3 names no files"),
-        (
-            APART,
-            ("--gate", "step"),
-            "3 at a time are asked for, but only one runs: with --gate step, each story waits for your answer",
-        ),
-    ],
-)
-def test_it_is_said_where_fewer_stories_can_run_side_by_side(
-    tmp_path: Path, prd: str, more: tuple[str, ...], told: str
-) -> None:
-    repo = greeter.committed(tmp_path / "repo", {"prd.md": prd})
-    found = inside(*WORDS, "--dry-run", "--json", "--jobs", "3", *more, cwd=repo, env=greeter.place(repo))
-    assert found.returncode == 0, found.stderr
-    notes = [note for note in json.loads(found.stdout)["notes"] if "at a time" in note]
-    assert [told in note for note in notes] == ([True] if told else []), notes
-    assert ("--optimistic" in "".join(notes)) == ((prd is NO_FILES and not more) or prd is MIXED)
+        (APART, ("--gate", "step"), "3 at a time are asked for, but only one runs: with --gate step, each story waits for your answer"),
+    )):  # fmt: skip
+        repo = greeter.committed(tmp_path / str(number) / "repo", {"prd.md": prd})
+        found = greeter.looks(repo, *WORDS, "--dry-run", "--json", "--jobs", "3", *more)
+        assert found.returncode == 0, found.stderr
+        notes = [note for note in json.loads(found.stdout)["notes"] if "at a time" in note]
+        assert [told in note for note in notes] == ([True] if told else []), (number, notes)
+        assert ("--optimistic" in "".join(notes)) == ((prd is NO_FILES and not more) or prd is MIXED), number
 
 
 def test_a_limit_that_holds_another_back_is_named(tmp_path: Path) -> None:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
 
 from santiago.app.loading import Run, empty_fold, load
+from santiago.artifacts.lock import last_sign
 from santiago.artifacts.names import LOG
 from santiago.artifacts.reader import Reader
 from santiago.contract.views import run_step_state, step_states
 from santiago.report.run_status import chunk_ms
-from tests.cli.greeter import committed, git, out_dir, place
-from tests.cli.santiago import santiago
+from tests.cli.greeter import committed, git, looks, out_dir, place, restored, says
 from tests.cli.typing_person import Person
 
 PLAN = """\
@@ -87,9 +88,32 @@ proposals:
 CHECK = "python3 -m unittest -q test_words"
 
 
+pytestmark = pytest.mark.xdist_group("step_by_step")
+
+
 @pytest.fixture
 def repo(tmp_path: Path) -> Path:
-    return committed(tmp_path / "repo", {"plan.md": PLAN, "test_words.py": TESTS, "play.yaml": PLAYBOOK})
+    return make(tmp_path)
+
+
+def make(folder: Path, plan: str = PLAN, play: str = PLAYBOOK) -> Path:
+    return committed(folder / "repo", {"plan.md": plan, "test_words.py": TESTS, "play.yaml": play})
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    repo = make(tmp_path_factory.mktemp("first"))
+    told = says(repo, "step", *BEGIN)
+    assert told.returncode == 10
+    assert "santiago answer S1-detail-1" in told.stderr
+    assert "santiago answer S1-detail-1 stop" not in told.stderr, "it rests, so that this would be no advice"
+    return repo
+
+
+@pytest.fixture
+def asked(first: Path) -> Path:
+    """A repository with a run that rests at its first question."""
+    return restored(first)
 
 
 def sits(repo: Path, *words: str) -> Person:
@@ -134,7 +158,7 @@ def test_line_44_every_state_and_every_arrow_as_a_person_types_it(repo: Path) ->
     person.says("\x1bLooks good!", "approve")  # and once more, which says nothing
     # Implementing; line 38: a change while it is under way
     person.sees("attempt 1 of")
-    told = santiago("change", "S1", "--text", "greet all of them", cwd=repo, env=place(repo))
+    told = looks(repo, "change", "S1", "--text", "greet all of them")
     assert told.returncode == 0, told.stderr
     # Adjusting, Step Done; line 37: let me test
     person.sees("S1-result-2")
@@ -175,55 +199,60 @@ def test_line_44_every_state_and_every_arrow_as_a_person_types_it(repo: Path) ->
     assert [one.id for one in run.state.open_questions()] == []
     assert states(run) >= STATES
     assert git(repo, "show", f"{run.state.branch}:hello.txt") == "hello, world"
-    audited = santiago("audit", run.out_dir, cwd=repo, env=place(repo))
+    audited = looks(repo, "audit", run.out_dir)
     assert audited.returncode == 0, audited.stdout + audited.stderr
 
 
-def test_line_19_an_answer_from_elsewhere_closes_the_question_at_the_terminal(repo: Path) -> None:
-    person = sits(repo, *BEGIN)
+def test_lines_19_and_38_an_answer_or_a_change_from_elsewhere_closes_the_question_at_the_terminal(
+    asked: Path,
+) -> None:
+    person = sits(asked)
     person.sees("\n> ")
     # line 81: who comes second is told how to answer all the same
-    second = santiago("step", cwd=repo, env=place(repo))
+    second = looks(asked, "step")
     assert (second.returncode, "`santiago answer`" in second.stderr) == (20, True), second.stderr
-    told = santiago("answer", "S1-detail-1", "defer", "--actor", "bob", cwd=repo, env=place(repo))
+    told = looks(asked, "answer", "S1-detail-1", "defer", "--actor", "bob")
     assert told.returncode == 0, told.stderr
     person.sees("S1-detail-1 was answered: defer, by bob")
-    late = santiago("answer", "S1-detail-1", "ok", cwd=repo, env=place(repo))
+    late = looks(asked, "answer", "S1-detail-1", "ok")
     assert (late.returncode, ", by bob at 20" in late.stderr) == (30, True), late.stderr
     person.sees("S2-detail-1")
-    person.says("stop", "stop")
-    assert person.leaves() == 0
-
-
-def test_line_38_a_change_from_elsewhere_closes_the_question_at_the_terminal_and_the_next_one_is_shown(
-    repo: Path,
-) -> None:
-    person = sits(repo, *BEGIN)
     person.sees("\n> ")
-    told = santiago("change", "S1", "--text", "for all", cwd=repo, env={**place(repo), "USER": "bob"})
+    told = looks(asked, "change", "S2", "--text", "for all", "--actor", "bob")
     assert told.returncode == 0, told.stderr
-    person.sees("S1-detail-1 was answered: change, by bob")
-    person.sees("S1-detail-2")
+    person.sees("S2-detail-1 was answered: change, by bob")
+    person.sees("S2-detail-2")
     person.says("stop", "stop")
-    person.sees("at a question; S1-detail-2 stays open")
+    person.sees("at a question; S2-detail-2 stays open")
     assert person.leaves() == 0
 
 
-def test_a_person_who_takes_a_year_to_answer_costs_the_run_none_of_its_minutes(repo: Path) -> None:
-    person = sits(repo, *BEGIN)
+def test_a_person_who_takes_a_year_costs_no_minutes_and_one_whose_input_ends_is_told_how_to_answer(
+    asked: Path,
+) -> None:
+    person = sits(asked)
     person.sees("stop      pause")
-    run = load(out_dir(repo))
+    deadline = time.monotonic() + 60
+    while last_sign(out_dir(asked)) is None:  # the run signs its lock now and then; it has only just begun
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    run = load(out_dir(asked))
     assert run.worker
     assert run.used_ms("2999-01-01T00:00:00.000Z") < 3_600_000
     run.history.last = run.history.marked = "1999-01-01T00:00:00.000Z"  # as if it had been asked long ago
     assert chunk_ms(run, run.state.chunks["C01"]) < 3_600_000
     # and `status` says what answers it
-    shown = santiago("status", cwd=repo, env=place(repo)).stdout
+    shown = looks(asked, "status").stdout
     assert "next: santiago show S1 " in shown
     assert re.search("santiago answer S1-detail-1 approve +# implement the step as it is planned here\n", shown)
     assert shown.index("santiago answer S1-detail-1 defer") < shown.index("santiago log --follow")
-    person.says("stop", "stop")
-    assert person.leaves() == 0
+    person.sees("\n> ")
+    for after in range(3):
+        person.presses("\x04")
+        person.sees(">" if after < 2 else "S1-detail-1 stays open")
+    person.sees("$ santiago answer S1-detail-1")
+    assert looks(asked, "stop").returncode == 0
+    assert person.leaves() == 130
 
 
 def test_consent_to_a_plan_that_is_not_there_is_refused_and_the_question_stays(repo: Path) -> None:
@@ -235,71 +264,43 @@ def test_consent_to_a_plan_that_is_not_there_is_refused_and_the_question_stays(r
     assert "the rest of chunk" not in person.sees("\n> ")
     person.types("ok")
     person.sees("there is no detailed plan to approve")
-    told = santiago("answer", "S1-detail-2", "ok", cwd=repo, env=place(repo))
+    told = looks(repo, "answer", "S1-detail-2", "ok")
     assert (told.returncode, "there is no detailed plan to approve" in told.stderr) == (30, True), told.stderr
     person.says("stop", "stop")
     assert person.leaves() == 0
-    assert "S1-detail-2 approve" not in santiago("status", cwd=repo, env=place(repo)).stdout
+    assert "S1-detail-2 approve" not in looks(repo, "status").stdout
 
 
-def test_a_terminal_whose_input_ends_says_how_the_question_is_answered(repo: Path) -> None:
-    person = sits(repo, *BEGIN)
-    person.sees("\n> ")
-    for after in range(3):
-        person.presses("\x04")
-        person.sees(">" if after < 2 else "S1-detail-1 stays open")
-    person.sees("$ santiago answer S1-detail-1")
-    assert santiago("stop", cwd=repo, env=place(repo)).returncode == 0
-    assert person.leaves() == 130
-
-
-def test_line_26_without_a_terminal_the_question_is_printed_with_the_command_that_answers_it(repo: Path) -> None:
-    words = ("step", *BEGIN)
-    told = santiago(*words, cwd=repo, env=place(repo))
-    assert told.returncode == 10
-    assert "santiago answer S1-detail-1" in told.stderr
-    tasks = json.loads(santiago("status", "--tasks", cwd=repo, env=place(repo)).stdout)["tasks"]
+def test_line_26_without_a_terminal_the_question_is_printed_with_the_command_that_answers_it(asked: Path) -> None:
+    tasks = json.loads(looks(asked, "status", "--tasks").stdout)["tasks"]
     assert [task["status"] for task in tasks] == ["in_progress", "pending", "pending"]
-    listed = santiago("answer", cwd=repo, env=place(repo))
+    listed = looks(asked, "answer")
     assert (listed.returncode, "S1-detail-1" in listed.stdout, "approve" in listed.stdout) == (0, True, True)
     # line 28: the same plan again goes on with what is not finished
-    again = santiago(*words, cwd=repo, env=place(repo))
+    again = says(asked, "step", *BEGIN)
     assert (again.returncode, "is not finished; going on with it" in again.stderr) == (10, True)
-    assert len(list(out_dir(repo).parent.iterdir())) == 1
+    assert len(list(out_dir(asked).parent.iterdir())) == 1
 
 
-def test_to_stop_a_run_that_rests_leaves_its_question_open_for_a_true_answer(repo: Path) -> None:
-    begun = santiago("step", *BEGIN, cwd=repo, env=place(repo))
-    assert "santiago answer S1-detail-1 stop" not in begun.stderr  # it would be no advice
-    told = santiago("answer", "S1-detail-1", "stop", cwd=repo, env=place(repo))
+def test_to_stop_a_run_that_rests_leaves_its_question_open_for_a_true_answer(asked: Path) -> None:
+    told = looks(asked, "answer", "S1-detail-1", "stop")
     assert (told.returncode, "nothing to stop, and S1-detail-1 stays open" in told.stderr) == (0, True), told.stderr
-    told = santiago("answer", "S1-detail-1", "ok", cwd=repo, env=place(repo))
-    assert (told.returncode, "is answered: approve" in told.stderr) == (0, True), told.stderr
-
-
-def test_line_76_nothing_asked_is_said(repo: Path) -> None:
-    listed = santiago("answer", cwd=repo, env=place(repo))
-    assert (listed.returncode, listed.stdout) == (0, "no question is open\n")
-
-
-def test_line_24_a_name_that_could_not_stand_in_a_log_is_refused(repo: Path) -> None:
-    santiago("step", *BEGIN, cwd=repo, env=place(repo))
-    told = santiago("answer", "S1-detail-1", "ok", "--actor", "a\x1b[2Kb", cwd=repo, env=place(repo))
+    # line 24: a name that could not stand in a log is refused
+    told = looks(asked, "answer", "S1-detail-1", "ok", "--actor", "a\x1b[2Kb")
     assert (told.returncode, "is not a valid name" in told.stderr) == (2, True)
-
-
-def test_line_32_a_plan_that_was_changed_after_it_was_approved_is_not_carried_out(repo: Path) -> None:
-    santiago("step", *BEGIN, cwd=repo, env=place(repo))
-    santiago("answer", "S1-detail-1", "ok", cwd=repo, env=place(repo))
-    run = out_dir(repo)
-    plan = run / "details" / "S1" / "1.json"
+    told = looks(asked, "answer", "S1-detail-1", "ok")
+    assert (told.returncode, "is answered: approve" in told.stderr) == (0, True), told.stderr
+    # line 32: a plan that was changed after it was approved is not carried out
+    plan = out_dir(asked) / "details" / "S1" / "1.json"
     plan.write_bytes(plan.read_bytes().replace(b"write it", b"delete it"))
-    told = santiago("step", cwd=repo, env=place(repo))
+    told = looks(asked, "step")
     assert (told.returncode, "was changed after it was approved" in told.stderr) == (10, True), told.stderr
 
 
-def test_line_27_a_plan_that_cannot_be_read_leaves_nothing_behind(repo: Path) -> None:
-    told = santiago("step", "missing.md", cwd=repo, env=place(repo))
+def test_line_76_nothing_asked_is_said_and_line_27_a_plan_that_cannot_be_read_leaves_nothing_behind(repo: Path) -> None:
+    listed = looks(repo, "answer")
+    assert (listed.returncode, listed.stdout) == (0, "no question is open\n")
+    told = looks(repo, "step", "missing.md")
     assert (told.returncode, "missing.md" in told.stderr) == (2, True), told.stderr
     assert not (repo / ".santiago" / "runs").exists()
 
@@ -309,7 +310,7 @@ PHASES = "# Greeter\n\n## Phase 1: Hello\n\n- write hello.txt\n\n## Phase 2: Bye
 
 def test_line_27_inferred_steps_are_shown_and_made_to_steps_only_where_somebody_says_so(repo: Path) -> None:
     (repo / "plan.md").write_text(PHASES)
-    told = santiago("step", *BEGIN, cwd=repo, env=place(repo))
+    told = looks(repo, "step", *BEGIN)
     assert (told.returncode, "S1 write hello.txt; S2 write bye.txt" in told.stderr) == (10, True), told.stderr
     assert "with --allow-fallback" in told.stderr
     for word in ("n", ""):  # Enter alone approves nothing
@@ -319,8 +320,8 @@ def test_line_27_inferred_steps_are_shown_and_made_to_steps_only_where_somebody_
         person.types(word)
         assert person.leaves() == 30
     assert not (repo / ".santiago" / "runs").exists()
-    told = santiago("step", *BEGIN, "--allow-fallback", cwd=repo, env=place(repo))
-    assert (told.returncode, "Greeter: 2 steps imported" in told.stderr) == (10, True), told.stderr
+    taken = says(repo, "step", *BEGIN, "--allow-fallback")
+    assert (taken.returncode, "Greeter: 2 steps imported" in taken.stderr) == (10, True), taken.stderr
     plan = load(out_dir(repo)).plan
     assert (plan.source.format, [one.code for one in plan.findings if one.code == "fallback_units"]) == (
         "fallback", ["fallback_units"],
@@ -333,34 +334,32 @@ def test_lines_16_and_39_a_change_takes_verified_work_back_and_asks_for_an_attem
     (repo / "play.yaml").write_text(PLAYBOOK.replace("      seconds: 600\n", ""))
     settings = repo / "santiago.toml"
     settings.write_text("[limits]\nstory_max_attempts = 1\n")
-    place_ = place(repo)
-    santiago("step", *BEGIN, "--trust-project", cwd=repo, env=place_)
-    santiago("answer", "S1-detail-1", "ok", cwd=repo, env=place_)
-    santiago("step", cwd=repo, env=place_)
+    says(repo, "step", *BEGIN, "--trust-project")
+    looks(repo, "answer", "S1-detail-1", "ok")
+    says(repo, "step")
     assert load(out_dir(repo)).state.stories["S1"].phase == "verified"
-    assert santiago("change", "S1", "--text", "louder", cwd=repo, env=place_).returncode == 0
-    told = santiago("step", cwd=repo, env=place_)
+    assert looks(repo, "change", "S1", "--text", "louder").returncode == 0
+    told = says(repo, "step")
     (asked,) = load(out_dir(repo)).state.open_questions()
     assert (told.returncode, asked.kind, asked.story) == (10, "grant", "S1"), told.stderr
-    assert santiago("answer", asked.id, "grant", "--actor", "eve", cwd=repo, env=place_).returncode == 0
-    santiago("step", cwd=repo, env=place_)
+    assert looks(repo, "answer", asked.id, "grant", "--actor", "eve").returncode == 0
+    says(repo, "step")
     run = load(out_dir(repo))
     assert (run.state.stories["S1"].attempts, run.state.stories["S1"].phase) == (2, "verified")
 
 
-def test_own_work_on_a_step_whose_plan_is_asked_about_is_judged_once_the_plan_is_put_off(repo: Path) -> None:
-    santiago("step", *BEGIN, cwd=repo, env=place(repo))
-    git(repo, "switch", "-q", "-c", "mine")
-    (repo / "hello.txt").write_text("hello\n")
-    git(repo, "add", "hello.txt")
-    git(repo, "commit", "-q", "-m", "Mine")
-    git(repo, "switch", "-q", "main")
-    early = santiago("verify", "S1", "--from", "mine", cwd=repo, env=place(repo))
+def test_own_work_on_a_step_whose_plan_is_asked_about_is_judged_once_the_plan_is_put_off(asked: Path) -> None:
+    git(asked, "switch", "-q", "-c", "mine")
+    (asked / "hello.txt").write_text("hello\n")
+    git(asked, "add", "hello.txt")
+    git(asked, "commit", "-q", "-m", "Mine")
+    git(asked, "switch", "-q", "main")
+    early = says(asked, "verify", "S1", "--from", "mine")
     assert (early.returncode, "Answer S1-detail-1 first; with `defer`" in early.stderr) == (30, True), early.stderr
-    santiago("answer", "S1-detail-1", "defer", cwd=repo, env=place(repo))
-    santiago("step", cwd=repo, env=place(repo))
-    santiago("verify", "S1", "--from", "mine", cwd=repo, env=place(repo))
-    assert load(out_dir(repo)).state.stories["S1"].phase in ("verified", "done")
+    looks(asked, "answer", "S1-detail-1", "defer")
+    says(asked, "step")
+    says(asked, "verify", "S1", "--from", "mine")
+    assert load(out_dir(asked)).state.stories["S1"].phase in ("verified", "done")
 
 
 def test_line_22_what_was_typed_before_a_question_was_seen_answers_nothing(repo: Path) -> None:
@@ -397,11 +396,10 @@ def test_line_13_a_step_whose_own_checks_fail_after_its_substeps_is_attempted_on
     )
     (repo / "play.yaml").write_text(PART)
     words = ("step", "plan.md", "--agent", "scripted", "--playbook", "play.yaml", "--trust-commands")
-    santiago(*words, cwd=repo, env=place(repo))
+    says(repo, *words)
     for name in ("S1-detail-1", "S1.1-result-1", "S1-result-1"):
-        told = santiago("answer", name, "ok", cwd=repo, env=place(repo))
-        assert told.returncode == 0, told.stderr
-        told = santiago("step", cwd=repo, env=place(repo))
+        assert looks(repo, "answer", name, "ok").returncode == 0, name
+        told = says(repo, "step")
     state = load(out_dir(repo)).state
     assert (told.returncode, state.stories["S1"].attempts, state.stories["S1"].proposals) == (0, 1, 1), told.stderr
     assert {"part.txt", "bye.txt"} <= set(git(repo, "ls-tree", "--name-only", state.branch or "").split())

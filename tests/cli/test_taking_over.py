@@ -9,14 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.greeter import git
+from tests.cli import greeter
+from tests.cli.greeter import git, looks
 from tests.cli.iterating import PLAY, make, newest, run, write
-from tests.cli.santiago import santiago
+
+LINES = [f"{number}\n" for number in range(30)]
+
+
+pytestmark = pytest.mark.xdist_group("iterating")
 
 
 @pytest.fixture
-def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    return make(tmp_path, monkeypatch)
+def repo(first_version: Path) -> Path:
+    return greeter.restored(first_version)
 
 
 @pytest.fixture
@@ -38,18 +43,22 @@ def with_remote(repo: Path) -> Path:
     return remote
 
 
-def test_pr_pushes_and_opens_with_the_program_that_is_there(repo: Path, programs: Path) -> None:
-    (programs / "gh").write_text('#!/bin/sh\nprintf "%s\\n" "$@" > "$HOME/asked"\necho https://example.org/pull/1\n')
+def gh(programs: Path) -> None:
+    """Install a program of GitHub that writes down what it is asked, and says where the request is."""
+    (programs / "gh").write_text('#!/bin/sh\nprintf "%s\\n" "$@" > asked\necho https://example.org/pull/1\n')
     (programs / "gh").chmod(0o755)
-    run(repo)
+
+
+def test_pr_pushes_and_opens_with_the_program_that_is_there(repo: Path, programs: Path) -> None:
+    gh(programs)
     branch, remote = f"santiago/{newest(repo).name}", with_remote(repo)
-    waits = santiago("pr", cwd=repo)
+    waits = looks(repo, "pr")
     assert (waits.returncode, "Nothing was pushed" in waits.stdout) == (10, True)
     assert git(remote, "branch", "--list", branch) == ""
-    done = santiago("pr", "--yes", cwd=repo, env={"HOME": str(repo.parent)})
+    done = looks(repo, "pr", "--yes")
     assert (done.returncode, "https://example.org/pull/1" in done.stdout) == (0, True), done.stderr
     assert git(remote, "rev-parse", branch) == git(repo, "rev-parse", branch)
-    asked = (repo.parent / "asked").read_text().splitlines()
+    asked = (repo / "asked").read_text().splitlines()
     assert asked[:8] == ["pr", "create", "--head", branch, "--base", "main", "--title", "PRD: Greeter"]
     body = Path(asked[-1]).read_text()
     assert re.search(r"\*\*S1 Say hello\*\* \(1 attempt, proved, [0-9a-f]{12}\)", body), body
@@ -57,60 +66,60 @@ def test_pr_pushes_and_opens_with_the_program_that_is_there(repo: Path, programs
     assert "own_tests" not in body, "only the words that stand in it are explained"
     assert "hello.txt says hello: `grep hello hello.txt` (failed before, passed now)" in body
     assert "- `grep hello hello.txt`" in body
-    assert santiago("audit", cwd=repo).stdout.startswith("clean")
+    assert looks(repo, "audit").stdout.startswith("clean")
 
 
 def test_pr_tells_programs_what_it_would_do_and_what_it_did(repo: Path, programs: Path) -> None:
     """Without --yes nothing is pushed, and nobody is asked."""
-    run(repo)
     branch = f"santiago/{newest(repo).name}"
-    alone = json.loads(santiago("pr", "--json", cwd=repo).stdout)
+    alone = json.loads(looks(repo, "pr", "--json").stdout)
     assert (alone["branch"], alone["remote"], alone["push"], alone["opened"]) == (branch, None, None, None)
     remote = with_remote(repo)
-    (programs / "gh").write_text("#!/bin/sh\necho https://example.org/pull/1\n")
-    (programs / "gh").chmod(0o755)
-    looked = santiago("pr", "--json", cwd=repo)
+    gh(programs)
+    looked = looks(repo, "pr", "--json")
     told = json.loads(looked.stdout)
     assert (looked.returncode, told["opened"], told["request"][:3]) == (10, None, ["gh", "pr", "create"])
     assert told["push"] == ["git", "push", "origin", f"refs/heads/{branch}:refs/heads/{branch}"]
     assert "Say hello" in Path(told["body"]).read_text()
     assert git(remote, "branch", "--list", branch) == ""
-    done = santiago("pr", "--json", "--yes", cwd=repo)
+    done = looks(repo, "pr", "--json", "--yes")
     assert (done.returncode, json.loads(done.stdout)["opened"]) == (0, "https://example.org/pull/1")
     assert git(remote, "rev-parse", branch) == git(repo, "rev-parse", branch)
     git(repo, "merge", "-q", branch)
-    assert json.loads(santiago("pr", "--json", cwd=repo).stdout) == {"run_id": newest(repo).name, "taken_over": True}
+    assert json.loads(looks(repo, "pr", "--json").stdout) == {"run_id": newest(repo).name, "taken_over": True}
 
 
-def test_pr_says_what_to_do_where_no_program_or_no_remote_is_there(repo: Path, programs: Path) -> None:
-    assert "no story" in santiago("pr", cwd=_planned(repo)).stderr
-    run(repo)
-    assert "next: git remote add origin URL" in santiago("pr", "--yes", cwd=repo).stdout
+def test_pr_says_what_to_do_where_no_program_or_no_remote_is_there(repo: Path, programs: Path, tmp_path: Path) -> None:
+    planned = make(tmp_path)
+    assert looks(planned, "plan", "prd.md").returncode == 0
+    assert "no story" in looks(planned, "pr").stderr
+    assert "next: git remote add origin URL" in looks(repo, "pr", "--yes").stdout
     remote, branch = with_remote(repo), f"santiago/{newest(repo).name}"
-    shown = santiago("pr", "--yes", cwd=repo).stdout
+    shown = looks(repo, "pr", "--yes").stdout
     assert f"next: git push origin {branch}\n" in shown, shown
     assert git(remote, "branch", "--list", branch) == ""
 
 
-def _planned(repo: Path) -> Path:
-    assert santiago("plan", "prd.md", cwd=repo).returncode == 0
+@pytest.fixture(scope="module")
+def with_a_longer_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with a finished run that has put a line before all others of a file."""
+    repo = make(tmp_path_factory.mktemp("longer"))
+    longer = json.dumps("".join(["first\n", *LINES]))
+    write(repo, long_txt="".join(LINES), play_yaml=PLAY.replace("{hello.txt:", f"{{long.txt: {longer}, hello.txt:"))
+    run(repo)
+    assert "git merge" in looks(repo, "status").stdout
     return repo
 
 
 @pytest.mark.parametrize("later", ["", "prd.md", "hello.txt", "long.txt"])
-def test_status_knows_a_squash_merge_whatever_came_before_and_after_it(repo: Path, later: str) -> None:
-    lines = [f"{number}\n" for number in range(30)]
-    longer = json.dumps("".join(["first\n", *lines]))
-    write(repo, long_txt="".join(lines), play_yaml=PLAY.replace("{hello.txt:", f"{{long.txt: {longer}, hello.txt:"))
-    run(repo)
-    branch = f"santiago/{newest(repo).name}"
-    assert "git merge" in santiago("status", cwd=repo).stdout
+def test_status_knows_a_squash_merge_whatever_came_before_and_after_it(with_a_longer_file: Path, later: str) -> None:
+    repo = greeter.restored(with_a_longer_file)
     if later == "long.txt":  # others have changed the same file elsewhere in the meantime
-        write(repo, long_txt="".join([*lines, "last\n"]))
-    git(repo, "merge", "-q", "--squash", branch)
+        write(repo, long_txt="".join([*LINES, "last\n"]))
+    git(repo, "merge", "-q", "--squash", f"santiago/{newest(repo).name}")
     git(repo, "commit", "-q", "-m", "The greeter (#1)")
     if later:
         write(repo, **{later.replace(".", "_"): f"{(repo / later).read_text()}\nmore\n"})
-    shown = santiago("status", cwd=repo).stdout
+    shown = looks(repo, "status").stdout
     assert "its work is merged" in shown, shown
-    assert "is already merged" in santiago("pr", cwd=repo).stdout
+    assert "is already merged" in looks(repo, "pr").stdout

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from tests.cli import greeter
-from tests.cli.santiago import santiago
 
 PRD = """\
 # PRD: Greeter
@@ -55,23 +54,22 @@ class World:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         files = {"prd.md": PRD, "numbers_.py": "def two():\n    return 2\n", "santiago.toml": LIMITS}
-        self.repo = greeter.committed(folder / "repo", files)
-        (self.repo / "tests").mkdir()
-        (self.repo / "tests" / "__init__.py").write_text("")
-        (self.repo / "tests" / "test_two.py").write_text(OLD_TEST)
-        greeter.git(self.repo, "add", "-A")
-        greeter.git(self.repo, "commit", "-q", "-m", "A test")
+        tests = {"tests/__init__.py": "", "tests/test_two.py": OLD_TEST}
+        self.repo = greeter.committed(folder / "repo", files | tests)
 
     def play(self, tests: Any, stories: Any, *flags: str) -> subprocess.CompletedProcess[str]:
         """Run with the scripted agent: what it does in the attempts that write tests, and in the others."""
-        (self.folder / "play.yaml").write_text(json.dumps({"tests": {"R1": tests}, "stories": {"R1": stories}}))
+        self.plays(tests, stories)
         return self.run(*flags, "--playbook", str(self.folder / "play.yaml"))
+
+    def plays(self, tests: Any, stories: Any) -> None:
+        (self.folder / "play.yaml").write_text(json.dumps({"tests": {"R1": tests}, "stories": {"R1": stories}}))
 
     def run(self, *flags: str) -> subprocess.CompletedProcess[str]:
         return self.santiago("run", "prd.md", *FLAGS, *flags)
 
     def santiago(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return santiago(*words, cwd=self.repo, env=greeter.place(self.repo))
+        return greeter.says(self.repo, *words)
 
     def program(self, name: str, text: str) -> str:
         """Return the command line of an agent that is a small program."""
@@ -86,6 +84,10 @@ class World:
 
     def branch(self, *arguments: str) -> str:
         return greeter.git(self.repo, *arguments, f"santiago/{greeter.out_dir(self.repo).name}")
+
+    @property
+    def untouched(self) -> bool:
+        return self.branch("rev-parse") == greeter.git(self.repo, "rev-parse", "main")
 
 
 @pytest.fixture
@@ -106,17 +108,14 @@ def test_a_document_without_commands_reaches_proved(world: World) -> None:
     assert "(3 attempts," in ended.stderr
     assert "proved)" in ended.stderr
     # Tests and work come onto the branch in one commit.
-    assert world.branch("log", "--format=%s").splitlines()[:2] == ["S1: Say hello", "A test"]
+    assert world.branch("log", "--format=%s").splitlines()[:2] == ["S1: Say hello", "Start"]
     assert world.branch("diff", "--name-only", "main").split() == ["greet.py", "tests/test_greet.py"]
-    shown = world.santiago("show", "S1", "--attempt", "1").stdout
+    shown = greeter.looks(world.repo, "show", "S1", "--attempt", "1").stdout
     assert "wrote its tests" in shown
     assert "its tests, which fail without the work: tests.test_greet" in shown
-    assert world.santiago("audit").returncode == 0
-
-
-def test_the_evidence_of_the_tests_counts_where_the_work_names_none(world: World) -> None:
-    world.play([GOOD_TESTS], [{"write": {"greet.py": WORK}}])
-    rows = {row["id"]: row for row in world.record(2)["criteria"]}
+    assert greeter.looks(world.repo, "audit").returncode == 0
+    # The evidence of the tests counts where the work names none.
+    rows = {row["id"]: row for row in world.record(3)["criteria"]}
     assert rows["R1#1"]["test"].endswith("test_greet.Greeting.test_name")
     assert (rows["R1#1"]["before"], rows["R1#1"]["after"]) == ("failed", "passed")
     assert rows["R1#2"]["test"] == ""
@@ -144,7 +143,7 @@ def test_another_agent_writes_the_tests_and_its_source_is_left_out(world: World)
     ended = world.run(writer, "--agent", worker)
     assert ended.returncode == 0, ended.stderr
     assert "left out, since only tests are written now: greet.py" in ended.stderr
-    assert f"agent      {writer}" in world.santiago("show", "S1", "--attempt", "1").stdout
+    assert f"agent      {writer}" in greeter.looks(world.repo, "show", "S1", "--attempt", "1").stdout
     assert "(2 attempts," in ended.stderr
     assert "proved)" in ended.stderr
     assert world.record(2)["criteria"][0]["after"] == "passed"
@@ -163,66 +162,57 @@ def test_vacuous_tests_are_refused(world: World) -> None:
     assert "(3 attempts," in ended.stderr
 
 
-@pytest.mark.parametrize(
-    "tests",
-    [
-        {"greet.py": WORK},
-        {"tests/test_greet.py": "import no such thing\n"},
-        {"tests/test_greet.py": TESTS, "tests/test_two.py": "import unittest\n"},
-    ],
-    ids=["no test at all", "no python", "an old test emptied"],
-)
-def test_tests_that_are_none_never_get_as_far_as_the_work(world: World, tests: dict[str, str]) -> None:
+NONE = {
+    "no test at all": {"greet.py": WORK},
+    "no python": {"tests/test_greet.py": "import no such thing\n"},
+    "an old test emptied": {"tests/test_greet.py": TESTS, "tests/test_two.py": "import unittest\n"},
+}
+
+
+@pytest.mark.parametrize("case", NONE)
+def test_tests_that_are_none_never_get_as_far_as_the_work(world: World, case: str) -> None:
     """The second refusal of the same kind asks a person, whose answer the next attempt hears."""
-    ended = world.play([{"write": tests}], [{"write": {"greet.py": WORK}}])
-    assert ended.returncode == 10
-    assert ended.stderr.count("writing its tests") == 2
-    assert '`santiago answer S1-2 "YOUR ANSWER"` goes into the next attempt' in " ".join(ended.stderr.split())
-    world.santiago("answer", "S1-2", "Call greet, please")
-    assert world.santiago("resume", "--sandbox", "off").returncode == 10
-    assert "Call greet, please" in world.file(3, "prompt.md")
-    assert world.branch("log", "--format=%s").splitlines()[0] == "A test"
+    ended = world.play([{"write": NONE[case]}], [{"write": {"greet.py": WORK}}])
+    assert (ended.returncode, ended.stderr.count("writing its tests"), world.untouched) == (10, 2, True), ended.stderr
+    if case == "no python":
+        assert '`santiago answer S1-2 "YOUR ANSWER"` goes into the next attempt' in " ".join(ended.stderr.split())
+        world.santiago("answer", "S1-2", "Call greet, please")
+        assert world.santiago("resume", "--sandbox", "off").returncode == 10
+        assert ("Call greet, please" in world.file(3, "prompt.md"), world.untouched) == (True, True)
 
 
 WEAK = TESTS.replace('"Hello, Ann!"', 'greet("Ann")').replace('"Hello!"', 'greet("")')
 
 
-@pytest.mark.parametrize(
-    "work",
-    [
-        {"write": {"greet.py": HALF, "tests/test_greet.py": WEAK}},
-        {"write": {"greet.py": HALF}, "delete": ["tests/test_greet.py"]},
-        {"write": {"greet.py": HALF, "tests/test_greet.py": TESTS.replace("def test_nobody", "def nobody")}},
-        {
-            "write": {
-                "greet.py": HALF,
-                "tests/__init__.py": "def load_tests(loader, tests, pattern):\n    return tests\n",
-            }
-        },
-        {"write": {"greet.py": WORK}, "delete": ["tests/test_two.py"]},
-        {"write": {"greet.py": WORK}, "delete": ["tests/test_greet.py"]},
-    ],
-    ids=["weakened", "deleted", "renamed", "not loaded", "an old test deleted", "deleted once they pass"],
-)
-def test_work_that_eases_its_tests_does_not_get_through(world: World, work: Any) -> None:
-    ended = world.play([GOOD_TESTS], [work])
-    assert ended.returncode in (10, 30), ended.stderr
-    assert world.branch("log", "--format=%s").splitlines()[0] == "A test"
+EASED: dict[str, Any] = {
+    "weakened": {"write": {"greet.py": HALF, "tests/test_greet.py": WEAK}},
+    "deleted": {"write": {"greet.py": HALF}, "delete": ["tests/test_greet.py"]},
+    "renamed": {"write": {"greet.py": HALF, "tests/test_greet.py": TESTS.replace("def test_nobody", "def nobody")}},
+    "not loaded": {
+        "write": {"greet.py": HALF, "tests/__init__.py": "def load_tests(loader, tests, pattern):\n    return tests\n"}
+    },
+    "an old test deleted": {"write": {"greet.py": WORK}, "delete": ["tests/test_two.py"]},
+    "deleted once they pass": {"write": {"greet.py": WORK}, "delete": ["tests/test_greet.py"]},
+}
+
+
+@pytest.mark.parametrize("work", EASED)
+def test_work_that_eases_its_tests_does_not_get_through(world: World, work: str) -> None:
+    ended = world.play([GOOD_TESTS], [EASED[work]], "--max-attempts", "2")
+    assert (ended.returncode in (10, 30), world.untouched) == (True, True), ended.stderr
 
 
 def test_a_run_keeps_writing_tests_first_and_a_later_start_may_begin_with_it(world: World) -> None:
-    assert world.play([{}], [{"write": {"greet.py": WORK}}]).returncode == 30
-    (world.folder / "play.yaml").write_text(
-        json.dumps({"tests": {"R1": [GOOD_TESTS]}, "stories": {"R1": [{"write": {"greet.py": WORK}}]}})
-    )
+    assert world.play([{}], [{"write": {"greet.py": WORK}}], "--max-attempts", "1").returncode == 30
+    world.plays([GOOD_TESTS], [{"write": {"greet.py": WORK}}])
     ended = world.santiago("resume", "--add-attempts", "3", "--sandbox", "off")
     assert ended.returncode == 0, ended.stderr
-    assert "(attempt 4 of 6, writing its tests)" in ended.stderr
+    assert "(attempt 2 of 4, writing its tests)" in ended.stderr
     assert "proved)" in ended.stderr
 
 
 def test_tests_that_were_written_first_judge_a_persons_work_only_where_it_brings_them(world: World) -> None:
-    assert world.play([GOOD_TESTS], [{"write": {"greet.py": HALF}}]).returncode in (10, 30)
+    assert world.play([GOOD_TESTS], [{"write": {"greet.py": HALF}}], "--max-attempts", "2").returncode in (10, 30)
     greeter.git(world.repo, "checkout", "-q", "-b", "mine")
     (world.repo / "greet.py").write_text(WORK)
     greeter.git(world.repo, "add", "-A")

@@ -9,10 +9,13 @@ import pty
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
-from tests.cli.greeter import committed, git, place
+import tests.cli.inside
+from tests.cli.greeter import committed, git, place, restored
+from tests.cli.inside import inside
 from tests.cli.santiago import santiago
 
 PRD = "# PRD: Greeter\n\n### R1: Say hello\n\n**Files:** `hello.txt`\n\n- [ ] hello.txt says hello\n"
@@ -24,7 +27,7 @@ class Clone:
 
     def __init__(self, folder: Path) -> None:
         self.signs = folder / "signs"
-        self.signs.mkdir()
+        self.signs.mkdir(parents=True)
         self.repo = committed(folder / "repo", {"prd.md": PRD, "santiago.toml": self.settings()})
         self.env = place(self.repo)
 
@@ -43,6 +46,16 @@ class Clone:
     def do(self, *words: str) -> tuple[int, str]:
         done = santiago(*words, cwd=self.repo, env=self.env, trusting=False)
         return done.returncode, done.stderr + done.stdout
+
+    def ask(self, *words: str) -> tuple[int, str]:
+        """Do what begins no run, and is told or refused in this process."""
+        with patch.object(tests.cli.inside, "trusted", lambda *given: list(map(str, given))):
+            done = inside(*words, cwd=self.repo, env=self.env)
+        return done.returncode, " ".join((done.stderr + done.stdout).split())
+
+    @property
+    def doubted(self) -> bool:
+        return "are not trusted yet" in self.ask("doctor")[1]
 
     def do_on_a_terminal(self, answer: str, *words: str) -> tuple[int, str]:
         """Type an answer to whatever is asked first; return the exit code and what the terminal showed."""
@@ -67,32 +80,51 @@ class Clone:
 
 EVERYTHING = {"agent", "setup", "check", "notify"}
 
+pytestmark = pytest.mark.xdist_group("trust")
+
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Clone:
     return Clone(tmp_path)
 
 
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Clone:
+    clone = Clone(tmp_path_factory.mktemp("trusted"))
+    assert clone.do("run", "prd.md", "--trust-project")[0] == 0
+    assert clone.happened == EVERYTHING
+    return clone
+
+
+@pytest.fixture
+def trusted(once: Clone) -> Clone:
+    """A repository whose settings somebody has trusted for a run."""
+    restored(once.repo)
+    for sign in once.signs.iterdir():
+        sign.unlink()
+    return once
+
+
 def test_without_a_terminal_nothing_of_a_strangers_settings_runs(clone: Clone) -> None:
-    code, said = clone.do("run", "prd.md")
+    code, said = clone.ask("run", "prd.md")
     assert (code, clone.happened) == (10, set())
     assert "--trust-project" in said
     for name in ("agent.command", "policy.sandbox", "workspace.setup", "verification.story_commands", "notify.command"):
         assert name in said
-    code, said = clone.do("run", "prd.md", "--json")
-    assert (code, json.loads(said.splitlines()[-1])["error"]["reason"] if "error" in said else "") == (
-        10,
-        "untrusted_project",
-    )
+    done = santiago("run", "prd.md", "--json", cwd=clone.repo, env=clone.env, trusting=False)
+    assert (done.returncode, json.loads(done.stdout.splitlines()[-1])["error"]["reason"]) == (10, "untrusted_project")
 
 
-def test_what_is_trusted_once_is_not_asked_about_again(clone: Clone) -> None:
-    assert clone.do("run", "prd.md", "--trust-project")[0] == 0
-    assert clone.happened == EVERYTHING
-    for sign in clone.signs.iterdir():
-        sign.unlink()
-    assert clone.do("run", "prd.md")[0] == 0
-    assert clone.happened == EVERYTHING
+def test_what_is_trusted_once_is_not_asked_about_again_in_any_worktree_but_in_every_clone(
+    trusted: Clone, tmp_path: Path
+) -> None:
+    assert not trusted.doubted
+    git(trusted.repo, "worktree", "add", "-q", str(tmp_path / "tree"), "main~0")
+    done = santiago("run", "prd.md", cwd=tmp_path / "tree", env=trusted.env, trusting=False)
+    assert (done.returncode, trusted.happened) == (0, EVERYTHING), done.stderr
+    git(trusted.repo, "clone", "-q", str(trusted.repo), str(tmp_path / "other"))
+    done = santiago("run", "prd.md", cwd=tmp_path / "other", env=trusted.env, trusting=False)
+    assert done.returncode == 10, done.stderr
 
 
 def test_on_a_terminal_enter_means_no_and_yes_is_remembered(clone: Clone) -> None:
@@ -100,62 +132,55 @@ def test_on_a_terminal_enter_means_no_and_yes_is_remembered(clone: Clone) -> Non
     assert (code, clone.happened) == (10, set())
     assert 'policy.sandbox = "off"' in shown
     assert "outside the sandbox" in shown
+    assert clone.doubted
     assert clone.do_on_a_terminal("y", "run", "prd.md")[0] == 0
-    assert clone.do("run", "prd.md")[0] == 0
+    assert not clone.doubted
 
 
-def test_a_change_is_asked_about_with_what_it_was(clone: Clone) -> None:
-    assert clone.do("run", "prd.md", "--trust-project")[0] == 0
-    clone.write(clone.settings().replace("/notify", "/other"))
-    assert clone.do("run", "prd.md")[0] == 10
-    shown = clone.do_on_a_terminal("n", "run", "prd.md", "--new")[1]
-    shown = " ".join(shown.split())
-    assert f'notify.command = "touch {clone.signs}/other"' in shown
-    assert f'was "touch {clone.signs}/notify"' in shown
-    assert "other" not in clone.happened
+def test_a_change_is_asked_about_with_what_it_was(trusted: Clone) -> None:
+    trusted.write(trusted.settings().replace("/notify", "/other"))
+    assert trusted.ask("run", "prd.md")[0] == 10
+    shown = " ".join(trusted.do_on_a_terminal("n", "run", "prd.md", "--new")[1].split())
+    assert f'notify.command = "touch {trusted.signs}/other"' in shown
+    assert f'was "touch {trusted.signs}/notify"' in shown
+    assert trusted.happened == set()
 
 
 def test_comments_order_and_the_file_do_not_matter_to_the_digest(clone: Clone) -> None:
-    clone.write('[agent]\nmodel_hint = "m"\n[limits]\nstory_max_attempts = 2\nrun_timeout_minutes = 60\n')
+    clone.write('[agent]\nmodel_hint = "m"\n[limits]\nstory_max_attempts = 1\nrun_timeout_minutes = 60\n')
     words = ("run", "prd.md", "--agent", "true", "--verify", CHECK)
-    assert "not trusted" in clone.do(*words)[1]
+    assert "not trusted" in clone.ask(*words)[1]
     clone.do(*words, "--trust-project")
     (clone.repo / "santiago.toml").unlink()
     (clone.repo / "pyproject.toml").write_text(
-        "# the same\n[tool.santiago]\nlimits = { run_timeout_minutes = 60.0, story_max_attempts = 2 }\n"
+        "# the same\n[tool.santiago]\nlimits = { run_timeout_minutes = 60.0, story_max_attempts = 1 }\n"
         'agent.model_hint = "m"\n'
     )
-    assert "not trusted" not in clone.do(*words)[1]
+    assert not clone.doubted
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
+def test_settings_that_only_tighten_need_no_word_and_those_that_loosen_wait(clone: Clone) -> None:
+    wrong = []
+    for settings in (
         '[policy]\nsandbox = "required"\ndoubts = "refuse"\nchanged_tests = "refuse"\nproof = "own_tests"\ngate = "chunk"\n',
         "[limits]\nstory_max_attempts = 1\nrun_max_cost_usd = 1\n",
         '[workspace]\ncopy = []\nprovide = ["node_modules"]\n[verification]\nprotected = ["@tests", "ci/**"]\n',
         "",
-    ],
-)
-def test_settings_that_only_tighten_need_no_word(clone: Clone, settings: str) -> None:
-    clone.write(settings)
-    said = clone.do("run", "prd.md", "--dry-run", "--agent", "true", "--verify", CHECK)[1]
-    assert "trusted" not in said
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
+    ):
+        clone.write(settings)
+        if "trusted" in clone.ask("run", "prd.md", "--dry-run", "--agent", "true", "--verify", CHECK)[1]:
+            wrong.append(settings)
+    for settings in (
         '[agent]\nprofile = "claude"\n', '[policy]\ntests_first = "./evil"\n', '[policy]\ndoubts = "accept"\n',
         '[policy]\nchanged_tests = "accept"\n', "[limits]\nstory_max_attempts = 99\n", '[workspace]\ncopy = ["id_rsa"]\n',
         '[workspace]\nprovide = ["secrets"]\n', '[workspace]\nenv = ["AWS_SECRET"]\n', "[verification]\nprotected = []\n",
         "[policy]\njobs = 64\n", '[policy]\nunknown_usage = "allow"\n',
-    ],
-)  # fmt: skip
-def test_settings_that_loosen_wait(clone: Clone, settings: str) -> None:
-    clone.write(settings)
-    code, said = clone.do("run", "prd.md", "--verify", CHECK)
-    assert (code, "are not trusted yet" in said) == (10, True)
+    ):  # fmt: skip
+        clone.write(settings)
+        code, said = clone.ask("run", "prd.md", "--verify", CHECK)
+        if (code, "are not trusted yet" in said) != (10, True):
+            wrong.append(settings)
+    assert wrong == []
 
 
 def test_flags_in_place_of_every_setting_need_no_word(clone: Clone) -> None:
@@ -171,68 +196,56 @@ def test_a_setting_below_one_of_the_users_own_is_measured_by_that(clone: Clone) 
     own = Path(clone.env["XDG_CONFIG_HOME"]) / "santiago" / "santiago.toml"
     own.parent.mkdir(parents=True)
     own.write_text('[policy]\ndoubts = "refuse"\n')
-    code, said = clone.do("run", "prd.md", "--agent", "true", "--verify", CHECK)
+    code, said = clone.ask("run", "prd.md", "--agent", "true", "--verify", CHECK)
     assert (code, "policy.doubts" in said) == (10, True)
 
 
 def test_looking_never_asks(clone: Clone) -> None:
-    assert clone.do("plan", "prd.md")[0] == 0
-    assert clone.do("run", "prd.md", "--dry-run")[0] == 0
-    for words in (("status",), ("config", "show"), ("show", "S1"), ("log",), ("clean",)):
-        assert clone.do(*words)[0] == 0, words
-    assert "are not trusted yet" in " ".join(clone.do("doctor")[1].split())
-    assert clone.happened == set()
+    looks = (
+        ("plan", "prd.md"), ("run", "prd.md", "--dry-run"), ("status",), ("config", "show"), ("show", "S1"), ("log",),
+        ("clean",),
+    )  # fmt: skip
+    assert [words for words in looks if clone.ask(*words)[0] != 0] == []
+    assert (clone.doubted, clone.happened) == (True, set())
 
 
 def test_planning_does_not_carry_settings_past_the_question(clone: Clone) -> None:
-    assert clone.do("plan", "prd.md")[0] == 0
+    assert clone.ask("plan", "prd.md")[0] == 0
     (planned,) = (clone.repo / ".santiago" / "runs").iterdir()
     execute = ("execute", "--input", f"{planned}/run-input.json", "--plan", f"{planned}/plan.json", "--out-dir")
     (clone.repo / "santiago.toml").unlink()
     for words in (("resume",), ("resume", str(planned)), (*execute, str(planned)), (*execute, "../elsewhere")):
-        code, said = clone.do(*words)
+        code, said = clone.ask(*words)
         assert (code, "run-input.json of r_" in said, clone.happened) == (10, True, set()), said
     assert clone.do("resume", "--trust-project")[0] == 0
     assert "agent" in clone.happened
 
 
 def test_going_on_with_a_run_is_held_to_the_settings_as_they_are_now(clone: Clone) -> None:
-    clone.write(clone.settings().replace("echo hello", "echo helo"))
+    clone.write(clone.settings(limits="[limits]\nstory_max_attempts = 1\n").replace("echo hello", "echo helo"))
     assert clone.do("run", "prd.md", "--trust-project")[0] in (10, 30)
     clone.write(clone.settings().replace("/notify", "/other"))
-    code, said = clone.do("resume", "--add-attempts", "1")
+    code, said = clone.ask("resume", "--add-attempts", "1")
     assert (code, "notify.command" in said) == (10, True)
     git(clone.repo, "branch", "mine")
-    assert clone.do("verify", "S1", "--from", "mine")[0] == 10
-    assert clone.do("accept", "S1", "--why", "x")[0] == 10
+    assert clone.ask("verify", "S1", "--from", "mine")[0] == 10
+    assert clone.ask("accept", "S1", "--why", "x")[0] == 10
     assert "other" not in clone.happened
     clone.do("accept", "S1", "--why", "x", "--trust-project")
     assert "other" in clone.happened
 
 
 def test_what_init_wrote_is_trusted(clone: Clone) -> None:
-    assert clone.do("init", "--force", "--no-try", "--verify", CHECK)[0] == 0
+    assert clone.ask("init", "--force", "--no-try", "--verify", CHECK)[0] == 0
     code, said = clone.do("run", "prd.md", "--agent", "sh -c 'echo hello > hello.txt'", "--sandbox", "off")
     assert code == 0, said
 
 
 def test_the_doctor_runs_no_checks_that_nobody_trusts(clone: Clone) -> None:
-    code, said = clone.do("doctor", "--checks")
+    code, said = clone.ask("doctor", "--checks")
     assert (code, "--trust-project" in said, clone.happened) == (10, True, set())
-    clone.do("doctor", "--checks", "--trust-project")
+    clone.ask("doctor", "--checks", "--trust-project")
     assert {"setup", "check"} <= clone.happened
-
-
-def test_trust_holds_for_one_repository_and_all_its_worktrees(clone: Clone, tmp_path: Path) -> None:
-    assert clone.do("run", "prd.md", "--trust-project")[0] == 0
-    git(clone.repo, "worktree", "add", "-q", str(tmp_path / "tree"), "main~0")
-    git(clone.repo, "clone", "-q", str(clone.repo), str(tmp_path / "other"))
-    clone.repo = tmp_path / "tree"
-    code, said = clone.do("run", "prd.md")
-    assert code == 0, said
-    clone.repo = tmp_path / "other"
-    code, said = clone.do("run", "prd.md")
-    assert code == 10, said
 
 
 def test_what_is_shown_does_nothing_to_the_terminal_and_hides_nothing(clone: Clone) -> None:
@@ -246,24 +259,25 @@ def test_where_the_word_cannot_be_written_down_it_holds_for_this_start(clone: Cl
     Path(clone.env["XDG_STATE_HOME"]).write_text("no folder")
     code, said = clone.do("run", "prd.md", "--trust-project")
     assert (code, "could not be noted" in said, clone.happened) == (0, True, EVERYTHING), said
-    assert clone.do("run", "prd.md")[0] == 10
+    assert clone.ask("run", "prd.md")[0] == 10
 
 
 # Links
 
 
-@pytest.mark.parametrize("linked", [".santiago", ".santiago/runs"])
 def test_a_link_where_runs_are_kept_is_refused_before_anything_is_written_through_it(
-    clone: Clone, tmp_path: Path, linked: str
+    clone: Clone, tmp_path: Path
 ) -> None:
     target = tmp_path / "target"
     git(tmp_path, "init", "-q", "target")
-    (clone.repo / linked).parent.mkdir(exist_ok=True)
-    (clone.repo / linked).symlink_to(target)
-    for words in (("run", "prd.md", "--trust-project"), ("plan", "prd.md"), ("init", "--force", "--no-try")):
-        code, said = clone.do(*words)
-        if words[0] != "init" or linked == ".santiago":
-            assert (code, said.count("error:"), "symbolic link" in said) == (30, 1, True), said
+    for linked in (".santiago", ".santiago/runs"):
+        (clone.repo / linked).parent.mkdir(exist_ok=True)
+        (clone.repo / linked).symlink_to(target)
+        for words in (("run", "prd.md", "--trust-project"), ("plan", "prd.md"), ("init", "--force", "--no-try")):
+            code, said = clone.ask(*words)
+            if words[0] != "init" or linked == ".santiago":
+                assert (code, said.count("error:"), "symbolic link" in said) == (30, 1, True), (linked, words, said)
+        (clone.repo / linked).unlink()
     assert [path.name for path in target.iterdir()] == [".git"]
     assert clone.happened == set()
 
@@ -271,13 +285,13 @@ def test_a_link_where_runs_are_kept_is_refused_before_anything_is_written_throug
 def test_a_linked_gitignore_of_ours_is_not_written_through(clone: Clone, tmp_path: Path) -> None:
     (clone.repo / ".santiago").mkdir()
     (clone.repo / ".santiago" / ".gitignore").symlink_to(tmp_path / "planted")
-    assert clone.do("plan", "prd.md")[0] == 0
+    assert clone.ask("plan", "prd.md")[0] == 0
     assert not (tmp_path / "planted").exists()
 
 
 def test_an_out_dir_behind_a_link_of_the_repository_is_refused(clone: Clone, tmp_path: Path) -> None:
     (tmp_path / "target").mkdir()
     (clone.repo / "build").symlink_to(tmp_path / "target")
-    code, said = clone.do("run", "prd.md", "--trust-project", "--out-dir", "build/out")
+    code, said = clone.ask("run", "prd.md", "--trust-project", "--out-dir", "build/out")
     assert (code, "symbolic link" in said) == (30, True)
     assert list((tmp_path / "target").iterdir()) == []

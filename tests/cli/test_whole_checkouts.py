@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 from tests.cli import greeter
 from tests.cli.fakes import PRD
-from tests.cli.inside import inside
-from tests.cli.santiago import santiago
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +29,7 @@ def test_with_lfs_work_lands_as_a_pointer_and_what_is_not_here_is_said(tmp_path:
     assert shown == f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize 6"
     assert greeter.git(repo, "show", f"{branch}:far.txt") == elsewhere.strip()
     assert (repo / ".git/lfs/objects" / oid[:2] / oid[2:4] / oid).read_bytes() == b"hello\n"
-    assert santiago("audit", cwd=repo, env=greeter.place(repo)).returncode == 0
+    assert greeter.looks(repo, "audit").returncode == 0
 
 
 def test_with_a_submodule_its_folder_is_empty_and_said_and_its_commit_stays(tmp_path: Path) -> None:
@@ -45,7 +43,7 @@ def test_with_a_submodule_its_folder_is_empty_and_said_and_its_commit_stays(tmp_
     branch = f"santiago/{greeter.out_dir(repo).name}"
     assert greeter.git(repo, "rev-parse", f"{branch}:sub") == greeter.git(source, "rev-parse", "HEAD")
     (repo / "santiago.toml").write_text(f'{SETTINGS}[workspace]\nsetup = ["git submodule update --init"]\n')
-    dry = inside("run", "prd.md", "--dry-run", "--trust-commands", cwd=repo, env=greeter.place(repo))
+    dry = greeter.looks(repo, "run", "prd.md", "--dry-run", "--trust-commands")
     assert (dry.returncode, "submodule" in dry.stderr) == (0, False), "who sees to them needs no word"
 
 
