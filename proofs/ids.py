@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tests.planner.test_compile import added_at
 
-from proofs.telling import outcome
+from proofs.telling import options, outcome
 from santiago.planner import readers
 from santiago.planner.source import Source
 
@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from proofs.figures import Measured
 
 
-def run(_: list[str]) -> list[Measured]:
-    wrong = []
-    places = list(product(range(101), (True, False)))
+def run(arguments: list[str]) -> list[Measured]:
+    parser = options("ids", places=0)
+    parser.add_argument("--places", type=int, default=101, help="at how many places a requirement is added")
+    chosen, wrong = parser.parse_args(arguments), list[str]()
+    places = list(product(range(chosen.places), (True, False)))
     for place, ids in places:
         kept, now = added_at(place, ids=ids)
         if now != {**now, **kept} or [now[title] for title in now if title not in kept] != ["S101"]:

@@ -73,7 +73,7 @@ PROOFS = (
         rows={"parity": "random plans with real git, one job against eight: the same completions, commit subjects and tree"},
     ),
     Measurement(
-        command="python -m proofs ids", paths=(*_packages("planner contract"), "proofs/ids.py"),
+        command="python -m proofs ids", short="--places 5", paths=(*_packages("planner contract"), "proofs/ids.py"),
         rows={"ids": "one requirement added at each place of a hundred, with and without ids: no other is renamed; 100,000 boxes are read"},
     ),
     Measurement(

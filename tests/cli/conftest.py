@@ -2,31 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
 from tests.cli import greeter, iterating
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _python3_itself() -> Iterator[None]:
-    """Let checks find `python3` where it is: a shim that looks for it first costs more than most of them."""
-    asked = subprocess.run(
-        ["python3", "-c", "import sys; print(sys.executable)"], capture_output=True, text=True, check=True
-    )
-    folder = os.path.dirname(asked.stdout.strip())
-    with pytest.MonkeyPatch.context() as patch:
-        if shutil.which("python3") != os.path.join(folder, "python3"):
-            patch.setenv("PATH", folder, prepend=os.pathsep)
-        yield
 
 
 class Done(NamedTuple):
