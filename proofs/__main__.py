@@ -20,6 +20,7 @@ NAMES = (
     "mutations",
     "faults",
     "board",
+    "adversaries",
 )
 
 

@@ -47,7 +47,6 @@ def test_a_log_whose_end_was_cut_off_is_refused_and_nothing_is_done_again(tmp_pa
         assert log.read_bytes() == kept
     log.write_bytes(whole)
     git(repo, "branch", "-D", f"santiago/{out_dir(repo).name}")
-    assert santiago("audit", cwd=repo, env=place(repo)).returncode != 0
     assert santiago("resume", cwd=repo, env=place(repo)).returncode == 0
     assert git(repo, "show", f"santiago/{out_dir(repo).name}:hello.txt") == "hello"
     assert santiago("audit", cwd=repo, env=place(repo)).returncode == 0
