@@ -21,6 +21,7 @@ NAMES = (
     "faults",
     "board",
     "adversaries",
+    "pages",
 )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.agents.install import PROGRAMS
 
-TESTS = ("tests/agents/test_stories.py", "tests/agents/test_faults.py")
+TESTS = ("tests/agents/test_stories.py", "tests/agents/test_steps.py", "tests/agents/test_faults.py")
 
 
 def run(arguments: list[str]) -> int:

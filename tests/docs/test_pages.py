@@ -1,7 +1,11 @@
-"""Every command line that a page shows is run, and prints what the page shows."""
+"""Every command line that a page shows is run, and prints what the page shows.
+
+The tests type most pages; those whose commands other pages type as well are typed by `python -m proofs pages`.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -39,13 +43,30 @@ def fences() -> list[tuple[Path, Fence]]:
     return [(page, part) for page in pages() for part in read(page) if isinstance(part, Fence)]
 
 
+COMMAND = re.compile(r"\bsantiago ((?:queue )?[a-z][a-z-]*)")
+IN_PROOFS = {"agents.md", "changing-the-document.md", "no-commands.md", "recipes.md"}
+"""Pages that `python -m proofs pages` types, and not the tests."""
+
+
 def played() -> list[Path]:
     """Return the pages that have something to run."""
     return sorted({page for page, fence in fences() if fence.commands and "not run" not in fence.marks})
 
 
+def commands(page: Path) -> set[str]:
+    """Return the commands of santiago that a page types."""
+    typed = [command.text for part in read(page) if isinstance(part, Fence) for command in part.commands]
+    return {name for text in typed for name in COMMAND.findall(text)}
+
+
+def test_every_command_of_a_page_that_only_a_proof_types_is_typed_on_a_page_of_the_tests() -> None:
+    here = set().union(*(commands(page) for page in played() if page.name not in IN_PROOFS))
+    missing = {page.name: commands(page) - here for page in played() if page.name in IN_PROOFS}
+    assert missing == dict.fromkeys(IN_PROOFS, set())
+
+
 @pytest.mark.skipif(FENCE not in ("bubblewrap", "namespaces"), reason="pages show runs inside a sandbox")
-@pytest.mark.parametrize("page", played(), ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [page for page in played() if page.name not in IN_PROOFS], ids=lambda page: page.name)
 def test_what_a_page_shows_is_what_is_printed(page: Path, tmp_path: Path) -> None:
     wrong = [typed for typed in play(page, tmp_path) if not typed.is_right]
     assert not wrong, "\n\n".join(map(str, wrong))
