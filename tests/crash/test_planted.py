@@ -28,9 +28,14 @@ NOTICED_BY: dict[str, tuple[Callable[[Place], list[str]], str]] = {
     "done_before_integrated": (_dying(Death("before", 1, kind="put note.txt")), "is done, but not on the branch"),
     "sync_error_swallowed": (lambda here: probes.failing_syncs(here, (6,)), "failed, and the run ended with 0"),
     "temporaries_stay": (probes.rubbish, "left behind: "),
-    "cut_work_not_disowned": (lambda here: probes.work_that_may_be_cut(here, ["restore"]), "after a death at restore: failed"),
+    "cut_work_not_disowned": (
+        lambda here: probes.work_that_may_be_cut(here, ["restore"]),
+        "after a death at restore: failed",
+    ),
 }
 """The probe that notices each bug, where it shows, and what is said then."""
+
+pytestmark = pytest.mark.xdist_group("planted bugs")
 
 
 @pytest.fixture(scope="module")

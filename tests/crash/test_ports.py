@@ -13,6 +13,8 @@ from tests.crash.sweeps import Death, Place, many, of_each_kind, place, together
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.xdist_group("deaths at ports")
+
 
 @pytest.fixture(scope="module")
 def places() -> Iterator[list[Place]]:
