@@ -56,8 +56,10 @@ class Boarded:
 
     def _loop(self, death: Death) -> Report:
         words = ["loop", "--trust-commands", "--trust-project", "--no-input"]
-        how = {"when": death.when, "at": death.at, "kind": death.kind}
-        return self.nursery._give(Order(top=str(self.top), arguments=words, folder=str(self.repo), **how))
+        order = Order(
+            top=str(self.top), arguments=words, folder=str(self.repo), when=death.when, at=death.at, kind=death.kind
+        )
+        return self.nursery._give(order)
 
     def _reset(self) -> None:
         shutil.rmtree(self.repo, ignore_errors=True)

@@ -6,7 +6,7 @@ import json
 import shutil
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,8 +104,10 @@ class Planned:
         return self._give(*words, death=death)
 
     def _give(self, *words: str, death: Death | None = None) -> Report:
-        how = {"when": death.when, "at": death.at, "kind": death.kind} if death else {}
-        return self.nursery._give(Order(top=str(self.top), arguments=list(words), **how))
+        order = Order(top=str(self.top), arguments=list(words))
+        if death:
+            order = replace(order, when=death.when, at=death.at, kind=death.kind)
+        return self.nursery._give(order)
 
     def _reset(self) -> None:
         shutil.rmtree(self.repo, ignore_errors=True)
