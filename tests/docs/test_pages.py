@@ -110,6 +110,7 @@ def test_no_fence_hides_a_command_from_the_tests() -> None:
         (["a", "b"], ["a"], False),
         (["10:20:08 ok  S1 (1.6 s)"], ["11:30:09 ok  S1 (12 s)"], True),
         (["r_20261117_102006 at 85b6bcd37c14"], ["r_20270101_000000_2 at 0000bcd37c14"], True),
+        (["do r_20261117_102006   # a", "pr   # b"], ["do r_20261117_102006_2   # a", "pr     # b"], True),
         (["2 done of 5"], ["3 done of 5"], False),
         (["S1 attempt 1 of 4"], ["S1 attempt 2 of 4"], False),
     ],
