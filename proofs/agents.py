@@ -16,7 +16,7 @@ from proofs.suite import counted
 if TYPE_CHECKING:
     from proofs.figures import Measured
 
-TESTS = ["tests/agents/test_stories.py", "tests/agents/test_faults.py"]
+TESTS = ["tests/agents/test_stories.py", "tests/agents/test_steps.py", "tests/agents/test_faults.py"]
 
 
 def run(arguments: list[str]) -> list[Measured]:

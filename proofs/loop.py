@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.crash.boarded import WHENS, boarded
+from tests.crash.sweeps import Death
 
 from proofs.telling import options, outcome
 
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 def run(arguments: list[str]) -> list[Measured]:
     chosen = options("loop", step=2, places=0).parse_args(arguments)
     with boarded() as place:
-        every = [(when, at) for at in range(1, place.count() + 1, chosen.step) for when in WHENS]
-        tallies = [place.episode(when, at) for when, at in every]
+        every = [Death(when, at) for at in range(1, sum(place.kinds().values()) + 1, chosen.step) for when in WHENS]
+        tallies = [place.episode(death) for death in every]
     died = sum(tally.deaths for tally in tallies)
     violations = [wrong for tally in tallies for wrong in tally.violations]
     # How often the board's files are written depends on the time, so the last deaths may come after the end.

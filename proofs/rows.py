@@ -127,6 +127,14 @@ PROOFS = (
         rows={"mutations-two-stories": "broken real commits in two stories: the first eases the tests, the second breaks the source: none may end done"},
     ),
     Measurement(
+        command="python -m proofs adversaries", short="--only leaves_a_program", paths=(*RUN, "tests/adversaries", "proofs/adversaries.py"),
+        rows={"adversaries": "every [lying or hostile agent](adversaries.md), with and without a sandbox: each ends as the page says"},
+    ),
+    Measurement(
+        command="python -m proofs pages", short="--only plan.md", paths=("src/santiago", "docs", "tests/docs", "proofs/pages.py"),
+        rows={"pages": "every command of README and every page of docs, typed from top to bottom: it prints what the page shows"},
+    ),
+    Measurement(
         command="python -m proofs agents", short="claude --tests tests/agents/test_stories.py", paths=(*RUN, "tests/agents", "proofs/agents.py"),
         rows={"agents": "Claude Code, Codex, OpenCode and Gemini CLI, the real programs: stories, time-outs, [every fault](agents-faults.md) (needs npm)"},
     ),

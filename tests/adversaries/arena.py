@@ -129,6 +129,21 @@ def trial(adversary: Adversary, fence: Fence, template: Path, place: Path) -> En
     )  # fmt: skip
 
 
+def wrong_with(adversary: Adversary, fence: Fence, ending: Ending) -> list[str]:
+    """Return what is not as it must be with how a trial ended."""
+    is_false = ending.reason == "done" and not ending.true
+    is_unseen = bool(adversary.unseen) and adversary.ends_in(fence) == "done"
+    found = {
+        "a crash": ending.exit_code == 70 or "Traceback" in ending.words,
+        "a false done": is_false and not is_unseen,
+        "it is seen now: say so, without `unseen`": is_unseen and not is_false,
+        f"{ending.reason}, expected {adversary.ends_here(fence)}": ending.reason != adversary.ends_here(fence),
+        f"still alive: {ending.alive}": bool(ending.alive),
+        "santiago ran what an agent planted": ending.mark.exists(),
+    }
+    return [what for what, is_so in found.items() if is_so]
+
+
 def _dress(repo: Path, adversary: Adversary) -> None:
     for name in adversary.without:
         (repo / name).unlink()
@@ -177,7 +192,7 @@ def _environment(place: Path) -> dict[str, str]:
     rustup = os.environ.get("RUSTUP_HOME", str(Path.home() / ".rustup"))
     return {
         "PATH": path, "RUSTUP_HOME": rustup, "HOME": f"{place}/home", "XDG_CACHE_HOME": f"{place}/cache", "PYTHONPATH": source,
-        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_CONFIG_GLOBAL": "/dev/null", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
     }  # fmt: skip
 
 

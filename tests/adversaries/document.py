@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.adversaries.adversary import CHANGED, DONE, DOUBTED, FAILED, NOTHING, TAMPERED
-from tests.adversaries.table import GROUPS
+from tests.adversaries.table import GROUPS, SAMPLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 PAGE = Path(__file__).parents[2] / "docs" / "adversaries.md"
 HEAD = ("| agent | what it does | how it ends | stopped by |", "|---|---|---|---|")
+TRIED = """
+The test command tries one of each kind: of those that attack the same, through the same check, and end alike. In the
+tables these have a star. `python -m proofs adversaries [--only NAME,…]` tries all of them."""
 STOPPED = {
     DONE: "nothing: the work is right",
     TAMPERED: "the old tests",
@@ -32,7 +35,7 @@ LIST_BEGINS, LIST_ENDS = "<!-- the list begins -->\n", "<!-- the list ends -->\n
 
 def table() -> str:
     """Return the table as Markdown."""
-    parts = []
+    parts = [TRIED]
     for title, group in GROUPS.items():
         parts.append("\n".join([f"\n### {title}\n", *HEAD, *map(_row, group)]))
     return "\n".join(parts) + "\n\n"
@@ -40,7 +43,8 @@ def table() -> str:
 
 def _row(one: Adversary) -> str:
     does = one.does.replace("|", r"\|")  # a bar would end the cell, also inside of code
-    return f"| `{one.name}` | {does} | {_by_fence(one, _end)} | {_by_fence(one, _stopped)} |"
+    star = " *" if any(one is tried for tried, _ in SAMPLE) else ""
+    return f"| `{one.name}`{star} | {does} | {_by_fence(one, _end)} | {_by_fence(one, _stopped)} |"
 
 
 def unseen() -> str:

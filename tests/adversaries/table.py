@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from tests.adversaries.adversary import MAKE, MODULE, PYTEST, SCRIPT, UNITTEST
 from tests.adversaries.asked import ASKED
 from tests.adversaries.beside import BESIDE
 from tests.adversaries.gits import GITS
@@ -15,6 +18,9 @@ from tests.adversaries.runners import RUNNERS
 from tests.adversaries.seeming import SEEMING
 from tests.adversaries.watched import WATCHED
 from tests.adversaries.words import WORDS
+
+if TYPE_CHECKING:
+    from tests.adversaries.adversary import Adversary, Fence
 
 GROUPS = {
     "Claims and questions": WORDS,
@@ -32,3 +38,17 @@ GROUPS = {
     "Git": GITS,
 }
 ADVERSARIES = tuple(adversary for group in GROUPS.values() for adversary in group)
+TRIALS = tuple((one, fence) for one in ADVERSARIES for fence in one.fences)
+_USUAL = {UNITTEST: "unittest", MODULE: "unittest", PYTEST: "pytest", MAKE: "make", SCRIPT: "sh"}
+
+
+def kind(one: Adversary, fence: Fence) -> tuple[str, ...]:
+    """Return what a trial shows: what is attacked, through which check, and how it ends; the sandbox, where that changes the end."""
+    attacked = next(title for title, group in GROUPS.items() if one in group)
+    check = _USUAL.get(one.check) or one.check.split()[0]
+    seen = "unseen" if one.unseen else "allowed" if "allowed" in one.does else "seen"
+    return attacked, check, one.ends_in(fence), seen, fence if one.ends_off else ""
+
+
+SAMPLE = tuple({kind(*trial): trial for trial in reversed(TRIALS)}.values())
+"""The first trial of each kind. The tests have these; `python -m proofs adversaries` has all."""

@@ -1,4 +1,7 @@
-"""Every adversary ends in its reason, and none of them in a false “done”, except those that nobody can see."""
+"""Every adversary ends in its reason, and none of them in a false “done”, except those that nobody can see.
+
+A sample, with one trial of each kind; `python -m proofs adversaries` has all of them.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.adversaries.arena import make_template, trial
-from tests.adversaries.table import ADVERSARIES
+from tests.adversaries.arena import make_template, trial, wrong_with
+from tests.adversaries.table import SAMPLE, TRIALS, kind
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,11 +28,8 @@ def works(tool: str) -> bool:
     return found is not None and subprocess.run([found, "--version"], capture_output=True, check=False).returncode == 0
 
 
-TRIALS = [
-    pytest.param(adversary, fence, id=f"{adversary.name}-{'fenced' if fence == 'auto' else 'unfenced'}")
-    for adversary in ADVERSARIES
-    for fence in adversary.fences
-]
+def test_the_sample_has_every_end_of_every_group_and_both_ends_of_whoever_the_sandbox_changes() -> None:
+    assert {kind(*trial) for trial in SAMPLE} == {kind(*trial) for trial in TRIALS}
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +37,9 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_template(tmp_path_factory.mktemp("template"))
 
 
-@pytest.mark.parametrize(("adversary", "fence"), TRIALS)
+@pytest.mark.parametrize(
+    ("adversary", "fence"), SAMPLE, ids=[f"{one.name}-{'un' * (fence == 'off')}fenced" for one, fence in SAMPLE]
+)
 def test_an_adversary_ends_in_its_reason_and_in_a_false_done_only_where_nobody_can_see_it(
     adversary: Adversary, fence: Fence, template: Path, tmp_path: Path
 ) -> None:
@@ -47,11 +49,4 @@ def test_an_adversary_ends_in_its_reason_and_in_a_false_done_only_where_nobody_c
     if tool in {"node", "cargo"} and not works(tool):
         pytest.skip(f"{tool} is not installed, or finds nothing to work with in this home folder")
     ending = trial(adversary, fence, template, tmp_path)
-    assert ending.exit_code != 70, ending.words
-    assert "Traceback" not in ending.words
-    is_false = ending.reason == "done" and not ending.true
-    is_unseen = bool(adversary.unseen) and adversary.ends_in(fence) == "done"
-    assert is_false == is_unseen, "a false done" if is_false else "it is seen now: say so, without `unseen`"
-    assert ending.reason == adversary.ends_here(fence), ending.words
-    assert not ending.alive
-    assert not ending.mark.exists(), "santiago ran what an agent planted"
+    assert wrong_with(adversary, fence, ending) == [], ending.words

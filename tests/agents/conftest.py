@@ -13,9 +13,18 @@ _failed: dict[str, InstallError] = {}
 @pytest.fixture(params=chosen())
 def agent(request: pytest.FixtureRequest) -> str:
     """Return the name of an agent whose program is there; what npm cannot fetch is an error and no skip."""
+    return _there(str(request.param))
+
+
+@pytest.fixture
+def all_agents() -> list[str]:
+    """Return the names of all agents that are asked for, for what they can do at once because it mostly waits."""
+    return [_there(name) for name in chosen()]
+
+
+def _there(name: str) -> str:
     if not have_npm():
         pytest.skip(NO_NPM)
-    name = str(request.param)
     if name in _failed:
         raise _failed[name]
     try:

@@ -95,6 +95,14 @@ _TABLE: dict[str, tuple[Reason | None, ...]] = {
 
 TABLE = {agent: {case: row[column] for case, row in _TABLE.items()} for column, agent in enumerate(AGENTS)}
 """For each agent the reason that a fault ends in; None where the work gets done all the same."""
+
+
+def sample(agent: str) -> tuple[Case, ...]:
+    """Return the first case of each reason that an agent's faults end in."""
+    first = {reason: case for case, reason in reversed(TABLE[agent].items())}
+    return tuple(case for case in CASES if case.name in first.values())
+
+
 FREE = frozenset({_LOGIN, _MODEL, _LIMIT, _AWAY, _ASKED})
 """The reasons that spend no attempt: what happened says nothing about the work."""
 TELLS_WHEN = frozenset({"claude", "opencode", "gemini"})

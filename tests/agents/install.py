@@ -110,6 +110,11 @@ def _fetch(program: Program, place: Path) -> None:
     raise InstallError(f"cannot install {wanted}: {why}\n{said}")
 
 
+def is_whole() -> bool:
+    """Whether every cell of every table is wanted: somebody named programs, as `python -m proofs agents` does."""
+    return "SANTIAGO_TEST_AGENTS" in os.environ
+
+
 def chosen() -> list[str]:
     """Return the programs to test with: the two that start fastest, or those that somebody named."""
     return os.environ.get("SANTIAGO_TEST_AGENTS", "claude codex").split()

@@ -1,4 +1,4 @@
-"""Claude Code works a board off: one request of three stories, one of them a scientist's, from the inbox to the archive."""
+"""Claude Code works a board off: one request of two stories, one of them a scientist's, from the inbox to the archive."""
 
 from __future__ import annotations
 
@@ -41,21 +41,10 @@ Depends on: R1
 - [ ] hello.txt says Hello
 
 **Verification:** `grep Hello hello.txt`
-
-### R3: Say goodbye
-
-Depends on: R1
-
-**Files:** `bye.txt`
-
-- [ ] bye.txt says Goodbye
-
-**Verification:** `grep Goodbye bye.txt`
 """
 DOES = {
     "Which greeting": "echo Hello > study.md",
     "Say hello": "echo Hello > hello.txt",
-    "Say goodbye": "echo Goodbye > bye.txt",
 }
 
 
@@ -66,7 +55,7 @@ def plays(prompt: str) -> Acts:
     return [Shell(DOES[first]), Say("Done.")]
 
 
-def test_a_request_with_a_scientists_ticket_before_two_others_is_archived(tmp_path: Path) -> None:
+def test_a_request_with_a_scientists_ticket_before_a_developers_is_archived(tmp_path: Path) -> None:
     """Board lines 37 to 43 with a real program: the scientist goes first, everybody is judged, the planner accepts."""
     if not have_npm():
         pytest.skip(NO_NPM)
@@ -85,9 +74,9 @@ def test_a_request_with_a_scientists_ticket_before_two_others_is_archived(tmp_pa
     with open_board(repo, {}) as opened, opened.store.reading() as at:
         done = [(card.id, card.role, card.attempt_count) for card in at.cards("done")]
     assert done == [
-        ("REQ-1.S1", "scientist", 1), ("REQ-1.S2", "developer", 1), ("REQ-1.S3", "developer", 1), ("REQ-1", "developer", 0),
+        ("REQ-1.S1", "scientist", 1), ("REQ-1.S2", "developer", 1), ("REQ-1", "developer", 0),
     ]  # fmt: skip
-    assert greeter.git(repo, "show", "santiago/REQ-1:bye.txt") == "Goodbye"
+    assert greeter.git(repo, "show", "santiago/REQ-1:hello.txt") == "Hello"
     assert not [
         path for path in (repo / ".santiago").rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()
     ]

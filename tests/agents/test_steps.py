@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from santiago.app.loading import load
 from santiago.contract.phases import RunPhase
 from santiago.process import sandbox
 from tests.agents import story
 from tests.agents.homes import home
+from tests.agents.install import chosen, is_whole
 from tests.agents.model import Model
 from tests.agents.running import SECONDS, surroundings
 from tests.agents.script import Acts, Read, Say, Shell, Write
@@ -29,6 +32,7 @@ def plays(prompt: str) -> Acts:
     return [Read("greet.py"), Write("greet.py", story.RIGHT), Say("Done.")]
 
 
+@pytest.mark.parametrize("agent", chosen() if is_whole() else ["codex"], indirect=True)
 def test_a_real_agents_plan_is_adjusted_approved_carried_out_and_validated(agent: str, tmp_path: Path) -> None:
     repo = story.make(tmp_path / "repo")
     with Model(plays) as model, home(agent, model.url) as folders:

@@ -12,7 +12,7 @@ from santiago.contract.reasons import ExitCode
 from tests.agents import story
 from tests.agents.faults import WAIT
 from tests.agents.homes import KEY
-from tests.agents.install import PROGRAMS
+from tests.agents.install import PROGRAMS, is_whole
 from tests.agents.model import Model
 from tests.agents.running import carry_out
 from tests.agents.script import Fault, Shell
@@ -36,10 +36,17 @@ def test_an_agent_repairs_its_work_after_the_critique_and_its_usage_is_known(age
     assert _files_with(KEY, ran.out_dir) == []
 
 
-def test_nothing_of_an_agent_that_was_ended_in_its_shell_tool_is_alive(agent: str, tmp_path: Path) -> None:
+def test_nothing_of_an_agent_that_was_ended_in_its_shell_tool_is_alive(all_agents: list[str], tmp_path: Path) -> None:
     """Bounded: time is up while the tool runs; also what it started in a session of its own is dead, fence or no fence."""
-    with ThreadPoolExecutor() as pool:  # they mostly wait
-        list(pool.map(lambda fence: _ended_in_its_tool(agent, tmp_path / fence / "repo", fence), ("auto", "off")))
+    fences = ("auto", "off")
+    every = [(agent, fence) for agent in all_agents for fence in fences]
+    with ThreadPoolExecutor(2) as pool:  # they mostly wait
+        ends = [
+            pool.submit(_ended_in_its_tool, agent, tmp_path / agent / fence / "repo", fence)
+            for agent, fence in (every if is_whole() else zip(all_agents, fences, strict=False))
+        ]
+        for end in ends:
+            end.result()
 
 
 def _ended_in_its_tool(agent: str, place: Path, fence: str) -> None:

@@ -6,7 +6,6 @@ import shutil
 import tempfile
 from collections import Counter
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from santiago.contract.board import BoardEvent
 from tests.board.desk import REQUEST
 from tests.cli import greeter
 from tests.crash.nursery import Nursery, Order, Report, When
+from tests.crash.sweeps import Death, Tally
 from tests.crash.world import memory_folder
 
 if TYPE_CHECKING:
@@ -27,42 +27,39 @@ STARTS = 6
 STORIES = ("S1", "S2", "S3")
 
 
-@dataclass
-class Tally:
-    deaths: int = 0
-    violations: list[str] = field(default_factory=list)
-
-
 class Boarded:
     """A repository with one request of three stories on its board."""
 
     def __init__(self, nursery: Nursery, top: Path) -> None:
         self.nursery, self.top, self.repo = nursery, top, top / "repo"
 
-    def count(self) -> int:
-        """Return how often anything is recorded in a loop that nobody disturbs."""
+    def kinds(self) -> dict[str, int]:
+        """Return what is recorded, and how often, in a loop that nobody disturbs."""
         self._reset()
-        report = self._loop("committed", 0)
+        report = self._loop(Death("committed", 0))
         assert report.code == 0, report.words
-        return report.count
+        return report.kinds
 
-    def episode(self, when: When, at: int) -> Tally:
-        """Come through with one death."""
+    def episode(self, *deaths: Death) -> Tally:
+        """Come through with these deaths."""
         self._reset()
-        tally = Tally()
-        for number in range(STARTS):
-            report = self._loop(when, at) if number == 0 else self._loop("", 0)
+        tally, told = Tally(), ", ".join(map(str, deaths))
+        for death in (*deaths, *[Death("", 0)] * STARTS):
+            report = self._loop(death)
             tally.deaths += report.code == 137
             if report.code != 137:
                 break
         if report.code != 0:
-            tally.violations.append(f"{when} {at}: the loop ended with {report.code}: {report.words[-500:]}")
-        tally.violations += [f"{when} {at}: {wrong}" for wrong in self._wrong()]
+            tally.violations.append(f"{told}: the loop ended with {report.code}: {report.words[-500:]}")
+        tally.violations += [f"{told}: {wrong}" for wrong in self._wrong()]
         return tally
 
-    def _loop(self, when: When, at: int) -> Report:
+    def _loop(self, death: Death) -> Report:
         words = ["loop", "--trust-commands", "--trust-project", "--no-input"]
-        return self.nursery._give(Order(top=str(self.top), arguments=words, when=when, at=at, folder=str(self.repo)))
+        order = Order(
+            top=str(self.top), arguments=words, folder=str(self.repo), when=death.when, at=death.at, kind=death.kind
+        )
+        return self.nursery._give(order)
 
     def _reset(self) -> None:
         shutil.rmtree(self.repo, ignore_errors=True)

@@ -58,16 +58,19 @@ class Gated:
         """Run from the beginning through these deaths to the end, answering what is open."""
         self.world.reset()
         self.said.clear()
-        tally, told, acknowledged, died = Tally(), ", ".join(f"{one.when} {one.at}" for one in deaths[:3]), 0, 0
+        tally, told, acknowledged, died = Tally(), ", ".join(map(str, deaths[:3])), 0, 0
+        waiting = [one for one in deaths if one.kind]
         for _ in range(MOST_STARTS):
             written = len(events_of(self.world))
-            death = next((one for one in deaths if one.at > max(written, died)), None)
+            numbered = (one for one in deaths if not one.kind and one.at > max(written, died))
+            death = waiting[0] if waiting else next(numbered, None)
             report = self._start(death)
             tally.runs += 1
             acknowledged = max(acknowledged, report.acknowledged)
             if report.code == 137:
                 tally.deaths += 1
                 died = death.at if death else 0
+                waiting = waiting[1:]
                 tally.violations += [f"{told}: {what}" for what in after_death(self.world, acknowledged)]
             elif report.code != WAITS:
                 break
@@ -83,7 +86,7 @@ class Gated:
     def _start(self, death: Death | None) -> Report:
         if death is None:
             return self.nursery.run(self.world)
-        return self.nursery.run(self.world, when=death.when, at=death.at, all=death.all)
+        return self.nursery.run(self.world, when=death.when, at=death.at, kind=death.kind, all=death.all)
 
     def _answer(self) -> str:
         """Answer what is open; return what is wrong where nothing is, or where an answer was not taken up."""

@@ -10,13 +10,16 @@ import ctypes
 import errno
 import json
 import os
+import re
 import select
 import signal
 import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from dataclasses import asdict, dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from santiago.artifacts.log import LIGHT
@@ -26,7 +29,7 @@ from tests.crash.world import ROOT, World
 from tests.forked import preload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 SECONDS = 180
 When = Literal[
@@ -48,6 +51,8 @@ class Order:
     when: When = ""
     at: int = 0
     """The number of the effect, event or system call at which it dies; 0 only counts them."""
+    kind: str = ""
+    """Only effects of this kind count, as `Report.kinds` names them."""
     all: bool = False
     """Everything that it started dies with it, as when a container is stopped."""
     plant: str = ""
@@ -63,6 +68,8 @@ class Report:
     code: int
     count: int
     """Effects or system calls up to the end."""
+    kinds: dict[str, int]
+    """Effects of each kind up to the end, in the order in which they first came."""
     where: str
     """The effect that it died at."""
     acknowledged: int
@@ -92,12 +99,12 @@ class Nursery:
         self.process.wait()
 
     def run(
-        self, world: World, jobs: int = 1, *, when: When = "", at: int = 0, all: bool = False, plant: str = "",
-        library: str = "", cut: str = "",
+        self, world: World, jobs: int = 1, *, when: When = "", at: int = 0, kind: str = "", all: bool = False,
+        plant: str = "", library: str = "", cut: str = "",
     ) -> Report:  # fmt: skip
         """Have santiago execute the world's run until it ends or dies."""
         order = Order(
-            top=str(world.top), arguments=world.arguments(jobs), when=when, at=at, all=all, plant=plant,
+            top=str(world.top), arguments=world.arguments(jobs), when=when, at=at, kind=kind, all=all, plant=plant,
             library=library, cut=cut,
         )  # fmt: skip
         return self._give(order)
@@ -136,7 +143,7 @@ class Ports:
 
     def __init__(self, order: Order, wire: Wire) -> None:
         self.order, self.wire = order, wire
-        self.count = 0
+        self.kinds: Counter[str] = Counter()
         self.lock = threading.Lock()
 
     def install(self) -> None:
@@ -162,10 +169,13 @@ class Ports:
                 for name in names:
                     setattr(owner, name, self._wrapped(name, getattr(owner, name)))
 
-    def _next(self) -> int:
+    def _is_due(self, kind: str) -> bool:
+        """Count an effect; say whether it is the one to die at."""
         with self.lock:
-            self.count += 1
-            return self.count
+            self.kinds[kind] += 1
+            if self.order.kind:
+                return kind == self.order.kind and self.kinds[kind] == self.order.at
+            return self.kinds.total() == self.order.at
 
     def _telling(self, real: Callable[..., Any]) -> Callable[..., Any]:
         def append(store: Any, events: Any) -> None:
@@ -177,7 +187,9 @@ class Ports:
 
     def _at_event(self, real: Callable[..., Any]) -> Callable[..., Any]:
         def append(store: Any, events: Any) -> None:
-            hit = any(event.seq == self.order.at for event in events)
+            due = [self._is_due(event.event) for event in events]
+            # Numbers of events go on from start to start.
+            hit = any(due) if self.order.kind else any(event.seq == self.order.at for event in events)
             if hit and self.order.when == "unrecorded":
                 self.die("append")
             real(store, events)
@@ -188,18 +200,18 @@ class Ports:
 
     def _recording(self, real: Callable[..., Any]) -> Callable[..., Any]:
         def record(*arguments: Any) -> None:
-            number = self._next()
-            if number == self.order.at and self.order.when == "uncommitted":
+            hit = self._is_due(_record(*arguments))
+            if hit and self.order.when == "uncommitted":
                 self.die("record")
             real(*arguments)
-            if number == self.order.at:
+            if hit:
                 self.die("record")
 
         return record
 
     def _torn(self, real: Callable[..., Any]) -> Callable[..., Any]:
         def write_all(handle: int, content: bytes) -> None:
-            if self._next() == self.order.at:
+            if self._is_due(_file(handle)):
                 os.write(handle, content[: len(content) // 2])
                 self.die("write")
             real(handle, content)
@@ -208,7 +220,7 @@ class Ports:
 
     def _failing(self, real: Callable[..., Any]) -> Callable[..., Any]:
         def fdatasync(handle: int) -> None:
-            if self._next() == self.order.at:
+            if self._is_due(""):
                 raise OSError(errno.EIO, os.strerror(errno.EIO))
             real(handle)
 
@@ -216,22 +228,44 @@ class Ports:
 
     def _wrapped(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def effect(*arguments: Any, **options: Any) -> Any:
-            number = self._next()
-            if self.order.when == "before" and number == self.order.at:
+            hit = self._is_due(_effect(name, arguments))
+            if hit and self.order.when == "before":
                 self.die(name)
             answer = real(*arguments, **options)
-            if self.order.when == "after" and number == self.order.at:
+            if hit and self.order.when == "after":
                 self.die(name)
             return answer
 
         return effect
 
     def die(self, name: str) -> None:
-        self.wire.say(where=name)
+        self.wire.say(where=name, kinds=self.kinds)
         if self.order.cut:
             cut(self.order.cut)
         os.kill(os.getpid(), signal.SIGKILL)
         time.sleep(60)
+
+
+def _effect(name: str, arguments: Sequence[Any]) -> str:
+    """Return the kind of an effect: what is done, and with which event or file."""
+    match name:
+        case "append":
+            return " ".join([name, *(str(event.event) for event in arguments[1])])
+        case "put":
+            return f"{name} {PurePath(arguments[1]).name}"
+    return name
+
+
+def _record(keeper: Any, events: Sequence[Any] = ()) -> str:
+    """Return the kind of what a run records with these events, or the board with the last of its own."""
+    if events:
+        return _effect("append", (keeper, events))
+    return f"board {keeper.execute('SELECT event FROM events ORDER BY seq DESC LIMIT 1').fetchone()[0]}"
+
+
+def _file(handle: int) -> str:
+    """Return the name of an open file, without what a number or its being unfinished adds to it."""
+    return re.sub(r"^\.|\.tmp$|\d+", "", PurePath(os.readlink(f"/proc/self/fd/{handle}")).name)
 
 
 def _output(order: Order) -> str:
@@ -265,7 +299,7 @@ def _child(order: Order, wire: Wire) -> int:
         from santiago.cli.main import main
 
         code = main(order.arguments)
-        wire.say(count=ports.count, findings=watch.findings if watch else [])
+        wire.say(kinds=ports.kinds, findings=watch.findings if watch else [])
     return code
 
 
@@ -303,7 +337,8 @@ def _run(order: Order) -> Report:
         words = file.read()[-2000:]
     return Report(
         code=code,
-        count=count or said.get("count", 0),
+        count=count or sum(said.get("kinds", {}).values()),
+        kinds=said.get("kinds", {}),
         where=said.get("where", ""),
         acknowledged=said.get("acknowledged", 0),
         words=words if code not in (0, 137) else "",

@@ -6,11 +6,12 @@ import json
 import shutil
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.crash.nursery import Nursery, Order, Report, When
+from tests.crash.sweeps import Tally
 from tests.crash.world import git, memory_folder
 from tests.sessions.drafters import drafter, plan
 
@@ -29,12 +30,8 @@ class Death:
     command: int
     at: int
     when: When
-
-
-@dataclass
-class Tally:
-    deaths: int = 0
-    violations: list[str] = field(default_factory=list)
+    kind: str = ""
+    """Only events of this kind count, from the command's beginning."""
 
 
 class Planned:
@@ -71,22 +68,23 @@ class Planned:
         spans += [(2, range(self.events[1] + 1, self.events[2] + 1)), (2, range(1, 3))]
         return [Death(command, at, when) for command, span in spans for at in span for when in WHENS]
 
-    def episode(self, death: Death) -> Tally:
-        """Come through one session with this death."""
+    def episode(self, *deaths: Death) -> Tally:
+        """Come through one session with these deaths, one of a command at most."""
         self._reset()
-        tally, killed, number = Tally(), False, 0
+        tally, number = Tally(), 0
+        waiting, killed = {death.command: death for death in deaths}, False
         for _ in range(STARTS):
             if number > 2:
                 break
-            now = death if death.command == number and not killed else None
+            now = waiting.pop(number, None)
             report = self._command(number, now) if now or not killed else self._again(number)
             killed = killed or report.code == 137
             tally.deaths += report.code == 137
             if report.code not in (0, 137):
-                tally.violations.append(f"{death}: command {number} ended with {report.code}: {report.words[-300:]}")
+                tally.violations.append(f"{deaths}: command {number} ended with {report.code}: {report.words[-300:]}")
                 break
             number = self._reached()
-        tally.violations += [f"{death}: {wrong}" for wrong in self._wrong()]
+        tally.violations += [f"{deaths}: {wrong}" for wrong in self._wrong()]
         return tally
 
     def _again(self, number: int) -> Report:
@@ -106,8 +104,10 @@ class Planned:
         return self._give(*words, death=death)
 
     def _give(self, *words: str, death: Death | None = None) -> Report:
-        when, at = (death.when, death.at) if death else ("", 0)
-        return self.nursery._give(Order(top=str(self.top), arguments=list(words), when=when, at=at))
+        order = Order(top=str(self.top), arguments=list(words))
+        if death:
+            order = replace(order, when=death.when, at=death.at, kind=death.kind)
+        return self.nursery._give(order)
 
     def _reset(self) -> None:
         shutil.rmtree(self.repo, ignore_errors=True)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from itertools import count
 from typing import TYPE_CHECKING
 
 from tests.crash.checks import after_all, after_death, events_of
 from tests.crash.sweeps import Death
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from tests.crash.sweeps import Place
 
@@ -82,34 +81,27 @@ def rubbish_after_success(place: Place) -> list[str]:
     return after_all(place.world, place.reference, kills=0, jobs=place.jobs)
 
 
-def torn_writes(place: Place, numbers: Callable[[int], Iterable[int]]) -> list[str]:
-    """Die in the middle of these writes of all."""
-    place.world.reset()
-    count = place.start(Death("half", 0)).count
-    return deaths(place, (Death("half", number) for number in numbers(count)))
+def work_that_may_be_cut(place: Place, kinds: Iterable[str] = ()) -> list[str]:
+    """What an agent left and nobody synced before the machine went down is kept, and never judged, however often it dies.
 
-
-def work_that_may_be_cut(place: Place) -> list[str]:
-    """What an agent left and nobody synced before the machine went down is kept, and never judged, however often it dies."""
+    The next start dies after the first effect of each of these kinds, or of all until the attempt has ended.
+    """
     world, ended = place.world, "attempt_ended"
-    for at in count(place.effects // 4):
-        world.reset()
-        if place.start(Death("before", at)).where == "snapshot":
-            break
+    world.reset()
+    assert place.start(Death("before", 1, kind="snapshot")).code == 137
     for note in world.top.glob("cache/**/own/*/boot"):
         note.write_text("another start of the machine", encoding="utf-8")
     first, saved, found = world.template, world.top.with_name("cut"), []
     shutil.copytree(world.top, saved, symlinks=True)
     world.template = saved
-    for at in count(1):
+    end = Death("after", 1, kind=f"append {ended}")
+    world.reset()
+    for kind in kinds or place.start(end).kinds:
         world.reset()
-        where = place.start(Death("after", at)).where
-        done = ended in [event["event"] for event in events_of(world)]
-        place.start(Death("after", 30))  # which is far enough to see what becomes of it
+        where = place.start(Death("after", 1, kind=kind)).where
+        place.start(end)
         told = next(event for event in events_of(world) if event["event"] == ended)
         if told["context"].get("reason") != "interrupted" or not told["context"].get("commit"):
             found.append(f"after a death at {where}: {told['status']} {told['context']}")
-        if done:
-            break
     world.template = first
     return found

@@ -27,6 +27,11 @@ class Death:
     when: When
     at: int
     all: bool = False
+    kind: str = ""
+    """Only effects of this kind count."""
+
+    def __str__(self) -> str:
+        return f"{self.when} {self.kind or 'number'} {self.at}{' with all' if self.all else ''}"
 
 
 @dataclass
@@ -51,19 +56,24 @@ class Place:
     world: World
     jobs: int
     reference: Finish
-    effects: int
+    kinds: dict[str, int]
+    """Its effects, by kind."""
     library: str = ""
     plant: str = ""
     disk: Disk | None = None
     """Where each death is a power cut."""
+
+    @property
+    def effects(self) -> int:
+        return sum(self.kinds.values())
 
     def start(self, death: Death | None) -> Report:
         top = str(self.disk.top) if self.disk else ""
         if death is None:
             return self.nursery.run(self.world, self.jobs, plant=self.plant, cut=top)
         report = self.nursery.run(
-            self.world, self.jobs, when=death.when, at=death.at, all=death.all, plant=self.plant,
-            library=self.library, cut=top,
+            self.world, self.jobs, when=death.when, at=death.at, kind=death.kind, all=death.all,
+            plant=self.plant, library=self.library, cut=top,
         )  # fmt: skip
         if self.disk and report.code == 137:
             self.disk.power_up()
@@ -93,7 +103,7 @@ class Place:
             report = self.start(death)
             tally.runs += 1
             acknowledged = max(acknowledged, report.acknowledged)
-            told += f" {death.when} {death.at}{' with all' if death.all else ''} ({report.where})" if death else ""
+            told += f" {death} ({report.where})" if death else ""
             if report.code == 137:
                 tally.deaths += 1
                 tally.violations += [f"{told.strip()}: {what}" for what in after_death(self.world, acknowledged)]
@@ -124,7 +134,7 @@ def place(
         report = nursery.run(world, jobs)
         assert report.code == 0, report
         yield Place(
-            nursery=nursery, world=world, jobs=jobs, reference=finish_of(world), effects=report.count,
+            nursery=nursery, world=world, jobs=jobs, reference=finish_of(world), kinds=report.kinds,
             library=library, plant=plant, disk=disk,
         )  # fmt: skip
 
@@ -164,6 +174,24 @@ def many(
 
 def at_every_port(effects: int, when: When, *, step: int = 1) -> list[tuple[Death, ...]]:
     return [(Death(when, number),) for number in range(1, effects + 1, step)]
+
+
+def of_each_kind(kinds: Iterable[str], whens: Sequence[When]) -> list[Death]:
+    """Return a death at the first effect of each kind, by turns before and after it; both at the first of each port."""
+    found: list[Death] = []
+    ports: set[str] = set()
+    for number, kind in enumerate(kinds):
+        port = kind.split()[0]
+        chosen = whens if port not in ports else (whens[number % len(whens)],)
+        found += [Death(when, 1, all=number % 2 == 0, kind=kind) for when in chosen]
+        ports.add(port)
+    return found
+
+
+def together(deaths: Sequence[Death], each: int) -> list[Sequence[Death]]:
+    """Return episodes of so many deaths each, which lie as far apart as they can."""
+    count = -(-len(deaths) // each)
+    return [deaths[first::count] for first in range(count)]
 
 
 def twice(effects: int, random: Random, count: int) -> list[tuple[Death, ...]]:

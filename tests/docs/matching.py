@@ -16,6 +16,7 @@ VARIES = [
     (re.compile(r"\b\d+\.\d+\.\d+\b"), "VERSION"),
     (re.compile(r" *\b(\d+(\.\d+)? (s|ms)|\d+m\d\ds|\d+h\d\dm|\d+:\d\d)(?![\w:])"), " SPAN"),
     (re.compile(r" *\b\d+(\.\d+)? [KMG]iB\b"), " SIZE"),
+    (re.compile(r"(?<=\bRUN) {2,}| {2,}(?=# )"), "  "),  # the second run of a second has a longer id
     (re.compile(r"[ \t]+$"), ""),
 ]
 """What differs from one run to the next, and what stands for it; the widths of columns beside it differ as well."""

@@ -58,6 +58,7 @@ class World:
         return {
             "HOME": str(self.home), "USER": "ann", "PATH": ":".join(map(str, path)), "LANG": "C.UTF-8", "TZ": "UTC",
             "COLUMNS": str(COLUMNS), "LINES": "40", "NO_COLOR": "1", "PYTHONUNBUFFERED": "1", "TERM": "dumb",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             **self.variables,
         }  # fmt: skip
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from proofs.corpus import load
 from proofs.figures import Figure
 
@@ -12,17 +13,26 @@ from proofs import mutations
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.xdist_group("real commits")
+CASE = "boltons-ebc7a8f7"
 
-def test_broken_work_is_not_done_whatever_was_done_to_the_tests_that_show_it(light: Path) -> None:
-    corpus = load(light, ["boltons-673e010d"])
-    found = mutations.gather(corpus, 4, 1, 2, corpus.share / "mutations")
-    assert len({mutation.kind for mutation in found}) >= 4
-    ended = mutations.judge(corpus, found, 2, corpus.share / "mutations")
+
+@pytest.fixture(scope="module")
+def work(light: Path) -> Path:
+    """Return where the drawn mutations lie, so that agents can read them; they are drawn once for all tests."""
+    return load(light, [CASE]).share / "mutations"
+
+
+def test_broken_work_is_not_done_whatever_was_done_to_the_tests_that_show_it(light: Path, work: Path) -> None:
+    corpus = load(light, [CASE])
+    found = mutations.gather(corpus, 3, 1, 2, work)
+    assert len({mutation.kind for mutation in found}) >= 3
+    ended = mutations.judge(corpus, found, 2, work)
     assert {end.end for end in ended} <= {"failed", "asked"}, ended
 
 
-def test_a_test_eased_in_one_story_does_not_let_the_next_one_break_the_source(light: Path) -> None:
-    chosen = ["--two-stories", "--count", "2", "--only", "boltons-ebc7a8f7", "--venv", str(light)]
+def test_a_test_eased_in_one_story_does_not_let_the_next_one_break_the_source(light: Path, work: Path) -> None:
+    chosen = ["--two-stories", "--count", "1", "--only", CASE, "--venv", str(light), "--work", str(work)]
     (found,) = mutations.run(chosen)
     assert isinstance(found, Figure)
     assert not found.missed
