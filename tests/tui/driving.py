@@ -204,6 +204,7 @@ class Browser(Person):
 
 async def resized(person: Person, size: tuple[int, int]) -> None:
     await person.pilot.resize_terminal(*size)
+    await person.until(lambda: tuple(person.app.first.size) == size)
     await settled(person.app)
 
 

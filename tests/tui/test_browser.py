@@ -149,11 +149,11 @@ def test_line_71_every_size_shows_the_chunks_with_their_states_and_one_too_small
             await resized(browser, size)
             told = str(browser.screen.query_one("#small", Static).content)
             assert "the browser needs 40x12" in told
-            assert browser.screen.query_one("#small").display
+            await browser.until(lambda: bool(browser.screen.query_one("#small").display))
             assert not browser.rows.display or browser.screen.has_class("small")
         for size in ((40, 12), (40, 40), (80, 24), (200, 60)):
             await resized(browser, size)
-            assert not browser.screen.has_class("small")
+            await browser.until(lambda: not browser.screen.has_class("small"))
             words = [line.split()[-1] if size[0] == 40 else line for line in browser.list() if "Pha" in line]
             assert len(words) == 5
             assert all(word in line for word, line in zip(("completed", "failed", "next"), words, strict=False))

@@ -162,6 +162,7 @@ def test_line_69_the_command_switches_the_same(held: Path, off: bool) -> None:
     assert "was asked to pause after each chunk" in inside("pause", cwd=repo).stderr
     if off:
         assert "was asked to go on by itself" in inside("pause", "--off", cwd=repo).stderr
+    waited(lambda: load(held).state.pauses == (not off))
     (repo.parent / "go").touch()
     waited(lambda: not working(held))
     state = load(held).state
