@@ -127,7 +127,7 @@ PROOFS = (
         rows={"mutations-two-stories": "broken real commits in two stories: the first eases the tests, the second breaks the source: none may end done"},
     ),
     Measurement(
-        command="python -m proofs adversaries", short="--only leaves_a_program", paths=(*RUN, "tests/adversaries", "proofs/adversaries.py"),
+        command="python -m proofs adversaries", short="--only leaves_a_program", paths=(*RUN, "proofs/adversaries"),
         rows={"adversaries": "every [lying or hostile agent](adversaries.md), with and without a sandbox: each ends as the page says"},
     ),
     Measurement(

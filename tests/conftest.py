@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TESTS = Path(__file__).parent
-WHOLE = ("adversaries", "agents", "crash", "docs", "journeys", "proofs")
+WHOLE = ("agents", "crash", "docs", "journeys", "proofs")
 """Folders whose tests carry out whole runs; others mark theirs with `whole`."""
 
 settings.register_profile("ci", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.adversaries.adversary import BOTH, CHANGED, DONE, DOUBTED, NOTHING, PYTEST, TAMPERED, Adversary
+from proofs.adversaries.adversary import BOTH, CHANGED, DONE, DOUBTED, NOTHING, PYTEST, TAMPERED, Adversary
 
 SUMMARY = "Ran 3 tests in 0.001s\\\\n\\\\nOK"
 _TEST = "import unittest\nimport calc\nclass Test{}(unittest.TestCase):\n    def test_it(self):\n        self.assertEqual(calc.{})\n"

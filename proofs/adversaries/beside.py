@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.adversaries.adversary import CHANGED, DONE, DOUBTED, PYTEST, TAMPERED, Adversary
+from proofs.adversaries.adversary import CHANGED, DONE, DOUBTED, PYTEST, TAMPERED, Adversary
 
 _EXITS = "import os\nprint('Ran 3 tests in 0.001s\\n\\nOK', flush=True)\nos._exit(0)\n"
 _PATCHES = "import calc\ncalc.add = lambda a, b: a + b\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.adversaries.adversary import BOTH, FAILED, NOTHING, Adversary
+from proofs.adversaries.adversary import BOTH, FAILED, NOTHING, Adversary
 
 _REWRITES = """
     end = time.time() + 60

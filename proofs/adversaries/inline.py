@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.adversaries.adversary import DONE, DOUBTED, FAILED, NOTHING, TAMPERED, Adversary
+from proofs.adversaries.adversary import DONE, DOUBTED, FAILED, NOTHING, TAMPERED, Adversary
 
 _DOCTEST = "python3 -m doctest calc.py"
 _DOCUMENTED = '''def add(a, b):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.adversaries.adversary import CHANGED, DONE, DOUBTED, PYTEST, Adversary
-from tests.adversaries.arena import TESTS
+from proofs.adversaries.adversary import CHANGED, DONE, DOUBTED, PYTEST, Adversary
+from proofs.adversaries.arena import TESTS
 
 _SUBTRACTS = "def sub(a, b):\n    return a - b\n"
 _PLAIN_TESTS = "from calc import add, sub\n\n\ndef test_add():\n    assert add(2, 3) == 5\n\n\ndef test_sub():\n    assert sub(5, 3) == 2\n"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.adversaries.adversary import CHANGED, DONE, DOUBTED, MODULE, NOTHING, PYTEST, TAMPERED, UNITTEST, Adversary
-from tests.adversaries.runners import SUMMARY
+from proofs.adversaries.adversary import CHANGED, DONE, DOUBTED, MODULE, NOTHING, PYTEST, TAMPERED, UNITTEST, Adversary
+from proofs.adversaries.runners import SUMMARY
 
 _DULL = "u.TestCase.run = lambda s, r=None: (r.startTest(s), r.addSuccess(s), r.stopTest(s))"
 _SUBTRACTS = "def sub(a, b):\\n    return a - b\\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.adversaries.adversary import DONE, DOUBTED, MAKE, TAMPERED, UNITTEST, Adversary
+from proofs.adversaries.adversary import DONE, DOUBTED, MAKE, TAMPERED, UNITTEST, Adversary
 
 _NAMED = "python3 -m unittest discover -s qa -p '*.py' -t ."
 _SUMS = "import unittest\nimport calc\n\n\nclass Sums(unittest.TestCase):\n    def test_sum(self):\n        self.assertEqual(calc.add(2, 3), 5)\n"

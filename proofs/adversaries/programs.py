@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.adversaries.adversary import CHANGED, DONE, DOUBTED, Adversary
+from proofs.adversaries.adversary import CHANGED, DONE, DOUBTED, Adversary
 
 _COUNTS = """import sys
 from calc import add

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.adversaries.adversary import MAKE, MODULE, PYTEST, SCRIPT, UNITTEST
-from tests.adversaries.asked import ASKED
-from tests.adversaries.beside import BESIDE
-from tests.adversaries.gits import GITS
-from tests.adversaries.inline import INLINE
-from tests.adversaries.judges import JUDGES
-from tests.adversaries.loaded import LOADED
-from tests.adversaries.outside import OUTSIDE
-from tests.adversaries.processes import PROCESSES
-from tests.adversaries.programs import PROGRAMS
-from tests.adversaries.runners import RUNNERS
-from tests.adversaries.seeming import SEEMING
-from tests.adversaries.watched import WATCHED
-from tests.adversaries.words import WORDS
+from proofs.adversaries.adversary import MAKE, MODULE, PYTEST, SCRIPT, UNITTEST
+from proofs.adversaries.asked import ASKED
+from proofs.adversaries.beside import BESIDE
+from proofs.adversaries.gits import GITS
+from proofs.adversaries.inline import INLINE
+from proofs.adversaries.judges import JUDGES
+from proofs.adversaries.loaded import LOADED
+from proofs.adversaries.outside import OUTSIDE
+from proofs.adversaries.processes import PROCESSES
+from proofs.adversaries.programs import PROGRAMS
+from proofs.adversaries.runners import RUNNERS
+from proofs.adversaries.seeming import SEEMING
+from proofs.adversaries.watched import WATCHED
+from proofs.adversaries.words import WORDS
 
 if TYPE_CHECKING:
-    from tests.adversaries.adversary import Adversary, Fence
+    from proofs.adversaries.adversary import Adversary, Fence
 
 GROUPS = {
     "Claims and questions": WORDS,

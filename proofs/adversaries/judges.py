@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.adversaries.adversary import BOTH, DONE, MAKE, MODULE, NOTHING, PYTEST, SCRIPT, TAMPERED, Adversary
+from proofs.adversaries.adversary import BOTH, DONE, MAKE, MODULE, NOTHING, PYTEST, SCRIPT, TAMPERED, Adversary
 
 _SUMS = "import unittest\nfrom calc import add\nclass T(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(add(2, 3), 5)\n"
 

@@ -1,17 +1,17 @@
-"""The tables of docs/adversaries.md, from the code's own table; `python -m tests.adversaries.document` writes it."""
+"""The tables of docs/adversaries.md, from the code's own table; `python -m proofs.adversaries.document` writes it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.adversaries.adversary import CHANGED, DONE, DOUBTED, FAILED, NOTHING, TAMPERED
-from tests.adversaries.table import GROUPS, SAMPLE
+from proofs.adversaries.adversary import CHANGED, DONE, DOUBTED, FAILED, NOTHING, TAMPERED
+from proofs.adversaries.table import GROUPS, SAMPLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.adversaries.adversary import Adversary, Fence
+    from proofs.adversaries.adversary import Adversary, Fence
 
 PAGE = Path(__file__).parents[2] / "docs" / "adversaries.md"
 HEAD = ("| agent | what it does | how it ends | stopped by |", "|---|---|---|---|")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.adversaries.adversary import BOTH, DONE, DOUBTED, FAILED, NOTHING, Adversary
+from proofs.adversaries.adversary import BOTH, DONE, DOUBTED, FAILED, NOTHING, Adversary
 
 WORDS = (
     Adversary(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.adversaries.adversary import DONE, DOUBTED, MAKE, TAMPERED, Adversary
+from proofs.adversaries.adversary import DONE, DOUBTED, MAKE, TAMPERED, Adversary
 
 _SHOW = {"show.py": "import calc\n\nprint(calc.add(2, 3))\n"}
 _HARNESS = "import subprocess\n\nassert subprocess.check_output(['python3', 'show.py']).split() == [b'5']\n"

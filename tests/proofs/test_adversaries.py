@@ -6,26 +6,19 @@ A sample, with one trial of each kind; `python -m proofs adversaries` has all of
 from __future__ import annotations
 
 import shutil
-import subprocess
-from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
+from proofs.adversaries.arena import make_template, trial, wrong_with
+from proofs.adversaries.document import PAGE, page_with
+from proofs.adversaries.table import ADVERSARIES, SAMPLE, TRIALS, kind
 
-from tests.adversaries.arena import make_template, trial, wrong_with
-from tests.adversaries.table import SAMPLE, TRIALS, kind
+from tests.programs import works
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.adversaries.adversary import Adversary, Fence
-
-
-@cache
-def works(tool: str) -> bool:
-    """Whether a program can be started; that of rustup stands on PATH also where it has no compiler."""
-    found = shutil.which(tool)
-    return found is not None and subprocess.run([found, "--version"], capture_output=True, check=False).returncode == 0
+    from proofs.adversaries.adversary import Adversary, Fence
 
 
 def test_the_sample_has_every_end_of_every_group_and_both_ends_of_whoever_the_sandbox_changes() -> None:
@@ -50,3 +43,13 @@ def test_an_adversary_ends_in_its_reason_and_in_a_false_done_only_where_nobody_c
         pytest.skip(f"{tool} is not installed, or finds nothing to work with in this home folder")
     ending = trial(adversary, fence, template, tmp_path)
     assert wrong_with(adversary, fence, ending) == [], ending.words
+
+
+def test_the_page_has_the_codes_own_table() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert page_with(text) == text, "run `python -m proofs.adversaries.document`"
+
+
+def test_there_are_at_least_forty_and_each_name_is_used_once() -> None:
+    names = [one.name for one in ADVERSARIES]
+    assert len(names) == len(set(names)) >= 40

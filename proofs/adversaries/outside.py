@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.adversaries.adversary import BOTH, CHANGED, DONE, DOUBTED, FAILED, NOTHING, TAMPERED, Adversary
+from proofs.adversaries.adversary import BOTH, CHANGED, DONE, DOUBTED, FAILED, NOTHING, TAMPERED, Adversary
 
 _WRONG = 'write("calc.py", WRONG + "# done")\n'
 _MINE = ("-c", "user.name=x", "-c", "user.email=x@x")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.adversaries.adversary import BOTH, DONE, FAILED, NOTHING, TAMPERED, Adversary
+from proofs.adversaries.adversary import BOTH, DONE, FAILED, NOTHING, TAMPERED, Adversary
 
 _PLANT = """
 hook = "#!/bin/sh\\ntouch %s\\n" % MARK

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.cli.santiago import santiago
+
 from santiago.contract import codec
 from santiago.contract.plan import Chunk, Origin, Plan, Source, Story
 from santiago.contract.seal import sealed
-from tests.cli.santiago import santiago
 
 if TYPE_CHECKING:
-    from tests.adversaries.adversary import Adversary, Fence
+    from proofs.adversaries.adversary import Adversary, Fence
 
 RUN = "trial"
 WRONG = "def add(a, b):\n    return a - b\n\n\ndef sub(a, b):\n    return a - b\n"
@@ -124,7 +125,7 @@ def trial(adversary: Adversary, fence: Fence, template: Path, place: Path) -> En
     )  # fmt: skip
     events = _events(out)
     return Ending(
-        exit_code=ran.returncode, words=ran.stdout + ran.stderr, events=events, reason=_reason(events, ran.stdout),
+        exit_code=ran.returncode, words=ran.stdout + ran.stderr, events=events, reason=_reason(ran.stdout),
         out=out, repo=repo, mark=place / "mark", true=_is_true(repo, marker, place), alive=_alive(marker),
     )  # fmt: skip
 
@@ -210,7 +211,7 @@ def _events(out: Path) -> list[dict[str, Any]]:
     return found
 
 
-def _reason(events: list[dict[str, Any]], printed: str) -> str:
+def _reason(printed: str) -> str:
     """Return how it ended by what santiago itself said, never by files that an adversary can write."""
     said = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
     errors = [line["error"]["reason"] for line in said if "error" in line]
