@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
@@ -127,11 +128,11 @@ def test_the_machine_stands_once_above_a_table_if_all_rows_share_it() -> None:
 
 def test_every_measurement_names_code_that_there_is_and_a_command_that_is_known() -> None:
     assert [path for one in MEASUREMENTS for path in one.paths if not (ROOT / path).exists()] == []
-    modules = {one.words[0].replace("-", "_"): one.part for one in MEASUREMENTS}
-    files = [
-        ROOT / part / (f"bench_{name}.py" if part == "benchmarks" else f"{name}.py") for name, part in modules.items()
+    modules = [
+        f"benchmarks.bench_{one.words[0]}" if one.part == "benchmarks" else f"proofs.{one.words[0].replace('-', '_')}"
+        for one in MEASUREMENTS
     ]
-    assert [path for path in files if not path.exists()] == []
+    assert [name for name in modules if find_spec(name) is None] == []
     assert [one.command for one in MEASUREMENTS if one.part == "proofs" and not one.short] == []
 
 
