@@ -671,6 +671,178 @@ Acceptance criteria:
 => side_list: 14
 => side_list says: FR-001
 => side_list says: SC-001
+== an id above its fields is a unit
+# PRD
+## 5. User Stories
+
+US-001
+Title: Register
+Description: As a user I want to register.
+Acceptance criteria:
+- one
+- two
+US-002
+Title: Log in
+Acceptance criteria:
+- three
+
+## 6. Success metrics
+- 75% of users
+=> ids, titles, criteria: US-001, Register, one + two | US-002, Log in, three
+== an item with an id may hold its fields
+## Historyjki użytkowników
+
+- US-001
+  Tytuł: Register
+  Opis: Jako użytkownik chcę się zarejestrować.
+  Kryteria akceptacji:
+
+  - one
+  - two
+
+- US-002
+  Tytuł: Log in
+  Kryteria akceptacji:
+  - three
+=> ids, titles, criteria: US-001, Register, one + two | US-002, Log in, three
+== an id may be one of several fields that are items
+## Historyjki użytkowników
+### Konto
+- ID: US-001
+- Tytuł: Register
+- Kryteria akceptacji:
+  - one
+  - two
+
+- ID: US-002
+- Tytuł: Log in
+- Kryteria akceptacji:
+  1. three
+=> ids, titles, criteria: US-001, Register, one + two | US-002, Log in, three
+== an id with its fields may have a number
+## Stories
+
+1) ID: US-001
+Title: Register
+Acceptance criteria:
+- one
+- two
+
+2) ID: US-002
+Title: Log in
+Acceptance criteria:
+- three
+=> ids, titles, criteria: US-001, Register, one + two | US-002, Log in, three
+== lines of fields may end with a backslash
+## User Stories
+
+ID: US-001
+Title: Register\\
+Acceptance criteria:
+- one
+- two
+ID: US-002
+Title: Log in
+Acceptance criteria:
+- three
+=> ids, titles, criteria: US-001, Register, one + two | US-002, Log in, three
+== an id may be a field under its heading
+## User stories
+### Register
+- **ID:** US-001
+- **Acceptance Criteria:**
+  - one
+  - two
+### Log in
+- **ID:** US-002
+- **Acceptance Criteria:**
+  - three
+=> ids, titles, criteria: US-001, Register, one + two | US-002, Log in, three
+== a list of ids is no list of units
+# Notes
+
+Related:
+
+US-001
+
+US-002
+=> refused: template
+== labels may stand in brackets and dotted ids may occur twice
+# 文档
+## 1. 产品概述
+说明
+## 2. 前端
+* **1.1. 登录**
+    * 【功能描述】用户登录
+    * 【验收标准】
+        * 一
+        * 二
+## 3. 后端
+* **1.1. 接口**
+    * 【功能描述】接口
+    * 【验收标准】
+        * 三
+=> ids, lines, criteria: 1.1, 5, 一 + 二 | 1.1, 11, 三
+== the header of a table may be its first row
+|     |       | Historias de usuario |       |
+| --- | ----- | -------------------- | ----- |
+| Id: | Cómo: | Quiero:              | Para: |
+| 5   | Vendedor | registrar una venta | llevar cuentas |
+| 6   | Vendedor | ver las ventas      | llevar cuentas |
+=> ids, lines: 5, 4 | 6, 5
+== a table about the list adds nothing to it
+# SRS
+| Requirement | Status |
+|---|---|
+| FR-1 login | open |
+| Refresh token | open |
+| FR-2 logout | done |
+
+## Functional
+### FR-1: Login
+- **Business Rules:**
+  - five attempts
+### FR-2: Logout
+- **Business Rules:**
+  - ends the session
+=> ids, lines, criteria at: FR-1, 9, 11 | FR-2, 12, 14
+== an unfinished merge is refused
+<<<<<<< HEAD
+### US-1: a
+=======
+### US-1: b
+>>>>>>> other
+=> refused: merge_conflict
+=> merge_conflict: 1
+== the marks of a merge may stand in a fence
+### US-1: Explain merges
+```
+<<<<<<< HEAD
+### US-1: a
+=======
+### US-1: b
+>>>>>>> other
+```
+=> ids: US-1
+== front matter may use equals signs
+---
+id=002
+title=Mean
+state=COMPLETED
+---
+
+## Acceptance Criteria
+- [x] returns the mean
+=> ids, titles, status: 002, Mean, done
+== all of a group is no unit and an order section may say do after
+## Phase 1: Setup
+- [ ] T001 a
+- [ ] T002 b
+- [ ] T003 c
+## Dependencies & Execution Order
+- T002, T003 are sequential (same file) — do after T001
+- T4.* last
+=> ids, needs: T001, - | T002, T001 | T003, T001
 """
 
 

@@ -539,7 +539,7 @@ STEPS = """
     2. Add a class
 
     **Result**: A class exists,
-    used nowhere yet
+    used nowhere
     **Validation**: `pytest -q` passes
     ## Step 2: Invoices
     ### Step 2.1: Totals
@@ -548,7 +548,7 @@ STEPS = """
 
     Result:
 
-    - Totals are in Euros
+    - Totals in Euros
     ### Step 2.2: Lines
     - **Actions**:
       - [ ] Format each line
@@ -561,7 +561,7 @@ STEPS = """
     - All is shown
     ## Step 3: Documentation
     Depends on: Step 2.2
-    - README says Euros
+    - README says so
 """
 
 
@@ -569,7 +569,7 @@ def test_a_substep_is_a_part_of_its_step_and_results_and_validations_are_criteri
     document = read(STEPS)
     expected = """\
 ids, titles, lines, needs, verify: 1, Currency, 2, -, pytest -q | 2, Invoices, 11, -, make check | 3, Documentation, 29, 2.2, -
-criteria: A class exists, used nowhere yet + `pytest -q` passes | Totals are in Euros + Each has a sign + Old ones stay also in Francs + All is shown | README says Euros
+criteria: A class exists, used nowhere + `pytest -q` passes | Totals in Euros + Each has a sign + Old ones stay also in Francs + All is shown | README says so
 criteria at: 8 + 10 | 18 + 22 + 24 + 28 | 31
 unknown_label: -"""
     assert told(document, expected) == expected
