@@ -834,14 +834,21 @@ state=COMPLETED
 ## Acceptance Criteria
 - [x] returns the mean
 => ids, titles, status: 002, Mean, done
-== all of a group is no unit and an order section may say do after
+== all of a group is no unit
+## Tasks
+- [ ] **T1.1** a
+- [ ] **T1.2** b
+## 技术依赖
+- T1.1 → T1.2
+- T4.* 最后进行
+=> ids: T1.1 | T1.2
+== an order section may say do after
 ## Phase 1: Setup
 - [ ] T001 a
 - [ ] T002 b
 - [ ] T003 c
 ## Dependencies & Execution Order
 - T002, T003 are sequential (same file) — do after T001
-- T4.* last
 => ids, needs: T001, - | T002, T001 | T003, T001
 """
 
