@@ -1,20 +1,28 @@
-"""Which check is told its story, and whose results are taken for whose: one story's never for another's."""
+"""Which check is told its story, and whose results are taken for whose: one story's never for another's.
+
+A check that stays green when nothing but its tests is left sees nothing of the checkout.
+"""
 
 from __future__ import annotations
 
+import ast
 import threading
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
+import pytest
+
 from santiago.contract.policy import RunInput
 from santiago.contract.ports.workspace import PATCH_CUT
-from santiago.judge.trials import Trial, Trials
+from santiago.judge.shown import sees as does_see
+from santiago.judge.trials import GARBAGE, Trial, Trials, spoil
 from tests.judge.showing import shown
 from tests.util.each import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from santiago.contract.ports.run import Stop
     from santiago.judge.shown import Shown
@@ -173,3 +181,51 @@ def test_what_runs_on_a_spoiled_checkout_is_told_the_same_and_remembered_by_nobo
     assert checks.told == [(ASKING, {"SANTIAGO_STORY": "S1"})]
     tried.results(trial(ASKING, "S1"), GOING)
     assert len(checks.told) == 2
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    folder = tmp_path / "checkout"
+    (folder / "src").mkdir(parents=True)
+    (folder / "src/app.py").write_text("x = 1\n")
+    (folder / "test_app.py").write_text("import app\n")
+    (tmp_path / "outside.py").write_text("mine\n")
+    (folder / "link.py").symlink_to(tmp_path / "outside.py")
+    (folder / "away").symlink_to(tmp_path)
+    return folder
+
+
+def test_overwritten_files_are_there_and_of_no_language(checkout: Path) -> None:
+    spoil(str(checkout), ["src/app.py", "not/there.py"], GARBAGE)
+    assert (checkout / "test_app.py").read_text() == "import app\n"
+    with pytest.raises((SyntaxError, ValueError)):
+        ast.parse((checkout / "src/app.py").read_bytes())
+
+
+def test_removed_files_are_gone(checkout: Path) -> None:
+    spoil(str(checkout), ["src/app.py", "not/there.py", "link.py"], None)
+    assert not (checkout / "src/app.py").exists()
+    assert not (checkout / "link.py").is_symlink()
+
+
+@pytest.mark.parametrize("content", [GARBAGE, None])
+def test_nothing_outside_the_checkout_is_touched(content: bytes | None, checkout: Path) -> None:
+    spoil(str(checkout), ["link.py", "away/outside.py", "../outside.py"], content)
+    assert (checkout.parent / "outside.py").read_text() == "mine\n"
+
+
+@each(
+    ("before", "spoiled", "sees"),
+    [
+        (shown(), shown(exit_code=1), True),
+        (shown(), shown(), False),
+        (shown("a b"), shown("a b-"), True),
+        (shown("a b"), shown("a"), True),
+        (shown("a b"), shown("a b"), False),
+        (shown("a b-"), shown("a- b-"), True),
+        (shown("a b-"), shown("a b-"), False),
+        (shown("a b-"), shown("a b"), True),  # what fails on the whole tree alone looks at it
+    ],
+)
+def test_a_check_sees_where_anything_that_passed_does_not(before: Shown, spoiled: Shown, sees: bool) -> None:
+    assert does_see(before, spoiled) is sees
