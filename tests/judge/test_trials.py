@@ -88,17 +88,12 @@ def test_a_check_that_may_ask_for_its_story_is_told_and_runs_for_each(command: s
     assert checks.told == [(command, {"SANTIAGO_STORY": "S1"}), (command, {"SANTIAGO_STORY": "S2"})]
 
 
-def test_the_check_of_an_attempt_is_told_what_its_agent_is_told() -> None:
+def test_the_check_of_an_attempt_is_told_what_its_agent_is_told_and_one_of_the_run_of_no_story() -> None:
     checks = Checks()
     trials(checks).results(trial(ASKING, "S1", attempt=2), GOING)
-    prompt = "/prompts/S1/2.md"
-    assert checks.told[0][1] == {"SANTIAGO_STORY": "S1", "SANTIAGO_ATTEMPT": "2", "SANTIAGO_PROMPT_FILE": prompt}
-
-
-def test_a_check_of_the_run_is_told_of_no_story() -> None:
-    checks = Checks()
     trials(checks).results(trial(ASKING, ""), GOING)
-    assert checks.told == [(ASKING, {})]
+    told = {"SANTIAGO_STORY": "S1", "SANTIAGO_ATTEMPT": "2", "SANTIAGO_PROMPT_FILE": "/prompts/S1/2.md"}
+    assert checks.told == [(ASKING, told), (ASKING, {})]
 
 
 def test_where_the_repository_speaks_of_the_variables_every_check_is_told() -> None:
@@ -145,12 +140,9 @@ def runs(words: str, *as_base: bool, **more: object) -> int:
     return len(checks.told)
 
 
-def test_a_pass_is_remembered_for_bases_and_for_work() -> None:
-    assert runs("a b", True, True, False) == runs("a b", False, False, True) == 1
-
-
-def test_a_failed_check_of_an_attempt_runs_again_and_one_of_a_base_does_not() -> None:
+def test_a_pass_is_remembered_and_a_failed_check_of_an_attempt_runs_again_but_one_of_a_base_does_not() -> None:
     """A check that flaked once must not be the failure of every later attempt."""
+    assert runs("a b", True, True, False) == runs("a b", False, False, True) == 1
     assert runs("a-", True, True, True) == 1
     assert runs("a-", True, True, False, False) == 3
     assert runs("a-", False, True, True) == 2
@@ -164,13 +156,8 @@ def test_a_check_that_did_not_come_to_its_end_is_never_remembered(more: dict[str
 def test_a_result_belongs_to_its_tree_its_command_and_its_owner() -> None:
     checks = Checks()
     tried = trials(checks)
-    for command, story, commit in (
-        (ASKING, "S1", "a-1"),
-        (ASKING, "S1", "b-1"),
-        (SHARED, "S1", "a-1"),
-        (ASKING, "S2", "a-1"),
-    ):
-        tried.results(trial(command, story, commit=commit), GOING)
+    for command, story, commit in ((ASKING, "S1", "a"), (ASKING, "S1", "b"), (SHARED, "S1", "a"), (ASKING, "S2", "a")):
+        tried.results(trial(command, story, commit=f"{commit}-1"), GOING)
     assert len(checks.told) == 4
 
 

@@ -88,6 +88,18 @@ PARTS = "### P1-0: Base\n#### P1-0-A: Model\n- a\n#### P1-0-B: Store\n- b\n### P
         ),
         # a mark on every line is no placeholder
         ("- [ ] **[REQUIRED]** a\n" * 6, "[REQUIRED] [REQUIRED] [REQUIRED] [REQUIRED] [REQUIRED] [REQUIRED]"),
+        ("# A\n- FR1: a\n- FR2: b\n\n## Non Functional\n- NFR1: c\n- NFR2: d\n", "FR1 FR2 NFR1 NFR2"),
+        # a heading around headings that continue its id is a group
+        ("# A\n## F1: A\n### F1.1: B\n- c\n### F1.2: D\n- e\n## F2: F\n### F2.1: G\n- h\n", "F1.1 F1.2 F2.1"),
+        # an id may have a space, and stages that own criteria are units
+        ("# SRS\n### RF 01: Entrar\n- a\n### RF 02: Sair\n- b\n", "RF 01 RF 02"),
+        ("# P\n### Stage 0: A\nAcceptance criteria:\n- b\n### Stage 1: C\nAcceptance criteria:\n- d\n", "0 1"),
+        # a table that traces requirements is no list
+        ("# A\n- FR-1: a\n- FR-2: b\n\n| FR | Story |\n|---|---|\n| FR-1 | US-1 |\n| FR-2 | US-2 |\n", "FR-1 FR-2"),
+        # a line that only refers to ids defines nothing
+        ("# A\n- FR-1: log in\n- FR-2: log out\n## Milestones\n- FR-1: FR-2\n- FR-1, FR-2\n", "FR-1 FR-2"),
+        # all of a group is no unit
+        ("## Tasks\n- [ ] **T1.1** a\n- [ ] **T1.2** b\n## 技术依赖\n- T1.1 → T1.2\n- T4.* 最后进行\n", "T1.1 T1.2"),
     ],
 )
 def test_these_and_no_other_lines_are_the_units(text: str, expected: str) -> None:
