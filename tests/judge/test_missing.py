@@ -48,23 +48,25 @@ def test_a_test_runner_that_python_does_not_have(python: str) -> None:
     assert found(f"{python}: No module named pytest\n") == ("Python", "pytest")
 
 
-@each("module", ["attr", "requests", "app"])
-def test_a_module_that_nobody_declares_is_still_to_be_written(module: str) -> None:
-    assert found(TRACE.format(module)) is None
-
-
-@each("module", ["attrs", "more_itertools"])
-def test_a_declared_python_module_is_the_machines_lack(module: str) -> None:
-    assert found(TRACE.format(module), files=PYPROJECT) == ("Python", module)
-
-
-@each("path", ["src/attrs/__init__.py", "attrs.py", "lib/attrs.pyi"])
-def test_a_declared_module_that_the_repository_holds_is_its_own(path: str) -> None:
-    assert found(TRACE.format("attrs"), files={**PYPROJECT, path: b""}) is None
-
-
-def test_a_module_that_a_story_names_will_be_its_own() -> None:
-    assert found(TRACE.format("attrs"), files=PYPROJECT, words=("src/attrs.py",)) is None
+@each(
+    ("module", "files", "words", "expected"),
+    [
+        # a module that nobody declares is still to be written, and a declared one is the machine's lack
+        ("attr", {}, (), None),
+        ("requests", {}, (), None),
+        ("attrs", PYPROJECT, (), ("Python", "attrs")),
+        ("more_itertools", PYPROJECT, (), ("Python", "more_itertools")),
+        # unless the repository holds it or a story names it
+        ("attrs", {**PYPROJECT, "src/attrs/__init__.py": b""}, (), None),
+        ("attrs", {**PYPROJECT, "attrs.py": b""}, (), None),
+        ("attrs", {**PYPROJECT, "lib/attrs.pyi": b""}, (), None),
+        ("attrs", PYPROJECT, ("src/attrs.py",), None),
+    ],
+)
+def test_a_python_module_that_is_not_there(
+    module: str, files: dict[str, bytes], words: tuple[str, ...], expected: tuple[str, str] | None
+) -> None:
+    assert found(TRACE.format(module), files=files, words=words) == expected
 
 
 def test_a_node_module_is_the_machines_lack_and_a_file_is_not() -> None:

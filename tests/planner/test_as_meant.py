@@ -86,6 +86,18 @@ PARTS = "### P1-0: Base\n#### P1-0-A: Model\n- a\n#### P1-0-B: Store\n- b\n### P
             "| Priority | Backlog ID | Feature |\n|---|---|---|\n| P0 | MVP-1 | In |\n| P1 |\n| P1 | MVP-2 | Out |\n",
             "MVP-1 MVP-2",
         ),
+        # dotted boxes under stories are their details, and a first level of whole numbers groups the rest
+        (
+            "### Story 1.1: In\n- a\n- [ ] 1.1.1 b\n- [ ] 1.1.2 c\n### Story 1.2: Out\n- d\n- [ ] 1.2.1 e\n- [ ] 1.2.2 f\n",
+            "1.1 1.2",
+        ),
+        ("## Tasks\n- [ ] 1.0 a\n  - [ ] 1.1 b\n  - [ ] 1.2 c\n- [ ] 2.0 d\n  - [ ] 2.1 e\n", "1.1 1.2 2.1"),
+        # a front matter with an id does not make a list one unit, nor a chapter with a box
+        (
+            "---\nid: DOC-005\ntitle: Plan\nstatus: validated\n---\n# Backlog\n## A\n- [ ] a\n- [ ] b\n## C\n- [ ] c\n",
+            "a b c",
+        ),
+        ("## 1. Overview\n- [ ] a\n## 2. Goals\n- fast\n## 3. Timeline\n- [ ] b\n", "a b"),
         # a mark on every line is no placeholder
         ("- [ ] **[REQUIRED]** a\n" * 6, "[REQUIRED] [REQUIRED] [REQUIRED] [REQUIRED] [REQUIRED] [REQUIRED]"),
         ("# A\n- FR1: a\n- FR2: b\n\n## Non Functional\n- NFR1: c\n- NFR2: d\n", "FR1 FR2 NFR1 NFR2"),
@@ -182,10 +194,6 @@ def test_a_table_that_keeps_a_status_is_planned_only_where_nothing_better_stands
     assert names(plan("### FR-1: a\n- x\n### FR-2: b\n- y\n## Status\n" + table)) == ["FR-1", "FR-2"]
 
 
-def test_a_story_that_nobody_wrote_is_none() -> None:
-    assert compiled("## User Stories\n- As a [user], I want to [action] so that [benefit].\n").plan is None
-
-
 def test_every_line_that_looks_like_a_unit_and_was_not_taken_is_said() -> None:
     made = plan("""
         # App
@@ -215,9 +223,12 @@ def test_the_refusal_names_the_flag_that_plans_all_the_same() -> None:
     assert names(plan(heads, fallback=True)) == ["Timer", "History", "Widgets"]
 
 
-def test_a_page_of_html_says_how_to_convert_it() -> None:
-    made = compiled("<!DOCTYPE html>\n<html><body><ul><li>FR-1: a</li></ul></body></html>", name="prd.html")
-    assert "pandoc prd.html -t gfm -o prd.md" in made.errors[0].hint
+def test_stories_that_nobody_wrote_pages_of_html_and_broken_csv_are_refused() -> None:
+    assert compiled("## User Stories\n- As a [user], I want to [action] so that [benefit].\n").plan is None
+    page = compiled("<!DOCTYPE html>\n<html><body><ul><li>FR-1: a</li></ul></body></html>", name="prd.html")
+    assert "pandoc prd.html -t gfm -o prd.md" in page.errors[0].hint
+    broken = compiled("ID,Title,Status\n1," + "x" * 200_000 + ",open\n")
+    assert (broken.plan, broken.errors[0].code) == (None, "unreadable")
 
 
 ISSUES = [
@@ -267,23 +278,13 @@ def test_linear_is_read_by_the_names_of_its_columns() -> None:
     ]
 
 
-def test_an_epic_of_a_tracker_is_the_chunk_of_its_tickets() -> None:
-    made = plan(
-        "Issue key,Summary,Issue Type,Status,Parent\nA-1,Shop,Epic,To Do,\nA-2,Buy,Story,To Do,A-1\nA-3,Sell,Story,To Do,A-1\n"
-    )
+def test_an_epic_of_a_tracker_is_a_chunk_and_milestones_that_a_ticket_would_wait_for_backwards_are_none() -> None:
+    tickets = "A-1,Shop,Epic,To Do,\nA-2,Buy,Story,To Do,A-1\nA-3,Sell,Story,To Do,A-1\n"
+    made = plan("Issue key,Summary,Issue Type,Status,Parent\n" + tickets)
     assert [(story.origin.id, story.chunk) for story in made.stories] == [("A-2", "Shop"), ("A-3", "Shop")]
     assert said(made, "context_list") == [2]
-
-
-def test_milestones_that_a_ticket_would_wait_for_backwards_are_no_chunks() -> None:
     made = plan("ID,Title,Status,Milestone,Blocked by\n1,a,open,Alpha,2\n2,b,open,Beta,\n")
     assert {story.chunk for story in made.stories} == {"C01"}
-
-
-def test_broken_csv_is_refused_with_its_line() -> None:
-    made = compiled("ID,Title,Status\n1," + "x" * 200_000 + ",open\n")
-    assert made.plan is None
-    assert made.errors[0].code == "unreadable"
 
 
 def test_a_heading_says_that_it_is_done() -> None:

@@ -19,16 +19,12 @@ PRD = """\
 # PRD: Billing
 
 ## Phase 1: Foundation
-
 ### R2: Seed currency data
-
 Depends on: R1
 
 **Acceptance Criteria:**
 - [ ] three currencies exist
-
 ### R1: Create billing tables
-
 **Files:** `src/db/tables.py`
 
 **Acceptance Criteria:**
@@ -38,16 +34,12 @@ Depends on: R1
 **Verification:** `pytest -q tests/test_tables.py`
 
 ## Phase 2: Backend
-
 ### R10: Webhook retries
-
 Depends on: R2
 
 **Acceptance Criteria:**
 - [ ] a failed call is repeated
-
 ### R3: Refund endpoint
-
 Depends on: R1, R2
 
 **Acceptance Criteria:**
@@ -83,11 +75,11 @@ def test_stories_come_chunk_by_chunk_dependencies_first_with_all_of_their_units_
     chunks = [("Phase 1: Foundation", ("S1", "S2")), ("Phase 2: Backend", ("S3", "S4"))]
     assert [(chunk.label, chunk.stories) for chunk in plan.chunks] == chunks
     first = plan.stories[0]
-    assert (first.origin.line, first.files) == (12, ("src/db/tables.py",))
+    assert (first.origin.line, first.files) == (9, ("src/db/tables.py",))
     assert first.verify == ("pytest -q tests/test_tables.py",)
-    assert [criterion.line for criterion in plan.requirements[0].criteria] == [17, 18]
+    assert [criterion.line for criterion in plan.requirements[0].criteria] == [13, 14]
     provenance = [(p.field, p.value, p.line) for p in plan.stories[2].provenance]
-    assert provenance == [("depends_on", "S1", 33), ("depends_on", "S2", 33)]
+    assert provenance == [("depends_on", "S1", 25), ("depends_on", "S2", 25)]
     assert plan.digest == plan_digest(plan)
     assert plan.digest != plan_of(PRD.replace("three", "four")).digest
 
@@ -99,7 +91,7 @@ def test_a_cycle_is_refused_with_its_path_and_the_lines_to_change() -> None:
     (finding,) = result.errors
     assert finding.code == "cycle"
     assert "R2 -> R1 -> R2" in finding.message or "R1 -> R2 -> R1" in finding.message
-    assert "line 7" in finding.hint
+    assert "line 5" in finding.hint
 
 
 def test_all_refusals_come_at_once_sorted_by_line() -> None:
@@ -295,4 +287,4 @@ def test_a_plain_line_that_looks_like_a_story_is_reported_with_its_line() -> Non
 def test_words_in_a_list_of_files_are_warned_of_since_the_story_may_touch_more_than_it_names() -> None:
     plan = plan_of(PRD.replace("**Files:** `src/db/tables.py`", "**Files:** `src/db/tables.py`, its helpers"))
     (found,) = [finding for finding in plan.findings if finding.code == "file_not_read"]
-    assert (found.level, found.line, found.message.endswith(": its helpers")) == ("warning", 14, True)
+    assert (found.level, found.line, found.message.endswith(": its helpers")) == ("warning", 10, True)

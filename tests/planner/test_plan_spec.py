@@ -76,12 +76,8 @@ def test_execute_is_work_verification_is_a_check_targets_are_files_and_expected_
     assert [criterion.text for criterion in made.requirements[0].criteria] == ["a rate is stored", "it is read back"]
     assert [chunk.label for chunk in made.chunks] == ["Wave 1 - Table", "Wave 2 - Page"]
     assert made.run_verify == ("make e2e", "pytest tests/func", "npm run regress")
-
-
-def test_verify_commands_of_a_front_matter_check_the_run() -> None:
-    """Board line 8."""
-    made = plan("---\nid: x\nverify_commands: [make a, make b]\n---\n# PlanSpec v2\n- [ ] One\n- [ ] Two\n")
-    assert made.run_verify == ("make a", "make b")
+    front = "---\nid: x\nverify_commands: [make a, make b]\n---\n# PlanSpec v2\n- [ ] One\n- [ ] Two\n"
+    assert plan(front).run_verify == ("make a", "make b")
 
 
 def test_the_id_of_the_plan_is_said_and_can_be_asked_for() -> None:
@@ -100,11 +96,7 @@ def test_a_check_that_proves_nothing_refuses_the_plan(check: str) -> None:
     (error,) = found(made, "empty_check")
     assert (error.level, error.line) == ("error", SPEC.lstrip().split("\n").index("  - Verification: npm test") + 1)
     assert error.hint
-
-
-def test_a_check_of_the_run_that_proves_nothing_refuses_it_too() -> None:
-    """Board line 8."""
-    assert compiled(SPEC.replace("- make e2e", "- true")).plan is None
+    assert compiled(SPEC.replace("- make e2e", "- true")).plan is None, "a check of the run proves nothing either"
 
 
 @each(

@@ -360,11 +360,6 @@ Tieu chi chap nhan:
 ## v2 Requirements
 Deferred to future release. Tracked but not in current roadmap.
 - **AUTH-05**: Single sign-on
-## Traceability
-| Requirement | Phase | Status |
-|---|---|---|
-| AUTH-01 | Phase 1 | Pending |
-| AUTH-02 | Phase 1 | Complete |
 => ids, status: AUTH-01, open | AUTH-02, done | AUTH-05, future
 == improved requirements as plain paragraphs are units
 # SRS

@@ -1,12 +1,20 @@
-"""Refusals: which documents are refused, and whether the message tells the author what to do."""
+"""Refusals: which documents are refused, and whether the message tells the author what to do.
+
+Every code that a plan can carry is explained.
+"""
 
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
-from santiago.planner import refusals
+import santiago.planner
+import santiago.sessions
+from santiago.planner import findings, refusals
+from santiago.planner.findings import CATALOGUE
 from santiago.planner.reading import read_document
 from santiago.planner.source import Options, Source
 from tests.util.each import each
@@ -159,3 +167,28 @@ def test_a_list_nested_too_deep_is_refused_with_its_line() -> None:
 def test_with_fallback_asked_for_the_hint_does_not_offer_it_again() -> None:
     document = read_document(source("# A\n\nText only.\n", allow_fallback=True))
     assert "--allow-fallback" not in document.findings[0].hint
+
+
+PLANNING = (santiago.planner, santiago.sessions)
+SOURCES = sorted(path for one in PLANNING for path in Path(str(one.__file__)).parent.rglob("*.py"))
+CODE = re.compile(r"""code=\(?\s*"(\w+)\"""")
+CALL = re.compile(
+    r"""\b(?:note|warning|error|_error|_about)\(\s*(?:[\w.]+,\s*|\[[^\]]*\],\s*|"(?:warning|note)",\s*)*"(\w+)\""""
+)
+
+
+def used() -> dict[str, str]:
+    """Return every code that stands in the planner or in planning sessions, with a file that uses it."""
+    found: dict[str, str] = {}
+    for path in SOURCES:
+        text = path.read_text(encoding="utf-8")
+        found |= dict.fromkeys([*CODE.findall(text), *CALL.findall(text)], path.name)
+    return found
+
+
+def test_every_code_is_in_the_catalogue_with_a_sentence_and_nothing_else_is() -> None:
+    marks = {code for code, _, _ in findings._SAID.values()}
+    assert {code: where for code, where in used().items() if code not in CATALOGUE} == {}
+    assert CATALOGUE.keys() - used().keys() - marks == set()
+    assert {"no_units", "cycle", "duplicate_id", "external_dependency", "no_criteria", "missing_chunk"} <= used().keys()
+    assert all(text[0].isupper() and text.endswith(".") for text in CATALOGUE.values())

@@ -365,14 +365,7 @@ KEYS += ["given", "then", "verification", "subtasks", "metadata", "chunk", "requ
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers(0, 5) | st.sampled_from(["US-1", "some text here", ""]),
-        lambda inner: (
-            st.lists(inner, max_size=3)
-            | st.dictionaries(
-                st.sampled_from(KEYS),
-                inner,
-                max_size=4,
-            )
-        ),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
         max_leaves=25,
     )
 )

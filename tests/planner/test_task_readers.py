@@ -91,19 +91,6 @@ CASES = """
 => chunks: 3. Work | 3. Work | 4. Frontend | 4. Frontend | 5. Integration (Deferred)
 => criteria, status: -, open | id + name, open | -, open | -, open | -, future
 => out_of_scope: 11
-== dotted boxes under stories are their details
-# Epics
-### Story 1.1: Login
-**Acceptance Criteria:**
-- Works
-- [ ] 1.1.1 Form
-- [ ] 1.1.2 Check
-### Story 1.2: Logout
-**Acceptance Criteria:**
-- Works
-- [ ] 1.2.1 Button
-- [ ] 1.2.2 Session
-=> ids: 1.1 | 1.2
 == removed requirements are dropped and renamed ones reported
 ## ADDED Requirements
 ### Requirement: Dark mode
@@ -153,14 +140,6 @@ The app SHALL be dark.
   - _Requirements: 1.1_
 - [ ] 2.2 Errors
 => ids, chunks: 2.1, 2. API | 2.2, 2. API
-== a first level of whole numbers groups the rest
-## Tasks
-- [ ] 1.0 Base
-  - [ ] 1.1 Schema
-  - [ ] 1.2 Seed
-- [ ] 2.0 Pages
-  - [ ] 2.1 Home
-=> ids: 1.1 | 1.2 | 2.1
 == a summary list and its details are the same tasks
 ## 概要
 - [ ] 1. 基盤
@@ -332,19 +311,6 @@ dependencies: ["task-2"]
 - [x] #2 Commits
 <!-- AC:END -->
 => ids, titles, lines, status, needs, criteria ids: BACK-3, CLI: init, 2, done, task-2, #1 + #2
-== a front matter with an id does not make a list one unit
----
-id: DOC-005
-title: Plan
-status: validated
----
-# Backlog
-## Texts
-- [ ] Write
-- [ ] Review
-## Pictures
-- [ ] Draw
-=> titles: Write | Review | Draw
 == children of an epic are units and a missing title is said
 ---
 name: Bugs
@@ -503,14 +469,6 @@ Legend: `[ ]` open, `[~]` in progress, `[x]` done
 ### 2.7 — Webhooks (depends on 2.4)
 - [ ] Emit
 => ids, needs: 2.4, - | 2.7, 2.4
-== chapters of a text are no units however many own boxes
-## 1. Overview
-- [ ] Read this
-## 2. Goals
-- fast
-## 3. Timeline
-- [ ] Ship
-=> titles: Read this | Ship
 == numbered headings that hold stories are their groups
 ## 1. Access
 - Story 1: As a user, I can sign up
