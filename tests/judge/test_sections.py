@@ -82,11 +82,8 @@ def test_a_long_value_that_looks_like_a_section_gives_the_judge_the_whole_file()
     assert tomllib.loads(put_back("pyproject.toml", mine, PYPROJECT).decode()) == tomllib.loads(PYPROJECT.decode())
 
 
-def test_settings_that_nobody_can_read_put_nothing_back() -> None:
+def test_a_file_that_the_judge_does_not_have_loses_the_runners_sections_and_one_that_nobody_can_read_none() -> None:
     assert put_back("pyproject.toml", PYPROJECT, b"no [ toml") == PYPROJECT
-
-
-def test_a_file_that_the_judge_does_not_have_loses_the_runners_sections() -> None:
     mine = b"[metadata]\nname = x\n[tool:pytest]\naddopts = -k no\n"
     assert put_back("setup.cfg", mine, b"") == b"[metadata]\nname = x\n"
     assert put_back("package.json", b'{"name": "x", "jest": {"bail": 1}}', b"") == b'{"name": "x"}\n'

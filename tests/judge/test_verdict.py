@@ -158,9 +158,8 @@ def test_new_or_changed_tests_that_fail_without_the_work_are_its_own(
 
 @each("exit_code", [1, 2])
 def test_a_command_without_test_ids_is_compared_as_a_whole(exit_code: int) -> None:
-    check = Check(
-        base=shown(), work=shown(), old_tests=shown(exit_code=exit_code), new_tests=shown(exit_code=exit_code)
-    )
+    red = shown(exit_code=exit_code)
+    check = Check(base=shown(), work=shown(), old_tests=red, new_tests=red)
     assert of_old_tests([check], nothing_changed).broken == ("`pytest`",)
     assert verdict.has_own_tests([check], nothing_changed)
 
@@ -175,13 +174,9 @@ def judged(old: Shown, new: Shown, *, changed: Sequence[str] = (), lacks: Missin
     return tests_first.verdict([(old, new)], FILES, lambda test: test in changed, lambda _: lacks)
 
 
-def test_new_tests_that_fail_are_what_is_wanted() -> None:
+def test_new_tests_that_fail_are_what_is_wanted_and_those_that_pass_already_show_nothing() -> None:
     found = judged(shown("a b-"), shown("a b- c- d"))
-    assert found.passed
-    assert found.awaiting == ("c",)
-
-
-def test_tests_that_pass_already_show_nothing() -> None:
+    assert (found.passed, found.awaiting) == (True, ("c",))
     found = judged(shown("a"), shown("a b c"))
     assert not found.passed
     assert "pass already without the work, so they show nothing" in found.message

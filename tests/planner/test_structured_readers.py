@@ -19,67 +19,48 @@ from tests.util.each import each
 @each(
     ("document", "expected"),
     [
-        (
-            {"userStories": [{"id": "US-1", "title": "Log in", "acceptanceCriteria": ["works"]}]},
-            [("US-1", "Log in", 1)],
-        ),
-        (
-            [{"id": "T-1", "title": "Log in", "acceptance_criteria": ["a", "b"], "status": "open"}],
-            [("T-1", "Log in", 2)],
-        ),
-        ([{"id": "A-1", "title": "One thing", "priority": 1, "passes": False}], [("A-1", "One thing", 0)]),
+        ({"userStories": [{"id": "US-1", "title": "Log in", "acceptanceCriteria": ["works"]}]}, "US-1: Log in, 1"),
+        ([{"id": "T-1", "title": "Log in", "acceptance_criteria": ["a", "b"], "status": "open"}], "T-1: Log in, 2"),
+        ([{"id": "A-1", "title": "One thing", "priority": 1, "passes": False}], "A-1: One thing, 0"),
         (
             {"US-1": {"title": "In", "acceptanceCriteria": ["a"]}, "US-2": {"title": "Out"}},
-            [("US-1", "In", 1), ("US-2", "Out", 0)],
+            "US-1: In, 1 | US-2: Out, 0",
         ),
-        (
-            [{"category": "ui", "description": "It opens", "steps": ["a", "b"], "complete": False}],
-            [(None, "It opens", 2)],
-        ),
-        (
-            {"requirements": ["It keeps a log", "FR-2: For a year"]},
-            [(None, "It keeps a log", 0), ("FR-2", "For a year", 0)],
-        ),
-        (
-            {"phases": [{"id": 1, "tasks": [{"id": "1.1", "name": "Make", "test": {"assertions": ["x"]}}]}]},
-            [("1.1", "Make", 1)],
-        ),
+        ([{"category": "ui", "description": "It opens", "steps": ["a", "b"], "complete": False}], "None: It opens, 2"),
+        ({"requirements": ["It keeps a log", "FR-2: For a year"]}, "None: It keeps a log, 0 | FR-2: For a year, 0"),
+        ({"phases": [{"id": 1, "tasks": [{"id": "1.1", "name": "Do", "test": {"assertions": ["x"]}}]}]}, "1.1: Do, 1"),
         (
             {
                 "id": "t-9",
                 "title": "One",
                 "description": "All",
-                "subtasks": [{"id": "a", "verification": {"specificChecks": ["p", "q"]}}],
+                "subtasks": [{"verification": {"specificChecks": ["p", "q"]}}],
             },
-            [("t-9", "One", 2)],
+            "t-9: One, 2",
         ),
-        ({"features": {"Search": {"F1": "By name", "F2": "By date"}}}, [("F1", "By name", 0), ("F2", "By date", 0)]),
-        (
-            {"features": [{"F10": "Print it all"}, {"F2": "Save it all"}]},
-            [("F10", "Print it all", 0), ("F2", "Save it all", 0)],
-        ),
+        ({"features": {"Search": {"F1": "By name", "F2": "By date"}}}, "F1: By name, 0 | F2: By date, 0"),
+        ({"features": [{"F10": "Print it all"}, {"F2": "Save it all"}]}, "F10: Print it all, 0 | F2: Save it all, 0"),
         (
             {"tasks": {"T1": {"title": "One of two"}, "T2": {"title": "Two of two"}}},
-            [("T1", "One of two", 0), ("T2", "Two of two", 0)],
+            "T1: One of two, 0 | T2: Two of two, 0",
         ),
         (
             {
                 "prd": {
                     "meta": {},
-                    "user_stories": [{"id": "s", "story": "As a cook I want salt", "acceptance_criteria": "a; b; c"}],
+                    "user_stories": [{"id": "s", "story": "As a cook I want salt", "acceptance_criteria": "a; b"}],
                 }
             },
-            [("s", "As a cook I want salt", 3)],
+            "s: As a cook I want salt, 2",
         ),
-        ({"requirements": [{"id": "Q-1", "owner": "core", "marker": "keeps time"}]}, [("Q-1", "keeps time", 0)]),
-        (
-            {"issues": [{"number": 12, "title": "It crashes at night", "state": "open"}]},
-            [("12", "It crashes at night", 0)],
-        ),
+        ({"requirements": [{"id": "Q-1", "owner": "core", "marker": "keeps time"}]}, "Q-1: keeps time, 0"),
+        ({"issues": [{"number": 12, "title": "It crashes at night", "state": "open"}]}, "12: It crashes at night, 0"),
     ],
 )
-def test_a_record_is_a_unit_in_every_known_shape(document: Any, expected: list[tuple[str | None, str, int]]) -> None:
-    assert [(unit.id, unit.title, len(unit.criteria)) for unit in read(document).units] == expected
+def test_a_record_is_a_unit_in_every_known_shape(document: Any, expected: str) -> None:
+    """With its id, its title and the number of its criteria."""
+    units = read(document).units
+    assert " | ".join(f"{unit.id}: {unit.title}, {len(unit.criteria)}" for unit in units) == expected
 
 
 @each(
@@ -117,11 +98,8 @@ def test_a_unit_stands_at_its_id_else_at_its_title_else_at_its_text() -> None:
         ]}
         """
     first, second = read(text).units
-    assert (first.line, [(c.line, c.id, c.text) for c in first.criteria]) == (
-        3,
-        [(4, None, "a"), (5, "AC-7", "b"), (5, None, "c")],
-    )
-    assert (second.line, second.id) == (8, None)
+    assert [(c.line, c.id, c.text) for c in first.criteria] == [(4, None, "a"), (5, "AC-7", "b"), (5, None, "c")]
+    assert (first.line, second.line, second.id) == (3, 8, None)
     assert [unit.line for unit in read('["One whole sentence here",\n\n"Another whole sentence"]').units] == [1, 3]
 
 
@@ -158,14 +136,9 @@ def test_dependencies_are_ids_of_any_spelling_and_never_libraries() -> None:
         ("dependsOn", ["none"], []),
         ("dependsOn", ["US-XXX"], ["US-XXX"]),
     ]
-    document = read(
-        {
-            "stories": [
-                {"id": f"US-{n}", "title": f"Story number {n}", key: value}
-                for n, (key, value, _) in enumerate(given, 1)
-            ]
-        }
-    )
+    cases = enumerate(given, 1)
+    stories = [{"id": f"US-{n}", "title": f"Story number {n}", key: value} for n, (key, value, _) in cases]
+    document = read({"stories": stories})
     assert [targets(unit) for unit in document.units] == [expected for _, _, expected in given]
     assert codes(document) == ["dependency_unclear"] * 4
     assert "Depends on: zod" in document.units[2].text
