@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from santiago.planner.findings import CATALOGUE
+
 if TYPE_CHECKING:
     from santiago.planner.draft import Document, Unit
 
@@ -63,6 +65,7 @@ def _told(document: Document, what: str, value: str) -> str:
         texts = [one.message for one in document.findings if what == f"{one.code} says"]
         texts += [unit.text for unit in document.units if what == "text says"]
         return value if any(value in text for text in texts) else repr(texts)
+    assert what in CATALOGUE, what
     return _joined((finding.line for finding in document.findings if finding.code == what), " | ")
 
 
