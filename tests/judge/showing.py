@@ -5,6 +5,7 @@ from __future__ import annotations
 from santiago.contract.outcomes import CheckResult, CheckVerdict, Output
 from santiago.contract.units import Seconds
 from santiago.judge.naming import Tests
+from santiago.judge.naming.ids import Status
 from santiago.judge.shown import Shown
 
 
@@ -25,3 +26,9 @@ def shown(
         "verdict": CheckVerdict.FAIL if code else CheckVerdict.PASS, **more,
     }  # fmt: skip
     return Shown(CheckResult(**fields), tests)  # type: ignore[arg-type]
+
+
+def results(passed: str = "", failed: str = "", skipped: str = "") -> Tests:
+    """What the tests with these names did; ` | ` is between names."""
+    words: dict[Status, str] = {"passed": passed, "failed": failed, "skipped": skipped}
+    return {name: status for status, names in words.items() if names for name in names.split(" | ")}

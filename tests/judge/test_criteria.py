@@ -17,37 +17,28 @@ ADD, OLD = "tests/test_a.py::test_add", "tests/test_a.py::test_old"
 CHECK = Check(base=shown(OLD), work=shown(f"{OLD} {ADD}"), new_tests=shown(f"{OLD} {ADD}-"))
 
 
-def row(test: str, *checks: Check) -> tuple[str, str, str]:
-    (found,) = matrix(["R1#1"], {"R1#1": test}, checks or [CHECK], never)
-    return found.test, found.before, found.after
-
-
 def never(command: str) -> tuple[Shown, Shown]:
     raise AssertionError(f"{command} was run by itself")
 
 
-@each("test", [ADD, "test_add"])
-def test_a_test_is_looked_up_in_the_runs_by_its_id_or_its_unmistakable_end(test: str) -> None:
-    assert row(test) == (ADD, "failed", "passed")
-
-
-def test_a_test_of_the_base_did_there_what_it_did() -> None:
-    assert row("test_old", Check(base=shown(f"{OLD}-"), work=shown(OLD))) == (OLD, "failed", "passed")
-
-
-def test_a_name_that_several_tests_end_with_shows_nothing() -> None:
-    two = Check(base=shown("a"), work=shown("a.py::test_x b.py::test_x"))
-    assert row("test_x", two) == ("test_x", "missing", "missing")
-
-
-def test_a_test_whose_file_could_not_be_loaded_without_the_work_failed() -> None:
-    unloaded = Check(base=shown("x"), work=shown(ADD), new_tests=shown("tests/test_a.py-"))
-    assert row(ADD, unloaded) == (ADD, "failed", "passed")
-
-
-def test_the_check_itself_may_be_the_evidence() -> None:
-    whole = Check(base=shown(exit_code=1, command="make test"), work=shown(command="make test"))
-    assert row("make test", whole) == ("make test", "failed", "passed")
+@each(
+    ("test", "check", "expected"),
+    [
+        # it is looked up in the runs by its id or its unmistakable end
+        (ADD, CHECK, (ADD, "failed", "passed")),
+        ("test_add", CHECK, (ADD, "failed", "passed")),
+        ("test_x", Check(base=shown("a"), work=shown("a.py::test_x b.py::test_x")), ("test_x", "missing", "missing")),
+        # a test of the base did there what it did
+        ("test_old", Check(base=shown(f"{OLD}-"), work=shown(OLD)), (OLD, "failed", "passed")),
+        # one whose file could not be loaded without the work failed
+        (ADD, Check(base=shown("x"), work=shown(ADD), new_tests=shown("tests/test_a.py-")), (ADD, "failed", "passed")),
+        # the check itself may be the evidence
+        ("pytest", Check(base=shown(exit_code=1), work=shown()), ("pytest", "failed", "passed")),
+    ],
+)
+def test_a_test_shows_what_it_did_before_and_after(test: str, check: Check, expected: tuple[str, str, str]) -> None:
+    (found,) = matrix(["R1#1"], {"R1#1": test}, [check], never)
+    assert (found.test, found.before, found.after) == expected
 
 
 def test_a_criterion_without_evidence_is_listed() -> None:

@@ -239,27 +239,18 @@ def test_a_doubt_names_the_line_in_the_works_file_and_shows_it() -> None:
     assert (found.path, found.line, found.rule, found.text) == ("app.py", 5, "ends_process", "os._exit(0)  # bye")
 
 
-def test_a_rule_is_named_once_for_a_file_with_the_number_of_its_places() -> None:
+def test_a_rule_is_named_once_for_a_file_with_the_number_of_its_places_and_never_for_files_of_the_judge() -> None:
     (found,) = looked_at({"app.py": "import os\nos._exit(0)\nos.abort()\nos._exit(code)\n"})
     assert found.sentence == f"app.py:2 (and 2 more) {RULES['ends_process']}"
-
-
-def test_files_of_the_judge_raise_no_doubt() -> None:
     assert looked_at({"tests/test_new.py": "import unittest\nunittest.TestCase.run = print\n"}) == ()
 
 
-def test_only_added_lines_raise_doubts() -> None:
+def test_only_added_lines_raise_doubts_and_they_are_read_with_the_lines_around_them() -> None:
     assert looked_at({"app.py": "import os\nos._exit(0)\nx = 2\n"}, was="import os\nos._exit(0)\nx = 1\n") == ()
-
-
-def test_a_line_that_is_there_once_more_is_an_added_one() -> None:
     (found,) = looked_at({"app.js": "a\nprocess.abort()\nprocess.abort()\n"}, was="process.abort()\na\n")
-    assert found.sentence.startswith("app.js:2 (and 1 more) ")
-
-
-def test_an_added_line_is_read_with_the_names_of_the_lines_around_it() -> None:
-    found = looked_at({"app.py": "import os as system\n\nsystem._exit(0)\n"}, was="import os as system\n\n")
-    assert [(doubt.line, doubt.rule) for doubt in found] == [(3, "ends_process")]
+    assert found.sentence.startswith("app.js:2 (and 1 more) "), "a line that is there once more is an added one"
+    (found,) = looked_at({"app.py": "import os as system\n\nsystem._exit(0)\n"}, was="import os as system\n\n")
+    assert (found.line, found.rule) == (3, "ends_process")
 
 
 @each("end", ["\n", "\r\n", "\r"])
@@ -293,14 +284,11 @@ def test_names_that_hold_names_do_not_grow_without_end() -> None:
     assert [doubt.line for doubt in looked_at({"app.py": text})] == [202]
 
 
-def test_code_that_cannot_be_read_is_doubted() -> None:
+def test_code_that_cannot_be_read_and_source_that_is_a_link_are_doubted() -> None:
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("table.py", "import unittest\n" * 9)
     found = looked_at({"table.dat": archive.getvalue(), "picture.png": b"\x89PNG\0"})
     assert [(doubt.path, doubt.rule) for doubt in found] == [("table.dat", "hides_code")]
-
-
-def test_source_that_is_a_link_is_doubted() -> None:
     assert [doubt.rule for doubt in looked_at({"calc.py": "calc.txt"}, was="x = 1\n", link=True)] == ["hides_code"]
     assert looked_at({"data": "elsewhere"}, link=True) == ()

@@ -1,10 +1,14 @@
-"""What keeps a check from running: this machine's lack blocks a run, what the story has still to make does not."""
+"""What keeps a check from running: this machine's lack blocks a run, what the story has still to make does not.
+
+What is proposed for it is what the repository speaks for.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from santiago.judge.missing import found_no_test, missing, waits_for_tests
+from santiago.contract.ports.judge import Proposal
+from santiago.judge.missing import Missing, found_no_test, missing, remedy, waits_for_tests
 from tests.judge.showing import shown
 from tests.util.each import each
 
@@ -44,23 +48,25 @@ def test_a_test_runner_that_python_does_not_have(python: str) -> None:
     assert found(f"{python}: No module named pytest\n") == ("Python", "pytest")
 
 
-@each("module", ["attr", "requests", "app"])
-def test_a_module_that_nobody_declares_is_still_to_be_written(module: str) -> None:
-    assert found(TRACE.format(module)) is None
-
-
-@each("module", ["attrs", "more_itertools"])
-def test_a_declared_python_module_is_the_machines_lack(module: str) -> None:
-    assert found(TRACE.format(module), files=PYPROJECT) == ("Python", module)
-
-
-@each("path", ["src/attrs/__init__.py", "attrs.py", "lib/attrs.pyi"])
-def test_a_declared_module_that_the_repository_holds_is_its_own(path: str) -> None:
-    assert found(TRACE.format("attrs"), files={**PYPROJECT, path: b""}) is None
-
-
-def test_a_module_that_a_story_names_will_be_its_own() -> None:
-    assert found(TRACE.format("attrs"), files=PYPROJECT, words=("src/attrs.py",)) is None
+@each(
+    ("module", "files", "words", "expected"),
+    [
+        # a module that nobody declares is still to be written, and a declared one is the machine's lack
+        ("attr", {}, (), None),
+        ("requests", {}, (), None),
+        ("attrs", PYPROJECT, (), ("Python", "attrs")),
+        ("more_itertools", PYPROJECT, (), ("Python", "more_itertools")),
+        # unless the repository holds it or a story names it
+        ("attrs", {**PYPROJECT, "src/attrs/__init__.py": b""}, (), None),
+        ("attrs", {**PYPROJECT, "attrs.py": b""}, (), None),
+        ("attrs", {**PYPROJECT, "lib/attrs.pyi": b""}, (), None),
+        ("attrs", PYPROJECT, ("src/attrs.py",), None),
+    ],
+)
+def test_a_python_module_that_is_not_there(
+    module: str, files: dict[str, bytes], words: tuple[str, ...], expected: tuple[str, str] | None
+) -> None:
+    assert found(TRACE.format(module), files=files, words=words) == expected
 
 
 def test_a_node_module_is_the_machines_lack_and_a_file_is_not() -> None:
@@ -110,3 +116,83 @@ def test_a_check_waits_for_tests_only_where_there_are_none_that_it_could_have_fo
     assert not waits_for_tests(none, ["words.py", "elsewhere/test_words.py"])
     assert not waits_for_tests(shown(exit_code=code), ["words.py"])
     assert not waits_for_tests(shown("a-"), ["words.py"])
+
+
+def proposed(
+    command: str, kind: str, name: str, files: dict[str, str], folders: tuple[str, ...] = ()
+) -> tuple[str, Proposal | None]:
+    def read(path: str) -> bytes | None:
+        return files[path].encode() if path in files else None
+
+    return remedy(Missing(command=command, kind=kind, name=name), files, read, lambda folder: folder in folders)
+
+
+VENV = "python3 -m venv .venv && .venv/bin/pip install -q"
+EXTRAS = '[project]\nname = "shop"\n[project.optional-dependencies]\ntest = ["x"]\ndocs = ["y"]\n'
+GROUPS = '[project]\nname = "shop"\n[dependency-groups]\ndev = ["pytest>=8", "responses", {include-group = "x"}]\n'
+
+
+@each(
+    ("files", "install"),
+    [
+        ({}, "pytest"),
+        ({"setup.py": ""}, "-e . pytest"),
+        ({"pyproject.toml": "[tool.pytest.ini_options]\n"}, "pytest"),
+        ({"pyproject.toml": EXTRAS}, "-e '.[test]' pytest"),
+        ({"pyproject.toml": GROUPS}, "-e . 'pytest>=8' responses pytest"),
+        ({"pyproject.toml": "not toml ["}, "pytest"),
+        ({"requirements.txt": "", "requirements-dev.txt": ""}, "-r requirements-dev.txt -r requirements.txt pytest"),
+    ],
+)
+def test_an_environment_is_made_with_what_the_project_names_for_its_tests(files: dict[str, str], install: str) -> None:
+    words, proposal = proposed("python3 -m pytest -q", "Python", "pytest", files)
+    assert proposal == Proposal(check=".venv/bin/python -m pytest -q", setup=f"{VENV} {install}")
+    assert words.startswith("Let set-up install it: setup = [")
+    assert words.endswith("with `.venv/bin/python -m pytest -q` as the check.")
+
+
+@each(
+    ("command", "check"),
+    [
+        ("python -m unittest", ".venv/bin/python -m unittest"),
+        ("pytest -x", ".venv/bin/python -m pytest -x"),
+        ("uv run pytest", ".venv/bin/python -m pytest"),
+        ("poetry run python -m pytest", ".venv/bin/python -m pytest"),
+        ("make test", 'PATH="$PWD/.venv/bin:$PATH" make test'),
+        ("cd api && python3 -m pytest", "cd api && .venv/bin/python -m pytest"),
+    ],
+)
+def test_the_check_uses_the_environment_that_is_made(command: str, check: str) -> None:
+    _, proposal = proposed(command, "Python", "pytest", {})
+    assert proposal is not None
+    assert proposal.check == check
+    assert proposal.setup.startswith("cd api && " if command.startswith("cd") else "python3")
+
+
+def test_an_environment_that_is_there_is_used_and_not_made_again() -> None:
+    words, proposal = proposed("python3 -m pytest", "Python", "pytest", {}, (".venv",))
+    assert proposal == Proposal(check=".venv/bin/python -m pytest")
+    words, proposal = proposed(".venv/bin/python -m pytest", "Python", "pytest", {}, (".venv",))
+    assert (words, proposal) == ("Install it there: `.venv/bin/python -m pip install pytest`.", None)
+
+
+@each(
+    ("command", "files", "setup"),
+    [
+        ("npm test", {"package.json": "{}"}, "npm install"),
+        ("npm test", {"package-lock.json": "{}"}, "npm ci"),
+        ("pnpm test", {"pnpm-lock.yaml": ""}, "pnpm install --frozen-lockfile"),
+        ("cd web && npm test", {"web/package-lock.json": "{}"}, "cd web && npm ci"),
+    ],
+)
+@each(("kind", "name"), [("Node", "left-pad"), ("program", "jest")])
+def test_packages_are_installed_by_their_lock_file(
+    kind: str, name: str, command: str, files: dict[str, str], setup: str
+) -> None:
+    assert proposed(command, kind, name, files)[1] == Proposal(check=command, setup=setup)
+
+
+@each(("command", "name"), [("npm test", "npm"), ("just test", "just"), ("make test", "node")])
+def test_a_program_of_the_machine_is_for_a_person_to_install(command: str, name: str) -> None:
+    words, proposal = proposed(command, "program", name, {"package.json": "{}"})
+    assert (words.startswith("Install it"), proposal) == (True, None)

@@ -1,10 +1,15 @@
-"""Of files that hold more than a runner's settings only these are put back, and all else stays as it was written."""
+"""Of files that hold more than a runner's settings only these are put back, and all else stays as it was written.
+
+Of source files the base's tests are put back, whatever the work did to them.
+"""
 
 from __future__ import annotations
 
 import configparser
+import doctest
 import json
 import tomllib
+import types
 
 import pytest
 from hypothesis import given
@@ -77,11 +82,8 @@ def test_a_long_value_that_looks_like_a_section_gives_the_judge_the_whole_file()
     assert tomllib.loads(put_back("pyproject.toml", mine, PYPROJECT).decode()) == tomllib.loads(PYPROJECT.decode())
 
 
-def test_settings_that_nobody_can_read_put_nothing_back() -> None:
+def test_a_file_that_the_judge_does_not_have_loses_the_runners_sections_and_one_that_nobody_can_read_none() -> None:
     assert put_back("pyproject.toml", PYPROJECT, b"no [ toml") == PYPROJECT
-
-
-def test_a_file_that_the_judge_does_not_have_loses_the_runners_sections() -> None:
     mine = b"[metadata]\nname = x\n[tool:pytest]\naddopts = -k no\n"
     assert put_back("setup.cfg", mine, b"") == b"[metadata]\nname = x\n"
     assert put_back("package.json", b'{"name": "x", "jest": {"bail": 1}}', b"") == b'{"name": "x"}\n'
@@ -219,3 +221,115 @@ def test_json_there_and_back(work: dict[str, object], base: dict[str, object], i
 @given(st.text(alphabet="ab[]{}\"'=\n#,: ", max_size=40), st.text(alphabet="ab[]{}\"'=\n#,: ", max_size=40))
 def test_any_text_is_taken_without_a_fault(path: str, mine: str, judges: str) -> None:
     assert isinstance(put_back(path, mine.encode(), judges.encode()), bytes)
+
+
+# Tests inside source files
+
+BASE = '''"""Sums.
+
+>>> 1 + 1
+2
+"""
+
+
+def add(a, b):
+    """Add.
+
+    >>> add(2, 3)
+    5
+    """
+    return 0
+
+
+class Pair:
+    def swap(self, a, b):
+        """Swap: `Pair().swap(1, 2)`.
+
+        >>> Pair().swap(1, 2)
+        (2, 1)
+        """
+        return (b, a)
+'''
+RUST = """pub fn add(a: i64, b: i64) -> i64 { a - b }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small() { assert_eq!(add(2, 3), 5); }
+}
+"""
+
+
+def failed(text: str) -> int:
+    """Return how many examples of a module fail."""
+    module = types.ModuleType("sums")
+    exec(compile(text, "sums.py", "exec"), module.__dict__)
+    return doctest.testmod(module, report=False, verbose=False).failed
+
+
+def put_back_in(work: str, path: str = "sums.py", base: str = BASE) -> str:
+    return put_back(path, work.encode(), base.encode()).decode()
+
+
+@each(
+    "work",
+    [
+        BASE.replace("    5\n", "    0\n"),
+        BASE.replace('    """Add.\n\n    >>> add(2, 3)\n    5\n    """\n', ""),
+        BASE.replace("    >>> add(2", "    >>> add = int.__add__\n    >>> add(2"),
+        BASE.replace(">>> add(2, 3)\n    5", "add(2, 3) is 5").replace("Sums.", "More sums."),
+        BASE.partition('"""\n\n\n')[2]
+        .replace('    """Add.\n\n    >>> add(2, 3)\n    5\n    """\n', "")
+        .replace("):\n    return 0", "): return 0"),
+    ],
+)
+def test_an_example_that_failed_fails_again_whatever_became_of_it(work: str) -> None:
+    assert failed(BASE) == 1
+    assert failed(work) == 0
+    assert failed(put_back_in(work)) == 1
+
+
+def test_the_works_code_stays_with_the_bases_examples() -> None:
+    work = "import math\n\n\n" + BASE.partition('"""\n\n\n')[2].replace("return 0", "return a + b").replace(
+        "(2, 1)", "(1, 2)"
+    )
+    text = put_back_in(work)
+    assert "return a + b" in text
+    assert "import math" in text
+    assert failed(text) == 0
+
+
+def test_examples_of_class_methods_and_properties_are_put_back_in() -> None:
+    base = "class Pair:\n    @classmethod\n    def make(cls):\n        '''\n        >>> Pair.make()\n        1\n        '''\n        return 2\n"
+    base += "\n    @property\n    def size(self):\n        '''\n        >>> Pair().size\n        1\n        '''\n        return 2\n"
+    assert failed(base) == 2
+    assert failed(put_back_in(base.replace("        1\n", "        2\n"), base=base)) == 2
+
+
+def test_a_new_example_of_the_work_stays_where_the_base_has_none() -> None:
+    work = BASE + '\n\ndef sub(a, b):\n    """Subtract.\n\n    >>> sub(5, 3)\n    2\n    """\n    return a - b\n'
+    assert put_back_in(work) == work
+
+
+@each("work", ["def broken(:\n", ""])
+def test_what_has_no_room_for_tests_stays_as_it_is(work: str) -> None:
+    base = BASE.partition('"""\n\n\n')[2]
+    assert put_back_in(work, base=base) == work
+
+
+@each(
+    "work",
+    [
+        RUST.replace("assert_eq!(add(2, 3), 5);", ""),
+        RUST.partition("\n#[cfg")[0],
+        RUST.replace("    use super::*;\n", ""),
+    ],
+)
+def test_tests_of_rust_are_put_back_in(work: str) -> None:
+    assert put_back_in(work.replace("a - b", "b - a"), "lib.rs", RUST) == RUST.replace("a - b", "b - a")
+
+
+def test_files_of_other_languages_stay_as_they_are() -> None:
+    assert put_back_in("x", "sums.txt") == "x"

@@ -1,20 +1,28 @@
-"""Which check is told its story, and whose results are taken for whose: one story's never for another's."""
+"""Which check is told its story, and whose results are taken for whose: one story's never for another's.
+
+A check that stays green when nothing but its tests is left sees nothing of the checkout.
+"""
 
 from __future__ import annotations
 
+import ast
 import threading
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
+import pytest
+
 from santiago.contract.policy import RunInput
 from santiago.contract.ports.workspace import PATCH_CUT
-from santiago.judge.trials import Trial, Trials
+from santiago.judge.shown import sees as does_see
+from santiago.judge.trials import GARBAGE, Trial, Trials, spoil
 from tests.judge.showing import shown
 from tests.util.each import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from santiago.contract.ports.run import Stop
     from santiago.judge.shown import Shown
@@ -80,17 +88,12 @@ def test_a_check_that_may_ask_for_its_story_is_told_and_runs_for_each(command: s
     assert checks.told == [(command, {"SANTIAGO_STORY": "S1"}), (command, {"SANTIAGO_STORY": "S2"})]
 
 
-def test_the_check_of_an_attempt_is_told_what_its_agent_is_told() -> None:
+def test_the_check_of_an_attempt_is_told_what_its_agent_is_told_and_one_of_the_run_of_no_story() -> None:
     checks = Checks()
     trials(checks).results(trial(ASKING, "S1", attempt=2), GOING)
-    prompt = "/prompts/S1/2.md"
-    assert checks.told[0][1] == {"SANTIAGO_STORY": "S1", "SANTIAGO_ATTEMPT": "2", "SANTIAGO_PROMPT_FILE": prompt}
-
-
-def test_a_check_of_the_run_is_told_of_no_story() -> None:
-    checks = Checks()
     trials(checks).results(trial(ASKING, ""), GOING)
-    assert checks.told == [(ASKING, {})]
+    told = {"SANTIAGO_STORY": "S1", "SANTIAGO_ATTEMPT": "2", "SANTIAGO_PROMPT_FILE": "/prompts/S1/2.md"}
+    assert checks.told == [(ASKING, told), (ASKING, {})]
 
 
 def test_where_the_repository_speaks_of_the_variables_every_check_is_told() -> None:
@@ -137,12 +140,9 @@ def runs(words: str, *as_base: bool, **more: object) -> int:
     return len(checks.told)
 
 
-def test_a_pass_is_remembered_for_bases_and_for_work() -> None:
-    assert runs("a b", True, True, False) == runs("a b", False, False, True) == 1
-
-
-def test_a_failed_check_of_an_attempt_runs_again_and_one_of_a_base_does_not() -> None:
+def test_a_pass_is_remembered_and_a_failed_check_of_an_attempt_runs_again_but_one_of_a_base_does_not() -> None:
     """A check that flaked once must not be the failure of every later attempt."""
+    assert runs("a b", True, True, False) == runs("a b", False, False, True) == 1
     assert runs("a-", True, True, True) == 1
     assert runs("a-", True, True, False, False) == 3
     assert runs("a-", False, True, True) == 2
@@ -156,13 +156,8 @@ def test_a_check_that_did_not_come_to_its_end_is_never_remembered(more: dict[str
 def test_a_result_belongs_to_its_tree_its_command_and_its_owner() -> None:
     checks = Checks()
     tried = trials(checks)
-    for command, story, commit in (
-        (ASKING, "S1", "a-1"),
-        (ASKING, "S1", "b-1"),
-        (SHARED, "S1", "a-1"),
-        (ASKING, "S2", "a-1"),
-    ):
-        tried.results(trial(command, story, commit=commit), GOING)
+    for command, story, commit in ((ASKING, "S1", "a"), (ASKING, "S1", "b"), (SHARED, "S1", "a"), (ASKING, "S2", "a")):
+        tried.results(trial(command, story, commit=f"{commit}-1"), GOING)
     assert len(checks.told) == 4
 
 
@@ -173,3 +168,51 @@ def test_what_runs_on_a_spoiled_checkout_is_told_the_same_and_remembered_by_nobo
     assert checks.told == [(ASKING, {"SANTIAGO_STORY": "S1"})]
     tried.results(trial(ASKING, "S1"), GOING)
     assert len(checks.told) == 2
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    folder = tmp_path / "checkout"
+    (folder / "src").mkdir(parents=True)
+    (folder / "src/app.py").write_text("x = 1\n")
+    (folder / "test_app.py").write_text("import app\n")
+    (tmp_path / "outside.py").write_text("mine\n")
+    (folder / "link.py").symlink_to(tmp_path / "outside.py")
+    (folder / "away").symlink_to(tmp_path)
+    return folder
+
+
+def test_overwritten_files_are_there_and_of_no_language(checkout: Path) -> None:
+    spoil(str(checkout), ["src/app.py", "not/there.py"], GARBAGE)
+    assert (checkout / "test_app.py").read_text() == "import app\n"
+    with pytest.raises((SyntaxError, ValueError)):
+        ast.parse((checkout / "src/app.py").read_bytes())
+
+
+def test_removed_files_are_gone(checkout: Path) -> None:
+    spoil(str(checkout), ["src/app.py", "not/there.py", "link.py"], None)
+    assert not (checkout / "src/app.py").exists()
+    assert not (checkout / "link.py").is_symlink()
+
+
+@pytest.mark.parametrize("content", [GARBAGE, None])
+def test_nothing_outside_the_checkout_is_touched(content: bytes | None, checkout: Path) -> None:
+    spoil(str(checkout), ["link.py", "away/outside.py", "../outside.py"], content)
+    assert (checkout.parent / "outside.py").read_text() == "mine\n"
+
+
+@each(
+    ("before", "spoiled", "sees"),
+    [
+        (shown(), shown(exit_code=1), True),
+        (shown(), shown(), False),
+        (shown("a b"), shown("a b-"), True),
+        (shown("a b"), shown("a"), True),
+        (shown("a b"), shown("a b"), False),
+        (shown("a b-"), shown("a- b-"), True),
+        (shown("a b-"), shown("a b-"), False),
+        (shown("a b-"), shown("a b"), True),  # what fails on the whole tree alone looks at it
+    ],
+)
+def test_a_check_sees_where_anything_that_passed_does_not(before: Shown, spoiled: Shown, sees: bool) -> None:
+    assert does_see(before, spoiled) is sees

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from santiago.contract.outcomes import CheckVerdict, Verdict
 from santiago.contract.reasons import Reason
-from santiago.judge import verdict
+from santiago.judge import tests_first, verdict
+from santiago.judge.missing import Missing
+from santiago.judge.shown import Shown
 from santiago.judge.verdict import Check
 from tests.judge.showing import shown
 from tests.util.each import each
@@ -60,12 +62,9 @@ def test_a_check_that_was_red_beside_its_passing_tests_is_compared_without_the_l
     assert not verdict.of_work([Check(base=then, work=other)]).passed
 
 
-def test_a_runner_that_ran_no_test_verifies_nothing() -> None:
+def test_a_runner_that_ran_no_test_and_no_check_at_all_verify_nothing() -> None:
     found = verdict.of_work([Check(base=shown("a"), work=shown(checks=0))])
     assert found.reason is Reason.NOTHING_VERIFIED
-
-
-def test_no_check_at_all_verifies_nothing() -> None:
     assert verdict.of_work([]).reason is Reason.NOTHING_VERIFIED
 
 
@@ -76,28 +75,24 @@ def test_an_old_test_that_the_work_breaks_is_broken_where_its_text_stands() -> N
     assert (found.broken, found.changed) == ((), ("b",))
 
 
-def test_a_test_that_no_longer_runs_or_is_skipped_anew_has_vanished() -> None:
-    check = Check(base=shown("a b c"), work=shown("a b?"), old_tests=shown("a b c"))
-    assert of_old_tests([check], all_changed).vanished == ("b", "c")
-
-
-def test_all_tests_have_vanished_where_the_work_silences_its_runner() -> None:
-    check = Check(base=shown("a b"), work=shown())
-    assert of_old_tests([check], nothing_changed).vanished == ("a", "b")
-
-
-def test_cases_whose_ids_change_from_run_to_run_have_not_vanished() -> None:
-    check = Check(base=shown("t.py::f[10:01] t.py::f[10:02]"), work=shown("t.py::f[11:01] t.py::f[11:02]"))
-    assert of_old_tests([check], nothing_changed).vanished == ()
-    fewer = Check(base=shown("t.py::f[10:01] t.py::f[10:02]"), work=shown("t.py::f[11:01]"))
-    assert of_old_tests([fewer], nothing_changed).vanished == ("t.py::f[10:01]", "t.py::f[10:02]")
-
-
-def test_tests_that_moved_to_another_class_or_file_have_not_vanished() -> None:
-    check = Check(base=shown("t.py::A::f[1] t.py::A::f[2] t.A.g"), work=shown("u.py::B::f[1] u.py::B::f[2] u.B.g"))
-    assert of_old_tests([check], all_changed).vanished == ()
-    fewer = Check(base=shown("t.py::A::f t.py::B::f"), work=shown("t.py::B::f"))
-    assert of_old_tests([fewer], all_changed).vanished == ("t.py::A::f",)
+@each(
+    ("base", "work", "vanished"),
+    [
+        ("a b c", "a b?", ("b", "c")),
+        ("a b", "", ("a", "b")),
+        # cases whose ids change from run to run are still there
+        ("t.py::f[10:01] t.py::f[10:02]", "t.py::f[11:01] t.py::f[11:02]", ()),
+        ("t.py::f[10:01] t.py::f[10:02]", "t.py::f[11:01]", ("t.py::f[10:01]", "t.py::f[10:02]")),
+        # and so are tests that moved to another class or file
+        ("t.py::A::f[1] t.py::A::f[2] t.A.g", "u.py::B::f[1] u.py::B::f[2] u.B.g", ()),
+        ("t.py::A::f t.py::B::f", "t.py::B::f", ("t.py::A::f",)),
+    ],
+)
+def test_a_test_that_no_longer_runs_or_is_skipped_anew_has_vanished(
+    base: str, work: str, vanished: tuple[str, ...]
+) -> None:
+    for changed in (nothing_changed, all_changed):
+        assert of_old_tests([Check(base=shown(base), work=shown(work))], changed).vanished == vanished
 
 
 def test_a_test_whose_text_stands_below_another_name_has_not_vanished() -> None:
@@ -115,21 +110,26 @@ def test_a_red_test_that_only_its_own_change_makes_green_is_eased() -> None:
         assert not verdict.is_proved([check])
 
 
-def test_a_red_test_that_passes_as_it_stood_is_a_proof() -> None:
-    assert verdict.is_proved([Check(base=shown("a b-"), work=shown("a b"))])
-    assert verdict.is_proved([Check(base=shown("a b-"), work=shown("a b c"), old_tests=shown("a b"))])
+NODE = "two test/greet.test.js-"
 
 
-def test_a_file_that_could_not_be_loaded_is_proved_by_its_tests() -> None:
-    assert verdict.is_proved([Check(base=shown("tests/test_a.py-"), work=shown("tests/test_a.py::test_x"))])
-
-
-def test_a_file_of_node_that_could_not_be_loaded_is_proved_by_a_run_that_is_green() -> None:
-    base = shown("two test/greet.test.js-")
-    assert verdict.is_proved([Check(base=base, work=shown("two name nobody"))])
-    assert not verdict.is_proved([Check(base=base, work=shown("two name nobody-"))])
-    eased = Check(base=base, work=shown("two"), old_tests=shown("two test/greet.test.js-"))
-    assert not verdict.is_proved([eased])
+@each(
+    ("base", "work", "old_tests", "proved"),
+    [
+        # a red test that passes as it stood is a proof, and one that is not there any more did not pass
+        ("a b-", "a b", None, True),
+        ("a b-", "a b c", "a b", True),
+        ("sum- sum_of_two", "sum sum_of_two", "sum_of_two", False),
+        # a file that could not be loaded is proved by its tests, and one of node by a run that is green
+        ("tests/test_a.py-", "tests/test_a.py::test_x", None, True),
+        (NODE, "two name nobody", None, True),
+        (NODE, "two name nobody-", None, False),
+        (NODE, "two", NODE, False),
+    ],
+)
+def test_work_is_proved_by_a_test_that_failed(base: str, work: str, old_tests: str | None, proved: bool) -> None:
+    old = None if old_tests is None else shown(old_tests)
+    assert verdict.is_proved([Check(base=shown(base), work=shown(work), old_tests=old)]) is proved
 
 
 def test_a_check_whose_own_file_comes_with_the_work_proves_nothing() -> None:
@@ -138,32 +138,121 @@ def test_a_check_whose_own_file_comes_with_the_work_proves_nothing() -> None:
     assert verdict.has_own_tests([check], all_changed)
 
 
-def test_new_tests_that_fail_without_the_work_are_its_own_tests() -> None:
-    check = Check(base=shown("a"), work=shown("a b"), old_tests=shown("a"), new_tests=shown("a b-"))
-    assert verdict.has_own_tests([check], nothing_changed)
-
-
-def test_a_test_whose_name_begins_the_names_of_others_speaks_for_itself() -> None:
-    check = Check(base=shown("sum sum_of_two"), work=shown("sum sum_of_two"), new_tests=shown("sum- sum_of_two"))
-    assert verdict.has_own_tests([check], all_changed)
-    gone = Check(base=shown("sum- sum_of_two"), work=shown("sum sum_of_two"), old_tests=shown("sum_of_two"))
-    assert not verdict.is_proved([gone]), "what is not there any more did not pass"
-
-
-def test_new_tests_that_pass_without_the_work_show_nothing() -> None:
-    check = Check(base=shown("a"), work=shown("a b"), old_tests=shown("a"), new_tests=shown("a b"))
-    assert not verdict.has_own_tests([check], all_changed)
-
-
-def test_an_old_test_that_flakes_without_the_work_is_no_test_of_its_own() -> None:
-    check = Check(base=shown("a"), work=shown("a"), old_tests=shown("a"), new_tests=shown("a-"))
-    assert not verdict.has_own_tests([check], nothing_changed)
+@each(
+    ("base", "work", "new_tests", "own"),
+    [
+        ("a", "a b", "a b-", [True, True]),
+        # a test whose name begins the names of others speaks for itself
+        ("sum sum_of_two", "sum sum_of_two", "sum- sum_of_two", [False, True]),
+        # what passes without the work shows nothing, and an old test that flakes without it is none of its own
+        ("a", "a b", "a b", [False, False]),
+        ("a", "a", "a-", [False, True]),
+    ],
+)
+def test_new_or_changed_tests_that_fail_without_the_work_are_its_own(
+    base: str, work: str, new_tests: str, own: list[bool]
+) -> None:
+    check = Check(base=shown(base), work=shown(work), old_tests=shown(base), new_tests=shown(new_tests))
+    assert [verdict.has_own_tests([check], changed) for changed in (nothing_changed, all_changed)] == own
 
 
 @each("exit_code", [1, 2])
 def test_a_command_without_test_ids_is_compared_as_a_whole(exit_code: int) -> None:
-    check = Check(
-        base=shown(), work=shown(), old_tests=shown(exit_code=exit_code), new_tests=shown(exit_code=exit_code)
-    )
+    red = shown(exit_code=exit_code)
+    check = Check(base=shown(), work=shown(), old_tests=red, new_tests=red)
     assert of_old_tests([check], nothing_changed).broken == ("`pytest`",)
     assert verdict.has_own_tests([check], nothing_changed)
+
+
+# Tests that are written before the work: they must run, and fail for want of it
+
+FILES = frozenset({"tests/test_new.py", "tests/test_old.py", "a.test.js"})
+NO_MODULE = "E   ModuleNotFoundError: No module named 'greet'"
+
+
+def judged(old: Shown, new: Shown, *, changed: Sequence[str] = (), lacks: Missing | None = None) -> Verdict:
+    return tests_first.verdict([(old, new)], FILES, lambda test: test in changed, lambda _: lacks)
+
+
+def test_new_tests_that_fail_are_what_is_wanted_and_those_that_pass_already_show_nothing() -> None:
+    found = judged(shown("a b-"), shown("a b- c- d"))
+    assert (found.passed, found.awaiting) == (True, ("c",))
+    found = judged(shown("a"), shown("a b c"))
+    assert not found.passed
+    assert "pass already without the work, so they show nothing" in found.message
+    assert "- b\n- c" in found.message
+
+
+def test_tests_that_no_check_runs_or_that_failed_before_are_refused() -> None:
+    assert "None of the checks runs the new tests: `pytest`" in judged(shown("a"), shown("a")).message
+    assert not judged(shown("a b-"), shown("a b-")).passed
+
+
+@each("test", ["tests/test_new.py", "tests.test_new", "test_new", "a.test.js"])
+def test_a_file_that_cannot_be_loaded_counts_only_for_want_of_the_work(test: str) -> None:
+    found = judged(shown("a"), shown(f"{test}-", output=NO_MODULE))
+    assert (found.passed, found.awaiting) == (True, (test,))
+    assert "missing work is not the cause" in judged(shown("a"), shown(f"{test}-", output="ZeroDivisionError")).message
+    assert "Mend their syntax" in judged(shown("a"), shown(f"{test}-", output=f"{NO_MODULE}\nSyntaxError: x")).message
+
+
+def test_a_module_that_is_not_the_repositorys_to_write_is_no_want_of_the_work() -> None:
+    lacks = Missing(command="pytest", kind="Python", name="hypothesis")
+    found = judged(shown("a"), shown("tests/test_new.py-", output=NO_MODULE), lacks=lacks)
+    assert "need the Python module `hypothesis`, which is not installed here" in found.message
+
+
+def test_old_tests_must_not_break_or_go() -> None:
+    assert "- a\n" in judged(shown("a b"), shown("a- b c-")).message
+    assert "- b\n" in judged(shown("a b"), shown("a c-")).message
+
+
+def test_old_tests_that_a_file_which_cannot_be_loaded_hides_are_fine_unless_they_were_changed() -> None:
+    new = shown("tests/test_new.py-", output=NO_MODULE)
+    assert judged(shown("a b"), new).passed
+    assert "- b\n" in judged(shown("a b"), new, changed=["b"]).message
+
+
+def test_a_check_that_hangs_or_cannot_start_is_refused() -> None:
+    assert "does not end" in judged(shown("a"), shown(exit_code=124, timed_out=True)).message
+    assert "cannot run" in judged(shown("a"), shown(exit_code=127, cause="unrunnable")).message
+
+
+def test_a_command_without_test_ids_counts_as_a_whole() -> None:
+    assert judged(shown(), shown(exit_code=1)).awaiting == ("`pytest`",)
+    assert not judged(shown(exit_code=1), shown(exit_code=1)).passed
+    assert judged(shown(), shown(exit_code=1, checks=0, output="undefined: Greet")).passed
+    assert not judged(shown(), shown(exit_code=1, checks=0, output="usage: go test")).passed
+
+
+EARLIER = shown("a")
+HIDDEN = tests_first.joined(EARLIER, shown("tests/test_new.py-", output=NO_MODULE))
+
+
+def test_what_the_new_tests_hide_on_the_base_still_passed_there() -> None:
+    assert HIDDEN.tests == {"a": "passed", "tests/test_new.py": "failed"}
+    gone = Check(base=HIDDEN, work=shown("tests/test_new.py::b"), earlier=EARLIER)
+    assert of_old_tests([gone], lambda _: False).vanished == ("a",)
+
+
+def test_work_that_fails_one_of_its_own_tests_does_not_inherit_that() -> None:
+    base = tests_first.joined(EARLIER, shown("a b- c-"))
+    assert not verdict.of_work([Check(base=base, work=shown("a b c-"), earlier=EARLIER)]).passed
+    red = shown("a r-")
+    base = tests_first.joined(red, shown("a r- b-"))
+    assert verdict.of_work([Check(base=base, work=shown("a r- b"), earlier=red)]).passed
+
+
+def test_work_that_passes_only_by_easing_its_own_tests_is_seen_test_by_test() -> None:
+    old_tests = shown("a tests/test_new.py::b- tests/test_new.py::c")
+    work = shown("a tests/test_new.py::b tests/test_new.py::c")
+    assert verdict.is_proved([Check(base=HIDDEN, work=work, earlier=EARLIER)])
+    check = Check(base=HIDDEN, work=work, old_tests=old_tests, earlier=EARLIER)
+    found = of_old_tests([check], lambda _: True)
+    assert (found.eased, found.changed, found.broken) == (("tests/test_new.py::b",), (), ())
+    assert not verdict.is_proved([check])
+
+
+def test_own_tests_that_are_gone_from_the_work_have_vanished() -> None:
+    check = Check(base=HIDDEN, work=shown("a"), old_tests=shown("a tests/test_new.py::b"), earlier=EARLIER)
+    assert of_old_tests([check], lambda _: True).vanished == ("tests/test_new.py::b",)

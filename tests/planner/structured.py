@@ -30,7 +30,3 @@ def codes(document: Document, level: str | None = None) -> list[str]:
 
 def targets(unit: Unit) -> list[str]:
     return [dep.target for dep in unit.deps if dep.carrier != "prose"]
-
-
-def by_id(document: Document) -> dict[str | None, Unit]:
-    return {unit.id: unit for unit in document.units}

@@ -29,12 +29,6 @@ def story(field: str) -> str:
     return f"# PRD: X\n\n### R1: One\n\n**Acceptance Criteria:**\n\n- [ ] it works\n\n{field}\n"
 
 
-def test_prose_names_a_command_only_in_a_sentence_that_asks_for_it() -> None:
-    assert [hint.value for hint in commands.commands_in("Run `npm test` first", 3)] == ["npm test"]
-    assert commands.commands_in("The `npm test` script", 3) == []
-    assert commands.commands_in("Run `frob x` first", 3) == []
-
-
 @each(
     "command",
     [
@@ -50,11 +44,8 @@ def test_alone_in_back_ticks_under_a_label_it_is_a_command_whatever_its_first_wo
 
 
 def test_several_commands_may_stand_behind_one_label() -> None:
-    assert compiled(story("Verify: `cmp a b`, `wc -l a` and `pytest -q`")).stories[0].verify == (
-        "cmp a b",
-        "wc -l a",
-        "pytest -q",
-    )
+    plan = compiled(story("Verify: `cmp a b`, `wc -l a` and `pytest -q`"))
+    assert plan.stories[0].verify == ("cmp a b", "wc -l a", "pytest -q")
 
 
 @each(
@@ -116,21 +107,22 @@ def test_a_record_is_read_alike() -> None:
     assert unread(plan) == [9]
 
 
-def test_a_shell_fence_gives_one_command_per_line() -> None:
+def test_a_shell_fence_gives_one_command_per_line_and_its_output_is_not_named() -> None:
     fence = ["", "$ npm ci", "# a comment", "npm run build \\", "  --prod", "done", "```"]
-    assert [(hint.value, hint.line) for hint in commands.in_fence(fence, 10, "field").taken] == [
-        ("npm run build --prod", 13)
-    ]
-
-
-def test_what_a_fence_shows_as_output_is_not_named() -> None:
+    (found,) = commands.in_fence(fence, 10, "field").taken
+    assert (found.value, found.line) == ("npm run build --prod", 13)
     assert commands.in_fence(["", "$ cmp a b", "a b differ", "```"], 1, "field", "console").left[0].value == "cmp a b"
     assert commands.in_fence(["", "all is well here", "```"], 1, "field", "text").left == []
+    enters = commands.in_fence(["```sh", "cd api && go test ./...", "npm run dev", "```"], 1, "field", "sh")
+    assert [hint.value for hint in enters.taken] == ["cd api && go test ./..."]
+    assert [hint.value for hint in enters.left] == ["npm run dev"]
 
 
 @each(
     "text",
     [
+        "The `npm test` script",
+        "Run `frob x` first",
         "the server starts via `npm run dev`",
         "`npm install` runs without errors",
         "run `npx create-react-app shop` to begin",
@@ -151,6 +143,7 @@ def test_servers_installers_deployments_gaps_denials_and_mentions_are_no_checks(
 @each(
     ("text", "command"),
     [
+        ("Run `npm test` first", "npm test"),
         ("Tests pass: uv run pytest tests/test_a.py exits 0.", "uv run pytest tests/test_a.py"),
         ("La commande `npm run lint` passe sans erreur", "npm run lint"),
         ("`pytest -q` läuft fehlerfrei durch", "pytest -q"),
@@ -163,12 +156,6 @@ def test_servers_installers_deployments_gaps_denials_and_mentions_are_no_checks(
 )
 def test_a_sentence_that_says_what_proves_it_is_a_check_in_any_language(text: str, command: str) -> None:
     assert [hint.value for hint in commands.commands_in(text, 1)] == [command]
-
-
-def test_a_fence_may_first_enter_a_folder() -> None:
-    found = commands.in_fence(["```sh", "cd api && go test ./...", "npm run dev", "```"], 1, "field", "sh")
-    assert [hint.value for hint in found.taken] == ["cd api && go test ./..."]
-    assert [hint.value for hint in found.left] == ["npm run dev"]
 
 
 def test_a_server_behind_a_label_for_checks_is_said_and_not_run() -> None:

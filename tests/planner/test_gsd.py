@@ -93,27 +93,18 @@ def plan(text: str) -> Plan:
     return made
 
 
-def test_phases_are_chunks_and_plans_are_stories_in_the_order_of_the_document() -> None:
+def test_phases_are_chunks_that_wait_for_others_and_plans_are_stories_in_the_order_of_the_document() -> None:
     made = plan(ROADMAP)
-    assert [(story.origin.id, story.chunk) for story in made.stories] == [
-        ("01-02", "Phase 1: Basket"),
-        ("01-01", "Phase 1: Basket"),
-        ("Phase 2", "Phase 2: Orders"),
-        ("Phase 3", "Phase 3: Mail"),
+    assert [(story.origin.id, story.chunk, story.claimed_done) for story in made.stories] == [
+        ("01-02", "Phase 1: Basket", True),
+        ("01-01", "Phase 1: Basket", False),
+        ("Phase 2", "Phase 2: Orders", False),
+        ("Phase 3", "Phase 3: Mail", True),
     ]
     assert [story.title for story in made.stories][:2] == ["Table of products (wave 1)", "Page of the basket (wave 2)"]
-    assert [story.claimed_done for story in made.stories] == [True, False, False, True]
-
-
-def test_what_a_phase_must_reach_closes_it() -> None:
-    made = plan(ROADMAP)
-    assert [len(story.criteria) for story in made.stories] == [0, 2, 1, 1]
-    assert any(finding.code == "criteria_shared" for finding in made.findings)
-
-
-def test_a_phase_waits_for_the_phases_that_it_names() -> None:
-    made = plan(ROADMAP)
     assert [story.depends_on for story in made.stories] == [(), (), ("S1", "S2"), ("S1", "S2", "S3")]
+    assert [len(story.criteria) for story in made.stories] == [0, 2, 1, 1], "what a phase must reach closes it"
+    assert any(finding.code == "criteria_shared" for finding in made.findings)
 
 
 def test_the_tasks_of_a_plan_are_stories_and_checkpoints_are_said() -> None:

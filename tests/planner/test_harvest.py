@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from santiago.planner.draft import Status
@@ -16,99 +15,97 @@ if TYPE_CHECKING:
 
 def unit(text: str, *, status: Status = Status.OPEN) -> Unit:
     """Harvest a text whose first block is the carrier."""
-    outline = scan(dedent(text).lstrip("\n"))
+    outline = scan(text)
     return Harvester(outline).unit(Carrier(at=0, end=len(outline.blocks), title="title", status=status))
-
-
-def lines(found: Unit) -> list[int]:
-    return [criterion.line for criterion in found.criteria]
 
 
 def texts(found: Unit) -> list[str]:
     return [criterion.text for criterion in found.criteria]
 
 
-# Which criteria count
+@each(
+    ("text", "expected"),
+    [
+        # scenarios win over boxes, boxes over bullets, and bullets count where there is nothing else
+        (
+            "- [ ] a box\n#### Scenario: Night\n- **GIVEN** dark\n- **THEN** light",
+            ["3 Scenario: Night GIVEN dark THEN light"],
+        ),
+        ("- a bullet\n- [ ] a box", ["3 a box"]),
+        ("- one\n  - detail\n- two", ["2 one detail", "4 two"]),
+        # success criteria serve where no acceptance criteria stand, and checks before plain bullets
+        ("- a bullet\n\n**Success Criteria**:\n- fast", ["5 fast"]),
+        ("**Deliverables:**\n- a module\n**Verification:**\n- it starts\n- `npm test`", ["5 it starts"]),
+        # a definition of done, metrics, gates and a form of key and value never serve
+        (
+            "**Definition of Done:**\n- [ ] reviewed\n**Success Metrics:**\n- 99 %\n**Quality Gates:**\n- [ ] `npm test`",
+            [],
+        ),
+        ("- Class: core\n- Status: active\n- Description: it validates\n- Source: spec", []),
+        # but a remark, a word for files without a file, and a field below the label for criteria are criteria
+        ("- one\n- Note: two", ["2 one", "3 Note: two"]),
+        (
+            "- Update: the user sees it\n- Tests: cover the parser",
+            ["2 Update: the user sees it", "3 Tests: cover the parser"],
+        ),
+        (
+            "**Acceptance Criteria:**\n- Status: shows green\n- Files: can be sent",
+            ["3 Status: shows green", "4 Files: can be sent"],
+        ),
+        # one line of criteria is split at semicolons even when wrapped
+        ("- **Acceptance criteria:** a;\n  b goes\n  on; c", ["2 a", "3 b goes on", "4 c"]),
+        # a Given opens a criterion and the rest continues it; so do named criteria; lines of EARS stand alone
+        (
+            "**Acceptance Criteria:**\n\n**Given** a user\n**Then** it opens\n\n**Given** nobody\n**Then** shut\n**And** silent",
+            ["4 Given a user Then it opens", "7 Given nobody Then shut And silent"],
+        ),
+        (
+            "## Acceptance Criteria\n1. **Login**\n   - Given a user\n   - Then it works\n2. **Logout**\n   - Given one",
+            ["3 Login Given a user Then it works", "6 Logout Given one"],
+        ),
+        (
+            "#### Acceptance Criteria\n1. WHEN pressed THEN it SHALL react\n2. WHEN held THEN it SHALL repeat\n3. IF broken THEN it SHALL beep",
+            [
+                "3 WHEN pressed THEN it SHALL react",
+                "4 WHEN held THEN it SHALL repeat",
+                "5 IF broken THEN it SHALL beep",
+            ],
+        ),
+        # words that only look like a Then begin a criterion
+        (
+            "**Acceptance Criteria:**\n- Given x, when y, then z\n- E-mail is sent",
+            ["3 Given x, when y, then z", "4 E-mail is sent"],
+        ),
+        (
+            "**Acceptance Criteria:**\n- Given x, when y, then z\n- I see it",
+            ["3 Given x, when y, then z", "4 I see it"],
+        ),
+        # headings below divide criteria and do not end them, and criteria may be paragraphs
+        (
+            "#### Acceptance Criteria\n##### Functional\n- a\n##### Speed\n- b\n#### Technical Notes\n- c",
+            ["4 a", "6 b"],
+        ),
+        (
+            "Criterios de Aceptación\n\nEl usuario existe.\n\nDebe verse el total.",
+            ["4 El usuario existe.", "6 Debe verse el total."],
+        ),
+    ],
+)
+def test_the_criteria_of_a_unit_are_its_best_and_have_their_lines(text: str, expected: list[str]) -> None:
+    assert [f"{criterion.line} {criterion.text}" for criterion in unit(f"### U\n{text}\n").criteria] == expected
 
 
 def test_a_label_wins_over_scenarios_boxes_and_bullets() -> None:
-    found = unit("""
-        ### U
-        - a bullet
-        - [ ] a box
-        **Acceptance Criteria:**
-        - the criterion
-        #### Scenario: extra
-        - **WHEN** x
-    """)
+    found = unit(
+        "### U\n- a bullet\n- [ ] a box\n**Acceptance Criteria:**\n- the criterion\n#### Scenario: extra\n- **WHEN** x\n"
+    )
     assert "the criterion" in texts(found)
     assert "a box" not in texts(found)
 
 
-def test_scenarios_win_over_boxes() -> None:
-    found = unit("""
-        ### U
-        - [ ] a box
-        #### Scenario: Night
-        - **GIVEN** dark
-        - **THEN** light
-    """)
-    assert lines(found) == [3]
-    assert texts(found) == ["Scenario: Night GIVEN dark THEN light"]
-
-
-def test_boxes_win_over_bullets() -> None:
-    assert texts(unit("### U\n- a bullet\n- [ ] a box\n")) == ["a box"]
-
-
-def test_bullets_are_criteria_where_there_is_nothing_else() -> None:
-    assert texts(unit("### U\n- one\n  - detail\n- two\n")) == ["one detail", "two"]
-
-
-def test_success_criteria_of_a_unit_serve_where_no_acceptance_criteria_stand() -> None:
-    assert texts(unit("### U\n- a bullet\n\n**Success Criteria**:\n- fast\n")) == ["fast"]
-
-
-def test_definition_of_done_metrics_and_gates_never_serve() -> None:
-    found = unit("""
-        ### U
-        **Definition of Done:**
-        - [ ] reviewed
-        **Success Metrics:**
-        - 99 %
-        **Quality Gates:**
-        - [ ] `npm test`
-    """)
-    assert texts(found) == []
-    assert [hint.value for hint in found.verify] == ["npm test"]
-
-
-def test_a_verification_list_serves_before_plain_bullets() -> None:
-    found = unit("""
-        ### U
-        **Deliverables:**
-        - a module
-        **Verification:**
-        - it starts
-        - `npm test`
-    """)
-    assert texts(found) == ["it starts"]
-    assert [hint.value for hint in found.verify] == ["npm test"]
-
-
-def test_a_form_of_key_and_value_is_no_list_of_criteria() -> None:
-    found = unit("""
-        ### R001
-        - Class: core
-        - Status: active
-        - Description: it validates
-        - Source: spec
-    """)
-    assert texts(found) == []
-
-
-def test_a_remark_among_bullets_is_one_of_them() -> None:
-    assert texts(unit("- [ ] 1.1 T\n  - one\n  - Note: two\n")) == ["one", "Note: two"]
+def test_commands_below_a_label_for_checks_or_gates_are_checks_and_no_criteria() -> None:
+    for text in ("**Quality Gates:**\n- [ ] `npm test`\n", "**Verification:**\n- it starts\n- `npm test`\n"):
+        assert [hint.value for hint in unit("### U\n" + text).verify] == ["npm test"]
 
 
 def test_an_unknown_label_above_a_list_is_remembered() -> None:
@@ -119,110 +116,15 @@ def test_an_unknown_label_above_a_list_is_remembered() -> None:
     assert harvester.unknown_labels == [(3, "Villkor")]
 
 
-# How criteria are written
-
-
-def test_one_line_of_criteria_is_split_at_semicolons_even_when_wrapped() -> None:
-    found = unit("### U\n- **Acceptance criteria:** a;\n  b goes\n  on; c\n")
-    assert texts(found) == ["a", "b goes on", "c"]
-    assert lines(found) == [2, 3, 4]
-
-
-def test_a_given_opens_a_criterion_and_the_rest_continues_it() -> None:
-    found = unit("""
-        ### U
-        **Acceptance Criteria:**
-
-        **Given** a user
-        **When** they click
-        **Then** it opens
-
-        **Given** nobody
-        **Then** it stays shut
-        **And** silent
-    """)
-    assert lines(found) == [4, 8]
-    assert texts(found)[1] == "Given nobody Then it stays shut And silent"
-
-
-def test_ears_lines_are_criteria_of_their_own() -> None:
-    found = unit("""
-        ### U
-        #### Acceptance Criteria
-        1. WHEN a key is pressed THEN the system SHALL react
-        2. WHEN it is held THEN the system SHALL repeat
-        3. IF it is broken THEN the system SHALL beep
-    """)
-    assert lines(found) == [3, 4, 5]
-
-
-@each("line", ["E-mail is sent", "I see a message"])
-def test_words_that_only_look_like_a_then_begin_a_criterion(line: str) -> None:
-    assert len(unit(f"### U\n**Acceptance Criteria:**\n- Given x, when y, then z\n- {line}\n").criteria) == 2
-
-
-def test_named_criteria_take_their_nested_steps() -> None:
-    found = unit("""
-        ### U
-        ## Acceptance Criteria
-        1. **Login**
-           - Given a user
-           - Then it works
-        2. **Logout**
-           - Given a session
-    """)
-    assert lines(found) == [3, 6]
-    assert texts(found)[0] == "Login Given a user Then it works"
-
-
-def test_sub_headings_divide_criteria_and_do_not_end_them() -> None:
-    found = unit("""
-        ## U
-        ### Acceptance Criteria
-        #### Functional
-        - a
-        #### Speed
-        - b
-        ### Technical Notes
-        - c
-    """)
-    assert texts(found) == ["a", "b"]
-
-
-def test_criteria_may_be_paragraphs() -> None:
-    found = unit("""
-        ### HU-01
-        Criterios de Aceptación
-
-        El usuario debe estar autenticado.
-
-        Debe verse el total.
-    """)
-    assert lines(found) == [4, 6]
-
-
 def test_a_criterion_keeps_its_own_id() -> None:
     found = unit("### U\n**Acceptance Criteria:**\n- [x] #1 one\n- **AC-2:** two\n")
     assert [(criterion.id, criterion.text) for criterion in found.criteria] == [("#1", "one"), ("AC-2", "two")]
 
 
-def test_a_colon_inside_a_criterion_makes_it_no_field() -> None:
-    found = unit("### U\n**Acceptance Criteria:**\n- Status: shows green\n- Files: can be uploaded\n")
-    assert texts(found) == ["Status: shows green", "Files: can be uploaded"]
-
-
-# Fields
-
-
 def test_fields_are_read_in_line_as_items_and_as_headings() -> None:
-    found = unit("""
-        ### U
-        **Priority:** High
-        **Depends on:** T001
-        - Files: `src/a.py`
-        - Role: scientist
-        ## Status: Done
-    """)
+    found = unit(
+        "### U\n**Priority:** High\n**Depends on:** T001\n- Files: `src/a.py`\n- Role: scientist\n## Status: Done\n"
+    )
     assert (found.priority, found.role, found.status) == ("High", "scientist", Status.DONE)
     assert [dep.target for dep in found.deps] == ["T001"]
     assert [hint.value for hint in found.files] == ["src/a.py"]
@@ -238,13 +140,6 @@ def test_a_list_of_files_is_taken_whole_and_what_is_no_file_is_said(label: str) 
     under = unit("### U\n**Files:**\n- Makefile\n- whatever is needed\n- Modify: `bin/run`\n  - more of it\n")
     assert [hint.value for hint in under.files] == ["Makefile", "bin/run"]
     assert [hint.value for hint in under.unread] == ["whatever is needed"]
-
-
-def test_a_files_word_without_a_file_is_a_plain_bullet() -> None:
-    assert texts(unit("- [ ] T\n  - Update: the user sees it\n  - Tests: cover the parser\n")) == [
-        "Update: the user sees it",
-        "Tests: cover the parser",
-    ]
 
 
 def test_a_field_right_under_a_list_is_not_part_of_its_last_item() -> None:
@@ -265,18 +160,9 @@ def test_no_text_of_the_carrier_is_lost_behind_a_short_title() -> None:
     assert "explanation" in found.text
 
 
-# Status
-
-
-def test_a_ticked_unit_with_open_boxes_is_open() -> None:
-    assert unit("- [x] T\n  - [x] a\n  - [ ] b\n", status=Status.DONE).status is Status.OPEN
-
-
-def test_a_unit_whose_boxes_are_all_ticked_claims_to_be_done() -> None:
+def test_ticks_claim_that_a_unit_is_done_unless_a_box_or_its_status_says_otherwise() -> None:
     assert unit("### U\n- [x] a\n- [X] b\n").status is Status.DONE
-
-
-def test_a_status_that_says_work_goes_on_outweighs_the_ticks() -> None:
+    assert unit("- [x] T\n  - [x] a\n  - [ ] b\n", status=Status.DONE).status is Status.OPEN
     assert unit("### U\n**Status:** In Review\n- [x] a\n").status is Status.OPEN
 
 

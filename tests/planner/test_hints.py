@@ -30,9 +30,14 @@ def inline(text: str) -> list[str]:
         ("[003, 004]", ["003", "004"]),
         ("T-001 must be complete", ["T-001"]),
         ("Phase 2", ["Phase 2"]),
+        ("T006..T008", ["T006", "T007", "T008"]),
+        ("T013–T015", ["T013", "T014", "T015"]),
+        ("T-010–T-012 complete", ["T-010", "T-011", "T-012"]),
+        ("(20-22)", ["20", "21", "22"]),
+        ("US-1 to US-3", ["US-1", "US-2", "US-3"]),
     ],
 )
-def test_a_field_names_its_ids(text: str, expected: list[str]) -> None:
+def test_a_field_names_its_ids_and_ranges_are_spelled_out(text: str, expected: list[str]) -> None:
     assert sure(text) == expected
 
 
@@ -42,39 +47,16 @@ def test_a_field_may_say_that_there_are_none(text: str) -> None:
     assert hints.field_deps(text, 1, "field") == []
 
 
-@each(
-    ("text", "expected"),
-    [
-        ("T006..T008", ["T006", "T007", "T008"]),
-        ("T013–T015", ["T013", "T014", "T015"]),
-        ("T-010–T-012 complete", ["T-010", "T-011", "T-012"]),
-        ("(20-22)", ["20", "21", "22"]),
-        ("US-1 to US-3", ["US-1", "US-2", "US-3"]),
-    ],
-)
-def test_ranges_are_spelled_out(text: str, expected: list[str]) -> None:
-    assert sure(text) == expected
-
-
 @each("text", ["T009..T005", "T1..T99999", "A1..B3"])
 def test_what_is_no_range_is_left_alone(text: str) -> None:
     assert len(hints.named(text)) <= 2
 
 
-def test_words_beside_an_id_make_it_a_mention_only_in_their_part_of_the_list() -> None:
+def test_words_beside_an_id_make_it_a_mention_and_standards_and_versions_are_none() -> None:
     assert hints.named("T004 complete, database configured") == (("T004", True),)
     assert hints.named("T001, the schema that T002 needs") == (("T001", True), ("T002", False))
-
-
-def test_a_bracket_of_ids_explains_the_words_before_it() -> None:
-    assert sure("database schema (T004)") == ["T004"]
-
-
-def test_algorithms_and_standards_are_no_ids() -> None:
+    assert sure("database schema (T004)") == ["T004"], "a bracket of ids explains the words before it"
     assert hints.named("SHA-256, UTF-8, Q1") == ()
-
-
-def test_a_version_is_a_mention_at_most() -> None:
     assert sure("Node 18, Python 3.11") == []
 
 
@@ -87,15 +69,14 @@ def test_a_version_is_a_mention_at_most() -> None:
         ("構築（依存: 1.2）", ["1.2"]),
         ("**Title** `depends:[S01,S02]`", ["S01", "S02"]),
         ("Later {depends: #3}", ["3"]),
+        ("This depends on T003 in a way.", []),
+        ("Blocks T004", []),
+        ("after T001", []),
+        ("(see T003)", []),
     ],
 )
-def test_dependencies_inside_a_sentence(text: str, expected: list[str]) -> None:
+def test_dependencies_inside_a_sentence_are_no_prose(text: str, expected: list[str]) -> None:
     assert inline(text) == expected
-
-
-@each("text", ["This depends on T003 in a way.", "Blocks T004", "after T001", "(see T003)"])
-def test_prose_is_no_dependency(text: str) -> None:
-    assert inline(text) == []
 
 
 def test_covered_requirements_drop_the_word_for_all_of_them() -> None:
@@ -110,26 +91,17 @@ def test_covered_requirements_drop_the_word_for_all_of_them() -> None:
         ("Create src/models/user.ts for it", ["src/models/user.ts"]),
         ("All of `src/**/*.ts`", ["src/**/*.ts"]),
         ("The `Dockerfile`", ["Dockerfile"]),
+        ("`GET /api/users`", []),
+        ("`/api/users`", []),
+        ("`@scope/package`", []),
+        ("https://a.example/x.html", []),
+        ("`../../etc/passwd.txt`", []),
+        ("`User.name`", []),
+        ("and/or", []),
     ],
 )
-def test_files_in_a_sentence(text: str, expected: list[str]) -> None:
+def test_files_in_a_sentence_are_no_routes_packages_and_addresses(text: str, expected: list[str]) -> None:
     assert hints.files_in(text) == expected
-
-
-@each(
-    "text",
-    [
-        "`GET /api/users`",
-        "`/api/users`",
-        "`@scope/package`",
-        "https://a.example/x.html",
-        "`../../etc/passwd.txt`",
-        "`User.name`",
-        "and/or",
-    ],
-)
-def test_routes_packages_and_addresses_are_no_files(text: str) -> None:
-    assert hints.files_in(text) == []
 
 
 def test_bare_names_count_only_under_a_files_label() -> None:

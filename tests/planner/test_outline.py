@@ -64,9 +64,6 @@ def _spaced(text: str) -> str:
     return " ".join(text.split())
 
 
-# Real documents
-
-
 @pytest.mark.skipif(not CORPUS.is_dir(), reason=f"the documents are not here: {CORPUS}")
 def test_agrees_on_every_real_document() -> None:
     documents = 0
@@ -175,12 +172,9 @@ def test_is_lenient(why: str, text: str, what: str, seen: list[object]) -> None:
     assert getattr(ours(text), what) == seen
 
 
-def test_a_label_right_under_a_list_ends_it() -> None:
+def test_a_label_right_under_a_list_ends_it_and_a_backslash_at_the_end_of_a_line_breaks_it() -> None:
     blocks = scan("- a\n**Status:** done\n").blocks
     assert [(block.kind, block.parent) for block in blocks] == [(Kind.ITEM, -1), (Kind.PARA, -1)]
-
-
-def test_a_backslash_at_the_end_of_a_line_breaks_it() -> None:
     assert scan("ID: US-001\\\nTitle: x\n").blocks[0].lines == ["ID: US-001", "Title: x"]
 
 

@@ -63,34 +63,21 @@ def found(compilation: Compilation, code: str) -> list[Finding]:
     return [finding for finding in compilation.findings if finding.code == code]
 
 
-def test_execute_is_work_and_verification_is_a_check() -> None:
+def test_execute_is_work_verification_is_a_check_targets_are_files_and_expected_behavior_is_criteria() -> None:
     """Board line 8."""
-    first, second, third = plan(SPEC).stories
+    made = plan(SPEC)
+    first, second, third = made.stories
     assert first.verify == ("python -m pytest tests/test_rates.py",)
-    assert second.verify == ("make check-load",)
-    assert third.verify == ("npm test",)
+    assert (second.verify, third.verify) == (("make check-load",), ("npm test",))
     assert "Execute: `python scripts/make_table.py` passes" in first.description
     assert "run `make load` and verify it" in second.description
     assert "Execute: npm run build" in third.description
-
-
-def test_targets_are_files_and_expected_behavior_is_criteria() -> None:
-    """Board line 8."""
-    made = plan(SPEC)
-    assert made.stories[0].files[:2] == ("src/rates.py", "Makefile")
+    assert first.files[:2] == ("src/rates.py", "Makefile")
     assert [criterion.text for criterion in made.requirements[0].criteria] == ["a rate is stored", "it is read back"]
     assert [chunk.label for chunk in made.chunks] == ["Wave 1 - Table", "Wave 2 - Page"]
-
-
-def test_verify_commands_and_final_verification_check_the_run() -> None:
-    """Board line 8."""
-    assert plan(SPEC).run_verify == ("make e2e", "pytest tests/func", "npm run regress")
-
-
-def test_verify_commands_of_a_front_matter_check_the_run() -> None:
-    """Board line 8."""
-    made = plan("---\nid: x\nverify_commands: [make a, make b]\n---\n# PlanSpec v2\n- [ ] One\n- [ ] Two\n")
-    assert made.run_verify == ("make a", "make b")
+    assert made.run_verify == ("make e2e", "pytest tests/func", "npm run regress")
+    front = "---\nid: x\nverify_commands: [make a, make b]\n---\n# PlanSpec v2\n- [ ] One\n- [ ] Two\n"
+    assert plan(front).run_verify == ("make a", "make b")
 
 
 def test_the_id_of_the_plan_is_said_and_can_be_asked_for() -> None:
@@ -109,11 +96,7 @@ def test_a_check_that_proves_nothing_refuses_the_plan(check: str) -> None:
     (error,) = found(made, "empty_check")
     assert (error.level, error.line) == ("error", SPEC.lstrip().split("\n").index("  - Verification: npm test") + 1)
     assert error.hint
-
-
-def test_a_check_of_the_run_that_proves_nothing_refuses_it_too() -> None:
-    """Board line 8."""
-    assert compiled(SPEC.replace("- make e2e", "- true")).plan is None
+    assert compiled(SPEC.replace("- make e2e", "- true")).plan is None, "a check of the run proves nothing either"
 
 
 @each(

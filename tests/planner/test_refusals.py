@@ -1,12 +1,20 @@
-"""Refusals: which documents are refused, and whether the message tells the author what to do."""
+"""Refusals: which documents are refused, and whether the message tells the author what to do.
+
+Every code that a plan can carry is explained.
+"""
 
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
-from santiago.planner import refusals
+import santiago.planner
+import santiago.sessions
+from santiago.planner import findings, refusals
+from santiago.planner.findings import CATALOGUE
 from santiago.planner.reading import read_document
 from santiago.planner.source import Options, Source
 from tests.util.each import each
@@ -26,9 +34,6 @@ def refusal(text: str) -> Finding:
     return error
 
 
-# Templates
-
-
 def test_a_template_is_refused_with_its_placeholders_and_their_lines() -> None:
     error = refusal("""
         # Tasks: [FEATURE NAME]
@@ -44,48 +49,21 @@ def test_a_template_is_refused_with_its_placeholders_and_their_lines() -> None:
     assert error.line == 1
 
 
-def test_a_prd_template_with_brief_titles_is_refused() -> None:
-    error = refusal("""
-        # PRD
-
-        ### US-001: [Brief Title]
-        **Description:** As a [user type], I want [goal].
-        **Acceptance Criteria:**
-        - [ ] [Specific, verifiable criterion]
-
-        ### US-002: [Brief Title]
-        **Acceptance Criteria:**
-        - [ ] [Another criterion]
-    """)
-    assert error.code == "template"
-    assert "[Brief Title]" in error.message
-
-
-def test_angle_brackets_and_empty_ids_are_placeholders_too() -> None:
-    assert (
-        refusal("# <title>\n\n<short description>\n\n## Goal\n\n<what to reach>\n\n- FR-1: <describe it>\n").code
-        == "template"
-    )
+def test_brief_titles_angle_brackets_and_empty_ids_are_placeholders_too() -> None:
+    brief = "### US-{0}: [Brief Title]\n**Acceptance Criteria:**\n- [ ] [Specific, verifiable criterion]\n"
+    error = refusal("# PRD\n\n" + brief.format("001") + brief.format("002"))
+    assert (error.code, "[Brief Title]" in error.message) == ("template", True)
+    angles = "# <title>\n\n<short description>\n\n## Goal\n\n<what to reach>\n\n- FR-1: <describe it>\n"
+    assert refusal(angles).code == "template"
     error = refusal("# Requirements\n\n## List\n\n- R1:\n- R2:\n- R3:\n")
-    assert error.code == "template"
-    assert "3 of 3 ids" in error.message
+    assert (error.code, "3 of 3 ids" in error.message) == ("template", True)
 
 
-def test_a_document_that_needs_clarification_is_no_template() -> None:
-    text = """
-        # Login
-
-        ### US-1: Sign in
-        - [ ] By mail [NEEDS CLARIFICATION: or by phone?]
-        ### US-2: Sign out
-        - [ ] Session ends [TBD]
-    """
+def test_a_document_that_needs_clarification_or_has_one_stray_placeholder_is_no_template() -> None:
+    text = "# Login\n### US-1: Sign in\n- [ ] By mail [NEEDS CLARIFICATION: or by phone?]\n### US-2: Sign out\n- [ ] Session ends [TBD]\n"
     document = read_document(source(text))
     assert len(document.units) == 2
     assert "needs_clarification" in {finding.code for finding in document.findings}
-
-
-def test_a_stray_placeholder_is_no_template() -> None:
     text = "# Login\n\n### US-1: Sign in\n- [ ] By mail\n### US-2: Sign out\n- [ ] Ends\n\n## Agent Model\n\n{{agent_model_name_version}}\n"
     assert len(read_document(source(text)).units) == 2
 
@@ -103,9 +81,6 @@ def test_a_stray_placeholder_is_no_template() -> None:
 )
 def test_links_boxes_tags_and_sources_are_no_placeholders(line: str) -> None:
     assert refusals.template(source("# A title\n\n" + "\n".join([line] * 12))) is None
-
-
-# Nothing found
 
 
 def test_the_message_says_what_was_looked_for_what_was_seen_and_the_cheapest_fix() -> None:
@@ -128,36 +103,31 @@ def test_the_message_says_what_was_looked_for_what_was_seen_and_the_cheapest_fix
         ```
     """)
     assert error.code == "no_units"
-    assert "format: markdown" in error.message
-    assert "4 headings" in error.message
-    assert "5 list items" in error.message
-    assert "1 code fence skipped" in error.message
-    assert "Looked for:" in error.message
+    for words in ("format: markdown", "4 headings", "5 list items", "1 code fence skipped", "Looked for:"):
+        assert words in error.message
     assert 'headings "Phase 1: Base".."Phase 2: Top" with 3 steps (line 7)' in error.message
     assert '2 bullets under "Core Features" (line 3)' in error.message
     assert "### FR-1" in error.hint
     assert "--allow-fallback" in error.hint
 
 
-def test_normative_text_without_ids_is_counted() -> None:
-    error = refusal(
-        "# Spec\n\n## Rules\n\n"
-        + "\n\n".join(f"The service MUST do thing {word}." for word in ["one", "two", "three", "four", "five", "six"])
-    )
-    assert "6 sentences with MUST" in error.message
+MUST = "".join(f"The service MUST do thing {word}.\n\n" for word in ["one", "two", "three", "four", "five", "six"])
 
 
-def test_questions_and_metrics_are_named_as_seen() -> None:
-    error = refusal(
-        "# Clarification\n\n## Q1\n\nWhat?\n\n## Q2\n\nWhy?\n\n## Metrics\n\n- KPI-1: 98 %\n- KPI-2: 99 %\n"
-    )
-    assert "2 headings that are questions (line 3)" in error.message
-    assert "KPI-1 to KPI-2" in error.message
-
-
-def test_boxes_that_only_judge_the_whole_are_named_as_seen() -> None:
-    error = refusal("# A\n\nText.\n\n## Definition of Done\n\n- [ ] Tests pass\n- [ ] Docs written\n")
-    assert '2 check boxes under "Definition of Done"' in error.message
+@each(
+    ("text", "seen"),
+    [
+        ("# Spec\n\n## Rules\n\n" + MUST, "6 sentences with MUST"),
+        ("# A\n\n## Q1\n\nWhat?\n\n## Q2\n\nWhy?\n", "2 headings that are questions (line 3)"),
+        ("# A\n\n## Q1\n\nWhat?\n\n## Metrics\n\n- KPI-1: 98 %\n- KPI-2: 99 %\n", "KPI-1 to KPI-2"),
+        (
+            "# A\n\nText.\n\n## Definition of Done\n\n- [ ] Tests\n- [ ] Docs\n",
+            '2 check boxes under "Definition of Done"',
+        ),
+    ],
+)
+def test_what_a_text_has_instead_of_units_is_named_as_seen(text: str, seen: str) -> None:
+    assert seen in refusal(text).message
 
 
 @each(
@@ -197,3 +167,28 @@ def test_a_list_nested_too_deep_is_refused_with_its_line() -> None:
 def test_with_fallback_asked_for_the_hint_does_not_offer_it_again() -> None:
     document = read_document(source("# A\n\nText only.\n", allow_fallback=True))
     assert "--allow-fallback" not in document.findings[0].hint
+
+
+PLANNING = (santiago.planner, santiago.sessions)
+SOURCES = sorted(path for one in PLANNING for path in Path(str(one.__file__)).parent.rglob("*.py"))
+CODE = re.compile(r"""code=\(?\s*"(\w+)\"""")
+CALL = re.compile(
+    r"""\b(?:note|warning|error|_error|_about)\(\s*(?:[\w.]+,\s*|\[[^\]]*\],\s*|"(?:warning|note)",\s*)*"(\w+)\""""
+)
+
+
+def used() -> dict[str, str]:
+    """Return every code that stands in the planner or in planning sessions, with a file that uses it."""
+    found: dict[str, str] = {}
+    for path in SOURCES:
+        text = path.read_text(encoding="utf-8")
+        found |= dict.fromkeys([*CODE.findall(text), *CALL.findall(text)], path.name)
+    return found
+
+
+def test_every_code_is_in_the_catalogue_with_a_sentence_and_nothing_else_is() -> None:
+    marks = {code for code, _, _ in findings._SAID.values()}
+    assert {code: where for code, where in used().items() if code not in CATALOGUE} == {}
+    assert CATALOGUE.keys() - used().keys() - marks == set()
+    assert {"no_units", "cycle", "duplicate_id", "external_dependency", "no_criteria", "missing_chunk"} <= used().keys()
+    assert all(text[0].isupper() and text.endswith(".") for text in CATALOGUE.values())

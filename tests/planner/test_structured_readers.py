@@ -12,87 +12,55 @@ from hypothesis import strategies as st
 from santiago.planner import readers
 from santiago.planner.errors import DocumentError
 from santiago.planner.source import Options, Source
-from tests.planner.structured import by_id, codes, look, read, targets
+from tests.planner.structured import codes, look, read, targets
 from tests.util.each import each
-
-# Lists of records
 
 
 @each(
     ("document", "expected"),
     [
+        ({"userStories": [{"id": "US-1", "title": "Log in", "acceptanceCriteria": ["works"]}]}, "US-1: Log in, 1"),
+        ([{"id": "T-1", "title": "Log in", "acceptance_criteria": ["a", "b"], "status": "open"}], "T-1: Log in, 2"),
+        ([{"id": "A-1", "title": "One thing", "priority": 1, "passes": False}], "A-1: One thing, 0"),
         (
-            {"userStories": [{"id": "US-1", "title": "Log in", "acceptanceCriteria": ["works"]}]},
-            [("US-1", "Log in", 1)],
+            {"US-1": {"title": "In", "acceptanceCriteria": ["a"]}, "US-2": {"title": "Out"}},
+            "US-1: In, 1 | US-2: Out, 0",
         ),
-        (
-            [{"id": "T-1", "title": "Log in", "acceptance_criteria": ["a", "b"], "status": "open"}],
-            [("T-1", "Log in", 2)],
-        ),
-        ([{"id": "A-1", "title": "One thing", "priority": 1, "passes": False}], [("A-1", "One thing", 0)]),
-        (
-            {"US-1": {"title": "Log in", "acceptanceCriteria": ["works"]}, "US-2": {"title": "Log out"}},
-            [("US-1", "Log in", 1), ("US-2", "Log out", 0)],
-        ),
-        (
-            [{"category": "ui", "description": "The page opens", "steps": ["go", "see"], "complete": False}],
-            [(None, "The page opens", 2)],
-        ),
-        (
-            {"requirements": ["The system keeps a log", "FR-2: It keeps it for a year"]},
-            [(None, "The system keeps a log", 0), ("FR-2", "It keeps it for a year", 0)],
-        ),
+        ([{"category": "ui", "description": "It opens", "steps": ["a", "b"], "complete": False}], "None: It opens, 2"),
+        ({"requirements": ["It keeps a log", "FR-2: For a year"]}, "None: It keeps a log, 0 | FR-2: For a year, 0"),
+        ({"phases": [{"id": 1, "tasks": [{"id": "1.1", "name": "Do", "test": {"assertions": ["x"]}}]}]}, "1.1: Do, 1"),
         (
             {
-                "phases": [
-                    {
-                        "id": 1,
-                        "name": "Base",
-                        "tasks": [{"id": "1.1", "name": "Make it", "test": {"assertions": ["x"]}}],
-                    }
-                ]
+                "id": "t-9",
+                "title": "One",
+                "description": "All",
+                "subtasks": [{"verification": {"specificChecks": ["p", "q"]}}],
             },
-            [("1.1", "Make it", 1)],
+            "t-9: One, 2",
         ),
+        ({"features": {"Search": {"F1": "By name", "F2": "By date"}}}, "F1: By name, 0 | F2: By date, 0"),
+        ({"features": [{"F10": "Print it all"}, {"F2": "Save it all"}]}, "F10: Print it all, 0 | F2: Save it all, 0"),
         (
-            {
-                "id": "task-9",
-                "title": "One task",
-                "description": "All of it",
-                "subtasks": [{"id": "a", "verification": {"specificChecks": ["p", "q"]}}],
-            },
-            [("task-9", "One task", 2)],
-        ),
-        (
-            {"features": {"Search": {"F1": "Find by name", "F2": "Find by date"}}},
-            [("F1", "Find by name", 0), ("F2", "Find by date", 0)],
-        ),
-        (
-            {"features": [{"F10": "Print the page"}, {"F2": "Save the page"}]},
-            [("F10", "Print the page", 0), ("F2", "Save the page", 0)],
-        ),
-        (
-            {"tasks": {"T1": {"title": "First of all"}, "T2": {"title": "Second of all"}}},
-            [("T1", "First of all", 0), ("T2", "Second of all", 0)],
+            {"tasks": {"T1": {"title": "One of two"}, "T2": {"title": "Two of two"}}},
+            "T1: One of two, 0 | T2: Two of two, 0",
         ),
         (
             {
                 "prd": {
                     "meta": {},
-                    "user_stories": [{"id": "s", "story": "As a cook I want salt", "acceptance_criteria": "a; b; c"}],
+                    "user_stories": [{"id": "s", "story": "As a cook I want salt", "acceptance_criteria": "a; b"}],
                 }
             },
-            [("s", "As a cook I want salt", 3)],
+            "s: As a cook I want salt, 2",
         ),
-        ({"requirements": [{"id": "Q-1", "owner": "core", "marker": "keeps time"}]}, [("Q-1", "keeps time", 0)]),
-        (
-            {"issues": [{"number": 12, "title": "It crashes at night", "state": "open"}]},
-            [("12", "It crashes at night", 0)],
-        ),
+        ({"requirements": [{"id": "Q-1", "owner": "core", "marker": "keeps time"}]}, "Q-1: keeps time, 0"),
+        ({"issues": [{"number": 12, "title": "It crashes at night", "state": "open"}]}, "12: It crashes at night, 0"),
     ],
 )
-def test_a_record_is_a_unit_in_every_known_shape(document: Any, expected: list[tuple[str | None, str, int]]) -> None:
-    assert [(unit.id, unit.title, len(unit.criteria)) for unit in read(document).units] == expected
+def test_a_record_is_a_unit_in_every_known_shape(document: Any, expected: str) -> None:
+    """With its id, its title and the number of its criteria."""
+    units = read(document).units
+    assert " | ".join(f"{unit.id}: {unit.title}, {len(unit.criteria)}" for unit in units) == expected
 
 
 @each(
@@ -130,11 +98,8 @@ def test_a_unit_stands_at_its_id_else_at_its_title_else_at_its_text() -> None:
         ]}
         """
     first, second = read(text).units
-    assert (first.line, [(c.line, c.id, c.text) for c in first.criteria]) == (
-        3,
-        [(4, None, "a"), (5, "AC-7", "b"), (5, None, "c")],
-    )
-    assert (second.line, second.id) == (8, None)
+    assert [(c.line, c.id, c.text) for c in first.criteria] == [(4, None, "a"), (5, "AC-7", "b"), (5, None, "c")]
+    assert (first.line, second.line, second.id) == (3, 8, None)
     assert [unit.line for unit in read('["One whole sentence here",\n\n"Another whole sentence"]').units] == [1, 3]
 
 
@@ -162,55 +127,27 @@ def test_status_is_what_the_record_claims(fields: dict[str, Any], status: str) -
 
 
 def test_dependencies_are_ids_of_any_spelling_and_never_libraries() -> None:
-    document = read(
-        {
-            "stories": [
-                {"id": "US-1", "title": "Base of all", "dependsOn": []},
-                {"id": "US-2", "title": "Next of all", "depends_on": "US-1 and US-9"},
-                {
-                    "id": "US-3",
-                    "title": "Third of all",
-                    "dependencies": ["us_1", "Base of all", "zod", "react@18", "utf-8", "s3"],
-                },
-                {
-                    "id": "US-4",
-                    "title": "Fourth of all",
-                    "blockedBy": [{"id": "US-3"}, {"id": "US-1", "type": "related"}],
-                },
-                {
-                    "id": "US-5",
-                    "title": "Fifth of all",
-                    "dependencies": {"requires": ["task-001-setup"], "enables": ["US-1"]},
-                },
-                {"id": "US-6", "title": "Sixth of all", "dependsOn": ["none"]},
-                {"id": "US-7", "title": "Last of all", "dependsOn": ["US-XXX"]},
-            ]
-        }
-    )
-    found = {name: targets(unit) for name, unit in by_id(document).items()}
-    assert found == {
-        "US-1": [],
-        "US-2": ["US-1", "US-9"],
-        "US-3": ["US-1"],
-        "US-4": ["US-3"],
-        "US-5": ["task-001-setup"],
-        "US-6": [],
-        "US-7": ["US-XXX"],
-    }
+    given: list[tuple[str, Any, list[str]]] = [
+        ("dependsOn", [], []),
+        ("depends_on", "US-1 and US-9", ["US-1", "US-9"]),
+        ("dependencies", ["us_1", "Story number 1", "zod", "react@18", "utf-8", "s3"], ["US-1"]),
+        ("blockedBy", [{"id": "US-3"}, {"id": "US-1", "type": "related"}], ["US-3"]),
+        ("dependencies", {"requires": ["task-001-setup"], "enables": ["US-1"]}, ["task-001-setup"]),
+        ("dependsOn", ["none"], []),
+        ("dependsOn", ["US-XXX"], ["US-XXX"]),
+    ]
+    cases = enumerate(given, 1)
+    stories = [{"id": f"US-{n}", "title": f"Story number {n}", key: value} for n, (key, value, _) in cases]
+    document = read({"stories": stories})
+    assert [targets(unit) for unit in document.units] == [expected for _, _, expected in given]
     assert codes(document) == ["dependency_unclear"] * 4
-    assert "Depends on: zod" in by_id(document)["US-3"].text
+    assert "Depends on: zod" in document.units[2].text
     assert all(unit.rank == 0 for unit in document.units)
 
 
 def test_units_without_ids_may_be_called_by_their_title() -> None:
-    first, second = read(
-        {
-            "tasks": [
-                {"title": "Lay the pipes", "status": "open"},
-                {"title": "Open the tap", "dependsOn": ["Lay the pipes"]},
-            ]
-        }
-    ).units
+    tasks = [{"title": "Lay the pipes", "status": "open"}, {"title": "Open the tap", "dependsOn": ["Lay the pipes"]}]
+    first, second = read({"tasks": tasks}).units
     assert targets(second) == ["Lay the pipes"]
     assert first.tags == ("Lay the pipes",)
 
@@ -229,28 +166,22 @@ def test_numeric_priority_orders_only_where_nothing_is_declared() -> None:
 
 
 def test_commands_and_files_are_carried_as_data_with_their_place() -> None:
-    document = read(
-        {
-            "verifyCommands": ["npm run lint"],
-            "qualityChecks": ["pytest -q", "Open it in the browser"],
-            "userStories": [
-                {
-                    "id": "US-1",
-                    "title": "One of them",
-                    "description": "Change `src/app.py` only",
-                    "acceptanceCriteria": [
-                        {"text": "x", "testCommand": "grep -q a b && true"},
-                        "make sure it works",
-                        "test the login page",
-                    ],
-                    "completionCriteria": ["cargo test"],
-                    "files": ["src/a.ts", "docs/b.md"],
-                    "verification": {"run": "./check.sh --all"},
-                    "verify": "make sure that all is well",
-                }
-            ],
-        }
-    )
+    story = {
+        "id": "US-1",
+        "title": "One of them",
+        "description": "Change `src/app.py` only",
+        "acceptanceCriteria": [
+            {"text": "x", "testCommand": "grep -q a b && true"},
+            "make sure it works",
+            "test the login page",
+        ],
+        "completionCriteria": ["cargo test"],
+        "files": ["src/a.ts", "docs/b.md"],
+        "verification": {"run": "./check.sh --all"},
+        "verify": "make sure that all is well",
+    }
+    checks = ["pytest -q", "Open it in the browser"]
+    document = read({"verifyCommands": ["npm run lint"], "qualityChecks": checks, "userStories": [story]})
     (unit,) = document.units
     assert [(hint.value, hint.carrier) for hint in unit.verify] == [
         ("grep -q a b && true", "json"),
@@ -308,34 +239,14 @@ def test_criteria_come_in_many_forms() -> None:
 
 
 def test_groups_are_chunks_and_their_dependencies_edges() -> None:
-    document = read(
-        {
-            "feature": "Shop",
-            "phases": [
-                {
-                    "phase": 1,
-                    "name": "Base",
-                    "subtasks": [
-                        {
-                            "id": "a",
-                            "description": "Make a base",
-                            "files_to_create": ["src/x.py"],
-                            "status": "completed",
-                        }
-                    ],
-                },
-                {
-                    "phase": 2,
-                    "name": "Top",
-                    "depends_on": [1],
-                    "acceptance": ["stands"],
-                    "subtasks": [{"id": "b", "description": "Make a top"}],
-                },
-                {"phase": 3, "name": "Hollow"},
-            ],
-            "final_acceptance": ["all of it"],
-        }
-    )
+    first = {"id": "a", "description": "Make a base", "files_to_create": ["src/x.py"], "status": "completed"}
+    second = {"id": "b", "description": "Make a top"}
+    phases = [
+        {"phase": 1, "name": "Base", "subtasks": [first]},
+        {"phase": 2, "name": "Top", "depends_on": [1], "acceptance": ["stands"], "subtasks": [second]},
+        {"phase": 3, "name": "Hollow"},
+    ]
+    document = read({"feature": "Shop", "phases": phases, "final_acceptance": ["all of it"]})
     assert [(unit.id, unit.chunk) for unit in document.units] == [("a", "Base"), ("b", "Top")]
     assert [(edge.group, edge.target) for edge in document.edges] == [("Top", "Base")]
     assert codes(document) == ["side_list", "criteria_of_no_story", "criteria_of_no_story"]
@@ -343,38 +254,21 @@ def test_groups_are_chunks_and_their_dependencies_edges() -> None:
 
 
 def test_a_feature_with_stories_is_the_tag_of_its_stories() -> None:
-    document = read(
-        {
-            "features": [
-                {"id": "F-1", "title": "Pay", "stories": [{"id": "S-1", "title": "Pay by card", "criteria": ["x"]}]},
-                {
-                    "id": "F-2",
-                    "title": "Ship",
-                    "dependsOn": ["F-1"],
-                    "stories": [{"id": "S-2", "title": "Ship by sea", "criteria": ["x"]}],
-                },
-            ]
-        }
-    )
-    assert [(unit.id, unit.chunk, unit.tags) for unit in document.units] == [
-        ("S-1", None, ("F-1",)),
-        ("S-2", None, ("F-2",)),
+    first, second = ({"id": f"S-{n}", "title": "Some work here", "criteria": ["x"]} for n in (1, 2))
+    features = [
+        {"id": "F-1", "title": "Pay", "stories": [first]},
+        {"id": "F-2", "title": "Ship", "dependsOn": ["F-1"], "stories": [second]},
     ]
+    document = read({"features": features})
+    found = [(unit.id, unit.chunk, unit.tags) for unit in document.units]
+    assert found == [("S-1", None, ("F-1",)), ("S-2", None, ("F-2",))]
     assert [(edge.group, edge.target) for edge in document.edges] == [("F-2", "F-1")]
 
 
 def test_owners_are_chunks_only_where_they_keep_the_order() -> None:
     def chunks(owners: str) -> list[str | None]:
-        return [
-            unit.chunk
-            for unit in read(
-                {
-                    "requirements": [
-                        {"id": f"R-{n}", "title": "Some work here", "owner": name} for n, name in enumerate(owners)
-                    ]
-                }
-            ).units
-        ]
+        records = [{"id": f"R-{n}", "title": "Some work here", "owner": name} for n, name in enumerate(owners)]
+        return [unit.chunk for unit in read({"requirements": records}).units]
 
     assert chunks("aabb") == ["a", "a", "b", "b"]
     assert chunks("abab") == [None] * 4
@@ -390,14 +284,8 @@ def test_groups_may_list_their_stories_by_id() -> None:
 
 
 def test_out_of_scope_lists_are_reported_and_not_planned() -> None:
-    document = read(
-        {
-            "features": {
-                "mvp": [{"id": "F-1", "title": "Do it now"}],
-                "outOfScope": [{"id": "F-2", "title": "Do it never"}],
-            }
-        }
-    )
+    now, never = ([{"id": f"F-{n}", "title": "Do it now"}] for n in (1, 2))
+    document = read({"features": {"mvp": now, "outOfScope": never}})
     assert [unit.status.value for unit in document.units] == ["open", "future"]
     assert codes(document) == ["out_of_scope"]
 
@@ -443,38 +331,14 @@ def test_no_record_and_no_criterion_vanishes(records: list[dict[str, Any]]) -> N
     assert len({unit.line for unit in document.units}) == len(records)
 
 
+KEYS = ["id", "title", "tasks", "stories", "phases", "acceptanceCriteria", "dependsOn", "files", "priority", "status"]
+KEYS += ["given", "then", "verification", "subtasks", "metadata", "chunk", "requirements", "US-1"]
+
+
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers(0, 5) | st.sampled_from(["US-1", "some text here", ""]),
-        lambda inner: (
-            st.lists(inner, max_size=3)
-            | st.dictionaries(
-                st.sampled_from(
-                    [
-                        "id",
-                        "title",
-                        "tasks",
-                        "stories",
-                        "phases",
-                        "acceptanceCriteria",
-                        "dependsOn",
-                        "files",
-                        "priority",
-                        "status",
-                        "given",
-                        "then",
-                        "verification",
-                        "subtasks",
-                        "metadata",
-                        "chunk",
-                        "requirements",
-                        "US-1",
-                    ]
-                ),
-                inner,
-                max_size=4,
-            )
-        ),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
         max_leaves=25,
     )
 )
@@ -482,9 +346,6 @@ def test_no_record_and_no_criterion_vanishes(records: list[dict[str, Any]]) -> N
 def test_any_value_is_read_or_declined_without_a_traceback(value: Any) -> None:
     document = look(json.dumps(value, indent=1)) if isinstance(value, dict | list) else None
     assert document is None or all(unit.line > 0 for unit in document.units)
-
-
-# YAML
 
 
 def test_yaml_ids_stay_as_written() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from santiago.judge.naming import Tests, named
+from tests.judge.showing import results
 
 NOWHERE = Path("/nowhere")
 
@@ -137,15 +138,11 @@ not ok 2 - /nowhere/checkout/b.test.js
 1..4
 # tests 15
 """
-    ) == {
-        "top": "passed",
-        "skips why": "skipped",
-        "suite > two # hash": "passed",
-        "suite > inner > one": "failed",
-        "suite > inner": "failed",
-        "suite": "failed",
-        "b.test.js": "failed",
-    }
+    ) == results(
+        passed="top | suite > two # hash",
+        failed="suite > inner > one | suite > inner | suite | b.test.js",
+        skipped="skips why",
+    )
 
 
 def test_node_in_its_own_outline_with_colours_and_carriage_returns() -> None:
@@ -164,15 +161,11 @@ def test_node_in_its_own_outline_with_colours_and_carriage_returns() -> None:
 ✖ failing tests:\r
 ✖ one (0.3ms)\r
 """
-    ) == {
-        "top": "passed",
-        "todo fails": "skipped",
-        "suite > two # hash (3ms)": "passed",
-        "suite > inner > one": "failed",
-        "suite > inner": "failed",
-        "suite > gone": "skipped",
-        "suite": "failed",
-    }
+    ) == results(
+        passed="top | suite > two # hash (3ms)",
+        failed="suite > inner > one | suite > inner | suite",
+        skipped="todo fails | suite > gone",
+    )
 
 
 def test_tape_has_comments_for_tests_and_the_last_one_failed_where_all_ends_there() -> None:
@@ -191,7 +184,7 @@ ok 3 fine
 not ok 4 x # TODO
 # empty
 """
-    found = {"adds": "passed", "fails": "failed", "skip opt": "skipped", "later": "skipped"}
+    found = results(passed="adds", failed="fails", skipped="skip opt | later")
     assert _named(tests + "\n1..4\n# tests 4\n# pass  2\n# fail  2\n") == {**found, "empty": "passed"}
     assert _named(tests) == {**found, "empty": "failed"}
 
@@ -256,16 +249,11 @@ Summary of all failing tests
 FAIL ./a.test.js
   ● fails
 """
-    assert _named((listed + end).replace("\n", "\r\n")) == {
-        "a.test.js > top": "passed",
-        "a.test.js > fails": "failed",
-        "a.test.js > skips": "skipped",
-        "a.test.js > later": "skipped",
-        "a.test.js > suite > one": "passed",
-        "a.test.js > suite > inner > one": "passed",
-        "b.test.js": "failed",
-        "src/c.test.js > top": "passed",
-    }
+    assert _named((listed + end).replace("\n", "\r\n")) == results(
+        passed="a.test.js > top | a.test.js > suite > one | a.test.js > suite > inner > one | src/c.test.js > top",
+        failed="a.test.js > fails | b.test.js",
+        skipped="a.test.js > skips | a.test.js > later",
+    )
     plain = "FAIL ./a.test.js\n  ● fails\n\n    Expected: 2\n\nPASS src/c.test.js\n"
     assert _named(plain + end) == {"a.test.js": "failed", "src/c.test.js": "passed"}
 
@@ -284,13 +272,11 @@ def test_vitest_with_and_without_names() -> None:
  ↓ a.test.js > later [skipped]
  ✓ a.test.js > suite > two (3 ms) 0ms
 """
-    assert _named(listed + end) == {
-        "a.test.js > top": "passed",
-        "a.test.js > fails": "failed",
-        "a.test.js > later": "skipped",
-        "a.test.js > suite > two (3 ms)": "passed",
-        "b.test.js": "failed",
-    }
+    assert _named(listed + end) == results(
+        passed="a.test.js > top | a.test.js > suite > two (3 ms)",
+        failed="a.test.js > fails | b.test.js",
+        skipped="a.test.js > later",
+    )
     plain = " ❯ a.test.js (10 tests | 1 failed | 2 skipped) 18ms\n   ✓ top 1ms\n ✓ c.test.js  (1 test) 3ms\n"
     assert _named(plain + end) == {"a.test.js": "failed", "c.test.js": "passed", "b.test.js": "failed"}
 
@@ -319,15 +305,9 @@ noise
   1) fails:
      Error: x
 """
-    ) == {
-        "top": "passed",
-        "fails": "failed",
-        "later": "skipped",
-        "suite > one": "passed",
-        "suite > inner > one": "passed",
-        "hook > never": "failed",
-        "suite > last": "failed",
-    }
+    ) == results(
+        passed="top | suite > one | suite > inner > one", failed="fails | hook > never | suite > last", skipped="later"
+    )
 
 
 AVA_DETAILS = """\
@@ -346,15 +326,11 @@ AVA_DETAILS = """\
   1 known failure
   1 test skipped
 """
-AVA: Tests = {
-    "test/bad.js": "failed",
-    "one › skipped": "skipped",
-    "one › adds": "passed",
-    "one › fails": "failed",
-    "one › known": "passed",
-    "one › throws": "failed",
-    "one › slow": "passed",
-}
+AVA: Tests = results(
+    passed="one › adds | one › known | one › slow",
+    failed="test/bad.js | one › fails | one › throws",
+    skipped="one › skipped",
+)
 
 
 def test_ava_gives_a_message_behind_the_title_of_a_failed_test() -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from santiago.judge.naming import asking, named, refused
+from tests.judge.showing import results
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -139,11 +140,6 @@ test('skips', {skip: 'why'}, () => {});
 describe('suite', () => { it('one # 1', () => { console.log('ok 1 - fake'); }); it('two', () => { throw new Error('x'); }); });
 """
     files = {"a.test.js": test, "b.test.js": "require('nothere')"}
-    assert check(f"node --test --test-reporter={reporter}", files) == {
-        "top": "passed",
-        "skips": "skipped",
-        "suite > one # 1": "passed",
-        "suite > two": "failed",
-        "suite": "failed",
-        "b.test.js": "failed",
-    }
+    assert check(f"node --test --test-reporter={reporter}", files) == results(
+        passed="top | suite > one # 1", failed="suite > two | suite | b.test.js", skipped="skips"
+    )
