@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import copy
 import pickle
-import re
 from dataclasses import FrozenInstanceError, dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import santiago
 from santiago.contract.record import lean, record
 from tests.util.each import each
 
@@ -161,13 +158,3 @@ def test_an_object_of_a_lean_class_keeps_what_was_computed_once() -> None:
     assert kept.longest is kept.longest == "bcd"
     with pytest.raises(FrozenInstanceError):
         kept.names = []  # type: ignore[misc]
-
-
-def test_no_class_of_santiago_is_compiled_before_it_is_used() -> None:
-    top = Path(santiago.__file__).parent
-    plain = [
-        str(path)
-        for path in top.rglob("*.py")
-        if re.search(r"^\s*@(?:dataclasses\.)?dataclass\b", path.read_text(), re.MULTILINE)
-    ]
-    assert plain == []
