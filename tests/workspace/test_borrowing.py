@@ -13,7 +13,7 @@ from santiago.process.server import ProcessServer
 from santiago.workspace.stores import stores_of
 from santiago.workspace.workspace import GitWorkspace
 from tests.process.test_sandbox import KINDS, found
-from tests.workspace.conftest import git, make_repo, write
+from tests.workspace.conftest import commit, git, make_repo, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,8 +65,7 @@ def test_git_works_in_a_checkout_and_says_nothing_of_its_place(
 ) -> None:
     repo = made(tmp_path)  # type: ignore[operator]  # one of the functions above
     write(repo, own="this repository's own\n")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "Own")
+    commit(repo, "Own")
     box = found(kind, {"HOME": str(tmp_path / "home"), "PATH": os.environ["PATH"]}, monkeypatch)
     workspace = GitWorkspace(repo, "r1", tmp_path / "scratch", stores_at=box.stores)
     folder = workspace.open("S1", 1, (git(repo, "rev-parse", "HEAD"),)).folder

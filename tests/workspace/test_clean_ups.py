@@ -73,13 +73,12 @@ def test_a_clean_up_before_every_step_loses_nothing(bench: Bench, before_git: Pa
 def test_content_that_lay_about_as_rubbish_is_kept_though_a_clean_up_takes_it_away_meanwhile(
     bench: Bench, before_git: Path
 ) -> None:
-    folder = bench.workspace.open("S1", 1, (bench.first,)).folder
+    folder = bench.opened()
     write(folder, new="seen before\n")
     git(bench.repo, "hash-object", "-w", f"{folder}/new")
     real = shutil.which("git", path=ENV["PATH"])
     before_git.write_text(f'case "$*" in *pack-objects*) {real} gc -q --prune=now;; esac\n', encoding="utf-8")
-    taken = bench.workspace.snapshot("S1", 1, "S1\n")
-    assert taken is not None
+    taken = bench.taken()
     assert git(bench.repo, "show", f"{taken.commit}:new") == "seen before"
     assert is_whole(bench.repo)
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.workspace.conftest import git, write
+from tests.workspace.conftest import commit, git, write
 
 if TYPE_CHECKING:
     from tests.workspace.conftest import Bench
@@ -19,8 +19,7 @@ def listed(bench: Bench, commit: str) -> dict[str, str]:
 
 
 def committed(bench: Bench, message: str) -> str:
-    git(bench.repo, "add", "-A")
-    git(bench.repo, "commit", "-qm", message)
+    commit(bench.repo, message)
     return bench.first
 
 

@@ -37,21 +37,19 @@ def test_every_file_of_every_snapshot_is_what_git_says(bench: Bench) -> None:
 
 def test_what_did_not_change_is_not_asked_for_again(bench: Bench) -> None:
     before = bench.workspace.read(bench.first, "a")
-    opened = bench.workspace.open("S1", 1, [bench.first])
-    Path(opened.folder, "new.txt").write_text("new\n", encoding="utf-8")
-    snapshot = bench.workspace.snapshot("S1", 1, "work\n")
-    assert snapshot is not None
+    folder = bench.opened()
+    (folder / "new.txt").write_text("new\n", encoding="utf-8")
+    snapshot = bench.taken()
     with patch.object(Repository, "content", side_effect=AssertionError("git was asked")):
         assert bench.workspace.read(snapshot.commit, "a") == before
 
 
 def test_names_with_line_ends_and_any_bytes_are_read_as_they_are(bench: Bench) -> None:
     odd = {"two\nlines.txt": b"0" * 40 + b" blob 3\nabc", "missing": b"\0\xff missing\n", "empty": b""}
-    opened = bench.workspace.open("S1", 1, [bench.first])
+    folder = bench.opened()
     for name, content in odd.items():
-        Path(opened.folder, name).write_bytes(content)
-    snapshot = bench.workspace.snapshot("S1", 1, "work\n")
-    assert snapshot is not None
+        (folder / name).write_bytes(content)
+    snapshot = bench.taken()
     assert {name: bench.workspace.repository.content(snapshot.commit, name) for name in odd} == odd
     assert bench.workspace.repository.content(snapshot.commit, "a\0b") is None
     assert bench.workspace.repository.content(snapshot.commit, "empty") == b""

@@ -10,7 +10,7 @@ import pytest
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ports.workspace import WorkspaceConflictError
 from santiago.contract.reasons import Reason
-from tests.workspace.conftest import STAY, Bench, git, write
+from tests.workspace.conftest import STAY, Bench, commit, git, write
 
 WAYS = (STAY,)
 BRANCH = "refs/heads/santiago/r1"
@@ -87,8 +87,7 @@ def test_lines_of_a_dependency_can_be_changed_again_without_a_conflict(bench: Be
     first, second, other = bench.work("S1", b="1\n"), bench.work("S2", a="second\n"), bench.work("S4", new="n")
     opened = bench.workspace.open("S3", 1, (base, first, second))
     write(opened.folder, a="third, on top of second\n")
-    third = bench.workspace.snapshot("S3", 1, "S3\n")
-    assert third is not None
+    third = bench.taken("S3")
     bench.workspace.advance(base, first)
     done = bench.workspace.integrate("S2", second, base, "S2", [])
     assert done.head is not None
@@ -241,8 +240,7 @@ def test_nothing_but_a_full_name_is_taken_for_a_commit(bench: Bench, commit: str
 def test_a_persons_own_work_is_kept_only_when_it_is_asked_for(bench: Bench) -> None:
     bench.workspace.begin(bench.first)
     write(bench.repo, mine="by hand\n")
-    git(bench.repo, "add", "-A")
-    git(bench.repo, "commit", "-qm", "By hand")
+    commit(bench.repo, "By hand")
     taken = bench.workspace.take_over("HEAD", "By hand\n")
     assert taken is not None
     assert bench.workspace.refs() == [], "a start that dies now leaves nothing that the log does not know"

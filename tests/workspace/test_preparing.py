@@ -10,7 +10,7 @@ import pytest
 
 from santiago.process.place import Ground
 from santiago.workspace.preparing import MOST_KEPT, Preparing
-from tests.workspace.conftest import STAY, Bench, git
+from tests.workspace.conftest import STAY, Bench, commit
 from tests.workspace.test_caches import lay
 
 WAYS = (STAY,)
@@ -20,8 +20,7 @@ WAYS = (STAY,)
 def preparing(bench: Bench) -> Preparing:
     lay(bench.repo, "package.json", text='{"dependencies": {"a": "1"}, "scripts": {"test": "x"}}')
     lay(bench.repo, "package-lock.json", "install.sh")
-    git(bench.repo, "add", "-A")
-    git(bench.repo, "commit", "-qm", "A package")
+    commit(bench.repo, "A package")
     return Preparing(
         workspace=bench.workspace,
         ground=Ground(repo=str(bench.repo), seen_there=True),
@@ -46,8 +45,7 @@ def prepared(preparing: Preparing, commit: str, *makes: str) -> tuple[bool, dict
 
 def committed(bench: Bench, name: str, text: str) -> str:
     lay(bench.repo, name, text=text)
-    git(bench.repo, "add", "-A")
-    git(bench.repo, "commit", "-qm", "Change")
+    commit(bench.repo, "Change")
     return bench.first
 
 

@@ -72,11 +72,10 @@ def test_what_is_left_of_an_answer_that_was_enough_is_not_taken_for_the_next_one
 
 def test_no_path_can_look_like_the_end_of_a_comparison(bench: Bench) -> None:
     """Proof, not promise: whatever an agent calls its files, all of them are listed and sealed ones are seen."""
-    folder = Path(bench.workspace.open("S1", 1, (bench.first,)).folder)
+    folder = bench.opened()
     odd = f"0\n{'0' * 32}\n{bench.first} {bench.first}\n"
     write(folder, **{odd: "x", "zz": "z\n"})
-    taken = bench.workspace.snapshot("S1", 1, "x\n")
-    assert taken is not None
+    taken = bench.taken()
     assert [change.path for change in taken.changes] == [odd, "zz"]
     assert "+z\n" in taken.patch
 

@@ -18,26 +18,16 @@ from hypothesis import strategies as st
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.workspace.changes import MOST_PATCH, Changes
 from tests.util.each import each
-from tests.workspace.conftest import STAY, Bench, git, make_repo, write
+from tests.workspace.conftest import STAY, Bench, commit, git, make_repo, write
 
 if TYPE_CHECKING:
-    from santiago.contract.ports.workspace import Snapshot
+    pass
 
 WAYS = (STAY,)
 
 
-def take(bench: Bench, story: str = "S1") -> Snapshot:
-    found = bench.workspace.snapshot(story, 1, "S1: work\n")
-    assert found is not None
-    return found
-
-
-def opened(bench: Bench, story: str = "S1") -> Path:
-    return Path(bench.workspace.open(story, 1, (bench.first,)).folder)
-
-
 def test_a_folder_holds_exactly_the_base_and_git_calls_it_clean(bench: Bench) -> None:
-    folder = opened(bench)
+    folder = bench.opened()
     assert sorted(entry.name for entry in folder.iterdir()) == [".git", ".gitignore", "a", "b", "lib"]
     assert git(folder, "status", "--porcelain") == ""
     assert git(folder, "rev-parse", "--abbrev-ref", "HEAD") == "santiago/S1-1"
@@ -45,18 +35,18 @@ def test_a_folder_holds_exactly_the_base_and_git_calls_it_clean(bench: Bench) ->
 
 
 def test_an_untouched_folder_is_no_change(bench: Bench) -> None:
-    folder = opened(bench)
+    folder = bench.opened()
     write(folder, **{"noise.log": "ignored"})
     assert bench.workspace.snapshot("S1", 1, "x") is None
     assert bench.workspace.refs() == []
 
 
 def test_new_changed_deleted_and_executable_files_are_listed_and_kept(bench: Bench) -> None:
-    folder = opened(bench)
+    folder = bench.opened()
     write(folder, a="ONE\n", new="n\n", **{"x.log": "ignored"})
     (folder / "b").unlink()
     (folder / "lib" / "c").chmod(0o755)
-    snapshot = take(bench)
+    snapshot = bench.taken()
     assert {(change.status, change.path, change.old_mode, change.new_mode) for change in snapshot.changes} == {
         ("M", "a", "100644", "100644"), ("D", "b", "100644", "000000"),
         ("M", "lib/c", "100644", "100755"), ("A", "new", "000000", "100644"),
@@ -73,8 +63,7 @@ def test_new_changed_deleted_and_executable_files_are_listed_and_kept(bench: Ben
 
 def _commit(folder: Path) -> None:
     write(folder, new="n")
-    git(folder, "add", "-A")
-    git(folder, "commit", "-qm", "mine")
+    commit(folder, "mine")
 
 
 def _amend(folder: Path) -> None:
@@ -86,8 +75,7 @@ def _amend(folder: Path) -> None:
 def _new_root(folder: Path) -> None:
     git(folder, "checkout", "-q", "--orphan", "other")
     write(folder, new="n")
-    git(folder, "add", "-A")
-    git(folder, "commit", "-qm", "no parent")
+    commit(folder, "no parent")
     git(folder, "branch", "-D", "santiago/S1-1")
 
 
@@ -133,57 +121,56 @@ def _flags(folder: Path) -> None:
     [_commit, _amend, _new_root, _no_git, _git_elsewhere, _git_is_link, _own_repository, _gc, _staged_only, _flags],
 )
 def test_whatever_an_agent_does_with_its_history_the_files_count(bench: Bench, deed: object) -> None:
-    folder = opened(bench)
+    folder = bench.opened()
     assert callable(deed)
     deed(folder)
     write(folder, a="changed\n")
-    snapshot = take(bench)
+    snapshot = bench.taken()
     assert {change.path for change in snapshot.changes} == {"a", "new"}
     assert git(bench.repo, "rev-parse", f"{snapshot.commit}^") == bench.first
     assert git(bench.repo, "fsck", "--strict", "--connectivity-only", snapshot.commit) == ""
 
 
 def test_a_change_that_leaves_size_and_time_alone_is_seen(bench: Bench) -> None:
-    folder = opened(bench)
+    folder = bench.opened()
     before = (folder / "b").stat()
     write(folder, b="B\n")
     os.utime(folder / "b", ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert [change.path for change in take(bench).changes] == ["b"]
+    assert [change.path for change in bench.taken().changes] == ["b"]
 
 
 @pytest.mark.parametrize("commits", [True, False], ids=["with commits", "without a commit"])
 def test_a_repository_inside_keeps_its_files(bench: Bench, commits: bool) -> None:
-    folder = opened(bench)
+    folder = bench.opened()
     inner = folder / "vendor" / "inner"
     inner.mkdir(parents=True)
     git(inner, "init", "-q")
     write(inner, file="kept\n")
     if commits:
-        git(inner, "add", "-A")
-        git(inner, "commit", "-qm", "inner")
+        commit(inner, "inner")
     write(inner, later="kept too\n")
-    snapshot = take(bench)
+    snapshot = bench.taken()
     assert {(change.path, change.new_mode) for change in snapshot.changes} == {
         ("vendor/inner/file", "100644"), ("vendor/inner/later", "100644"),
     }  # fmt: skip
 
 
 def test_a_file_that_poses_as_a_repository_inside_hides_nothing(bench: Bench) -> None:
-    folder = opened(bench)
+    folder = bench.opened()
     (folder / "inner").mkdir()
     write(folder / "inner", **{".git": "gitdir: /nonexistent\n", "file": "kept\n"})
-    assert [change.path for change in take(bench).changes] == ["inner/file"]
+    assert [change.path for change in bench.taken().changes] == ["inner/file"]
 
 
 def test_links_are_kept_as_links_and_not_followed(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "outside").mkdir()
     write(tmp_path / "outside", secret="s3cret")
-    folder = opened(bench)
+    folder = bench.opened()
     (folder / "to_file").symlink_to("/etc/passwd")
     (folder / "to_folder").symlink_to(tmp_path / "outside")
     shutil.rmtree(folder / "lib")
     (folder / "lib").symlink_to(tmp_path / "outside")
-    snapshot = take(bench)
+    snapshot = bench.taken()
     assert {(change.path, change.new_mode) for change in snapshot.changes} == {
         ("to_file", "120000"), ("to_folder", "120000"), ("lib", "120000"), ("lib/c", "000000"),
     }  # fmt: skip
@@ -205,22 +192,22 @@ def test_strange_names_come_back_as_they_were(bench: Bench) -> None:
         "*",
         "🦊" * 60,
     ]
-    folder = opened(bench)
+    folder = bench.opened()
     for name in names:
         (folder / name).write_text(name, encoding="utf-8")
     (folder / os.fsdecode(b"not-utf8-\xff")).write_text("x", encoding="utf-8")
-    snapshot = take(bench)
+    snapshot = bench.taken()
     assert {change.path for change in snapshot.changes} == {*names, "not-utf8-\\xff"}
     clean = Path(bench.workspace.checkout(snapshot.commit, "S1-1"))
     assert all((clean / name).read_text(encoding="utf-8") == name for name in names)
 
 
 def test_a_very_deep_folder_does_not_stop_a_snapshot_or_its_removal(bench: Bench) -> None:
-    folder = opened(bench)
+    folder = bench.opened()
     write(folder, new="n")
     script = "import os\nfor _ in range(40): os.mkdir('d' * 200); os.chdir('d' * 200)\nopen('f', 'w').close()"
     subprocess.run([sys.executable, "-c", script], cwd=folder, check=True)
-    snapshot = take(bench)
+    snapshot = bench.taken()
     assert {change.path for change in snapshot.changes} == {"new"}
     (lost,) = snapshot.left_out
     assert "ddd" in lost
@@ -229,14 +216,14 @@ def test_a_very_deep_folder_does_not_stop_a_snapshot_or_its_removal(bench: Bench
 
 
 def test_a_file_just_beyond_the_longest_path_is_named_and_stops_nothing(bench: Bench) -> None:
-    folder = opened(bench)
+    folder = bench.opened()
     write(folder, new="n")
     script = (
         "import os\nfor _ in range(20): os.mkdir('d' * 200); os.chdir('d' * 200)\n"
         "for n in (20, 100, 250): open('f' * n, 'w').close()"
     )
     subprocess.run([sys.executable, "-c", script], cwd=folder, check=True)
-    snapshot = take(bench)
+    snapshot = bench.taken()
     assert "new" in {change.path for change in snapshot.changes}
     assert snapshot.left_out
     assert len(snapshot.left_out) + len(snapshot.changes) <= 4
@@ -245,14 +232,14 @@ def test_a_file_just_beyond_the_longest_path_is_named_and_stops_nothing(bench: B
 
 
 def test_only_what_git_cannot_take_is_a_snapshot_without_a_change(bench: Bench) -> None:
-    write(opened(bench), **{".GIT": "not a name that git takes"})
-    snapshot = take(bench)
+    write(bench.opened(), **{".GIT": "not a name that git takes"})
+    snapshot = bench.taken()
     assert snapshot.changes == ()
     assert [".GIT" in line for line in snapshot.left_out] == [True], "two complaints of one file are one"
 
 
 def test_a_folder_is_whole_until_the_machine_starts_anew(bench: Bench) -> None:
-    folder = opened(bench)
+    folder = bench.opened()
     later = bench.again()
     assert later.whole("S1", 1)
     assert not later.whole("S1", 2)
@@ -266,37 +253,37 @@ def test_a_folder_is_whole_until_the_machine_starts_anew(bench: Bench) -> None:
 
 
 def test_what_git_cannot_take_is_named_and_the_rest_is_kept(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = opened(bench)
+    folder = bench.opened()
     monkeypatch.chdir(folder)  # a socket's address is short: it cannot name a folder that lies deep
     write(folder, new="n", **{".GIT": "not a name that git takes"})
     (folder / "b").unlink()
     os.mkfifo(folder / "b")
     with socket.socket(socket.AF_UNIX) as ear:
         ear.bind("socket")
-        snapshot = take(bench)
+        snapshot = bench.taken()
     assert "new" in {change.path for change in snapshot.changes}
     assert any(".GIT" in line for line in snapshot.left_out)
 
 
 def test_attributes_that_cannot_be_obeyed_lose_nothing(bench: Bench) -> None:
-    folder = opened(bench)
+    folder = bench.opened()
     write(folder, **{".gitattributes": "*.u working-tree-encoding=UTF-16\n", "x.u": "odd", "new": "n"})
-    snapshot = take(bench)
+    snapshot = bench.taken()
     assert {change.path for change in snapshot.changes} == {".gitattributes", "x.u", "new"}
     assert bench.text(snapshot.commit, "x.u") == "odd"
 
 
 def test_line_ends_follow_the_attributes_of_the_tree(bench: Bench) -> None:
-    folder = opened(bench)
+    folder = bench.opened()
     (folder / ".gitattributes").write_bytes(b"* text=auto\n")
     (folder / "dos.txt").write_bytes(b"one\r\ntwo\r\n")
-    assert git(bench.repo, "cat-file", "-s", f"{take(bench).commit}:dos.txt") == "8"
+    assert git(bench.repo, "cat-file", "-s", f"{bench.taken().commit}:dos.txt") == "8"
 
 
 def test_ignore_rules_of_the_agent_hide_new_files_but_no_tracked_one(bench: Bench) -> None:
-    folder = opened(bench)
+    folder = bench.opened()
     write(folder, a="changed\n", hidden="h", **{".gitignore": "*\n"})
-    assert {change.path for change in take(bench).changes} == {"a", ".gitignore"}
+    assert {change.path for change in bench.taken().changes} == {"a", ".gitignore"}
 
 
 def test_the_users_own_ignore_rules_hold(bench: Bench, tmp_path: Path) -> None:
@@ -305,13 +292,13 @@ def test_the_users_own_ignore_rules_hold(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "ignored").write_text("*.swp", encoding="utf-8")
     (tmp_path / "gitconfig").write_text("[core]\n\texcludesFile = ~/ignored\n", encoding="utf-8")
     bench.workspace = bench.again()  # the rules are read when santiago starts
-    folder = opened(bench)
+    folder = bench.opened()
     write(folder, scrap="x", kept="x", **{"a.swp": "x"})
-    assert {change.path for change in take(bench).changes} == {"kept"}
+    assert {change.path for change in bench.taken().changes} == {"kept"}
 
 
 def test_a_deleted_folder_or_a_link_in_its_place_is_nothing_left(bench: Bench) -> None:
-    folder = opened(bench)
+    folder = bench.opened()
     shutil.rmtree(folder)
     assert bench.workspace.snapshot("S1", 1, "x") is None
     folder.symlink_to("/etc")
@@ -322,10 +309,10 @@ def test_a_deleted_folder_or_a_link_in_its_place_is_nothing_left(bench: Bench) -
 
 
 def test_an_emptied_folder_is_the_deletion_of_everything(bench: Bench) -> None:
-    folder = opened(bench)
+    folder = bench.opened()
     for entry in folder.iterdir():
         shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-    snapshot = take(bench)
+    snapshot = bench.taken()
     assert {change.status for change in snapshot.changes} == {"D"}
     assert bench.tree(snapshot.commit) == []
 
@@ -367,10 +354,10 @@ def _obey_rights() -> None:
 
 
 def test_a_patch_is_cut_but_the_list_of_changes_is_whole(bench: Bench) -> None:
-    folder = opened(bench)
+    folder = bench.opened()
     write(folder, **{f"f{number}": "x\n" * 200_000 for number in range(10)})
     (folder / "binary").write_bytes(bytes(range(256)) * 1000)
-    snapshot = take(bench)
+    snapshot = bench.taken()
     assert len(snapshot.changes) == 11
     assert 1024 * 1024 <= len(snapshot.patch) < 1024 * 1024 + 100
     assert "not shown" in snapshot.patch[-60:]
@@ -386,12 +373,12 @@ def test_a_patch_without_end_is_not_read_to_its_end() -> None:
 
 
 def test_a_second_snapshot_of_an_attempt_never_drops_the_first(bench: Bench) -> None:
-    folder = opened(bench)
+    folder = bench.opened()
     write(folder, new="1")
-    first = take(bench)
-    assert take(bench).commit == first.commit
+    first = bench.taken()
+    assert bench.taken().commit == first.commit
     write(folder, new="2")
-    second = take(bench)
+    second = bench.taken()
     assert second.ref == "refs/santiago/r1/S1/1-2"
     git(bench.repo, "gc", "-q", "--prune=now")
     assert bench.workspace.reachable(first.commit)
@@ -409,7 +396,7 @@ def test_no_attempt_is_lost_to_garbage_collection(bench: Bench) -> None:
 
 
 def test_after_a_crash_the_leftover_folder_is_kept_once(bench: Bench) -> None:
-    folder = opened(bench)
+    folder = bench.opened()
     write(folder, new="n")
     later = bench.again()
     kept = later.restore("S1", 1)
@@ -433,7 +420,7 @@ def test_what_a_crash_left_is_compared_with_all_that_it_was_begun_on(bench: Benc
 @pytest.mark.parametrize("damage", [b"", b"\0" * 300, None], ids=["emptied", "zeros", "missing"])
 def test_a_restore_needs_none_of_the_notes_that_a_power_cut_may_take(bench: Bench, damage: bytes | None) -> None:
     bench.workspace.begin(bench.first)
-    write(opened(bench), new="n")
+    write(bench.opened(), new="n")
     own = bench.scratch / "r1" / "own" / "S1-1"
     for name in ("index", "base"):
         (own / name).unlink() if damage is None else (own / name).write_bytes(damage)
@@ -444,14 +431,14 @@ def test_a_restore_needs_none_of_the_notes_that_a_power_cut_may_take(bench: Benc
 
 
 def test_a_damaged_index_costs_time_but_no_file(bench: Bench) -> None:
-    write(opened(bench), new="n")
+    write(bench.opened(), new="n")
     (bench.scratch / "r1" / "own" / "S1-1" / "index").write_bytes(b"DIRC" + b"\xff" * 100)
-    assert [change.path for change in take(bench).changes] == ["new"]
+    assert [change.path for change in bench.taken().changes] == ["new"]
 
 
 @pytest.mark.parametrize("place", ["the own store", "the repository"])
 def test_a_full_disk_is_an_error_and_no_smaller_snapshot(bench: Bench, place: str) -> None:
-    folder = opened(bench)
+    folder = bench.opened()
     write(folder, new="n", other="o")
     # A file where a folder of objects belongs: writing fails there as it does on a full disk.
     if place == "the repository":

@@ -17,7 +17,7 @@ WAYS = (ALONE,)
 
 
 def test_changed_new_and_deleted_files_are_seen_and_neither_ignored_nor_provided_ones(bench: Bench) -> None:
-    folder = Path(bench.workspace.open("S1", 1, (bench.first,)).folder)
+    folder = bench.opened()
     write(folder, **{".env": "secret"})
     bench.workspace.prepared("S1", 1)
     write(folder, a="ONE\n", new="n\n", **{"x.log": "ignored", "odd [name]*": "odd\n"})
@@ -33,18 +33,17 @@ def test_changed_new_and_deleted_files_are_seen_and_neither_ignored_nor_provided
 
 
 def test_nothing_is_written_that_anybody_else_reads(bench: Bench) -> None:
-    folder = Path(bench.workspace.open("S1", 1, (bench.first,)).folder)
+    folder = bench.opened()
     write(folder, a="ONE\n", new="n\n")
     before = _everything_below(bench.scratch) | _everything_below(bench.repo)
     assert "+ONE" in _seen(bench.again())
     assert _everything_below(bench.scratch) | _everything_below(bench.repo) == before
-    taken = bench.workspace.snapshot("S1", 1, "x")
-    assert taken is not None
+    taken = bench.taken()
     assert sorted(change.path for change in taken.changes) == ["a", "new"]
 
 
 def test_a_large_change_is_cut_and_an_attempt_that_is_gone_is_none(bench: Bench) -> None:
-    folder = Path(bench.workspace.open("S1", 1, (bench.first,)).folder)
+    folder = bench.opened()
     write(folder, large="line of a large file\n" * 100_000)
     os.mkfifo(folder / "pipe")
     (folder / "outside").symlink_to("/etc")
