@@ -83,13 +83,10 @@ def test_content_that_lay_about_as_rubbish_is_kept_though_a_clean_up_takes_it_aw
     assert is_whole(bench.repo)
 
 
-def test_what_no_ref_names_never_reaches_the_users_repository(bench: Bench) -> None:
+def test_neither_a_guard_nor_what_no_ref_names_is_left_in_the_users_repository_also_after_a_crash(bench: Bench) -> None:
     before = git(bench.repo, "count-objects")
     bench.workspace.compose(bench.first, bench.first, [], {"b": b"other\n"})
     assert git(bench.repo, "count-objects") == before
-
-
-def test_no_guard_is_left_behind_and_one_of_a_crash_is_removed_by_the_next_start(bench: Bench) -> None:
     packs = bench.repo / ".git" / "objects" / "pack"
     bench.work("S1", new="n\n")
     assert not list(packs.glob("*.keep"))

@@ -45,31 +45,33 @@ def prepared(preparing: Preparing, commit: str, *makes: str) -> tuple[bool, dict
 
 def committed(bench: Bench, name: str, text: str) -> str:
     lay(bench.repo, name, text=text)
-    commit(bench.repo, "Change")
-    return bench.first
+    return commit(bench.repo, "Change")
 
 
 MADE = ("node_modules/a/index.js", "lib/vendor/x", ".venv/bin/python", "lib/__pycache__/x.pyc", "src.egg-info/PKG-INFO")
 
 
-def test_the_same_dependencies_are_installed_once(bench: Bench, preparing: Preparing) -> None:
+def test_the_same_dependencies_are_installed_once_for_the_same_commands_and_path(
+    bench: Bench, preparing: Preparing
+) -> None:
+    elsewhere = replace(preparing, ground=Ground(repo=str(bench.repo)))
+    for _ in range(2):
+        assert prepared(elsewhere, bench.first, *MADE) == (True, {}), "each checkout has a path of its own"
     ran, first = prepared(preparing, bench.first, *MADE)
     assert ran
     assert sorted(first) == [".venv", "lib/vendor", "node_modules", "src.egg-info"]
     assert Path(first["node_modules"], "a/index.js").read_text() == "x\n"
     assert prepared(preparing, bench.first) == (False, first)
     assert prepared(replace(preparing, workspace=bench.again()), bench.first) == (False, first)
+    assert prepared(replace(preparing, setup=("npm ci",)), bench.first, *MADE)[0]
 
 
-@pytest.mark.parametrize("other", ["generated/code.py", "a", "target/x", ".env.local", "nested/.hidden"])
-def test_a_set_up_that_makes_or_changes_anything_else_runs_every_time(
-    bench: Bench, preparing: Preparing, other: str
+def test_a_set_up_that_makes_or_changes_anything_else_or_nothing_runs_every_time(
+    bench: Bench, preparing: Preparing
 ) -> None:
-    for _ in range(2):
-        assert prepared(preparing, bench.first, "node_modules/a/index.js", other) == (True, {})
-
-
-def test_a_set_up_that_leaves_nothing_runs_every_time(bench: Bench, preparing: Preparing) -> None:
+    for other in ("generated/code.py", "a", "target/x", ".env.local", "nested/.hidden"):
+        for _ in range(2):
+            assert prepared(preparing, bench.first, "node_modules/a/index.js", other) == (True, {})
     assert [prepared(preparing, bench.first)[0] for _ in range(2)] == [True, True]
 
 
@@ -92,17 +94,6 @@ def test_it_runs_again_where_other_packages_are_asked_for(bench: Bench, preparin
     text, again = CHANGES[change]
     prepared(preparing, bench.first, *MADE)
     assert prepared(preparing, committed(bench, change.strip(), text), *MADE)[0] is again
-
-
-def test_other_commands_install_for_themselves(bench: Bench, preparing: Preparing) -> None:
-    prepared(preparing, bench.first, *MADE)
-    assert prepared(replace(preparing, setup=("npm ci",)), bench.first, *MADE)[0]
-
-
-def test_nothing_is_kept_where_a_checkout_has_another_path_each_time(bench: Bench, preparing: Preparing) -> None:
-    elsewhere = replace(preparing, ground=Ground(repo=str(bench.repo)))
-    for _ in range(2):
-        assert prepared(elsewhere, bench.first, *MADE) == (True, {})
 
 
 def test_a_set_up_that_lacks_the_repositorys_dependencies_gets_them(bench: Bench, preparing: Preparing) -> None:
