@@ -6,10 +6,10 @@ import heapq
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Literal
+from typing import Any, Literal
 
 from santiago.contract.events import Event, EventKind, Fact
-from santiago.contract.fold import Fold
+from santiago.contract.fold import Fold, fold_all
 from santiago.contract.moments import ms_of, text_of
 from santiago.contract.outcomes import (
     AgentEnding,
@@ -36,6 +36,7 @@ from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, Judg
 from santiago.contract.units import Minutes
 from santiago.desk.outside import understood
 from santiago.executor.loop import Coordinator
+from santiago.executor.recover import interruptions
 from santiago.executor.reopen import Grants, reopening
 from santiago.executor.schedule import followed
 from santiago.executor.situation import Scope
@@ -295,6 +296,14 @@ class Simulation:
                 [Fact(event=EventKind.RUN_STARTED), *reopening(fold.state, self.limits, grants or Grants(), None)]
             )
         return loop.run()
+
+    def interrupt(self) -> None:
+        """Record what a start after a crash records first: attempts that were running are interrupted, and count."""
+        state = fold_all(self.plan, self.store.log)
+        for seq, fact in enumerate(interruptions(state, {}), state.seq + 1):
+            same = {"event": fact.event, "chunk": fact.chunk, "phase": fact.phase, "attempt": fact.attempt}
+            told: Any = {**same, "story_id": fact.story, "status": fact.status, "context": fact.context}
+            self.store.log.append(Event(seq=seq, timestamp="2026-01-01T00:00:00Z", run_id="run-1", **told))
 
     def done(self) -> list[str]:
         return [event.story_id or "" for event in self.store.log if event.event is EventKind.STORY_DONE]

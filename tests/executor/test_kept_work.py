@@ -28,11 +28,6 @@ from tests.util.each import each
 CONFIG = "[core]\n\trepositoryformatversion = 0\n"
 
 
-def git(world: World, *arguments: str) -> str:
-    repo = world.run_input.repo_path
-    return subprocess.run(["git", *arguments], cwd=repo, check=True, capture_output=True, text=True).stdout.strip()
-
-
 def once(harm: Callable[[Packet], None]) -> Play:
     """An agent that does its work, and harm beside it the first time."""
     times: list[str] = []
@@ -108,7 +103,7 @@ def test_a_repository_that_breaks_under_an_agent_costs_nothing_of_its_work(
     state = world.run()
     assert (state.phase, state.attempts) == (RunPhase.SUCCESS, 2), "one attempt for each story"
     assert [packet.story.id for packet in world.agent.packets] == ["S1", "S2"]
-    subjects = git(world, "log", "--format=%s|%(trailers:key=Santiago-Story,valueonly)", "main..santiago/run-1")
+    subjects = world.git("log", "--format=%s|%(trailers:key=Santiago-Story,valueonly)", "main..santiago/run-1").strip()
     assert [line for line in subjects.splitlines() if line] == ["S2: Title S2|S2", "S1: Title S1|S1"]
 
 
@@ -135,7 +130,7 @@ def test_after_a_start_of_the_machine_what_was_never_synced_is_not_judged(
     assert world.run().phase is RunPhase.SUCCESS
     (interrupted,) = (e for e in world.of(EventKind.ATTEMPT_ENDED) if e.status != "ok")
     assert interrupted.context["reason"] == Reason.INTERRUPTED
-    assert git(world, "show", f"{interrupted.context['commit']}:S1.py") == "good", "but it is kept"
+    assert world.git("show", f"{interrupted.context['commit']}:S1.py").strip() == "good", "but it is kept"
     assert [packet.story.id for packet in world.agent.packets] == ["S1", "S1", "S2"]
 
 
