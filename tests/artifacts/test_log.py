@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from santiago.artifacts import frame
+from santiago.artifacts import chain, frame
 from santiago.artifacts.frame import GENESIS, MAX_LINE, WrongLineError, decode, encode
 from santiago.artifacts.log import Log
 from santiago.artifacts.reader import Reader, read_log
+from santiago.artifacts.tail import Tail
 from santiago.contract import codec
 from santiago.contract.codec import to_data
 from santiago.contract.errors import Kind, SantiagoError
@@ -404,3 +405,90 @@ def test_logs_of_every_released_version_tell_the_same_story_as_on_the_day_they_w
     plan = codec.decode(Plan, (GOLDEN / version / "plan.json").read_bytes(), "plan.json")
     state = fold_all(plan, read_log(GOLDEN / version / "progress.ndjson"))
     assert essence(state) == json.loads((GOLDEN / version / "state.json").read_bytes())
+
+
+# A log that is followed is judged as one that is read
+
+
+Fault = tuple[Kind, int, str, str] | None
+
+
+def fault_of(read: Callable[[], object]) -> Fault:
+    error = trouble(read)
+    return None if error is None else (error.kind, error.line, error.message, error.hint)
+
+
+NEWER = encode(event(1, EventKind.RUN_CREATED, log=2), GENESIS)[0]
+ODD_FIRST = encode(event(1, EventKind.NOTE), GENESIS)[0]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda _: NEWER,
+        lambda _: ODD_FIRST,
+        lambda raw: raw + b'{"seq":6,"half',
+        lambda raw: raw + b'{"seq":6}\n',
+        lambda raw: raw + b'{"seq":6}\n' + b"\0" * 99,
+        lambda raw: raw + b"x" * (3 << 20),
+        lambda raw: raw.replace(b"S2", b"S9", 1),
+        lambda raw: raw[raw.index(b"\n") + 1 :],
+        lambda raw: raw + raw,
+    ],
+    ids=["newer", "other first line", "half a line", "a line whose hash fails", "that and zeros", "three MiB", "edited", "first dropped", "repeated"],
+)  # fmt: skip
+def test_who_follows_a_log_finds_what_who_reads_it_finds(path: Path, change: Callable[[bytes], bytes]) -> None:
+    path.write_bytes(change(write_log(path, 5)))
+    reader, tail = Reader(path), Tail(path)
+    read: list[Event] = []
+    followed: list[Event] = []
+    assert fault_of(lambda: followed.extend(tail.read())) == fault_of(lambda: read.extend(reader))
+    assert followed == read
+    assert (tail.seq, tail.hash, tail.end, tail.torn) == (reader.seq, reader.hash, reader.end, reader.torn)
+
+
+def test_a_line_that_was_unfinished_is_read_when_its_writer_has_seen_to_it(path: Path) -> None:
+    whole = write_log(path, 3)
+    last = whole.rindex(b"\n", 0, -1) + 1
+    path.write_bytes(whole[:last] + b'{"seq":3}\n')
+    tail = Tail(path)
+    assert [one.seq for one in tail.read()] == [1, 2]
+    assert tail.torn
+    os.truncate(path, last)
+    with path.open("ab") as file:
+        file.write(whole[last:])
+    assert ([one.seq for one in tail.read()], tail.torn) == ([3], 0)
+
+
+def test_events_that_were_not_taken_come_again_the_next_time(path: Path) -> None:
+    write_log(path, 5)
+    tail = Tail(path)
+    first = tail.read()
+    assert [next(first).seq, next(first).seq] == [1, 2]
+    first.close()  # type: ignore[attr-defined]
+    assert [one.seq for one in tail.read()] == [3, 4, 5]
+
+
+def test_the_log_of_a_long_run_is_followed_in_bounded_memory(path: Path) -> None:
+    prev, lines = GENESIS, []
+    for one in (*events(1), *(event(number, EventKind.NOTE, f"S{number}") for number in range(2, 3000))):
+        line, prev = encode(one, prev)
+        lines.append(line)
+    path.write_bytes(b"".join(lines))
+    tail = Tail(path)
+    assert sum(1 for _ in tail.read()) == len(lines)
+    in_a_piece = chain.PIECE // min(map(len, lines)) + 1
+    assert len(tail._stories) <= chain.MOST_NAMES + in_a_piece < len(lines)
+
+
+def test_a_log_that_vanishes_while_it_is_followed_is_missed_and_a_pipe_in_its_place_is_none(path: Path) -> None:
+    tail = Tail(path)
+    assert list(tail.read()) == []
+    write_log(path, 2)
+    assert len(list(tail.read())) == 2
+    path.unlink()
+    kind, _, message, _ = fault_of(lambda: list(tail.read())) or pytest.fail("it was read")
+    assert (kind, "the log was removed" in message) == (Kind.BLOCKED, True)
+    os.mkfifo(path)
+    kind, _, message, _ = fault_of(lambda: list(Tail(path).read())) or pytest.fail("it was read")
+    assert (kind, message) == (Kind.INPUT, "the log is not a regular file")

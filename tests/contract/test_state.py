@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from dataclasses import fields
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from santiago.contract.codec import canonical, decode
 from santiago.contract.events import Event, EventKind, EventStatus, LogLine
 from santiago.contract.fold import Fold, IllegalMoveError, evolve, fold_all
-from santiago.contract.phases import RUN_MOVES, STORY_MOVES, RunPhase, StoryPhase
+from santiago.contract.phases import ENDED, RUN_MOVES, SATISFIED, STORY_MOVES, RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
 from santiago.contract.state import initial
 from santiago.contract.views import step_state
@@ -808,3 +809,48 @@ def test_every_kind_of_event_folds_even_with_nothing_to_say() -> None:
             journal = Journal(plan_of(S1=""))
             journal.add(kind, story)
             assert journal.state.seq == 2
+
+
+# The two machines are exactly the arrows of the design, no more and no fewer
+
+STORY_ARROWS = """
+    planned            → ready failed blocked
+    ready              → proposed running evidence_collected planned failed blocked
+    proposed           → ready running failed blocked
+    running            → ready evidence_collected failed blocked
+    evidence_collected → ready verified failed blocked
+    verified           → ready done failed blocked
+    done               →
+    failed             → ready
+    blocked            → ready planned
+"""
+"""Beside the design's own: claimed work is judged without an attempt, a voided dependency sends back to planned, and a parent fails with its substeps."""
+
+RUN_ARROWS = """
+    created          → planning executing
+    planning         → plan_review failed blocked
+    plan_review      → planning executing
+    executing        → paused run_verification failed blocked
+    paused           → executing failed blocked
+    run_verification → success failed blocked paused
+    success          →
+    failed           → executing
+    blocked          → executing
+"""
+
+
+def arrows(drawn: str) -> set[tuple[str, str]]:
+    rows = [line.split("→") for line in drawn.strip().splitlines()]
+    return {(old.strip(), new) for old, news in rows for new in news.split()}
+
+
+def test_moves_are_exactly_the_drawn_arrows() -> None:
+    stories = {(old.value, new.value) for old, new in product(StoryPhase, StoryPhase) if new in STORY_MOVES[old]}
+    runs = {(old.value, new.value) for old, new in product(RunPhase, RunPhase) if new in RUN_MOVES[old]}
+    assert stories == arrows(STORY_ARROWS)
+    assert runs == arrows(RUN_ARROWS)
+
+
+def test_work_serves_others_once_verified_and_a_run_has_a_result_once_ended() -> None:
+    assert set(SATISFIED) == {StoryPhase.VERIFIED, StoryPhase.DONE}
+    assert set(ENDED) == {RunPhase.SUCCESS, RunPhase.FAILED, RunPhase.BLOCKED}
