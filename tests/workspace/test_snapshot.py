@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.workspace.changes import MOST_PATCH, Changes
 from tests.util.each import each
-from tests.workspace.conftest import STAY, Bench, commit, git, make_repo, write
+from tests.workspace.conftest import ENV, STAY, Bench, commit, git, make_repo, write
 
 if TYPE_CHECKING:
     pass
@@ -57,69 +57,25 @@ def test_new_changed_deleted_and_executable_files_are_listed_and_kept(bench: Ben
     assert git(bench.repo, "status", "--porcelain") == "", "the user's own files are not touched"
 
 
-def _commit(folder: Path) -> None:
-    write(folder, new="n")
-    commit(folder, "mine")
+DEEDS = {
+    "a commit": "git add -A; git commit -qm mine",
+    "a commit rewritten": "git add -A; git commit -q --amend -m rewritten",
+    "another root": "git checkout -q --orphan other; git add -A; git commit -qm x; git branch -D santiago/S1-1",
+    "no repository": "rm -rf .git",
+    "a repository elsewhere": "rm -rf .git; echo 'gitdir: /nonexistent' >.git",
+    "a link": "rm -rf .git; ln -s /etc .git",
+    "its own repository": "rm -rf .git; git init -q",
+    "a clean-up": "git add -A; git commit -qm x; git reflog expire --expire=now --all; git gc -q --prune=now",
+    "staged": "git add new",
+    "an index that says that a file never changes": "git update-index --assume-unchanged a",
+}
 
 
-def _amend(folder: Path) -> None:
-    write(folder, new="n")
-    git(folder, "add", "-A")
-    git(folder, "commit", "-q", "--amend", "-m", "rewritten")
-
-
-def _new_root(folder: Path) -> None:
-    git(folder, "checkout", "-q", "--orphan", "other")
-    write(folder, new="n")
-    commit(folder, "no parent")
-    git(folder, "branch", "-D", "santiago/S1-1")
-
-
-def _no_git(folder: Path) -> None:
-    write(folder, new="n")
-    shutil.rmtree(folder / ".git")
-
-
-def _git_elsewhere(folder: Path) -> None:
-    _no_git(folder)
-    write(folder, **{".git": "gitdir: /nonexistent\n"})
-
-
-def _git_is_link(folder: Path) -> None:
-    _no_git(folder)
-    (folder / ".git").symlink_to("/etc")
-
-
-def _own_repository(folder: Path) -> None:
-    _no_git(folder)
-    git(folder, "init", "-q")
-
-
-def _gc(folder: Path) -> None:
-    _commit(folder)
-    git(folder, "reflog", "expire", "--expire=now", "--all")
-    git(folder, "gc", "-q", "--prune=now")
-
-
-def _staged_only(folder: Path) -> None:
-    write(folder, new="n")
-    git(folder, "add", "new")
-
-
-def _flags(folder: Path) -> None:
-    """An agent's index may say that a file never changes; santiago's own does not."""
-    git(folder, "update-index", "--assume-unchanged", "a")
-    write(folder, new="n")
-
-
-@pytest.mark.parametrize(
-    "deed",
-    [_commit, _amend, _new_root, _no_git, _git_elsewhere, _git_is_link, _own_repository, _gc, _staged_only, _flags],
-)
-def test_whatever_an_agent_does_with_its_history_the_files_count(bench: Bench, deed: object) -> None:
+@pytest.mark.parametrize("deed", DEEDS)
+def test_whatever_an_agent_does_with_its_history_the_files_count(bench: Bench, deed: str) -> None:
     folder = bench.opened()
-    assert callable(deed)
-    deed(folder)
+    write(folder, new="n")
+    subprocess.run(["sh", "-ec", DEEDS[deed]], cwd=folder, env=ENV, check=True)
     write(folder, a="changed\n")
     snapshot = bench.taken()
     assert {change.path for change in snapshot.changes} == {"a", "new"}
