@@ -140,7 +140,7 @@ def test_a_result_without_its_log_is_damage_and_never_a_new_run(tmp_path: Path, 
     again = file_store(tmp_path)
     for attempt in (lambda: again.freeze(INPUT, PLAN), again.start, lambda: list(again.events())):
         with pytest.raises(SantiagoError) as caught:
-            attempt()  # type: ignore[operator]
+            attempt()
         assert caught.value.reason is Reason.ARTIFACT_CORRUPT
 
 

@@ -24,7 +24,7 @@ from santiago.contract.views import (
     ticket_phase,
     ticket_status,
 )
-from tests.contract.histories import Journal, plan_of
+from tests.contract.histories import WAYS, Journal, plan_of
 from tests.util.each import each
 
 READY, PROPOSED, RUNNING = StoryPhase.READY, StoryPhase.PROPOSED, StoryPhase.RUNNING
@@ -58,15 +58,6 @@ RUN_TABLE = {
 }
 
 every_story_phase = each("phase", StoryPhase)
-every_run_phase = each("phase", RunPhase)
-
-
-WAYS = {
-    "planned": (), "ready": (), "proposed": (PROPOSED,), "running": (RUNNING,), "evidence_collected": (RUNNING, EVIDENCE),
-    "verified": (RUNNING, EVIDENCE, VERIFIED), "done": (RUNNING, EVIDENCE, VERIFIED, DONE),
-    "failed": (StoryPhase.FAILED,), "blocked": (StoryPhase.BLOCKED,),
-}  # fmt: skip
-"""How a story that is ready comes into each phase; a planned one waits for another."""
 
 
 def story(phase: StoryPhase, *, blocked_from: StoryPhase | None = None) -> StoryState:
@@ -245,7 +236,7 @@ def test_a_blocked_ticket_shows_the_phase_it_was_blocked_from(blocked_from: Stor
     assert ticket_phase(story(StoryPhase.BLOCKED, blocked_from=blocked_from)) == shown
 
 
-@every_run_phase
+@each("phase", RunPhase)
 def test_line_43_a_run_phase_is_a_state_of_both_models_and_a_screen_and_a_run_that_nobody_holds_is_to_be_resumed(
     phase: RunPhase,
 ) -> None:

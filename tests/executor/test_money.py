@@ -40,18 +40,14 @@ def told(run: Simulation, state: RunState) -> Result:
     return result(run.plan, state, None)
 
 
-def test_what_a_voided_attempt_used_is_counted_too() -> None:
+def test_what_a_voided_attempt_used_is_counted_too_and_nothing_is_paid_twice() -> None:
     performer = using((100, 0.5), (10, 0.25))
     performer.fails = lambda name, attempt: Reason.AGENT_UNAVAILABLE if attempt == 1 else None
-    run = Simulation(plan_of([story("S1")]), performer=performer)
-    state = run.run()
+    state = Simulation(plan_of([story("S1")]), performer=performer).run()
     assert (state.counted, state.tokens, state.cost_micro_usd) == (1, 110, 750_000)
     assert (state.stories["S1"].tokens, state.stories["S1"].cost_micro_usd) == (110, 750_000)
-
-
-def test_work_that_is_voided_at_its_integration_is_not_paid_twice() -> None:
     performer = using((100, 0.5))
-    performer.conflicts = {"S1": 2}
+    performer.conflicts = {"S1": 2}  # voided at its integration
     state = Simulation(plan_of([story("S1")]), performer=performer).run()
     assert (state.stories["S1"].attempts, state.tokens, state.unreported, state.unpriced) == (3, 300, 0, 0)
 

@@ -71,8 +71,7 @@ class World(AnyWorld):
             return ending()
 
         files = {"ok.txt": "yes\n", **({"prd.md": text} if commit else {})}
-        policy = Policy(sandbox="off", write_back=True)
-        check = "grep -q yes ok.txt"
+        policy, check = Policy(sandbox="off", write_back=True), "grep -q yes ok.txt"
         super().__init__(folder, monkeypatch, play, planned(text), check=check, policy=policy, files=files)
         if commit:
             (self.repo / "prd.md").chmod(0o755)
