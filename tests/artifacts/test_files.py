@@ -29,8 +29,12 @@ def planned(root: Path, name: str) -> Path:
 
 
 @each("what", ["pipe", "folder", "far too large", "too deep", "half"])
-def test_planning_again_passes_over_a_run_whose_input_is_none_and_waits_for_no_pipe(tmp_path: Path, what: str) -> None:
+def test_planning_again_takes_the_newest_run_that_has_not_begun_and_passes_over_one_whose_input_is_none(
+    tmp_path: Path, what: str
+) -> None:
+    planned(tmp_path, "r_0")
     older = planned(tmp_path, "r_1")
+    (planned(tmp_path, "r_3") / "progress.ndjson").touch()
     place = planned(tmp_path, "r_2") / "run-input.json"
     place.unlink()
     match what:
@@ -45,13 +49,6 @@ def test_planning_again_passes_over_a_run_whose_input_is_none_and_waits_for_no_p
         case _:
             place.write_bytes(b'{"prd_path": "prd.md"')
     assert unstarted_run(tmp_path, "prd.md") == older
-
-
-def test_planning_again_takes_the_newest_run_of_the_document_that_has_not_begun(tmp_path: Path) -> None:
-    planned(tmp_path, "r_1")
-    newest = planned(tmp_path, "r_2")
-    (planned(tmp_path, "r_3") / "progress.ndjson").touch()
-    assert unstarted_run(tmp_path, "prd.md") == newest
     assert unstarted_run(tmp_path, "other.md") is None
 
 

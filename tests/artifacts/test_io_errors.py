@@ -156,36 +156,28 @@ def test_errors_while_a_torn_tail_is_repaired_lose_no_byte_and_the_next_start_re
     assert at > 25
 
 
-def test_a_failed_write_leaves_no_half_line_and_says_what_is_safe(folder: Path) -> None:
-    raw = write_log(folder / "progress.ndjson", 5)
-    log = Log.open(folder / "progress.ndjson", utc)
+def test_a_failed_write_leaves_no_half_line_a_short_one_is_completed_and_a_failed_sync_is_final(folder: Path) -> None:
+    path = folder / "progress.ndjson"
+    raw = write_log(path, 5)
+    log = Log.open(path, utc)
     with FaultyOS(1, errno.ENOSPC, half=True).installed(), pytest.raises(SantiagoError) as caught:
         log.append([event(6, EventKind.STORY_DONE, "S41")])
     error = caught.value
     assert error.message == "no space left on device [ENOSPC]; 5 events are safe, S41's story_done is not recorded"
     assert (error.hint, error.reason) == ("Free space and run the same command again.", Reason.IO_ERROR)
-    assert (folder / "progress.ndjson").read_bytes() == raw
-
-
-def test_a_failed_sync_is_final_and_never_tried_again(folder: Path) -> None:
-    write_log(folder / "progress.ndjson", 5)
-    log = Log.open(folder / "progress.ndjson", utc)
+    assert path.read_bytes() == raw
+    log.close()
+    real, log = os.write, Log.open(path, utc)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "write", lambda handle, data: real(handle, bytes(data)[:7]))
+        log.append([event(6)])
+    assert len(list(read_log(path))) == 6
     with FaultyOS(2, errno.EIO).installed() as system:
         for _ in range(3):
             with pytest.raises(SantiagoError, match="EIO"):
-                log.append([event(6)])
-    assert system.failed == ["fdatasync"]
-    assert system.calls == 2
+                log.append([event(7)])
+    assert (system.failed, system.calls) == (["fdatasync"], 2), "it is never tried again"
     log.close()
-
-
-def test_a_short_write_is_completed(folder: Path) -> None:
-    log = Log.open(folder / "progress.ndjson", utc)
-    real = os.write
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "write", lambda handle, data: real(handle, bytes(data)[:7]))
-        log.append([event(1, EventKind.RUN_CREATED, phase=RunPhase.CREATED)])
-    assert len(list(read_log(folder / "progress.ndjson"))) == 1
 
 
 def test_on_a_disk_that_is_really_full_the_run_stops_clean_and_goes_on_after_space_was_freed(tmp_path: Path) -> None:

@@ -6,30 +6,36 @@ import json
 import os
 from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from santiago.artifacts import frame
+from santiago.artifacts import chain, frame
 from santiago.artifacts.frame import GENESIS, MAX_LINE, WrongLineError, decode, encode
 from santiago.artifacts.log import Log
 from santiago.artifacts.reader import Reader, read_log
+from santiago.artifacts.tail import Tail
+from santiago.contract import codec
 from santiago.contract.codec import to_data
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import Event, EventKind, LogLine
+from santiago.contract.fold import fold_all
 from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.plan import Plan
 from santiago.contract.reasons import Reason
 from santiago.contract.result import LogHead
 from tests.artifacts.runs import calls_of, event, events, trouble, utc, write_log
 from tests.contract.values import example, hints, mutants, values
+from tests.golden.essence import essence
 from tests.util.each import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
+GOLDEN = Path(__file__).parents[1] / "golden"
 CREATED = event(1, EventKind.RUN_CREATED, phase=RunPhase.CREATED, log=1)
 
 
@@ -68,39 +74,19 @@ def refusal(path: Path) -> SantiagoError:
 # What a line is
 
 
-def test_a_line_has_the_promised_keys_in_order_and_is_ascii(path: Path) -> None:
-    raw = write_log(path, 3)
-    keys = [
-        "seq",
-        "timestamp",
-        "run_id",
-        "story_id",
-        "chunk",
-        "event",
-        "phase",
-        "attempt",
-        "status",
-        "actor",
-        "context",
-        "prev",
-        "h",
-    ]
-    assert [list(json.loads(line)) for line in raw.splitlines()] == [keys] * 3
+def test_a_line_is_ascii_with_the_promised_keys_in_order_and_a_hash_over_the_one_before_and_all_before_it(
+    path: Path,
+) -> None:
+    raw, prev = write_log(path, 9), "0" * 32
+    assert list(read_log(path)) == events(9)
     assert raw.isascii()
-
-
-def test_each_hash_covers_the_hash_before_and_the_bytes_before_it(path: Path) -> None:
-    prev = "0" * 32
-    for line in write_log(path, 4).splitlines():
+    keys = "seq timestamp run_id story_id chunk event phase attempt status actor context prev h"
+    for line in raw.splitlines():
         body, _, rest = line.rpartition(b',"h":')
+        assert list(json.loads(line)) == keys.split()
         assert json.loads(line)["prev"] == prev
         prev = sha256(prev.encode() + body).hexdigest()[:32]
         assert rest == f'"{prev}"}}'.encode()
-
-
-def test_what_was_recorded_is_read_back_the_same(path: Path) -> None:
-    write_log(path, 9)
-    assert list(read_log(path)) == events(9)
 
 
 @settings(max_examples=30)
@@ -136,34 +122,27 @@ def test_a_line_that_the_schema_refuses_is_refused_also_with_a_good_chain() -> N
     assert taken == []
 
 
-def test_half_a_surrogate_pair_in_a_text_does_not_spoil_the_log(path: Path) -> None:
-    log = Log.open(path, utc)
-    log.append([CREATED, event(2, EventKind.NOTE, text="half \ud800 pair, whole \U0001f600")])
-    assert list(read_log(path))[1].context == {"text": "half \\ud800 pair, whole \U0001f600"}
-
-
-def test_a_table_of_texts_is_read_as_it_was_written(path: Path) -> None:
+@pytest.mark.usefixtures("parser")
+def test_tables_and_letters_of_every_plane_are_read_as_they_were_written_and_half_a_pair_spoils_nothing(
+    path: Path,
+) -> None:
     rows = [["R1#1", "tests/test_a.py::test_x", "failed", "passed"], ["R1#2", "", "", ""]]
-    Log.open(path, utc).append([CREATED, event(2, EventKind.NOTE, criteria=rows)])
-    assert list(read_log(path))[1].context == {"criteria": rows}
+    text = "half \ud800 pair, whole \U0001f600 \uffff"
+    Log.open(path, utc).append([CREATED, event(2, EventKind.NOTE, text=text, criteria=rows)])
+    assert list(read_log(path))[1].context == {"text": text.replace("\ud800", "\\ud800"), "criteria": rows}
 
 
-def test_an_event_larger_than_a_line_may_be_is_never_written(path: Path) -> None:
+def test_an_event_too_large_out_of_order_or_of_another_run_is_never_written(path: Path) -> None:
     log = Log.open(path, utc)
     log.append([CREATED])
     with pytest.raises(WrongLineError, match="more than the"):
         log.append([event(2, EventKind.NOTE, text="x" * MAX_LINE)])
-    log.append([event(2, EventKind.NOTE)])
-    assert len(list(read_log(path))) == 2
-
-
-def test_an_event_out_of_order_or_of_another_run_is_never_written(path: Path) -> None:
-    log = Log.open(path, utc)
-    log.append([CREATED])
     for wrong in (event(3), event(1), event(2, run_id="run-2")):
         with pytest.raises(ValueError, match="cannot be line 2"):
             log.append([wrong])
     assert log.head.seq == 1
+    log.append([event(2, EventKind.NOTE)])
+    assert len(list(read_log(path))) == 2
 
 
 # Damage
@@ -265,46 +244,31 @@ def test_a_forged_line_that_no_parser_takes_is_refused(tmp_path: Path, text: byt
     assert refusal(path).line == 3
 
 
-@pytest.mark.usefixtures("parser")
-def test_letters_beyond_the_first_plane_are_read_as_they_were_written(path: Path) -> None:
-    Log.open(path, utc).append([CREATED, event(2, EventKind.NOTE, text="\U0001f600 \uffff")])
-    assert list(read_log(path))[1].context == {"text": "\U0001f600 \uffff"}
-
-
-def test_a_log_of_a_newer_version_is_refused_naming_both(path: Path) -> None:
+def test_a_log_of_a_newer_version_or_of_none_is_refused(path: Path) -> None:
     path.write_bytes(forged({"context": {"log": 2, "unheard_of": True}}, count=1))
     error = refusal(path)
-    assert error.kind is Kind.INPUT
+    assert (error.kind, "newer" in error.hint) == (Kind.INPUT, True)
     assert "version 2" in error.message
     assert "up to version 1" in error.message
-
-
-def test_a_log_that_does_not_say_its_version_is_refused(path: Path) -> None:
     path.write_bytes(forged({"context": {}}, count=1))
     assert "must begin with run_created" in refusal(path).message
 
 
-def test_whole_last_lines_that_were_dropped_are_missed_by_who_knows_the_head(path: Path) -> None:
+def test_lines_that_were_dropped_another_log_and_none_are_noticed_by_who_knows_the_head(path: Path) -> None:
+    other = LogHead(seq=4, hash="f" * 32)
+    with pytest.raises(SantiagoError, match="missing") as caught:
+        Log.open(path, utc, anchor=other)
+    assert caught.value.kind is Kind.BLOCKED
+    assert not path.exists()
     raw = write_log(path, 5)
+    with pytest.raises(SantiagoError, match=r"result\.json recorded"):
+        Log.open(path, utc, anchor=other)
     head = Log.open(path, utc).head
     path.write_bytes(raw[: raw.rindex(b"\n", 0, -1) + 1] + b'{"seq":5,"half')
     before = path.read_bytes()
     with pytest.raises(SantiagoError, match="ends with event 4, but 5"):
         Log.open(path, utc, anchor=head)
     assert path.read_bytes() == before
-
-
-def test_another_log_of_the_same_length_is_noticed_by_who_knows_the_head(path: Path) -> None:
-    write_log(path, 5)
-    with pytest.raises(SantiagoError, match=r"result\.json recorded"):
-        Log.open(path, utc, anchor=LogHead(seq=4, hash="f" * 32))
-
-
-def test_a_missing_log_is_no_new_run_where_a_head_is_known(path: Path) -> None:
-    with pytest.raises(SantiagoError, match="missing") as caught:
-        Log.open(path, utc, anchor=LogHead(seq=4, hash="f" * 32))
-    assert caught.value.kind is Kind.BLOCKED
-    assert not path.exists()
 
 
 # The torn tail
@@ -318,6 +282,8 @@ def test_a_torn_tail_is_set_aside_byte_for_byte_and_recorded_and_the_run_goes_on
     path = tmp_path / "progress.ndjson"
     raw = write_log(path, 3)
     path.write_bytes(raw + tail)
+    assert len(list(read_log(path))) == 3
+    assert path.read_bytes() == raw + tail, "a reader leaves it where it is"
     seen: list[Event] = []
     log = Log.open(path, utc, take=seen.append)
     aside = path.with_name(f"progress.torn.{len(raw)}")
@@ -347,13 +313,6 @@ def test_a_first_line_that_was_never_finished_leaves_an_empty_log_to_begin_with(
     assert path.with_name("progress.torn.0").read_bytes() == b'{"seq":1,"time'
     log.append([CREATED])
     assert [one.event for one in read_log(path)] == [EventKind.RUN_CREATED]
-
-
-def test_a_reader_leaves_a_torn_tail_where_it_is(path: Path) -> None:
-    raw = write_log(path, 3) + b"half"
-    path.write_bytes(raw)
-    assert len(list(read_log(path))) == 3
-    assert path.read_bytes() == raw
 
 
 # Other things in the log's place, other writers
@@ -438,3 +397,98 @@ def test_however_it_was_batched_and_torn_the_log_continues_where_whole_lines_end
         again.append(rest)
     again.close()
     assert list(read_log(path)) == [*seen, *rest]
+
+
+@each("version", ["v1", *sorted({path.parent.name for path in GOLDEN.glob("*/progress.ndjson")} - {"v1"})])
+def test_logs_of_every_released_version_tell_the_same_story_as_on_the_day_they_were_written(version: str) -> None:
+    """Promises 3 and 4."""
+    plan = codec.decode(Plan, (GOLDEN / version / "plan.json").read_bytes(), "plan.json")
+    state = fold_all(plan, read_log(GOLDEN / version / "progress.ndjson"))
+    assert essence(state) == json.loads((GOLDEN / version / "state.json").read_bytes())
+
+
+# A log that is followed is judged as one that is read
+
+
+Fault = tuple[Kind, int, str, str] | None
+
+
+def fault_of(read: Callable[[], object]) -> Fault:
+    error = trouble(read)
+    return None if error is None else (error.kind, error.line, error.message, error.hint)
+
+
+NEWER = encode(event(1, EventKind.RUN_CREATED, log=2), GENESIS)[0]
+ODD_FIRST = encode(event(1, EventKind.NOTE), GENESIS)[0]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda _: NEWER,
+        lambda _: ODD_FIRST,
+        lambda raw: raw + b'{"seq":6,"half',
+        lambda raw: raw + b'{"seq":6}\n',
+        lambda raw: raw + b'{"seq":6}\n' + b"\0" * 99,
+        lambda raw: raw + b"x" * (3 << 20),
+        lambda raw: raw.replace(b"S2", b"S9", 1),
+        lambda raw: raw[raw.index(b"\n") + 1 :],
+        lambda raw: raw + raw,
+    ],
+    ids=["newer", "other first line", "half a line", "a line whose hash fails", "that and zeros", "three MiB", "edited", "first dropped", "repeated"],
+)  # fmt: skip
+def test_who_follows_a_log_finds_what_who_reads_it_finds(path: Path, change: Callable[[bytes], bytes]) -> None:
+    path.write_bytes(change(write_log(path, 5)))
+    reader, tail = Reader(path), Tail(path)
+    read: list[Event] = []
+    followed: list[Event] = []
+    assert fault_of(lambda: followed.extend(tail.read())) == fault_of(lambda: read.extend(reader))
+    assert followed == read
+    assert (tail.seq, tail.hash, tail.end, tail.torn) == (reader.seq, reader.hash, reader.end, reader.torn)
+
+
+def test_a_line_that_was_unfinished_is_read_when_its_writer_has_seen_to_it(path: Path) -> None:
+    whole = write_log(path, 3)
+    last = whole.rindex(b"\n", 0, -1) + 1
+    path.write_bytes(whole[:last] + b'{"seq":3}\n')
+    tail = Tail(path)
+    assert [one.seq for one in tail.read()] == [1, 2]
+    assert tail.torn
+    os.truncate(path, last)
+    with path.open("ab") as file:
+        file.write(whole[last:])
+    assert ([one.seq for one in tail.read()], tail.torn) == ([3], 0)
+
+
+def test_events_that_were_not_taken_come_again_the_next_time(path: Path) -> None:
+    write_log(path, 5)
+    tail = Tail(path)
+    first = tail.read()
+    assert [next(first).seq, next(first).seq] == [1, 2]
+    first.close()  # type: ignore[attr-defined]
+    assert [one.seq for one in tail.read()] == [3, 4, 5]
+
+
+def test_the_log_of_a_long_run_is_followed_in_bounded_memory(path: Path) -> None:
+    prev, lines = GENESIS, []
+    for one in (*events(1), *(event(number, EventKind.NOTE, f"S{number}") for number in range(2, 3000))):
+        line, prev = encode(one, prev)
+        lines.append(line)
+    path.write_bytes(b"".join(lines))
+    tail = Tail(path)
+    assert sum(1 for _ in tail.read()) == len(lines)
+    in_a_piece = chain.PIECE // min(map(len, lines)) + 1
+    assert len(tail._stories) <= chain.MOST_NAMES + in_a_piece < len(lines)
+
+
+def test_a_log_that_vanishes_while_it_is_followed_is_missed_and_a_pipe_in_its_place_is_none(path: Path) -> None:
+    tail = Tail(path)
+    assert list(tail.read()) == []
+    write_log(path, 2)
+    assert len(list(tail.read())) == 2
+    path.unlink()
+    kind, _, message, _ = fault_of(lambda: list(tail.read())) or pytest.fail("it was read")
+    assert (kind, "the log was removed" in message) == (Kind.BLOCKED, True)
+    os.mkfifo(path)
+    kind, _, message, _ = fault_of(lambda: list(Tail(path).read())) or pytest.fail("it was read")
+    assert (kind, message) == (Kind.INPUT, "the log is not a regular file")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from santiago.artifacts.projections import (
     BESIDE,
@@ -25,6 +24,7 @@ from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.plan import Plan
 from santiago.contract.result import ResumePoint, Session
 from tests.contract.histories import Journal, plan_of, plans
+from tests.util.each import each
 
 PLAN = plan_of(S1="C01:", S2="C01: S1", S3="C02: S1")
 
@@ -52,13 +52,8 @@ def test_the_chunk_plan_holds_the_active_chunk_only_and_names_its_place() -> Non
     data = chunk_plan(PLAN, "C02")
     assert [story["id"] for story in data["stories"]] == ["S3"]
     assert [chunk["label"] for chunk in data["chunks"]] == ["C02"]
-    assert data["execution_scope"] == {
-        "chunk": "C02",
-        "stories": ["S3"],
-        "chunk_index": 2,
-        "chunk_count": 2,
-        "full_plan": "planning_docs/full_plan.json",
-    }
+    place = {"chunk": "C02", "stories": ["S3"], "chunk_index": 2, "chunk_count": 2}
+    assert data["execution_scope"] == {**place, "full_plan": "planning_docs/full_plan.json"}
 
 
 @given(plans())
@@ -89,15 +84,12 @@ def test_the_session_follows_the_chunks_of_the_log() -> None:
     assert codec.decode(Session, codec.canonical(found), "session") == found
 
 
-def test_a_chunk_that_failed_and_was_taken_up_again_is_running() -> None:
+def test_a_chunk_taken_up_again_planning_turns_and_feedback_are_in_the_session() -> None:
     journal = executing()
     journal.add(EventKind.CHUNK_ENDED, chunk="C01", status="failed")
     assert [one.status for one in session_of(journal).chunk_history] == ["failed"]
     journal.add(EventKind.CHUNK_STARTED, chunk="C01")
     assert [one.status for one in session_of(journal).chunk_history] == ["running"]
-
-
-def test_planning_turns_and_feedback_are_in_the_session() -> None:
     journal = Journal(PLAN, started=False)
     journal.add(EventKind.PLANNING_STARTED, phase=RunPhase.PLANNING, mode="single")
     journal.add(EventKind.PLAN_PROPOSED, phase=RunPhase.PLAN_REVIEW, revision=1)
@@ -145,10 +137,9 @@ def test_projections_are_written_only_when_they_changed() -> None:
     assert again.write(journal.state) == []
 
 
-@given(st.data())
-@settings(max_examples=20)
-def test_every_run_phase_has_a_session_that_its_schema_allows(data: st.DataObject) -> None:
+@each("phase", RunPhase)
+def test_every_run_phase_has_a_session_that_its_schema_allows(phase: RunPhase) -> None:
     journal = executing()
-    journal.state.phase = data.draw(st.sampled_from(RunPhase))
+    journal.state.phase = phase
     found = session_of(journal)
     assert codec.decode(Session, codec.canonical(found), "session") == found

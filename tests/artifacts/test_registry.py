@@ -86,24 +86,23 @@ def test_a_run_can_be_resumed_until_its_log_says_that_it_succeeded_and_its_resul
     assert [standing(run) for run in runs(common)] == ["ended", "resumable", "resumable"]
 
 
-def test_a_run_whose_out_dir_is_gone_is_listed_as_gone_and_a_moved_one_can_be_registered_again(common: Path) -> None:
-    a_run(common, "r_1", "2026-01-01T00:00:00Z", RunPhase.CREATED)
-    out = a_run(common, "r_2", "2026-01-02T00:00:00Z", RunPhase.CREATED)
-    shutil.move(out, out.with_name("moved"))
-    assert standing(runs(common)[0]) == "gone"
-    register(common, "r_2", out.with_name("moved"), "2026-01-02T00:00:00Z")
-    assert [(run.run_id, standing(run)) for run in runs(common)] == [("r_2", "resumable"), ("r_1", "resumable")]
-
-
-def test_a_damaged_run_is_listed_as_damaged_and_never_passed_over(common: Path) -> None:
+def test_a_run_that_is_gone_or_damaged_is_listed_as_such_and_a_moved_one_can_be_registered_again(common: Path) -> None:
     a_run(common, "r_1", "2026-01-01T00:00:00Z", RunPhase.CREATED)
     out = a_run(common, "r_2", "2026-01-02T00:00:00Z", RunPhase.CREATED, RunPhase.EXECUTING)
-    log = out / "progress.ndjson"
+    moved = out.with_name("moved")
+    shutil.move(out, moved)
+    assert standing(runs(common)[0]) == "gone"
+    register(common, "r_2", moved, "2026-01-02T00:00:00Z")
+    assert [(run.run_id, standing(run)) for run in runs(common)] == [("r_2", "resumable"), ("r_1", "resumable")]
+    log = moved / "progress.ndjson"
     log.write_bytes(log.read_bytes().replace(b"run-1", b"run-2", 1))
     assert [(run.run_id, standing(run)) for run in runs(common)] == [("r_2", "damaged"), ("r_1", "resumable")]
 
 
-def test_a_note_that_cannot_be_read_hides_no_other_run(common: Path) -> None:
+def test_a_note_that_cannot_be_read_hides_no_other_run_and_a_repository_without_runs_has_none(common: Path) -> None:
+    assert runs(common) == []
+    with pytest.raises(ValueError, match="not a run id"):
+        register(common, "../evil", common, "")
     a_run(common, "r_1", "2026-01-01T00:00:00Z", RunPhase.CREATED)
     folder = common / "santiago" / "runs"
     (folder / "r_2.json").write_bytes(b"{")
@@ -113,9 +112,3 @@ def test_a_note_that_cannot_be_read_hides_no_other_run(common: Path) -> None:
     os.mkfifo(folder / "r_6.json")
     (folder / "r_7.json").write_bytes(b"[" * 20_000)
     assert [run.run_id for run in runs(common)] == ["r_1"]
-
-
-def test_a_repository_without_runs_has_none(common: Path) -> None:
-    assert runs(common) == []
-    with pytest.raises(ValueError, match="not a run id"):
-        register(common, "../evil", common, "")

@@ -63,7 +63,12 @@ def result(message: str, head: LogHead | None) -> Result:
 # Frozen
 
 
-def test_plan_and_input_are_frozen_with_the_digests_that_stand_in_the_log(tmp_path: Path) -> None:
+def test_plan_and_input_are_frozen_with_the_digests_that_stand_in_the_log_whatever_was_planned_before(
+    tmp_path: Path,
+) -> None:
+    earlier = file_store(tmp_path)
+    earlier.freeze(INPUT, plan_of(S1=""))
+    earlier.put_result(result("no plan", None))
     store = begun(tmp_path)
     assert store.frozen(Plan) == PLAN
     assert store.frozen(RunInput) == INPUT
@@ -86,13 +91,6 @@ def test_another_plan_or_input_for_a_run_that_has_begun_is_refused_by_field_and_
         store.freeze(INPUT, plan_of(S1=""))
 
 
-def test_a_plan_that_was_planned_again_before_the_run_began_replaces_the_old_one(tmp_path: Path) -> None:
-    store = file_store(tmp_path)
-    store.freeze(INPUT, plan_of(S1=""))
-    store.freeze(INPUT, PLAN)
-    assert store.frozen(Plan) == PLAN
-
-
 @each("name", ["plan.json", "run-input.json"])
 def test_a_frozen_file_that_was_edited_after_the_run_began_is_refused(tmp_path: Path, name: str) -> None:
     begun(tmp_path).close()
@@ -106,11 +104,17 @@ def test_a_frozen_file_that_was_edited_after_the_run_began_is_refused(tmp_path: 
 # Resuming
 
 
-def test_a_start_hands_over_every_event_and_continues_after_the_last(tmp_path: Path) -> None:
+def test_a_start_hands_over_every_event_continues_after_the_last_and_removes_what_was_being_written_at_a_crash(
+    tmp_path: Path,
+) -> None:
     begun(tmp_path).close()
+    (tmp_path / ".result.json.tmp").write_bytes(b"{")
+    (tmp_path / "attempts" / "S1" / ".critique.md.tmp").write_bytes(b"half")
     seen: list[Event] = []
     store = file_store(tmp_path)
     assert store.start(seen.append).seq == 1
+    assert not list(tmp_path.rglob(".*.tmp"))
+    assert store.notices == []  # nothing was lost with them
     store.append([event(2, EventKind.NOTE)])
     assert [one.seq for one in seen] == [1]
     assert [one.seq for one in store.events()] == [1, 2]
@@ -134,31 +138,10 @@ def test_a_result_without_its_log_is_damage_and_never_a_new_run(tmp_path: Path, 
     if content is not None:
         (tmp_path / "progress.ndjson").write_bytes(content)
     again = file_store(tmp_path)
-    attempts: list[Callable[[], object]] = [
-        lambda: again.freeze(INPUT, PLAN),
-        again.start,
-        lambda: list(again.events()),
-    ]
-    for attempt in attempts:
+    for attempt in (lambda: again.freeze(INPUT, PLAN), again.start, lambda: list(again.events())):
         with pytest.raises(SantiagoError) as caught:
             attempt()
         assert caught.value.reason is Reason.ARTIFACT_CORRUPT
-
-
-def test_the_result_of_a_failed_planning_does_not_stand_in_the_way_of_a_run(tmp_path: Path) -> None:
-    store = file_store(tmp_path)
-    store.put_result(result("no plan", None))
-    assert begun(tmp_path).frozen(Plan) == PLAN
-
-
-def test_files_that_were_being_written_at_a_crash_are_removed_at_the_next_start(tmp_path: Path) -> None:
-    begun(tmp_path).close()
-    (tmp_path / ".result.json.tmp").write_bytes(b"{")
-    (tmp_path / "attempts" / "S1" / ".critique.md.tmp").write_bytes(b"half")
-    store = file_store(tmp_path)
-    store.start()
-    assert not list(tmp_path.rglob(".*.tmp"))
-    assert store.notices == []  # nothing was lost with them
 
 
 # The result
@@ -231,7 +214,7 @@ def test_a_planted_link_is_refused_for_reading_and_writing_and_its_target_stays_
     assert {file.read_bytes() for file in outside.rglob("*.json")} == {b"theirs"}
 
 
-def test_a_planted_hard_link_is_replaced_and_its_other_name_keeps_its_content(tmp_path: Path) -> None:
+def test_a_planted_hard_link_is_replaced_and_a_pipe_is_refused_and_never_waited_for(tmp_path: Path) -> None:
     store = begun(tmp_path / "out")
     precious = tmp_path / "precious"
     precious.write_bytes(b"theirs")
@@ -240,18 +223,11 @@ def test_a_planted_hard_link_is_replaced_and_its_other_name_keeps_its_content(tm
     store.put_many("attempts/S1/1", {"outcome.json": b"ours"})
     assert precious.read_bytes() == b"theirs"
     assert store.get("attempts/S1/1/outcome.json") == b"ours"
-
-
-def test_a_planted_pipe_is_refused_and_never_waited_for(tmp_path: Path) -> None:
-    store = begun(tmp_path)
-    os.mkfifo(tmp_path / "attempts/S1/pipe")
-    attempts: list[Callable[[], object]] = [
-        lambda: store.get("attempts/S1/pipe"),
-        lambda: store.put("attempts/S1/pipe", b"x"),
-    ]
-    for attempt in attempts:
-        with pytest.raises(SantiagoError, match="is a link, a device"):
-            attempt()
+    os.mkfifo(tmp_path / "out/attempts/S1/pipe")
+    with pytest.raises(SantiagoError, match="is a link, a device"):
+        store.get("attempts/S1/pipe")
+    with pytest.raises(SantiagoError, match="is a link, a device"):
+        store.put("attempts/S1/pipe", b"x")
 
 
 # Whole or not at all
@@ -296,9 +272,10 @@ def _kind(handle: int) -> str:
 # Costs
 
 
-def test_an_attempt_s_evidence_costs_four_syncs_and_a_note_none(
+def test_evidence_costs_four_syncs_a_batch_of_events_one_a_note_none_until_something_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Nothing is lost: a commit that names an event which a power cut took would make the log look cut."""
     store = begun(tmp_path)
     calls = calls_of(monkeypatch, "fsync", "fdatasync")
     files = {"prompt.md": b"p", "agent.log": b"a", "verification.json": b"{}", "outcome.json": b"{}"}
@@ -308,23 +285,23 @@ def test_an_attempt_s_evidence_costs_four_syncs_and_a_note_none(
     store.put_many(attempt_folder("S1", 1), {"critique.md": b"c"})
     store.put("planning/session.json", b"{}", sync=False)
     assert len(calls) == 4
-
-
-def test_a_story_s_events_cost_one_sync_each_time_they_are_recorded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = begun(tmp_path)
-    calls = calls_of(monkeypatch, "fsync", "fdatasync")
     store.append([event(2, EventKind.ATTEMPT_STARTED, "S1", attempt=1)])
     store.append([event(3, EventKind.ATTEMPT_ENDED, "S1"), event(4, EventKind.STORY_VERIFIED, "S1")])
     store.append([event(5, EventKind.STORY_DONE, "S1")])
-    assert calls == ["fdatasync"] * 3
+    assert calls[4:] == ["fdatasync"] * 3
+    store.append([event(6, EventKind.NOTE)])
+    assert len(calls) == 7
+    assert store.anchor().startswith("6:")
+    store.anchor()
+    assert calls[7:] == ["fdatasync"]
 
 
 # Secrets
 
 
-def test_no_secret_reaches_a_file_or_the_log_and_json_stays_json(tmp_path: Path) -> None:
+def test_no_secret_reaches_a_file_or_the_log_json_stays_json_and_what_is_clean_is_not_searched_again(
+    tmp_path: Path,
+) -> None:
     store = begun(tmp_path, SECRET)
     spread = {"head": "-----BEGIN PRIVATE KEY----- abc", "tail": "def -----END PRIVATE KEY-----", "said": f"<{SECRET}>"}
     store.put("evidence/notes.json", json.dumps(spread).encode())
@@ -335,10 +312,6 @@ def test_no_secret_reaches_a_file_or_the_log_and_json_stays_json(tmp_path: Path)
     assert found == {**spread, "said": "<[redacted]>"}
     assert list(store.events())[-1] == store.redacted(noted)
     assert not [file for file in tmp_path.rglob("*") if file.is_file() and SECRET.encode() in file.read_bytes()]
-
-
-def test_what_was_redacted_when_it_was_captured_is_not_searched_again(tmp_path: Path) -> None:
-    store = begun(tmp_path, SECRET)
     store.put_many("attempts/S1/1", {"agent.log": SECRET.encode()}, clean=["agent.log"])
     assert store.get("attempts/S1/1/agent.log") == SECRET.encode()
 
@@ -346,13 +319,12 @@ def test_what_was_redacted_when_it_was_captured_is_not_searched_again(tmp_path: 
 # Preflight
 
 
-def test_too_little_room_is_said_before_anything_starts(tmp_path: Path) -> None:
+def test_too_little_room_or_a_file_for_an_out_dir_is_said_before_anything_starts_and_a_missing_one_is_made(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(SantiagoError, match="nothing was started") as caught:
         preflight.check(tmp_path, least_free=1 << 62)
     assert caught.value.kind is Kind.TRANSIENT
-
-
-def test_an_out_dir_that_is_a_file_is_refused_and_a_missing_one_is_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     for path in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(SantiagoError) as caught:
@@ -381,14 +353,3 @@ def test_a_network_file_system_is_warned_of(tmp_path: Path, monkeypatch: pytest.
     mounts.write_text(f"1 1 {os.major(device)}:{os.minor(device)} / / rw - nfs4 server:/ rw\n", encoding="utf-8")
     monkeypatch.setattr("santiago.util.mounts.MOUNTS", mounts)
     assert "network file system (nfs4)" in preflight.check(tmp_path)[0]
-
-
-def test_what_names_the_last_event_waits_until_that_is_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is lost: a commit that names an event which a power cut took would make the log look cut."""
-    store = begun(tmp_path)
-    store.append([event(2, EventKind.NOTE)])
-    calls = calls_of(monkeypatch, "fsync", "fdatasync")
-    assert store.anchor().startswith("2:")
-    assert calls == ["fdatasync"]
-    store.anchor()
-    assert calls == ["fdatasync"]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import groupby
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from hypothesis import strategies as st
@@ -17,45 +16,29 @@ from santiago.contract.state import RunState, StoryState, initial
 
 def plan_of(**needs: str) -> Plan:
     """Return a plan of stories in this order: `S2="S1 S3"` depends on two, `S2="C02: S1"` is in chunk C02."""
-    rows = [(name, *_chunk_and_needs(text)) for name, text in needs.items()]
-    grouped = groupby(rows, key=lambda row: row[1])
+    rows = [(name, *text.rpartition(":")) for name, text in needs.items()]
+    return plan_with([story_of(name, label or "C01", others.split()) for name, label, _, others in rows])
+
+
+def plan_with(stories: Sequence[Story]) -> Plan:
+    chunks: dict[str, list[str]] = {}
+    for one in stories:
+        chunks.setdefault(one.chunk, []).append(one.id)
     return Plan(
-        contract_version=1,
-        title="",
-        source=Source(path="prd.md", sha256="0" * 64, format="markdown", evidence=()),
-        digest="0" * 64,
-        requirements=(),
-        stories=tuple(_story(name, chunk, tuple(others)) for name, chunk, others in rows),
-        chunks=tuple(Chunk(label=label, stories=tuple(row[0] for row in group)) for label, group in grouped),
-        run_verify=(),
-        findings=(),
-    )
+        contract_version=1, title="", source=Source(path="prd.md", sha256="0" * 64, format="markdown", evidence=()),
+        digest="0" * 64, requirements=(), stories=tuple(stories),
+        chunks=tuple(Chunk(label=label, stories=tuple(names)) for label, names in chunks.items()),
+        run_verify=(), findings=(),
+    )  # fmt: skip
 
 
-def _chunk_and_needs(text: str) -> tuple[str, list[str]]:
-    label, _, needs = text.rpartition(":")
-    return label or "C01", needs.split()
-
-
-def _story(name: str, chunk: str, needs: tuple[str, ...]) -> Story:
-    return Story(
-        id=name,
-        title="",
-        description="",
-        requirements=(),
-        criteria=(),
-        depends_on=needs,
-        external_depends_on=(),
-        chunk=chunk,
-        role="developer",
-        profile=None,
-        files=(),
-        verify=(),
-        priority=None,
-        claimed_done=False,
-        origin=Origin(id=None, line=0),
-        provenance=(),
-    )
+def story_of(name: str, chunk: str = "C01", needs: Sequence[str] = (), **more: Any) -> Story:
+    fields: dict[str, Any] = {
+        "id": name, "title": "", "description": "", "requirements": (), "criteria": (), "depends_on": tuple(needs),
+        "external_depends_on": (), "chunk": chunk, "role": "developer", "profile": None, "files": (), "verify": (),
+        "priority": None, "claimed_done": False, "origin": Origin(id=None, line=0), "provenance": (), **more,
+    }  # fmt: skip
+    return Story(**fields)
 
 
 @st.composite
@@ -143,6 +126,19 @@ class Journal:
         for phase in phases:
             self.add(kind_of(self[story], phase), story, phase)
 
+
+WAYS = {
+    StoryPhase.PLANNED: (),
+    StoryPhase.READY: (),
+    StoryPhase.PROPOSED: (StoryPhase.PROPOSED,),
+    StoryPhase.RUNNING: (StoryPhase.RUNNING,),
+    StoryPhase.EVIDENCE_COLLECTED: (StoryPhase.RUNNING, StoryPhase.EVIDENCE_COLLECTED),
+    StoryPhase.VERIFIED: (StoryPhase.RUNNING, StoryPhase.EVIDENCE_COLLECTED, StoryPhase.VERIFIED),
+    StoryPhase.DONE: (StoryPhase.RUNNING, StoryPhase.EVIDENCE_COLLECTED, StoryPhase.VERIFIED, StoryPhase.DONE),
+    StoryPhase.FAILED: (StoryPhase.FAILED,),
+    StoryPhase.BLOCKED: (StoryPhase.BLOCKED,),
+}
+"""How a story that is ready comes into each phase; a planned one waits for another."""
 
 HAPPY = {
     StoryPhase.READY: StoryPhase.RUNNING,

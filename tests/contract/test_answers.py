@@ -63,36 +63,27 @@ def test_every_phrase_means_what_it_says_to_that_kind_of_question(
         assert understood(kind, said) == Understood(word=meant[0], text=meant[1])
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_refused_answer_names_the_words_that_the_question_takes(kind: str) -> None:
+@each("kind", KINDS)
+def test_every_word_of_a_kind_is_taken_with_what_is_said_beside_it_and_a_refusal_names_them_all(kind: str) -> None:
     other = next(word for word in ("validate", "grant") if word not in KINDS[kind])
     with pytest.raises(SantiagoError) as refused:
         understood(kind, other)
     for word, means in KINDS[kind].items():
+        assert understood(kind, f" {word.upper()} ", " in Euros ") == Understood(word=word, text="in Euros")
         assert word in refused.value.message
         assert means in refused.value.hint
 
 
-@pytest.mark.parametrize(("kind", "word"), [(kind, word) for kind, words in KINDS.items() for word in words])
-def test_every_word_of_a_kind_is_taken_with_what_is_said_beside_it(kind: str, word: str) -> None:
-    assert understood(kind, f" {word.upper()} ", " in Euros ") == Understood(word=word, text="in Euros")
-
-
-def test_consent_with_a_text_beside_it_is_an_adjustment() -> None:
+def test_consent_with_a_text_beside_it_is_an_adjustment_and_a_word_without_its_text_or_a_slip_is_named() -> None:
     assert understood("detail", "ok", "in Euros") == Understood(word="adjust", text="ok in Euros")
-    with pytest.raises(SantiagoError, match="takes continue or stop"):
-        understood("continue", "ok", "but later")
-
-
-def test_a_word_that_needs_a_text_says_so() -> None:
-    for kind, word in (("detail", "adjust"), ("result", "change")):
-        with pytest.raises(SantiagoError, match="say what should be different"):
-            understood(kind, word, "  ")
-
-
-def test_a_slip_names_the_word_that_it_is_near() -> None:
-    with pytest.raises(SantiagoError, match="'aprove' is none of the answers; did you mean 'approve'"):
-        understood("detail", "aprove")
+    for kind, said, text, words in (
+        ("continue", "ok", "but later", "takes continue or stop"),
+        ("detail", "adjust", "  ", "say what should be different"),
+        ("result", "change", "  ", "say what should be different"),
+        ("detail", "aprove", "", "'aprove' is none of the answers; did you mean 'approve'"),
+    ):
+        with pytest.raises(SantiagoError, match=words):
+            understood(kind, said, text)
 
 
 def test_an_answer_is_shown_on_one_line_that_does_nothing() -> None:

@@ -1,12 +1,17 @@
-"""Facts hold what was said and nothing else: no empty details, no unknown ones, and a zero is no silence."""
+"""Facts hold what was said and nothing else: no empty details, no unknown ones, and a zero is no silence. Times are the calendar's."""
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from santiago.artifacts.frame import GENESIS, WrongLineError, encode
 from santiago.contract.events import CONTEXT_KEYS, Event, EventKind, Fact
 from santiago.contract.facts import of_run, of_story, spent
+from santiago.contract.moments import ms_of, text_of
 from santiago.contract.outcomes import Usage
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
@@ -31,9 +36,6 @@ def test_empty_details_are_left_out_and_zeros_are_kept() -> None:
     fact = of_story(TRIED, EventKind.ATTEMPT_ENDED, reason="", message="", onto=[], agent_ms=0, known=known)
     assert fact.context == {"agent_ms": 0, "tokens": 0, "cost_micro_usd": 0}
     assert of_run(EventKind.RUN_PAUSED, reason="", digests=[], ms=0).context == {"ms": 0}
-
-
-def test_what_nobody_said_about_usage_is_not_in_the_fact() -> None:
     assert of_story(TRIED, EventKind.ATTEMPT_ENDED, known=spent(Usage())).context == {}
     assert spent(Usage(tokens=7)) == {"tokens": 7}
 
@@ -54,14 +56,21 @@ def test_a_misspelt_detail_is_an_error_of_types_and_is_never_written() -> None:
         of_run(EventKind.NOTE, message=7),  # type: ignore[arg-type]
     ]
     for fact in wrong:
+        told = {"event": fact.event, "story_id": fact.story, "context": fact.context}
         with pytest.raises(WrongLineError, match="detail"):
-            encode(_event(fact), GENESIS)
+            encode(Event(seq=1, timestamp="2026-01-01T00:00:00Z", run_id="run-1", **told), GENESIS)  # type: ignore[arg-type]
 
 
 def test_no_detail_has_the_name_of_a_fact_s_own_field() -> None:
     assert not {"story", "event", "phase", "status", "attempt", "actor", "known"} & set(CONTEXT_KEYS)
 
 
-def _event(fact: Fact) -> Event:
-    time = "2026-01-01T00:00:00Z"
-    return Event(seq=1, timestamp=time, run_id="run-1", event=fact.event, story_id=fact.story, context=fact.context)
+BEGIN = datetime(1970, 1, 1)  # noqa: DTZ001  # all of it is UTC
+
+
+@given(st.datetimes(min_value=BEGIN, max_value=datetime(9999, 12, 31)))  # noqa: DTZ001
+def test_text_and_number_of_a_time_say_what_the_calendar_says_and_thousandths_may_be_missing(moment: datetime) -> None:
+    ms = (moment - BEGIN) // timedelta(milliseconds=1)
+    text = (BEGIN + timedelta(milliseconds=ms)).isoformat(timespec="milliseconds") + "Z"
+    assert (text_of(ms), ms_of(text)) == (text, ms)
+    assert ms_of(text[:19] + "Z") == ms_of(text[:19] + ".000Z")

@@ -61,12 +61,9 @@ READ = "from santiago.contract import codec, policy; codec.decode(policy.RunInpu
 FIELDS = '"contract_version": 1, "repo_path": "/r", "prd_path": "p"'
 
 
-def test_the_codec_loads_no_validation_for_a_short_document_in_order() -> None:
+def test_the_codec_loads_validation_only_once_something_is_unusual() -> None:
     written = "; codec.canonical(policy.Limits())"
     assert families(loaded_by("-c", READ.format(FIELDS) + written)) == set()
-
-
-def test_the_codec_loads_validation_once_something_is_unusual() -> None:
     unusual = READ.format(FIELDS + ', "limits": {"story_max_attempts": 0}')
     code = f"try:\n    {unusual}\nexcept Exception as error:\n    assert 'story_max_attempts' in error.message"
     assert "pydantic" in families(loaded_by("-c", code))
@@ -90,8 +87,13 @@ def test_a_command_loads_no_large_part_that_it_does_not_use(tmp_path: Path) -> N
         assert families(modules, unused) == set()
 
 
-def test_no_pattern_of_a_module_is_compiled_when_it_is_loaded() -> None:
-    texts = {path: path.read_text() for path in SOURCE.rglob("*.py")}
+def test_no_pattern_or_class_of_a_module_is_compiled_when_it_is_loaded_and_no_pattern_has_a_possessive_group() -> None:
+    """Python before 3.11.5 does not match such a group that has to try more ways: a private key was not hidden by it."""
+    texts = {path: path.read_text("utf-8") for path in SOURCE.rglob("*.py")}
+    assert len(texts) > 100
     # A method of a pattern is allowed: it is taken where the module uses it whatever the command is.
-    compiled = re.compile(r"^\w+ = re\.compile\((?!.*\)\.\w+$)", re.MULTILINE)
-    assert [path for path, text in texts.items() if compiled.search(text)] == []
+    compiled = r"^\w+ = re\.compile\((?!.*\)\.\w+$)"
+    dataclass = r"^\s*@(?:dataclasses\.)?dataclass\b"
+    possessive = r"\(\?.*\)(?:\{\d*,?\d*\}|[+*?])\+"
+    wrong = re.compile(f"{compiled}|{dataclass}|{possessive}", re.MULTILINE)
+    assert [(path, found.group()) for path, text in texts.items() if (found := wrong.search(text))] == []

@@ -39,43 +39,27 @@ TRIED_AGAIN = """agent_exit_nonzero agent_timeout agent_killed agent_no_change a
                  story_verification_failed
                  verification_tampered secret_in_work verification_timeout nothing_verified output_limit disk_limit"""
 
-every_meaning = each(("reason", "meaning"), MEANINGS.items())
-
 
 def meanings(names: str) -> list[Meaning]:
     return [MEANINGS[Reason(name)] for name in names.split()]
 
 
-def test_the_closed_list_is_the_contracts() -> None:
+def test_the_closed_lists_are_the_contracts() -> None:
     assert [reason.value for reason in Reason] == NAMES.split()
-
-
-def test_every_reason_has_a_meaning() -> None:
     assert set(MEANINGS) == set(Reason)
-
-
-def test_the_exit_codes_are_the_contracts() -> None:
     assert {int(code) for code in ExitCode} == EXIT_CODES
+    assert get_args(ErrorClass) == ("none", "soft_fail", "hard_fail", "dependency_blocked")
 
 
-@every_meaning
-def test_a_reason_says_what_happened_and_what_to_do(reason: Reason, meaning: Meaning) -> None:
+@each(("reason", "meaning"), MEANINGS.items())
+def test_a_reason_says_what_happened_and_what_to_do_and_never_exits_like_a_success_or_a_usage_error(
+    reason: Reason, meaning: Meaning
+) -> None:
     assert meaning.sentence[0].isupper()
     assert meaning.sentence.endswith(".")
     assert meaning.hint.endswith(".")
-
-
-def test_no_two_reasons_share_a_sentence() -> None:
-    assert len({meaning.sentence for meaning in MEANINGS.values()}) == len(MEANINGS)
-
-
-@every_meaning
-def test_no_reason_exits_like_a_success_or_a_usage_error(reason: Reason, meaning: Meaning) -> None:
+    assert [one for one, other in MEANINGS.items() if other.sentence == meaning.sentence] == [reason]
     assert int(meaning.exit_code) in {10, 20, 30, 130}
-
-
-@every_meaning
-def test_blocked_and_only_blocked_exits_with_10(reason: Reason, meaning: Meaning) -> None:
     assert (meaning.ends_in == "blocked") == (meaning.exit_code == 10)
 
 
@@ -84,65 +68,30 @@ def test_the_contracts_examples_have_their_exit_code(code: int) -> None:
     assert {int(meaning.exit_code) for meaning in meanings(BY_EXIT_CODE[code])} == {code}
 
 
-@every_meaning
-def test_the_error_class_is_one_of_the_queue_protocols(reason: Reason, meaning: Meaning) -> None:
-    assert get_args(ErrorClass) == ("none", "soft_fail", "hard_fail", "dependency_blocked")
+@each(("reason", "meaning"), MEANINGS.items())
+def test_what_fails_hard_or_waits_for_somebody_is_never_tried_again_by_itself(reason: Reason, meaning: Meaning) -> None:
     assert meaning.error_class in get_args(ErrorClass)
-
-
-@every_meaning
-def test_a_hard_failure_or_a_missing_dependency_is_never_tried_again_by_itself(
-    reason: Reason, meaning: Meaning
-) -> None:
-    if meaning.error_class in {"hard_fail", "dependency_blocked"}:
+    if meaning.error_class in {"hard_fail", "dependency_blocked"} or meaning.ends_in == "blocked":
         assert not meaning.retryable
-
-
-@every_meaning
-def test_what_waits_for_somebody_is_never_tried_again_by_itself(reason: Reason, meaning: Meaning) -> None:
-    if meaning.ends_in == "blocked":
-        assert not meaning.retryable
-
-
-@every_meaning
-def test_a_missing_dependency_blocks(reason: Reason, meaning: Meaning) -> None:
     if meaning.error_class == "dependency_blocked":
         assert meaning.ends_in == "blocked"
 
 
-def test_a_rate_limit_pauses_costs_no_attempt_and_is_tried_again() -> None:
-    meaning = MEANINGS[Reason.AGENT_RATE_LIMITED]
-    assert (meaning.ends_in, meaning.retryable, meaning.spends, int(meaning.exit_code)) == ("paused", True, False, 20)
-
-
 def test_only_what_is_outside_the_agents_power_costs_no_attempt() -> None:
     assert {str(reason) for reason, meaning in MEANINGS.items() if not meaning.spends} == set(UNCOUNTED.split())
-
-
-def test_what_every_story_would_meet_costs_no_attempt() -> None:
     assert not any(MEANINGS[reason].spends for reason in SHARED)
+    paused = {str(reason) for reason, meaning in MEANINGS.items() if meaning.ends_in == "paused" and meaning.retryable}
+    assert {"agent_rate_limited", "interrupted"} <= paused
 
 
-def test_an_interrupted_attempt_counts_and_the_run_goes_on_later() -> None:
-    meaning = MEANINGS[Reason.INTERRUPTED]
-    assert (meaning.ends_in, meaning.spends, meaning.retryable) == ("paused", True, True)
-
-
-def test_what_the_agent_did_wrong_is_counted_and_tried_again() -> None:
+def test_what_the_agent_did_wrong_is_tried_again_and_what_fails_the_same_way_again_is_not() -> None:
     assert all(meaning.retryable and meaning.spends for meaning in meanings(TRIED_AGAIN))
-
-
-def test_what_fails_the_same_way_again_is_not_tried_again() -> None:
     assert not any(meaning.retryable for meaning in meanings(FINAL))
 
 
 @each(("kind", "code"), [("USAGE", 2), ("INPUT", 30), ("BLOCKED", 10), ("TRANSIENT", 20), ("BUG", 70)])
 def test_an_error_exits_by_its_kind(kind: str, code: int) -> None:
     assert SantiagoError(Kind[kind], "wrong").exit_code == code
-
-
-def test_no_kind_of_error_exits_with_0() -> None:
-    assert all(SantiagoError(kind, "wrong").exit_code != 0 for kind in Kind)
 
 
 def test_the_reference_has_the_same_table() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from dataclasses import fields
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,11 +16,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from santiago.contract.codec import canonical, decode
 from santiago.contract.events import Event, EventKind, EventStatus, LogLine
 from santiago.contract.fold import Fold, IllegalMoveError, evolve, fold_all
-from santiago.contract.phases import RUN_MOVES, STORY_MOVES, RunPhase, StoryPhase
+from santiago.contract.phases import ENDED, RUN_MOVES, SATISFIED, STORY_MOVES, RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
 from santiago.contract.state import initial
 from santiago.contract.views import step_state
-from tests.contract.histories import HAPPY, Journal, kind_of, plan_of, plans
+from tests.contract.histories import HAPPY, WAYS, Journal, kind_of, plan_of, plans
 from tests.util.each import each
 
 if TYPE_CHECKING:
@@ -29,19 +30,6 @@ PLANNED, READY, PROPOSED, RUNNING = StoryPhase.PLANNED, StoryPhase.READY, StoryP
 EVIDENCE, VERIFIED, DONE = StoryPhase.EVIDENCE_COLLECTED, StoryPhase.VERIFIED, StoryPhase.DONE
 FAILED, BLOCKED = StoryPhase.FAILED, StoryPhase.BLOCKED
 WAITING = {PLANNED, READY}
-
-TO = {
-    PLANNED: (),
-    READY: (),
-    PROPOSED: (PROPOSED,),
-    RUNNING: (RUNNING,),
-    EVIDENCE: (RUNNING, EVIDENCE),
-    VERIFIED: (RUNNING, EVIDENCE, VERIFIED),
-    DONE: (RUNNING, EVIDENCE, VERIFIED, DONE),
-    FAILED: (FAILED,),
-    BLOCKED: (BLOCKED,),
-}
-"""A way into each phase from ready."""
 
 RUN_TO = {
     RunPhase.CREATED: (),
@@ -331,7 +319,7 @@ TestAnyLegalLog.settings = settings(max_examples=40, stateful_step_count=30)
 @each("new", StoryPhase)
 def test_a_story_moves_along_its_table_and_in_no_other_way(old: StoryPhase, new: StoryPhase) -> None:
     journal = Journal(plan_of(S1=""), started=old is not PLANNED)
-    journal.move("S1", *TO[old])
+    journal.move("S1", *WAYS[old])
     assert journal["S1"].phase is old
     event = journal.event(EventKind.NOTE, "S1", new)
     before = copy.deepcopy(journal.state)
@@ -365,18 +353,14 @@ def test_a_run_moves_along_its_table_and_in_no_other_way(old: RunPhase, new: Run
         assert journal.state == before
 
 
-@each("phase", [RunPhase.EXECUTING, RunPhase.SUCCESS])
-def test_a_story_cannot_enter_a_phase_of_the_run(phase: RunPhase) -> None:
+@each(
+    ("story", "phase"), [("S1", RunPhase.EXECUTING), ("S1", RunPhase.SUCCESS), (None, READY), (None, StoryPhase.DONE)]
+)
+def test_neither_story_nor_run_can_enter_a_phase_of_the_other(story: str | None, phase: StoryPhase | RunPhase) -> None:
     journal = Journal(plan_of(S1=""))
     with pytest.raises(IllegalMoveError):
-        journal.add(EventKind.NOTE, "S1", phase)
+        journal.add(EventKind.NOTE, story, phase)
     assert journal.state.phase is RunPhase.CREATED
-
-
-@each("phase", [READY, DONE])
-def test_a_run_cannot_enter_a_phase_of_a_story(phase: StoryPhase) -> None:
-    with pytest.raises(IllegalMoveError):
-        Journal(plan_of(S1="")).add(EventKind.NOTE, None, phase)
 
 
 @each("word", ["failed", "blocked"])
@@ -400,16 +384,17 @@ def read_back(event: Event) -> Event:
 # Dependencies, chunks and order
 
 
-def test_nothing_is_ready_before_its_chunk_starts() -> None:
+def test_nothing_is_ready_before_its_chunk_starts_also_when_it_is_unblocked() -> None:
     journal = Journal(plan_of(S1="C01:", S2="C02:"), started=False)
-    assert journal.ready == []
+    journal.move("S1", BLOCKED, READY)
+    assert (journal.ready, journal["S1"].phase) == ([], PLANNED)
     journal.add(EventKind.CHUNK_STARTED, chunk="C01")
     assert (journal.ready, journal.state.active_chunk) == (["S1"], "C01")
     journal.add(EventKind.CHUNK_STARTED, chunk="C02")
     assert (journal.ready, journal.state.active_chunk) == (["S1", "S2"], "C02")
 
 
-def test_a_story_is_ready_once_all_its_dependencies_are_verified() -> None:
+def test_a_story_is_ready_once_all_its_dependencies_are_verified_and_integration_changes_nothing_for_it() -> None:
     journal = Journal(plan_of(S1="", S2="", S3="S1 S2"))
     journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
     assert journal["S3"].phase is PLANNED
@@ -417,78 +402,60 @@ def test_a_story_is_ready_once_all_its_dependencies_are_verified() -> None:
     assert journal["S3"].phase is PLANNED
     journal.move("S2", VERIFIED)
     assert journal.ready == ["S3"]
+    journal.move("S2", DONE)
+    assert (journal.ready, journal["S3"].unmet) == (["S3"], 0)
 
 
-def test_integration_changes_nothing_for_those_who_depend_on_verified_work() -> None:
-    journal = Journal(plan_of(S1="", S2="S1"))
-    journal.move("S1", RUNNING, EVIDENCE, VERIFIED, DONE)
-    assert (journal.ready, journal["S2"].unmet) == (["S2"], 0)
-
-
-def test_a_voided_dependency_sends_ready_dependents_back_to_planned() -> None:
-    journal = Journal(plan_of(S1="", S2="S1"))
+def test_a_voided_dependency_sends_ready_dependents_back_to_planned_and_lets_a_running_one_end_first() -> None:
+    journal = Journal(plan_of(S1="", S2="S1", S3="S1"))
     journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
-    assert journal.ready == ["S2"]
-    journal.add(EventKind.ATTEMPT_VOIDED, "S1", READY, reason="workspace_conflict")
-    assert (journal.ready, journal["S2"].phase) == (["S1"], PLANNED)
-
-
-def test_a_running_dependent_of_a_voided_story_runs_on_and_then_waits() -> None:
-    journal = Journal(plan_of(S1="", S2="S1"))
-    journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
+    assert journal.ready == ["S2", "S3"]
     journal.move("S2", RUNNING)
-    journal.add(EventKind.ATTEMPT_VOIDED, "S1", READY)
-    assert journal["S2"].phase is RUNNING
+    journal.add(EventKind.ATTEMPT_VOIDED, "S1", READY, reason="workspace_conflict")
+    assert (journal.ready, journal["S3"].phase, journal["S2"].phase) == (["S1"], PLANNED, RUNNING)
     journal.move("S2", READY)
     assert (journal.ready, journal["S2"].phase) == (["S1"], PLANNED)
     journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
-    assert journal.ready == ["S2"]
+    assert journal.ready == ["S2", "S3"]
 
 
 @each(
-    ("kind", "story", "phase"),
+    ("kind", "story", "phase", "word"),
     [
-        (EventKind.RUN_PAUSED, None, RunPhase.PAUSED),
-        (EventKind.ATTEMPT_ENDED, "S1", READY),
-        (EventKind.STORY_BLOCKED, "S1", StoryPhase.BLOCKED),
+        (EventKind.RUN_PAUSED, None, RunPhase.PAUSED, "reason"),
+        (EventKind.ATTEMPT_ENDED, "S1", READY, "reason"),
+        (EventKind.STORY_BLOCKED, "S1", StoryPhase.BLOCKED, "reason"),
+        (EventKind.ATTEMPT_ENDED, "S1", EVIDENCE, "proof"),
     ],
 )
-def test_a_reason_that_only_a_newer_version_knows_is_refused_where_it_is_read(
-    kind: EventKind, story: str | None, phase: StoryPhase | RunPhase
+def test_a_reason_or_proof_that_only_a_newer_version_knows_is_refused_where_it_is_read(
+    kind: EventKind, story: str | None, phase: StoryPhase | RunPhase, word: str
 ) -> None:
     journal = Journal(plan_of(S1=""))
     journal.add(EventKind.RUN_EXECUTING, phase=RunPhase.EXECUTING)
     journal.move("S1", RUNNING)
-    with pytest.raises(ValueError, match="does not know the reason 'agent_on_strike'"):
-        journal.add(kind, story, phase, reason="agent_on_strike")
+    with pytest.raises(ValueError, match=f"does not know the {word} 'agent_on_strike'"):
+        journal.take(journal.event(kind, story, phase, chunk=None, status=None, **{word: "agent_on_strike"}))
 
 
-def test_a_proof_that_only_a_newer_version_knows_is_refused_where_it_is_read() -> None:
-    journal = Journal(plan_of(S1=""))
-    journal.move("S1", RUNNING)
-    with pytest.raises(ValueError, match="does not know the proof 'sworn'"):
-        journal.add(EventKind.ATTEMPT_ENDED, "S1", EVIDENCE, proof="sworn")
-
-
-def test_skipping_satisfies_dependents_and_leaves_the_order() -> None:
-    journal = Journal(plan_of(S1="", S2="S1"))
-    journal.add(EventKind.STORY_SKIPPED, "S1", reason="blocked_dependency")
-    assert (journal.ready, journal.state.retire_at, journal.state.chunks["C01"].left) == (["S2"], 1, 1)
-    assert (journal["S1"].skipped, journal["S1"].reason) == (True, Reason.BLOCKED_DEPENDENCY)
-
-
-def test_skipping_twice_counts_once() -> None:
+def test_skipping_satisfies_dependents_leaves_the_order_and_counts_once() -> None:
     journal = Journal(plan_of(S1="", S2="S1", S3="S1 S2"))
-    journal.add(EventKind.STORY_SKIPPED, "S1")
-    journal.add(EventKind.STORY_SKIPPED, "S1")
-    assert (journal["S3"].unmet, journal.state.chunks["C01"].left) == (1, 2)
+    for _ in range(2):
+        journal.add(EventKind.STORY_SKIPPED, "S1", reason="blocked_dependency")
+        assert (journal.ready, journal.state.retire_at, journal.state.chunks["C01"].left) == (["S2"], 1, 2)
+        assert (journal["S1"].skipped, journal["S1"].reason) == (True, Reason.BLOCKED_DEPENDENCY)
+        assert journal["S3"].unmet == 1
 
 
-def test_a_story_that_is_done_cannot_be_skipped_any_more() -> None:
-    journal = Journal(plan_of(S1="", S2=""))
+def test_a_story_that_is_done_cannot_be_skipped_any_more_and_leaves_its_chunk_once() -> None:
+    journal = Journal(plan_of(S1="", S2="", S3=""))
     journal.move("S1", RUNNING, EVIDENCE, VERIFIED, DONE)
     journal.add(EventKind.STORY_SKIPPED, "S1")
-    assert (journal["S1"].skipped, journal.state.chunks["C01"].left) == (False, 1)
+    assert (journal["S1"].skipped, journal.state.chunks["C01"].left) == (False, 2)
+    journal.move("S2", RUNNING, EVIDENCE, VERIFIED)
+    journal.add(EventKind.STORY_SKIPPED, "S2")
+    journal.move("S2", DONE)
+    assert journal.state.chunks["C01"].left == 1
 
 
 def test_an_attempt_that_ends_after_its_story_was_skipped_changes_nothing_for_others() -> None:
@@ -501,37 +468,17 @@ def test_an_attempt_that_ends_after_its_story_was_skipped_changes_nothing_for_ot
     assert (journal.ready, journal["S3"].unmet) == (["S2"], 1)
 
 
-def test_a_story_that_is_done_after_all_leaves_its_chunk_once() -> None:
-    journal = Journal(plan_of(S1="", S2=""))
-    journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
-    journal.add(EventKind.STORY_SKIPPED, "S1")
-    journal.move("S1", DONE)
-    assert journal.state.chunks["C01"].left == 1
-
-
-def test_a_skipped_story_is_never_ready_again() -> None:
-    journal = Journal(plan_of(S1=""))
-    journal.move("S1", BLOCKED)
-    journal.add(EventKind.STORY_SKIPPED, "S1")
-    journal.move("S1", READY)
-    assert (journal.ready, journal["S1"].phase) == ([], PLANNED)
-
-
-def test_a_story_unblocked_before_its_chunk_waits_for_the_chunk() -> None:
-    journal = Journal(plan_of(S1=""), started=False)
-    journal.move("S1", BLOCKED, READY)
-    assert (journal.ready, journal["S1"].phase) == ([], PLANNED)
-    journal.add(EventKind.CHUNK_STARTED, chunk="C01")
-    assert journal.ready == ["S1"]
-
-
 @each("back_to", [READY, PLANNED])
-def test_an_unblocked_story_is_ready_and_back_in_the_order(back_to: StoryPhase) -> None:
+def test_an_unblocked_story_is_ready_and_back_in_the_order_unless_it_was_skipped(back_to: StoryPhase) -> None:
     journal = Journal(plan_of(S1="", S2=""))
     journal.move("S1", BLOCKED)
     assert journal.state.retire_at == 1
     journal.move("S1", back_to)
     assert (journal.ready, journal.state.retire_at) == (["S1", "S2"], 0)
+    journal.move("S1", BLOCKED)
+    journal.add(EventKind.STORY_SKIPPED, "S1")
+    journal.move("S1", back_to)
+    assert (journal.ready, journal["S1"].phase) == (["S2"], PLANNED)
 
 
 def test_a_parked_story_lets_the_others_retire() -> None:
@@ -547,17 +494,11 @@ def test_a_parked_story_lets_the_others_retire() -> None:
 def test_those_who_wait_for_a_parked_story_leave_the_order_with_it_and_come_back_with_it() -> None:
     journal = Journal(plan_of(S1="", S2="S1", S3="S2", S4=""))
     journal.move("S1", FAILED)
+    assert journal.state.failed == {"S1"}
     assert (journal["S2"].hopeless, journal["S3"].hopeless, journal.state.retire_at) == (True, True, 3)
     journal.move("S1", READY)
+    assert journal.state.failed == set()
     assert (journal["S2"].hopeless, journal["S3"].hopeless, journal.state.retire_at) == (False, False, 0)
-
-
-def test_a_failed_story_that_is_reopened_is_failed_no_more() -> None:
-    journal = Journal(plan_of(S1=""))
-    journal.move("S1", FAILED)
-    failed = [set(journal.state.failed)]
-    journal.move("S1", READY)
-    assert [*failed, journal.state.failed] == [{"S1"}, set()]
 
 
 def test_an_attempt_under_way_stays_in_the_order_when_a_dependency_is_parked() -> None:
@@ -566,6 +507,9 @@ def test_an_attempt_under_way_stays_in_the_order_when_a_dependency_is_parked() -
     journal.move("S2", RUNNING)
     journal.move("S1", BLOCKED)
     assert (journal["S2"].lost, journal["S2"].hopeless, journal.state.retire_at) == (1, False, 1)
+    assert journal["S1"].blocked_from is VERIFIED
+    journal.move("S1", READY)
+    assert journal["S1"].blocked_from is None
 
 
 @each("order", ["S1 S2", "S2 S1"])
@@ -578,16 +522,13 @@ def test_a_story_that_loses_by_two_ways_loses_once_for_each(order: str) -> None:
     assert journal.ready == ["S2"]
 
 
-def test_a_story_does_not_overtake_those_that_it_follows() -> None:
+def test_a_story_does_not_overtake_those_that_it_follows_unless_they_are_parked_and_nobody_else_is_in_the_way() -> None:
     journal = Journal(plan_of(S1="", S2="", S3=""), {"S2": ("S1",), "S3": ("S1", "S2")})
     assert journal.ready == ["S1"]
     journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
     assert journal.ready == ["S2"]
     journal.move("S2", FAILED)
     assert journal.ready == ["S3"]
-
-
-def test_a_parked_story_makes_way_only_where_nobody_before_it_is_in_the_way() -> None:
     journal = Journal(plan_of(S1="", S2="", S3=""), {"S2": ("S1",), "S3": ("S2",)})
     journal.move("S2", BLOCKED)
     assert journal.ready == ["S1"]
@@ -595,24 +536,12 @@ def test_a_parked_story_makes_way_only_where_nobody_before_it_is_in_the_way() ->
     assert journal.ready == ["S3"]
 
 
-def test_following_a_dependency_counts_once() -> None:
-    journal = Journal(plan_of(S1="", S2="S1"), {"S2": ("S1",)})
-    assert (journal["S2"].unmet, journal["S2"].behind, journal.state.needs["S2"]) == (1, 0, ("S1",))
-
-
-def test_the_base_of_a_story_is_all_that_it_waits_for() -> None:
+def test_the_base_of_a_story_is_all_that_it_waits_for_and_following_a_dependency_counts_once() -> None:
     journal = Journal(plan_of(S1="", S2="", S3="S2"), {"S3": ("S1", "S2")})
+    assert (journal["S3"].unmet, journal["S3"].behind, journal.state.needs["S3"]) == (1, 1, ("S2", "S1"))
     journal.add(EventKind.STORY_SPLIT, "S3", substeps=["S3.1", "S3.2"])
     assert journal.state.needs["S3.2"] == ("S2", "S1", "S3.1")
     assert journal.state.needs["S3"] == ("S2", "S1", "S3.1", "S3.2")
-
-
-def test_a_blocked_story_remembers_where_it_was_until_it_goes_on() -> None:
-    journal = Journal(plan_of(S1=""))
-    journal.move("S1", RUNNING, BLOCKED)
-    assert journal["S1"].blocked_from is RUNNING
-    journal.move("S1", READY)
-    assert journal["S1"].blocked_from is None
 
 
 # Attempts and budgets
@@ -637,19 +566,14 @@ def test_a_second_conflict_counts_as_an_attempt() -> None:
     assert (journal["S1"].attempts, journal["S1"].counted, journal["S1"].conflicts) == (2, 1, 2)
 
 
-def test_claimed_work_is_done_without_an_attempt() -> None:
-    journal = Journal(plan_of(S1=""))
-    journal.add(EventKind.CLAIM_JUDGED, "S1", EVIDENCE, verify_ms=40, proof="regression")
+def test_claimed_work_is_done_without_an_attempt_and_judged_once_and_for_all() -> None:
+    journal = Journal(plan_of(S1="", S2=""))
+    for name in ("S1", "S2"):
+        journal.add(EventKind.CLAIM_JUDGED, name, EVIDENCE, verify_ms=40, proof="regression")
     journal.move("S1", VERIFIED, DONE)
     assert (journal["S1"].phase, journal["S1"].attempts, journal["S1"].used_ms) == (DONE, 0, 40)
-    assert journal["S1"].judged
-
-
-def test_a_claim_is_judged_once_and_for_all() -> None:
-    journal = Journal(plan_of(S1=""))
-    journal.add(EventKind.CLAIM_JUDGED, "S1", EVIDENCE)
-    journal.move("S1", READY, RUNNING, READY)
-    assert journal["S1"].judged
+    journal.move("S2", READY, RUNNING, READY)
+    assert (journal["S1"].judged, journal["S2"].judged) == (True, True)
 
 
 def test_time_and_usage_of_all_attempts_add_up() -> None:
@@ -667,26 +591,27 @@ def test_time_and_usage_of_all_attempts_add_up() -> None:
     assert (state.tokens, state.cost_micro_usd, state.unreported) == (107, 1070, 1)
 
 
-def test_raised_budgets_accumulate_for_the_run_and_for_each_story_apart() -> None:
+def test_raised_budgets_accumulate_for_the_run_and_for_each_story_apart_and_so_do_approved_commands() -> None:
     journal = Journal(plan_of(S1=""))
     for amount in (2, 3):
         journal.add(EventKind.BUDGET_RAISED, limit="run_max_attempts", amount=amount)
     journal.add(EventKind.BUDGET_RAISED, "S1", limit="story_max_attempts", amount=4)
     assert journal.state.raised == {"run_max_attempts": 5, "story_max_attempts/S1": 4}
+    for digests in (["a", "b"], ["b", "c"]):
+        journal.add(EventKind.COMMANDS_APPROVED, digests=digests)
+    assert journal.state.approved == {"a", "b", "c"}
 
 
-def test_an_attempt_starts_without_the_traces_of_the_one_before() -> None:
+def test_an_attempt_starts_without_the_traces_of_the_one_before_and_a_done_story_has_its_commit_and_moves_the_head() -> (
+    None
+):
     journal = Journal(plan_of(S1=""))
     journal.add(EventKind.ATTEMPT_STARTED, "S1", RUNNING, base="b1")
     journal.add(EventKind.ATTEMPT_ENDED, "S1", READY, commit="c1", proof="regression", reason="agent_timeout")
     assert (journal["S1"].base, journal["S1"].commit, journal["S1"].reason) == ("b1", "c1", "agent_timeout")
     journal.add(EventKind.ATTEMPT_STARTED, "S1", RUNNING, base="b2")
     assert (journal["S1"].base, journal["S1"].commit, journal["S1"].proof) == ("b2", None, None)
-
-
-def test_a_done_story_has_its_commit_and_moves_the_head() -> None:
-    journal = Journal(plan_of(S1=""))
-    journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
+    journal.move("S1", EVIDENCE, VERIFIED)
     journal.add(EventKind.STORY_DONE, "S1", DONE, commit="c2", head="h2")
     assert (journal["S1"].commit, journal["S1"].reason, journal.state.head) == ("c2", None, "h2")
 
@@ -694,46 +619,29 @@ def test_a_done_story_has_its_commit_and_moves_the_head() -> None:
 # The run
 
 
-def test_the_first_event_names_run_and_digests() -> None:
+def test_the_first_event_names_run_and_digests_and_each_start_is_an_epoch_that_forgets_the_last_stop() -> None:
     journal = Journal(plan_of(S1=""), started=False)
     journal.add(EventKind.RUN_CREATED, plan_digest="p", input_digest="i", branch="santiago/run-1", head="h")
     state = journal.state
     assert (state.run_id, state.plan_digest, state.input_digest) == ("run-1", "p", "i")
     assert (state.branch, state.head, state.seq) == ("santiago/run-1", "h", 1)
-
-
-def test_each_start_is_an_epoch_and_forgets_the_stop_that_ended_the_last() -> None:
-    journal = Journal(plan_of(S1=""))
     journal.add(EventKind.RUN_STARTED)
     journal.add(EventKind.STOP_REQUESTED)
-    assert (journal.state.epoch, journal.state.stop_requested) == (1, True)
+    assert (state.epoch, state.stop_requested) == (1, True)
     journal.add(EventKind.RUN_STARTED)
     assert (journal.state.epoch, journal.state.stop_requested) == (2, False)
 
 
-def test_a_failed_run_has_a_reason_until_it_is_reopened() -> None:
-    journal = Journal(plan_of(S1=""))
-    journal.add(EventKind.RUN_EXECUTING, None, RunPhase.EXECUTING)
-    journal.add(EventKind.RUN_ENDED, None, RunPhase.FAILED, reason="run_timeout")
-    reasons = [journal.state.reason]
-    journal.add(EventKind.RUN_EXECUTING, None, RunPhase.EXECUTING, head="h")
-    assert [*reasons, journal.state.reason] == ["run_timeout", None]
-    assert journal.state.head == "h"
-
-
-def test_rounds_of_run_verification_are_counted() -> None:
-    journal = Journal(plan_of(S1=""))
-    for phase in (RunPhase.EXECUTING, RunPhase.RUN_VERIFICATION, RunPhase.FAILED) * 2:
-        kind = EventKind.RUN_VERIFYING if phase is RunPhase.RUN_VERIFICATION else EventKind.NOTE
-        journal.add(kind, None, phase)
-    assert journal.state.verify_rounds == 2
-
-
-def test_approved_commands_accumulate() -> None:
-    journal = Journal(plan_of(S1=""))
-    journal.add(EventKind.COMMANDS_APPROVED, digests=["a", "b"])
-    journal.add(EventKind.COMMANDS_APPROVED, digests=["b", "c"])
-    assert journal.state.approved == {"a", "b", "c"}
+def test_a_failed_run_has_a_reason_until_it_is_reopened_and_its_rounds_of_verification_are_counted() -> None:
+    journal, reasons = Journal(plan_of(S1="")), []
+    for _ in range(2):
+        journal.add(EventKind.RUN_EXECUTING, None, RunPhase.EXECUTING, head="h")
+        reasons.append(journal.state.reason)
+        journal.add(EventKind.RUN_VERIFYING, None, RunPhase.RUN_VERIFICATION)
+        journal.add(EventKind.RUN_ENDED, None, RunPhase.FAILED, reason="run_timeout")
+        reasons.append(journal.state.reason)
+    assert reasons == [None, "run_timeout", None, "run_timeout"]
+    assert (journal.state.head, journal.state.verify_rounds) == ("h", 2)
 
 
 @each(("status", "ended"), [("ok", True), ("failed", False), ("blocked", False)])
@@ -746,46 +654,19 @@ def test_a_chunk_has_ended_only_when_it_ended_well(status: EventStatus, ended: b
 # People
 
 
-def test_a_question_is_open_until_its_first_answer() -> None:
+def test_a_question_is_open_until_its_first_answer_and_a_second_answer_or_question_changes_nothing() -> None:
     journal = Journal(plan_of(S1=""))
+    journal.add(EventKind.QUESTION_ANSWERED, "S1", question="q9", answer="approve", text="to nothing")
+    assert (journal.state.questions, journal["S1"].notes) == ({}, ())
     journal.add(EventKind.QUESTION_ASKED, "S1", question="q1", text="Which?", options=["approve", "adjust"])
     assert [question.id for question in journal.state.open_questions()] == ["q1"]
     journal.add(EventKind.QUESTION_ANSWERED, "S1", question="q1", answer="adjust", text="smaller")
-    assert journal.state.open_questions() == []
-    question = journal.state.questions["q1"]
-    assert (question.story, question.text, question.options) == ("S1", "Which?", ("approve", "adjust"))
-    assert (question.answer, question.detail) == ("adjust", "smaller")
-
-
-def test_a_second_answer_is_ignored_with_all_that_it_says() -> None:
-    journal = Journal(plan_of(S1=""))
-    journal.add(EventKind.QUESTION_ASKED, "S1", question="q1")
-    journal.add(EventKind.QUESTION_ANSWERED, "S1", question="q1", answer="approve", text="go")
     journal.add(EventKind.QUESTION_ANSWERED, "S1", question="q1", answer="stop", text="no")
-    assert (journal.state.questions["q1"].answer, journal["S1"].notes) == ("approve", ("go",))
-
-
-def test_a_question_asked_again_keeps_its_answer() -> None:
-    journal = Journal(plan_of(S1=""))
-    journal.add(EventKind.QUESTION_ASKED, "S1", question="q1", text="Which?")
-    journal.add(EventKind.QUESTION_ANSWERED, "S1", question="q1", answer="approve", text="go")
     journal.add(EventKind.QUESTION_ASKED, "S1", question="q1", text="Really?")
     assert journal.state.open_questions() == []
     question = journal.state.questions["q1"]
-    assert (question.text, question.answer) == ("Which?", "approve")
-
-
-def test_an_answer_to_no_question_is_ignored() -> None:
-    journal = Journal(plan_of(S1=""))
-    journal.add(EventKind.QUESTION_ANSWERED, "S1", question="q9", answer="approve", text="go")
-    assert (journal.state.questions, journal["S1"].notes) == ({}, ())
-
-
-def test_what_people_say_about_a_story_is_kept_in_order_for_the_next_packet() -> None:
-    journal = Journal(plan_of(S1=""))
-    journal.add(EventKind.HINT_ADDED, "S1", text="one")
-    journal.add(EventKind.CHANGE_REQUESTED, "S1", text="two")
-    assert (journal["S1"].notes, journal["S1"].change_requested) == (("one", "two"), True)
+    assert (question.story, question.text, question.options) == ("S1", "Which?", ("approve", "adjust"))
+    assert (question.answer, question.detail, journal["S1"].notes) == ("adjust", "smaller", ("smaller",))
 
 
 def test_line_6_a_story_is_adjusted_from_the_change_that_was_asked_for_until_it_is_done() -> None:
@@ -801,9 +682,11 @@ def test_line_6_a_story_is_adjusted_from_the_change_that_was_asked_for_until_it_
     assert not journal["S1"].adjusting
 
 
-def test_line_6_a_change_asked_for_before_there_is_work_makes_the_first_attempt_no_adjustment() -> None:
+def test_line_6_a_change_asked_for_before_there_is_work_is_kept_and_makes_the_first_attempt_no_adjustment() -> None:
     journal = Journal(plan_of(S1=""))
-    journal.add(EventKind.CHANGE_REQUESTED, "S1", text="otherwise")
+    journal.add(EventKind.HINT_ADDED, "S1", text="one")
+    journal.add(EventKind.CHANGE_REQUESTED, "S1", text="two")
+    assert (journal["S1"].notes, journal["S1"].change_requested) == (("one", "two"), True)
     journal.move("S1", RUNNING)
     assert step_state(journal.state, journal["S1"]) == "Implementing"
     journal.move("S1", EVIDENCE)
@@ -822,50 +705,31 @@ def split_journal() -> Journal:
     return journal
 
 
-def test_substeps_stand_before_their_parent_and_the_first_is_ready() -> None:
+def test_substeps_stand_before_their_parent_and_count_and_come_one_after_the_other_and_their_parent_last() -> None:
     journal = split_journal()
     assert list(journal.state.stories) == ["S1", "S2.1", "S2.2", "S2", "S3"]
-    assert journal.ready == ["S2.1"]
     assert (journal["S2.1"].parent, journal["S2.1"].chunk, journal["S2"].phase) == ("S2", "C01", PLANNED)
-
-
-def test_substeps_come_one_after_the_other_and_their_parent_last() -> None:
-    journal = split_journal()
-    for name in ("S2.1", "S2.2", "S2", "S3"):
+    chunk = journal.state.chunks["C01"]
+    assert (chunk.left, chunk.stories) == (4, ("S1", "S2.1", "S2.2", "S2", "S3"))
+    for attempts, name in enumerate(("S2.1", "S2.2", "S2", "S3"), 2):
         assert journal.ready == [name]
         assert list(journal.state.stories)[journal.state.retire_at] == name
-        journal.move(name, RUNNING, EVIDENCE, VERIFIED, DONE)
+        journal.move(name, RUNNING)
+        assert (journal[name].attempts, journal.state.attempts) == (1, attempts)
+        journal.move(name, EVIDENCE, VERIFIED, DONE)
     assert (journal.ready, journal.state.retire_at, journal.state.chunks["C01"].left) == ([], 5, 0)
 
 
-def test_a_chunk_is_not_finished_before_its_substeps() -> None:
-    journal = split_journal()
-    assert (journal.state.chunks["C01"].left, journal.state.chunks["C01"].stories) == (
-        4,
-        ("S1", "S2.1", "S2.2", "S2", "S3"),
-    )
-
-
-def test_attempts_of_substeps_count_for_the_run() -> None:
-    journal = split_journal()
-    journal.move("S2.1", RUNNING)
-    assert (journal["S2.1"].attempts, journal.state.attempts) == (1, 2)
-
-
-def test_a_dependency_voided_after_the_split_stops_the_substeps_too() -> None:
-    journal = Journal(plan_of(S1="", S2="S1"))
+def test_a_dependency_voided_after_the_split_stops_the_substeps_and_those_of_a_parked_story_are_in_the_order() -> None:
+    journal = Journal(plan_of(S1="", S2="S1", S3=""))
     journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
     journal.add(EventKind.STORY_SPLIT, "S2", substeps=["S2.1"])
-    assert journal.ready == ["S2.1"]
+    assert journal.ready == ["S2.1", "S3"]
     journal.add(EventKind.ATTEMPT_VOIDED, "S1", READY)
-    assert journal.ready == ["S1"]
-
-
-def test_substeps_of_a_parked_story_are_in_the_order() -> None:
-    journal = Journal(plan_of(S1="", S2=""))
+    assert journal.ready == ["S1", "S3"]
     journal.move("S1", BLOCKED)
     journal.add(EventKind.STORY_SPLIT, "S1", substeps=["S1.1"])
-    assert (journal.ready, journal.state.retire_at) == (["S1.1", "S2"], 0)
+    assert (journal.ready, journal.state.retire_at) == (["S1.1", "S3"], 0)
 
 
 def test_substeps_of_a_story_that_lost_a_dependency_are_lost_with_it() -> None:
@@ -880,16 +744,12 @@ def test_substeps_of_a_story_that_lost_a_dependency_are_lost_with_it() -> None:
     assert journal.ready == ["S2.1"]
 
 
-def test_a_skipped_parent_takes_its_substeps_along() -> None:
-    journal = split_journal()
-    journal.add(EventKind.STORY_SKIPPED, "S2")
-    assert (journal.ready, journal["S2.2"].skipped, journal.state.chunks["C01"].left) == (["S3"], True, 1)
-
-
-def test_a_skipped_substep_lets_the_next_one_begin() -> None:
+def test_a_skipped_substep_lets_the_next_one_begin_and_a_skipped_parent_takes_its_substeps_along() -> None:
     journal = split_journal()
     journal.add(EventKind.STORY_SKIPPED, "S2.1")
     assert journal.ready == ["S2.2"]
+    journal.add(EventKind.STORY_SKIPPED, "S2")
+    assert (journal.ready, journal["S2.2"].skipped, journal.state.chunks["C01"].left) == (["S3"], True, 1)
 
 
 def test_a_second_split_adds_only_what_is_new_after_what_is_there() -> None:
@@ -918,3 +778,48 @@ def test_every_kind_of_event_folds_even_with_nothing_to_say() -> None:
             journal = Journal(plan_of(S1=""))
             journal.add(kind, story)
             assert journal.state.seq == 2
+
+
+# The two machines are exactly the arrows of the design, no more and no fewer
+
+STORY_ARROWS = """
+    planned            → ready failed blocked
+    ready              → proposed running evidence_collected planned failed blocked
+    proposed           → ready running failed blocked
+    running            → ready evidence_collected failed blocked
+    evidence_collected → ready verified failed blocked
+    verified           → ready done failed blocked
+    done               →
+    failed             → ready
+    blocked            → ready planned
+"""
+"""Beside the design's own: claimed work is judged without an attempt, a voided dependency sends back to planned, and a parent fails with its substeps."""
+
+RUN_ARROWS = """
+    created          → planning executing
+    planning         → plan_review failed blocked
+    plan_review      → planning executing
+    executing        → paused run_verification failed blocked
+    paused           → executing failed blocked
+    run_verification → success failed blocked paused
+    success          →
+    failed           → executing
+    blocked          → executing
+"""
+
+
+def arrows(drawn: str) -> set[tuple[str, str]]:
+    rows = [line.split("→") for line in drawn.strip().splitlines()]
+    return {(old.strip(), new) for old, news in rows for new in news.split()}
+
+
+def test_moves_are_exactly_the_drawn_arrows() -> None:
+    stories = {(old.value, new.value) for old, new in product(StoryPhase, StoryPhase) if new in STORY_MOVES[old]}
+    runs = {(old.value, new.value) for old, new in product(RunPhase, RunPhase) if new in RUN_MOVES[old]}
+    assert stories == arrows(STORY_ARROWS)
+    assert runs == arrows(RUN_ARROWS)
+
+
+def test_work_serves_others_once_verified_and_a_run_has_a_result_once_ended() -> None:
+    assert set(SATISFIED) == {StoryPhase.VERIFIED, StoryPhase.DONE}
+    assert set(ENDED) == {RunPhase.SUCCESS, RunPhase.FAILED, RunPhase.BLOCKED}

@@ -6,10 +6,10 @@ import heapq
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Literal
+from typing import Any, Literal
 
 from santiago.contract.events import Event, EventKind, Fact
-from santiago.contract.fold import Fold
+from santiago.contract.fold import Fold, fold_all
 from santiago.contract.moments import ms_of, text_of
 from santiago.contract.outcomes import (
     AgentEnding,
@@ -25,7 +25,7 @@ from santiago.contract.outcomes import (
     Verdict,
 )  # fmt: skip
 from santiago.contract.phases import RunPhase
-from santiago.contract.plan import Chunk, Origin, Plan, Source, Story
+from santiago.contract.plan import Plan, Story
 from santiago.contract.policy import Limits, Policy, RunInput
 from santiago.contract.ports.desk import Heard, Letter
 from santiago.contract.ports.engine import Performer
@@ -36,34 +36,21 @@ from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, Judg
 from santiago.contract.units import Minutes
 from santiago.desk.outside import understood
 from santiago.executor.loop import Coordinator
+from santiago.executor.recover import interruptions
 from santiago.executor.reopen import Grants, reopening
 from santiago.executor.schedule import followed
 from santiago.executor.situation import Scope
+from tests.contract.histories import plan_with, story_of
+
+plan_of = plan_with
 
 
 def story(
     name: str, *, chunk: str = "C01", needs: Sequence[str] = (), files: Sequence[str] = ("own",), **more: object
 ) -> Story:
     paths = tuple(f"{name}.py" if path == "own" else path for path in files)
-    fields: dict[str, object] = {
-        "id": name, "title": f"Title {name}", "description": "", "requirements": (f"R{name[1:]}",), "criteria": (),
-        "depends_on": tuple(needs), "external_depends_on": (), "chunk": chunk, "role": "developer", "profile": None,
-        "files": paths, "verify": (), "priority": None, "claimed_done": False,
-        "origin": Origin(id=None, line=1), "provenance": (), **more,
-    }  # fmt: skip
-    return Story(**fields)  # type: ignore[arg-type]
-
-
-def plan_of(stories: Sequence[Story]) -> Plan:
-    chunks: dict[str, list[str]] = {}
-    for one in stories:
-        chunks.setdefault(one.chunk, []).append(one.id)
-    return Plan(
-        contract_version=1, title="A plan", source=Source(path="prd.md", sha256="0" * 64, format="prd", evidence=()),
-        digest="0" * 64, requirements=(), stories=tuple(stories),
-        chunks=tuple(Chunk(label=label, stories=tuple(names)) for label, names in chunks.items()),
-        run_verify=(), findings=(),
-    )  # fmt: skip
+    own = {"title": f"Title {name}", "requirements": (f"R{name[1:]}",), "files": paths, **more}
+    return story_of(name, chunk, needs, **own)
 
 
 def random_plan(random: Random, most: int = 14) -> Plan:
@@ -295,6 +282,14 @@ class Simulation:
                 [Fact(event=EventKind.RUN_STARTED), *reopening(fold.state, self.limits, grants or Grants(), None)]
             )
         return loop.run()
+
+    def interrupt(self) -> None:
+        """Record what a start after a crash records first: attempts that were running are interrupted, and count."""
+        state = fold_all(self.plan, self.store.log)
+        for seq, fact in enumerate(interruptions(state, {}), state.seq + 1):
+            same = {"event": fact.event, "chunk": fact.chunk, "phase": fact.phase, "attempt": fact.attempt}
+            told: Any = {**same, "story_id": fact.story, "status": fact.status, "context": fact.context}
+            self.store.log.append(Event(seq=seq, timestamp="2026-01-01T00:00:00Z", run_id="run-1", **told))
 
     def done(self) -> list[str]:
         return [event.story_id or "" for event in self.store.log if event.event is EventKind.STORY_DONE]

@@ -49,13 +49,8 @@ def section(text: str) -> list[str]:
 def test_failing_tests_that_are_new_and_that_are_gone_are_named() -> None:
     before = failed("FAILED a.py::test_1 - assert 1 == 2\nFAILED a.py::test_2 - boom\n2 failed in 0.31s")
     now = failed("FAILED a.py::test_2 - boom\nFAILED a.py::test_3 - assert 3 == 4\n2 failed in 0.55s")
-    lines = [line for line in section(critique(now, before)) if line]
-    assert lines == [
-        "New:",
-        "    FAILED a.py::test_3 - assert 3 == 4",
-        "Gone:",
-        "    FAILED a.py::test_1 - assert 1 == 2",
-    ]
+    new, gone = "    FAILED a.py::test_3 - assert 3 == 4", "    FAILED a.py::test_1 - assert 1 == 2"
+    assert [line for line in section(critique(now, before)) if line] == ["New:", new, "Gone:", gone]
 
 
 def test_the_same_failure_is_said_whatever_its_durations_and_addresses() -> None:
@@ -66,10 +61,13 @@ def test_the_same_failure_is_said_whatever_its_durations_and_addresses() -> None
     assert not section(text)
 
 
-def test_cases_of_one_test_are_not_taken_for_each_other() -> None:
+def test_cases_of_one_test_are_not_taken_for_each_other_nor_one_command_for_another() -> None:
     text = critique(failed("FAILED a.py::test_add[2-3]"), failed("FAILED a.py::test_add[1-2]"))
     assert SAME not in text
     assert "    FAILED a.py::test_add[1-2]" in section(text)
+    lines = section(critique(failed("E501 too long", command="ruff check"), failed("FAILED a.py::test_1")))
+    assert "    ruff check: exit code 1" in lines
+    assert "    pytest -q: exit code 1" in lines
 
 
 def test_what_failed_before_the_attempt_is_named() -> None:
@@ -81,18 +79,9 @@ def test_what_failed_before_the_attempt_is_named() -> None:
     assert "- a.py::test_mine" not in text
 
 
-def test_another_command_that_fails_now_is_named_with_the_one_that_passes() -> None:
-    lines = section(critique(failed("E501 too long", command="ruff check"), failed("FAILED a.py::test_1")))
-    assert "    ruff check: exit code 1" in lines
-    assert "    pytest -q: exit code 1" in lines
-
-
-def test_the_first_attempt_and_one_after_a_pass_compare_with_nothing() -> None:
+def test_the_first_attempt_one_after_a_pass_and_prose_of_two_agents_compare_with_nothing() -> None:
     assert not section(critique(failed("FAILED a.py::test_1")))
     assert not section(critique(failed("FAILED a.py::test_1"), ended(None)))
-
-
-def test_prose_of_two_agents_is_not_compared() -> None:
     text = critique(ended(Reason.AGENT_NO_CHANGE, message="I think so."), failed("FAILED a.py::test_1"))
     assert not section(text)
     assert SAME not in text
@@ -106,21 +95,14 @@ def test_the_section_is_short_and_stays_quoted(before: list[str], now: list[str]
     assert all(not line or line.startswith("    ") or line in ("New:", "Gone:") for line in lines if SAME not in line)
 
 
-def test_a_line_of_a_megabyte_takes_no_time() -> None:
-    flood = "FAILED " + "9" * 1_000_000
-    assert len(critique(failed(flood), failed("FAILED x"))) < 20_000
-
-
 @each("reason", Reason)
-def test_every_reason_has_a_critique_with_its_sentence(reason: Reason) -> None:
+def test_every_reason_has_a_critique_with_its_sentence_and_what_the_service_refused_is_not_for_the_next_attempt(
+    reason: Reason,
+) -> None:
     text = critique(ended(reason, message="last words"))
     assert text.startswith(f"# {reason}\n")
     assert MEANINGS[reason].sentence in text
-
-
-@each("reason", Reason)
-def test_what_the_agent_s_service_refused_is_not_for_the_next_attempt(reason: Reason) -> None:
-    assert concerns_the_work(critique(ended(reason))) == (reason not in SHARED)
+    assert concerns_the_work(text) == concerns_the_work(critique(ended(reason))) == (reason not in SHARED)
 
 
 @each(("code", "told"), [(3, True), (0, False), (None, False)])
@@ -132,10 +114,8 @@ def test_the_exit_code_that_an_agent_failed_with_is_told(code: int | None, told:
     assert "    boom\n" in text
 
 
-def test_a_check_that_printed_nothing_is_said_to_have_printed_nothing() -> None:
-    assert "`pytest -q`: exit code 1\n\n    (no output)\n" in critique(failed(" \n\n"))
-
-
-def test_the_remedy_stands_in_the_critique_for_people() -> None:
+def test_the_remedy_is_told_and_a_check_that_printed_nothing_and_a_line_of_a_megabyte_takes_no_time() -> None:
     text = critique(ended(Reason.AGENT_NOT_SIGNED_IN, message="401", remedy="Run `agent login`."))
     assert "Run `agent login`." in text
+    assert "`pytest -q`: exit code 1\n\n    (no output)\n" in critique(failed(" \n\n"))
+    assert len(critique(failed("FAILED " + "9" * 1_000_000), failed("FAILED x"))) < 20_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,7 @@ from santiago.app.start.request import Request
 from santiago.contract.events import Event, EventKind
 from santiago.contract.outcomes import AgentEnding, Usage
 from santiago.contract.phases import RunPhase
+from santiago.contract.plan import Plan
 from santiago.contract.policy import Agent, Limits, Policy, RunInput, Verification
 from santiago.contract.ports.agent import Packet
 from santiago.contract.ports.run import Stop
@@ -59,31 +61,49 @@ def ending(reason: Reason | None = None, tokens: int | None = 100, **more: Any) 
 
 
 class World:
-    """One repository, one plan of two stories, one agent."""
+    """One repository, one plan, one agent that is a function."""
 
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, play: Play, **limits: Any) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        play: Play,
+        plan: Plan | None = None,
+        *,
+        check: str = 'grep -q good "${SANTIAGO_STORY:-S1}.py"',
+        policy: Policy | None = None,
+        jobs: int = 1,
+        files: dict[str, str] | None = None,
+        **limits: Any,
+    ) -> None:
         monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
-        self.agent, self.out_dir = Player(play), folder / "out"
+        self.agent, self.out_dir, self.jobs = Player(play), folder / "out", jobs
         monkeypatch.setattr("santiago.app.start.agents.playing", lambda *_: self.agent)
         self.events: list[Event] = []
-        self.plan = sealed(plan_of([story("S1"), story("S2")]))
+        self.plan = plan or sealed(plan_of([story("S1"), story("S2")]))
+        self.repo = repository(folder / "repo")
+        for name, text in (files or {}).items():
+            (self.repo / name).parent.mkdir(exist_ok=True)
+            (self.repo / name).write_bytes(text.encode())
+        if files:
+            self.git("add", "-A")
+            self.git("commit", "-q", "-m", "Files")
         self.run_input = RunInput(
-            contract_version=1,
-            run_id="run-1",
-            repo_path=str(repository(folder / "repo")),
-            prd_path="prd.md",
-            limits=Limits(**limits),
-            verification=Verification(story_commands=('grep -q good "${SANTIAGO_STORY:-S1}.py"',)),
-            agent=Agent(mode="scripted", playbook="none"),
-            policy=Policy(sandbox="off"),
-        )
+            contract_version=1, run_id="run-1", repo_path=str(self.repo), prd_path="prd.md", limits=Limits(**limits),
+            verification=Verification(story_commands=(check,)), agent=Agent(mode="scripted", playbook="none"),
+            policy=policy or Policy(sandbox="off"),
+        )  # fmt: skip
 
     def run(self) -> RunState:
         request = Request(
-            out_dir=self.out_dir, run_input=self.run_input, plan=self.plan,
+            out_dir=self.out_dir, run_input=self.run_input, plan=self.plan, jobs=self.jobs,
             listeners=[lambda events, _: self.events.extend(events)],
         )  # fmt: skip
         return execute(request)
+
+    def git(self, *arguments: str) -> str:
+        words = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments]
+        return subprocess.run(words, cwd=self.repo, check=True, capture_output=True).stdout.decode()
 
     def of(self, kind: EventKind) -> list[Event]:
         return [event for event in self.events if event.event is kind]
@@ -115,6 +135,8 @@ def test_denials_do_not_matter_where_the_work_is_there(tmp_path: Path, monkeypat
     world = World(tmp_path, monkeypatch, play)
     assert world.run().phase is RunPhase.SUCCESS
     assert json.loads((world.out_dir / "attempts/S1/1/ending.json").read_text())["denials"] == ["WebFetch"]
+    budgets = {(packet.budget_tokens, packet.budget_micro_usd) for packet in world.agent.packets}
+    assert budgets == {(None, None)}, "without a limit nothing is said about money"
 
 
 def test_the_usage_of_an_attempt_that_is_adopted_after_a_stop_is_kept(
@@ -144,16 +166,6 @@ def test_an_agent_is_told_what_is_left_to_spend(tmp_path: Path, monkeypatch: pyt
     assert world.run().phase is RunPhase.SUCCESS
     assert [packet.budget_tokens for packet in world.agent.packets] == [1000, 700]
     assert [packet.budget_micro_usd for packet in world.agent.packets] == [2_000_000, 1_500_000]
-
-
-def test_without_a_limit_nothing_is_said_about_money(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def play(packet: Packet, stop: Stop) -> AgentEnding:
-        good(packet)
-        return ending()
-
-    world = World(tmp_path, monkeypatch, play)
-    world.run()
-    assert {(packet.budget_tokens, packet.budget_micro_usd) for packet in world.agent.packets} == {(None, None)}
 
 
 def test_a_refusal_is_no_critique_of_the_work_and_the_next_attempt_hears_of_the_failure_before_it(

@@ -13,6 +13,9 @@ from santiago.contract.reasons import Reason
 from santiago.contract.state import Question
 from santiago.contract.steps import Propose
 from santiago.contract.units import Minutes
+from santiago.executor.reopen import Grants
+from santiago.executor.result import result
+from santiago.executor.situation import Scope
 from tests.executor.simulation import DONE, PASSED, SimulatedPerformer, Simulation, plan_of, story
 from tests.util.each import each
 
@@ -92,16 +95,12 @@ def test_line_33_an_adjustment_is_proposed_anew_with_what_was_said() -> None:
     assert not state.stories["S1"].adjusting
 
 
-def test_line_34_what_is_put_off_comes_again_when_nothing_else_is_left() -> None:
+def test_line_34_what_is_put_off_comes_again_when_nothing_else_is_left_or_it_is_asked_whether_to_stop() -> None:
     run = stepwise(Person(detail=["defer", "ok"]))
     assert run.run().phase is RunPhase.SUCCESS
     assert run.done() == ["S2", "S1"]
     assert "deferred-1?" in flow(run)
-
-
-def test_line_34_putting_off_the_only_step_asks_whether_to_stop() -> None:
-    run = stepwise(Person(detail="defer", **{"continue": "stop"}), "S1")
-    state = run.run()
+    state = stepwise(Person(detail="defer", **{"continue": "stop"}), "S1").run()
     assert (state.phase, state.reason, state.attempts) == (RunPhase.PAUSED, None, 0)
 
 
@@ -115,16 +114,12 @@ def test_line_38_changes_after_the_work_lead_to_new_work_and_a_new_question() ->
     assert len(run.performer.proposed) == 1, "an approved plan stays approved"
 
 
-def test_line_39_a_person_s_change_is_asked_about_when_the_attempts_are_gone() -> None:
+def test_line_39_a_person_s_change_is_asked_about_when_the_attempts_are_gone_and_a_refusal_ends_the_story() -> None:
     limits = Limits(story_max_attempts=1)
     run = stepwise(Person(result=["change: shorter", "yes"], grant="grant"), "S1", limits=limits)
     assert run.run().phase is RunPhase.SUCCESS
     (raised, _) = run.of(EventKind.BUDGET_RAISED)
     assert (raised.story_id, raised.actor, raised.context["limit"]) == ("S1", "ann", "story_max_attempts")
-
-
-def test_line_39_a_grant_that_is_refused_ends_the_story() -> None:
-    limits = Limits(story_max_attempts=1)
     run = stepwise(Person(result="change: shorter", grant="refuse"), "S1", limits=limits)
     assert (run.run().phase, run.done()) == (RunPhase.FAILED, [])
 
@@ -136,13 +131,15 @@ def test_line_40_to_stop_after_a_step_is_a_rest() -> None:
     assert run.run().phase is RunPhase.SUCCESS
 
 
-def test_line_43_to_stop_at_a_gate_leaves_its_question_open() -> None:
-    run = stepwise(Person(detail="stop"))
+def test_line_43_to_stop_at_a_gate_leaves_its_question_open_as_good_as_new_a_day_later() -> None:
+    run = stepwise(Person(detail="stop"), limits=Limits(wait_max_minutes=Minutes.of(1)))
     state = run.run()
     assert (state.phase, [one.id for one in state.open_questions()]) == (RunPhase.PAUSED, ["S1-detail-1"])
+    run.clock.wall += 24 * 3_600_000
     run.answers = Person()
     assert run.run().phase is RunPhase.SUCCESS
     assert len(run.of(EventKind.QUESTION_ASKED)) == 5
+    assert run.of(EventKind.QUESTION_EXPIRED) == []
 
 
 @each(("word", "tried"), [("continue", 2), ("complete", 2)])
@@ -178,15 +175,6 @@ def test_a_story_that_is_left_out_asks_nothing_any_more() -> None:
     assert (state.phase, run.done(), state.questions["S1-detail-1"].answer) == (RunPhase.SUCCESS, ["S2"], "overtaken")
 
 
-def test_a_question_of_yesterday_is_as_good_as_new_for_who_comes_back() -> None:
-    run = stepwise(Person(detail="stop"), limits=Limits(wait_max_minutes=Minutes.of(1)))
-    assert run.run().phase is RunPhase.PAUSED
-    run.clock.wall += 24 * 3_600_000
-    run.answers = Person()
-    assert run.run().phase is RunPhase.SUCCESS
-    assert run.of(EventKind.QUESTION_EXPIRED) == []
-
-
 def test_line_20_a_word_of_another_kind_decides_nothing() -> None:
     run = stepwise(Person(detail="validate"), "S1")
     run.attended = False
@@ -195,7 +183,7 @@ def test_line_20_a_word_of_another_kind_decides_nothing() -> None:
     assert "takes approve" in run.of(EventKind.NOTE)[0].context["message"]
 
 
-def test_line_31_a_plan_with_faults_goes_back_once_and_is_then_shown_with_them() -> None:
+def test_line_31_a_plan_with_faults_goes_back_once_is_then_shown_with_them_and_none_cannot_be_approved() -> None:
     def faulty(step: Propose) -> ProposalOutcome:
         return replace(splitting(step), substeps=(), findings=("no check",))
 
@@ -205,19 +193,10 @@ def test_line_31_a_plan_with_faults_goes_back_once_and_is_then_shown_with_them()
     assert [one.id for one in state.open_questions()] == ["S1-detail-2"]
     assert state.stories["S1"].detail is not None
     assert state.stories["S1"].detail.findings == ("no check",)
-
-
-def test_a_plan_that_was_never_written_cannot_be_approved() -> None:
-    run = stepwise(
-        Person(),
-        "S1",
-        performer=SimulatedPerformer(
-            proposes=lambda step: replace(splitting(step), digest="", substeps=(), findings=("none",))
-        ),
-    )
+    missing = SimulatedPerformer(proposes=lambda step: replace(faulty(step), digest=""))
+    run = stepwise(Person(), "S1", performer=missing)
     run.attended = False
-    state = run.run()
-    assert (state.stories["S1"].phase, run.done()) == (StoryPhase.PROPOSED, [])
+    assert (run.run().stories["S1"].phase, run.done()) == (StoryPhase.PROPOSED, [])
 
 
 def test_line_77_proposals_are_bounded_and_one_more_can_be_granted() -> None:
@@ -324,3 +303,29 @@ def test_what_a_stopped_proposal_used_counts_and_another_follows() -> None:
     assert (state.tokens, state.unreported) == (7 + 7 + 10, 0)
     (ended,) = run.of(EventKind.PROPOSAL_ENDED)
     assert (ended.status, ended.context["reason"], ended.context["agent_ms"]) == ("voided", Reason.INTERRUPTED, 30)
+
+
+def never(name: str, attempt: int) -> Reason | None:
+    return Reason.STORY_VERIFICATION_FAILED if name == "S1.2" and attempt <= 2 else None
+
+
+def test_a_start_that_is_about_a_story_is_about_its_substeps() -> None:
+    run = stepwise(Person(), performer=SimulatedPerformer(proposes=splitting), scope=Scope(stories=frozenset({"S1"})))
+    assert (run.run().phase, run.done()) == (RunPhase.PAUSED, ["S1.1", "S1.2", "S1"])
+
+
+def test_line_11_more_attempts_for_a_substep_are_granted_to_its_parent_and_once() -> None:
+    performer = SimulatedPerformer(proposes=splitting, fails=never)
+    run = stepwise(Person(), "S1", performer=performer, limits=Limits(story_max_attempts=3))
+    assert run.run().stories["S1"].phase is StoryPhase.FAILED
+    state = run.run(Grants(attempts=1))
+    assert (state.phase, run.done()) == (RunPhase.SUCCESS, ["S1.1", "S1.2", "S1"])
+    assert [(one.story_id, one.context["limit"]) for one in run.of(EventKind.BUDGET_RAISED)] == [
+        ("S1", "story_max_attempts"), (None, "run_max_attempts"),
+    ]  # fmt: skip
+
+
+def test_the_result_of_a_story_has_what_its_substeps_took() -> None:
+    run = stepwise(Person(), "S1", performer=SimulatedPerformer(proposes=splitting))
+    (one,) = result(run.plan, run.run(), None).stories
+    assert (one.id, one.status, one.attempts, one.tokens) == ("S1", "done", 2, 21)

@@ -51,14 +51,10 @@ def test_a_base_without_a_verdict_ends_the_run_with_the_finding_and_the_remedy(r
     assert (state.phase, state.reason, state.examined, state.attempts) == (phase, reason, False, 0)
 
 
-def test_an_examination_that_was_stopped_is_no_fact_and_the_next_start_looks_again() -> None:
+def test_an_examination_that_was_stopped_is_no_fact_and_a_second_report_is_dropped() -> None:
     journal = executing()
     assert settle(journal.state, BaseExamined(step="x", stopped=True)) == []
     assert not journal.state.examined
-
-
-def test_a_second_report_of_the_examination_is_dropped() -> None:
-    journal = executing()
     journal.record(settle(journal.state, BaseExamined(step="x")))
     assert settle(journal.state, BaseExamined(step="x", reason=Reason.NOTHING_VERIFIED)) == []
 
@@ -97,11 +93,7 @@ def test_what_only_a_person_can_decide_is_a_question_before_anyone_sees_it(reaso
     assert "the work changed test_a" in question.text
     assert (journal["S1"].phase, journal["S1"].attempts) == (S.BLOCKED, 1)
     assert journal.ready == ["S2"]  # nobody waits behind it
-
-
-def test_a_question_without_words_of_its_own_still_says_what_it_is_about() -> None:
-    journal, _ = asked(Reason.DOUBTED, message="")
-    assert journal.state.open_questions()[0].text
+    assert asked(reason, message="")[0].state.open_questions()[0].text, "also without words of its own"
 
 
 def test_a_new_start_leaves_a_story_alone_that_waits_for_a_persons_word() -> None:

@@ -25,13 +25,6 @@ from tests.cli.santiago import santiago
 from tests.executor.test_endings import Play, World, ending, good
 from tests.util.each import each
 
-CONFIG = "[core]\n\trepositoryformatversion = 0\n"
-
-
-def git(world: World, *arguments: str) -> str:
-    repo = world.run_input.repo_path
-    return subprocess.run(["git", *arguments], cwd=repo, check=True, capture_output=True, text=True).stdout.strip()
-
 
 def once(harm: Callable[[Packet], None]) -> Play:
     """An agent that does its work, and harm beside it the first time."""
@@ -47,95 +40,59 @@ def once(harm: Callable[[Packet], None]) -> Play:
     return play
 
 
-def break_config(repo: Path) -> None:
-    (repo / ".git/config").write_text("[core\nbroken")
+def sh(script: str, repo: Path) -> None:
+    subprocess.run(["sh", "-ec", script], cwd=repo, check=True)
 
 
-def mend_config(repo: Path) -> None:
-    (repo / ".git/config").write_text(CONFIG)
-
-
-def move_away(repo: Path) -> None:
-    (repo / ".git").rename(repo / ".moved")
-
-
-def move_back(repo: Path) -> None:
-    (repo / ".moved").rename(repo / ".git")
-
-
-def begin_anew(repo: Path) -> None:
-    move_away(repo)
-    subprocess.run(["git", "init", "-q", "."], cwd=repo, check=True)
-
-
-def end_anew(repo: Path) -> None:
-    shutil.rmtree(repo / ".git")
-    move_back(repo)
-
-
-def stand_in_the_way(repo: Path) -> None:
-    subprocess.run(["git", "update-ref", "refs/santiago/run-1/S1", "HEAD"], cwd=repo, check=True)
-
-
-def stand_aside(repo: Path) -> None:
-    subprocess.run(["git", "update-ref", "-d", "refs/santiago/run-1/S1"], cwd=repo, check=True)
+BREAK, MEND = "printf '[core\nbroken' >.git/config", "printf '[core]\nrepositoryformatversion = 0\n' >.git/config"
+AWAY, BACK = "mv .git .moved", "mv .moved .git"
+WAY = "git update-ref refs/santiago/run-1/S1 HEAD"
 
 
 @each(
     ("harm", "mend", "words"),
     [
-        (break_config, mend_config, "bad config"),
-        (move_away, move_back, "Put it back where it was"),
-        (begin_anew, end_anew, "Put it back where it was"),
-        (stand_in_the_way, stand_aside, "git update-ref -d refs/santiago/run-1/S1"),
+        (BREAK, MEND, "bad config"),
+        (AWAY, BACK, "Put it back where it was"),
+        (f"{AWAY}; git init -q .", f"rm -rf .git; {BACK}", "Put it back where it was"),
+        (WAY, "git update-ref -d refs/santiago/run-1/S1", "git update-ref -d refs/santiago/run-1/S1"),
     ],
 )
 def test_a_repository_that_breaks_under_an_agent_costs_nothing_of_its_work(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    harm: Callable[[Path], None],
-    mend: Callable[[Path], None],
-    words: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, harm: str, mend: str, words: str
 ) -> None:
     repo = tmp_path / "repo"
-    world = World(tmp_path, monkeypatch, once(lambda _: harm(repo)), story_max_attempts=1)
+    world = World(tmp_path, monkeypatch, once(lambda _: sh(harm, repo)), story_max_attempts=1)
     with pytest.raises(SantiagoError) as caught:
         world.run()
     assert words in f"{caught.value} {caught.value.hint}"
     assert "git init" not in caught.value.hint
-    assert (repo / ".git/santiago").exists() is (harm in (break_config, stand_in_the_way)), "nothing is put elsewhere"
-    mend(repo)
+    if harm == AWAY:
+        with pytest.raises(SantiagoError) as caught:
+            world.run()
+        assert ("put it back" in caught.value.hint, "git init" in caught.value.hint) == (True, False)
+    assert (repo / ".git/santiago").exists() is (harm in (BREAK, WAY)), "nothing is put elsewhere"
+    sh(mend, repo)
     state = world.run()
     assert (state.phase, state.attempts) == (RunPhase.SUCCESS, 2), "one attempt for each story"
     assert [packet.story.id for packet in world.agent.packets] == ["S1", "S2"]
-    subjects = git(world, "log", "--format=%s|%(trailers:key=Santiago-Story,valueonly)", "main..santiago/run-1")
+    subjects = world.git("log", "--format=%s|%(trailers:key=Santiago-Story,valueonly)", "main..santiago/run-1")
     assert [line for line in subjects.splitlines() if line] == ["S2: Title S2|S2", "S1: Title S1|S1"]
-
-
-def test_where_the_repository_is_gone_a_resume_gives_no_advice_on_how_to_begin_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    world = World(tmp_path, monkeypatch, once(lambda _: move_away(tmp_path / "repo")))
-    for _ in range(2):
-        with pytest.raises(SantiagoError) as caught:
-            world.run()
-        assert "git init" not in caught.value.hint
-    assert "put it back" in caught.value.hint
 
 
 def test_after_a_start_of_the_machine_what_was_never_synced_is_not_judged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world = World(tmp_path, monkeypatch, once(lambda _: break_config(tmp_path / "repo")))
+    world = World(tmp_path, monkeypatch, once(lambda _: sh(BREAK, tmp_path / "repo")))
     with pytest.raises(SantiagoError):
         world.run()
-    mend_config(tmp_path / "repo")
+    sh(MEND, tmp_path / "repo")
     (note,) = tmp_path.glob("cache/**/own/S1-1/boot")
     note.write_text("another start of the machine")
     assert world.run().phase is RunPhase.SUCCESS
     (interrupted,) = (e for e in world.of(EventKind.ATTEMPT_ENDED) if e.status != "ok")
     assert interrupted.context["reason"] == Reason.INTERRUPTED
-    assert git(world, "show", f"{interrupted.context['commit']}:S1.py") == "good", "but it is kept"
+    assert world.git("show", f"{interrupted.context['commit']}:S1.py").strip() == "good", "but it is kept"
     assert [packet.story.id for packet in world.agent.packets] == ["S1", "S1", "S2"]
 
 

@@ -40,18 +40,14 @@ def told(run: Simulation, state: RunState) -> Result:
     return result(run.plan, state, None)
 
 
-def test_what_a_voided_attempt_used_is_counted_too() -> None:
+def test_what_a_voided_attempt_used_is_counted_too_and_nothing_is_paid_twice() -> None:
     performer = using((100, 0.5), (10, 0.25))
     performer.fails = lambda name, attempt: Reason.AGENT_UNAVAILABLE if attempt == 1 else None
-    run = Simulation(plan_of([story("S1")]), performer=performer)
-    state = run.run()
+    state = Simulation(plan_of([story("S1")]), performer=performer).run()
     assert (state.counted, state.tokens, state.cost_micro_usd) == (1, 110, 750_000)
     assert (state.stories["S1"].tokens, state.stories["S1"].cost_micro_usd) == (110, 750_000)
-
-
-def test_work_that_is_voided_at_its_integration_is_not_paid_twice() -> None:
     performer = using((100, 0.5))
-    performer.conflicts = {"S1": 2}
+    performer.conflicts = {"S1": 2}  # voided at its integration
     state = Simulation(plan_of([story("S1")]), performer=performer).run()
     assert (state.stories["S1"].attempts, state.tokens, state.unreported, state.unpriced) == (3, 300, 0, 0)
 
@@ -79,11 +75,9 @@ def test_an_attempt_that_a_crash_interrupted_used_nobody_knows_what() -> None:
     whole = Simulation(plan_of([story("S1")]), performer=using((100, 0.5)))
     whole.run()
     begun = next(n for n, event in enumerate(whole.store.log) if event.event is EventKind.ATTEMPT_STARTED)
-    from tests.executor.test_simulated_runs import interrupted
-
     again = Simulation(whole.plan, performer=using((100, 0.5)))
     again.store.log = whole.store.log[: begun + 1]
-    interrupted(again)
+    again.interrupt()
     state = again.run()
     usage = usage_of(state)
     assert (usage.tokens, usage.known_tokens, usage.unreported, usage.unpriced) == (None, 100, 1, 1)
@@ -101,9 +95,10 @@ def test_an_interrupted_attempt_whose_agent_had_ended_used_what_it_said() -> Non
 
 @each("jobs", [1, 8])
 def test_the_run_s_attempts_are_a_hard_limit_also_for_those_that_begin_at_once(jobs: int) -> None:
-    plan = plan_of([story(f"S{n}") for n in range(1, 9)])
-    state = Simulation(plan, jobs=jobs, limits=limits(attempts=3)).run()
+    run = Simulation(plan_of([story(f"S{n}") for n in range(1, 9)]), jobs=jobs, limits=limits(attempts=3))
+    state = run.run()
     assert (state.phase, state.reason, state.attempts) == (RunPhase.FAILED, Reason.ATTEMPT_BUDGET_EXHAUSTED, 3)
+    assert run.done() == ["S1", "S2", "S3"]
 
 
 @each("jobs", [1, 8])
@@ -179,7 +174,7 @@ def test_a_limit_is_passed_by_what_attempts_used_beyond_their_reservation_at_the
 # Unknown usage under a limit
 
 
-def test_a_limit_and_an_agent_that_does_not_say_what_it_used_blocks_the_run() -> None:
+def test_a_limit_and_an_agent_that_does_not_say_what_it_used_blocks_the_run_until_the_limit_is_raised() -> None:
     plan = plan_of([story("S1"), story("S2"), story("S3")])
     run = Simulation(plan, jobs=1, limits=limits(cost=5), performer=using((100, None)))
     state = run.run()
@@ -188,28 +183,20 @@ def test_a_limit_and_an_agent_that_does_not_say_what_it_used_blocks_the_run() ->
     (blocked,) = run.of(EventKind.STORY_BLOCKED)
     assert (blocked.story_id, blocked.context["limit"]) == ("S2", "run_max_cost_usd")
     assert state.stories["S3"].phase is StoryPhase.READY
-
-
-def test_unknown_usage_can_be_allowed() -> None:
-    plan = plan_of([story("S1"), story("S2")])
-    run = Simulation(plan, limits=limits(cost=5), performer=using((1, None)), policy=Policy(unknown_usage="allow"))
-    assert run.run().phase is RunPhase.SUCCESS
-
-
-def test_only_the_figure_that_is_limited_must_be_known() -> None:
-    plan = plan_of([story("S1"), story("S2")])
-    assert Simulation(plan, limits=limits(tokens=500), performer=using((1, None))).run().phase is RunPhase.SUCCESS
-    assert Simulation(plan, limits=limits(cost=5), performer=using((None, 0.1))).run().phase is RunPhase.SUCCESS
-
-
-def test_resume_alone_changes_nothing_about_unknown_usage_and_raising_the_limit_accepts_it() -> None:
-    plan = plan_of([story("S1"), story("S2"), story("S3")])
-    run = Simulation(plan, limits=limits(cost=5), performer=using((100, None)))
-    run.run()
     state = run.run()
     assert (state.phase, state.reason, state.attempts) == (RunPhase.BLOCKED, Reason.USAGE_UNKNOWN, 1)
     state = run.run(Grants(cost_micro_usd=1))
     assert (state.phase, state.attempts) == (RunPhase.BLOCKED, 2)  # what it did not say since is not accepted
+
+
+def test_unknown_usage_can_be_allowed_and_only_the_figure_that_is_limited_must_be_known() -> None:
+    plan, allow = plan_of([story("S1"), story("S2")]), Policy(unknown_usage="allow")
+    for limit, used, policy in (
+        (limits(cost=5), (1, None), allow),
+        (limits(tokens=500), (1, None), Policy()),
+        (limits(cost=5), (None, 0.1), Policy()),
+    ):
+        assert Simulation(plan, limits=limit, performer=using(used), policy=policy).run().phase is RunPhase.SUCCESS
 
 
 def test_under_a_limit_the_first_attempt_runs_alone_and_shows_what_one_costs() -> None:

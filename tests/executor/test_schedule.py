@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from santiago.executor.schedule import followed, overlap
 from tests.contract.histories import plan_of
+from tests.executor.parity import compare
 from tests.util.each import each
 
 HINTS = (
@@ -47,3 +50,10 @@ def test_no_story_overtakes_an_earlier_one_that_it_may_meet(files: list[list[str
             wide = not story.files or not earlier.files
             if wide or any(overlap(a, b) for a in story.files for b in earlier.files):
                 assert earlier.id in behind[story.id]
+
+
+@each("seed", [5, 6])
+def test_eight_jobs_end_like_one(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The largest of ten plans; hundreds of them: `python -m proofs parity`."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    compare(seed, tmp_path)

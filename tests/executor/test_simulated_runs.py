@@ -19,12 +19,6 @@ from tests.executor.simulation import SimulatedPerformer, Simulation, plan_of, r
 from tests.util.each import each
 
 
-def test_stories_are_done_in_plan_order_and_the_run_ends_in_success() -> None:
-    run = Simulation(plan_of([story("S1"), story("S2", needs=["S1"]), story("S3", chunk="C02")]))
-    assert run.run().phase is RunPhase.SUCCESS
-    assert run.done() == ["S1", "S2", "S3"]
-
-
 @each("seed", range(60))
 def test_parallel_equals_serial_whatever_the_timing(seed: int) -> None:
     """Promise 7: the same sequence of completions with eight jobs and random timing as with one."""
@@ -160,21 +154,6 @@ def test_with_keep_going_independent_stories_go_on_first() -> None:
     assert run.done() == ["S3"]
 
 
-def test_an_uncounted_ending_costs_no_attempt_but_is_bounded() -> None:
-    performer = SimulatedPerformer(fails=lambda name, attempt: Reason.AGENT_UNAVAILABLE)
-    run = Simulation(plan_of([story("S1")]), performer=performer)
-    state = run.run()
-    assert state.phase is RunPhase.FAILED
-    assert (state.counted, state.voided, state.reason) == (0, 5, Reason.AGENT_UNAVAILABLE)
-
-
-def test_the_run_s_attempts_are_a_hard_limit_over_all_stories() -> None:
-    run = Simulation(plan_of([story(f"S{n}") for n in range(1, 6)]), limits=Limits(run_max_attempts=3))
-    state = run.run()
-    assert (state.phase, state.reason, state.attempts) == (RunPhase.FAILED, Reason.ATTEMPT_BUDGET_EXHAUSTED, 3)
-    assert run.done() == ["S1", "S2", "S3"]
-
-
 def test_a_question_blocks_the_story_and_stays_open() -> None:
     performer = SimulatedPerformer(fails=lambda name, attempt: Reason.AGENT_ASKED if name == "S1" else None)
     run = Simulation(plan_of([story("S1"), story("S2")]), performer=performer)
@@ -264,7 +243,7 @@ def test_death_at_any_event_and_resume_ends_like_an_uninterrupted_run(seed: int)
     for cut in range(1, len(whole.store.log)):
         again = Simulation(plan, jobs=2)
         again.store.log = whole.store.log[:cut]
-        interrupted(again)
+        again.interrupt()
         assert again.run().phase is RunPhase.SUCCESS
         assert again.done() == [one.id for one in plan.stories]
         assert again.store.log[:cut] == whole.store.log[:cut]
@@ -282,27 +261,3 @@ def test_what_a_crash_left_on_the_branch_without_a_word_is_finished_first(landed
     run.landed = landed
     assert run.run().phase is RunPhase.SUCCESS
     assert run.done() == order
-
-
-def interrupted(run: Simulation) -> None:
-    """What a start after a crash records first: attempts that were running are interrupted, and count."""
-    from santiago.contract.events import Event
-    from santiago.contract.fold import fold_all
-    from santiago.executor.recover import interruptions
-
-    state = fold_all(run.plan, run.store.log)
-    for number, fact in enumerate(interruptions(state, {}), 1):
-        run.store.log.append(
-            Event(
-                seq=state.seq + number,
-                timestamp="2026-01-01T00:00:00Z",
-                run_id="run-1",
-                event=fact.event,
-                story_id=fact.story,
-                chunk=fact.chunk,
-                phase=fact.phase,
-                attempt=fact.attempt,
-                status=fact.status,
-                context=fact.context,
-            )
-        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,22 +11,20 @@ import pytest
 from santiago.app.auditing import Audit
 from santiago.app.start.compose import execute
 from santiago.app.start.prepare import prepare
-from santiago.app.start.request import Request
 from santiago.app.start.wishes import Wishes
 from santiago.contract.errors import SantiagoError
-from santiago.contract.events import Event, EventKind
+from santiago.contract.events import EventKind
 from santiago.contract.outcomes import AgentEnding
 from santiago.contract.phases import RunPhase
 from santiago.contract.plan import Plan
-from santiago.contract.policy import Agent, Policy, RunInput, Verification
+from santiago.contract.policy import Policy
 from santiago.contract.ports.agent import Packet
 from santiago.contract.ports.run import Stop
-from santiago.contract.state import RunState
 from santiago.planner.compile import compile_plan
 from santiago.planner.source import Source
 from santiago.workspace.workspace import GitWorkspace
-from tests.executor.parity import repository
-from tests.executor.test_endings import Player, ending
+from tests.executor.test_endings import World as AnyWorld
+from tests.executor.test_endings import ending
 from tests.util.each import each
 
 PRD = """\
@@ -62,58 +59,39 @@ def planned(text: str) -> Plan:
     return made.plan
 
 
-class World:
+class World(AnyWorld):
     """One repository with a document, and an agent that does what each story wants."""
 
     def __init__(
-        self,
-        folder: Path,
-        monkeypatch: pytest.MonkeyPatch,
-        text: str = PRD,
-        change: Change = lambda _: None,
-        commit: bool = True,
-    ) -> None:
-        monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
-
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch, text: str = PRD, change: Change = lambda _: None, commit: bool = True
+    ) -> None:  # fmt: skip
         def play(packet: Packet, stop: Stop) -> AgentEnding:
             Path(packet.folder, f"{packet.story.id}.txt").write_text("here\n")
             change(packet)
             return ending()
 
-        monkeypatch.setattr("santiago.app.start.agents.playing", lambda *_: Player(play))
-        self.folder, self.events = folder, list[Event]()
-        self.plan = planned(text)
-        self.repo = repository(folder / "repo")
-        self.run_input = RunInput(
-            contract_version=1, run_id="run-1", repo_path=str(self.repo), prd_path="prd.md",
-            verification=Verification(story_commands=("grep -q yes ok.txt",)),
-            agent=Agent(mode="scripted", playbook="none"), policy=Policy(sandbox="off", write_back=True),
-        )  # fmt: skip
-        (self.repo / "prd.md").write_bytes(text.encode())
-        (self.repo / "ok.txt").write_text("yes\n")
-        self.git("add", "-A" if commit else "ok.txt")
+        files = {"ok.txt": "yes\n", **({"prd.md": text} if commit else {})}
+        policy, check = Policy(sandbox="off", write_back=True), "grep -q yes ok.txt"
+        super().__init__(folder, monkeypatch, play, planned(text), check=check, policy=policy, files=files)
         if commit:
-            self.git("update-index", "--chmod=+x", "prd.md")
-        self.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "A document")
-
-    def run(self) -> RunState:
-        request = Request(
-            out_dir=self.folder / "out", run_input=self.run_input, plan=self.plan, jobs=1,
-            listeners=[lambda events, _: self.events.extend(events)],
-        )  # fmt: skip
-        return execute(request)
-
-    def git(self, *arguments: str) -> str:
-        done = subprocess.run(["git", *arguments], cwd=self.repo, check=True, capture_output=True)
-        return done.stdout.decode()
+            (self.repo / "prd.md").chmod(0o755)
+            self.git("commit", "-qam", "A program")
+        else:
+            (self.repo / "prd.md").write_text(text)
 
     def document(self) -> bytes:
-        shown = ["git", "show", f"{BRANCH}:prd.md"]
-        return subprocess.run(shown, cwd=self.repo, check=True, capture_output=True).stdout
+        return self.git("show", f"{BRANCH}:prd.md").encode()
 
     def told(self) -> list[tuple[str | None, str]]:
-        found = [event for event in self.events if event.event is EventKind.TICKS_WRITTEN]
-        return [(event.status, event.context["message"]) for event in found]
+        return [(event.status, event.context["message"]) for event in self.of(EventKind.TICKS_WRITTEN)]
+
+
+def edited(old: str, new: str) -> Change:
+    def change(packet: Packet) -> None:
+        path = Path(packet.folder, "prd.md")
+        path.write_text(path.read_text().replace(old, new))
+
+    return change
 
 
 @each("end", ["\n", "\r\n"])
@@ -145,58 +123,39 @@ def test_line_45_each_tick_is_one_byte_in_one_commit_before_the_run_is_verified(
     assert (world.repo / "prd.md").read_bytes() == old, "nobody's tree is touched"
 
 
-def test_line_45_without_the_wish_nothing_is_ticked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    world = World(tmp_path, monkeypatch)
-    world.run_input = replace(world.run_input, policy=Policy(sandbox="off"))
-    assert world.run().phase is RunPhase.SUCCESS
-    assert (world.document().decode(), world.told()) == (PRD, [])
-
-
-def test_line_45_the_wish_is_the_run_s_own_and_a_later_start_may_have_it_for_itself(
+def test_line_45_without_the_wish_nothing_is_ticked_and_a_later_start_may_have_it_for_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = World(tmp_path, monkeypatch)
     plain = replace(world.run_input, policy=Policy(sandbox="off"))
     wish = Wishes(write_back=True)
-    fresh = prepare(world.folder / "out", plain, world.plan, wish, base=world.repo, compiled=True)
+    fresh = prepare(world.out_dir, plain, world.plan, wish, base=world.repo, compiled=True)
     assert (fresh.run_input.policy.write_back, fresh.policy and fresh.policy.write_back) == (True, True)
     world.run_input = plain
-    world.run()
-    later = prepare(world.folder / "out", plain, world.plan, wish, base=world.repo)
+    assert world.run().phase is RunPhase.SUCCESS
+    assert (world.document().decode(), world.told()) == (PRD, [])
+    later = prepare(world.out_dir, plain, world.plan, wish, base=world.repo)
     assert (later.run_input.policy.write_back, later.policy and later.policy.write_back) == (False, True)
 
 
-def test_line_45_a_document_that_was_changed_meanwhile_is_left_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@each(
+    ("change", "told", "kept"),
+    [
+        (edited("## Notes\n", "## Notes\n\nMore.\n"), ("failed", "prd.md has changed since it was planned"), "[ ] It adds"),
+        (edited("- [ ] It adds", "- [X] It adds"), ("ok", "2 ticks in prd.md"), "- [X] It adds"),
+        (None, ("failed", "prd.md is not on the run's branch"), None),
+    ],
+)  # fmt: skip
+def test_line_45_a_document_changed_meanwhile_or_outside_git_is_left_alone_and_ticks_of_an_agent_are_no_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Change | None, told: tuple[str, str], kept: str | None
 ) -> None:
-    def change(packet: Packet) -> None:
-        path = Path(packet.folder, "prd.md")
-        path.write_text(path.read_text() + "\nAnd more.\n")
-
-    world = World(tmp_path, monkeypatch, change=change)
+    world = World(tmp_path, monkeypatch, change=change or (lambda _: None), commit=change is not None)
     assert world.run().phase is RunPhase.SUCCESS
-    assert world.told() == [("failed", "prd.md has changed since it was planned, so no ticks were written")]
-    assert b"[ ] It adds" in world.document()
-
-
-def test_line_45_ticks_that_an_agent_set_are_no_change_of_the_document(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def change(packet: Packet) -> None:
-        path = Path(packet.folder, "prd.md")
-        path.write_text(path.read_text().replace("- [ ] It adds", "- [X] It adds"))
-
-    world = World(tmp_path, monkeypatch, change=change)
-    assert world.run().phase is RunPhase.SUCCESS
-    assert world.told() == [("ok", "2 ticks in prd.md")]
-    assert b"- [X] It adds" in world.document()
-
-
-def test_line_45_a_document_outside_git_is_said_and_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    world = World(tmp_path, monkeypatch, commit=False)
-    assert world.run().phase is RunPhase.SUCCESS
-    assert world.told() == [("failed", "prd.md is not on the run's branch, so no ticks were written")]
+    rest = "" if told[0] == "ok" else ", so no ticks were written"
+    assert world.told() == [(told[0], told[1] + rest)]
     assert (world.repo / "prd.md").read_text() == PRD
+    if kept:
+        assert kept in world.document().decode()
 
 
 def test_line_45_a_crash_between_commit_and_event_leaves_one_commit(
@@ -226,7 +185,7 @@ def test_line_45_a_crash_between_commit_and_event_leaves_one_commit(
     assert audit.clean, audit.faults
 
 
-def test_line_45_a_plan_whose_ticks_alone_changed_is_the_plan_that_the_run_began_with(
+def test_line_45_a_plan_whose_ticks_alone_changed_is_the_plan_that_the_run_began_with_and_no_other_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = World(tmp_path, monkeypatch)
@@ -234,17 +193,10 @@ def test_line_45_a_plan_whose_ticks_alone_changed_is_the_plan_that_the_run_began
     ticked = planned(world.document().decode())
     assert ticked.source.sha256 == world.plan.source.sha256
     assert [story.claimed_done for story in ticked.stories] == [True, True]
-    again = prepare(world.folder / "out", world.run_input, ticked, Wishes(), base=world.repo, compiled=True)
+    again = prepare(world.out_dir, world.run_input, ticked, Wishes(), base=world.repo, compiled=True)
     assert again.plan == world.plan
     assert execute(again).phase is state.phase
-
-
-def test_line_45_a_plan_that_says_something_else_is_another_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    world = World(tmp_path, monkeypatch)
-    world.run()
     other = planned(PRD.replace("It adds", "It multiplies"))
-    again = prepare(world.folder / "out", world.run_input, other, Wishes(), base=world.repo, compiled=True)
+    again = prepare(world.out_dir, world.run_input, other, Wishes(), base=world.repo, compiled=True)
     with pytest.raises(SantiagoError, match="the run began with"):
         execute(again)

@@ -20,7 +20,6 @@ from santiago.executor.loop import POLL_MS
 from santiago.executor.schedule import followed
 from santiago.executor.waiting import MARGIN_MS, answer
 from tests.executor.simulation import SimulatedPerformer, Simulation, plan_of, random_plan, story
-from tests.executor.test_simulated_runs import interrupted
 from tests.util.each import each
 
 LIMITED, AWAY = Reason.AGENT_RATE_LIMITED, Reason.AGENT_UNAVAILABLE
@@ -45,24 +44,18 @@ def begins(run: Simulation) -> dict[str, int]:
     return {f"{event.story_id}/{event.attempt}": ms_of(event.timestamp) - run.clock.wall for event in events}
 
 
-def test_a_rate_limit_with_a_reset_time_is_waited_for_and_costs_no_attempt() -> None:
+def test_a_rate_limit_with_a_reset_time_is_waited_for_and_costs_neither_an_attempt_nor_execution_time() -> None:
     run = Simulation(plan_of([story("S1"), story("S2")]), performer=refused(1, seconds=HOUR // 1000))
     state = run.run()
     assert (state.phase, state.counted, state.voided) == (RunPhase.SUCCESS, 2, 1)
     assert lengths(run) == [HOUR + MARGIN_MS]
     assert begins(run)["S1/2"] >= begins(run)["S1/1"] + HOUR
     (began,) = run.of(EventKind.WAIT_STARTED)
-    assert (began.context["reason"], ms_of(began.context["until"]) - run.clock.wall) == (
-        LIMITED,
-        1000 + HOUR + MARGIN_MS,
-    )
-
-
-def test_waiting_is_no_execution_time_and_its_end_says_how_long_it_was() -> None:
-    run = Simulation(plan_of([story("S1")]), performer=refused(1, seconds=HOUR // 1000))
-    assert run.run().used_ms == 2000  # two attempts of a second each
+    assert began.context["reason"] == LIMITED
+    assert ms_of(began.context["until"]) - run.clock.wall == 1000 + HOUR + MARGIN_MS
+    assert state.used_ms == 3000  # three attempts of a second each
     (ended,) = run.of(EventKind.WAIT_ENDED)
-    assert ended.context["ms"] == run.clock.now - 2000 >= HOUR
+    assert ended.context["ms"] == run.clock.now - 3000 >= HOUR
 
 
 @each(("reason", "first"), [(LIMITED, 60_000), (AWAY, 5_000)])
@@ -130,6 +123,7 @@ def test_an_agent_that_stays_away_fails_the_run_and_the_next_start_asks_again() 
     run = Simulation(plan_of([story("S1"), story("S2")]), performer=refused(6, AWAY), policy=Policy(keep_going=True))
     state = run.run()
     assert (state.phase, state.reason, exit_code(state)) == (RunPhase.FAILED, AWAY, 20)
+    assert (state.counted, state.voided) == (0, 5)
     assert state.stories["S2"].attempts == 0  # it would meet the same
     assert run.run().phase is RunPhase.SUCCESS
 
@@ -208,31 +202,21 @@ def test_a_crash_before_a_hopeless_refusal_was_answered_does_not_stop_the_next_s
     assert again.run().phase is RunPhase.SUCCESS
 
 
-def test_a_laptop_s_sleep_counts_as_waiting() -> None:
-    run = Simulation(plan_of([story("S1")]), performer=refused(1, seconds=3600), polls=True)
-
-    def sleep(state: RunState, now: int) -> None:
-        if state.wait_until:
-            run.clock.wall += 2 * HOUR
-            run.heard = lambda state, now: None
-
-    run.heard = sleep
-    assert run.run().phase is RunPhase.SUCCESS
-    assert run.clock.now < 60_000
-
-
-def test_a_clock_that_was_set_back_does_not_prolong_waiting_beyond_its_bound() -> None:
+@each(("hours", "most"), [(2, 1), (-1000, 21)])
+def test_a_laptop_s_sleep_counts_as_waiting_and_a_clock_that_was_set_back_does_not_prolong_it_beyond_its_bound(
+    hours: int, most: int
+) -> None:
     limits = Limits(wait_max_minutes=Minutes.of(20), run_max_attempts=100)
     run = Simulation(plan_of([story("S1")]), limits=limits, performer=refused(1, seconds=600), polls=True)
 
-    def set_back(state: RunState, now: int) -> None:
+    def move(state: RunState, now: int) -> None:
         if state.wait_until:
-            run.clock.wall -= 1000 * HOUR
+            run.clock.wall += hours * HOUR
             run.heard = lambda state, now: None
 
-    run.heard = set_back
+    run.heard = move
     assert run.run().phase is RunPhase.SUCCESS
-    assert run.clock.now <= 21 * 60_000
+    assert run.clock.now <= most * 60_000
 
 
 @each("reason", [Reason.AGENT_NOT_SIGNED_IN, Reason.AGENT_MODEL_NOT_FOUND, Reason.AGENT_DENIED])
@@ -317,7 +301,7 @@ def test_death_at_any_event_of_a_run_that_waits_ends_like_an_uninterrupted_one(s
         again = made(2)
         again.store.log = whole.store.log[:cut]
         again.clock.now = ms_of(whole.store.log[cut - 1].timestamp) - whole.clock.wall
-        interrupted(again)
+        again.interrupt()
         state = again.run()
         assert state.phase is RunPhase.SUCCESS
         assert again.done() == [one.id for one in again.plan.stories]

@@ -134,10 +134,15 @@ def test_what_is_written_over_dependencies_belongs_to_its_checkout_alone(inside:
     assert (list((one / ".venv").iterdir()), list((two / ".venv").iterdir())) == ([], [])
 
 
-def test_dependencies_are_only_read_where_there_are_no_overlays(inside: Inside, repo: Path) -> None:
-    one, ground = inside.checkout("one"), replace(inside.ground, over=None)
+def test_dependencies_are_only_read_where_there_are_no_overlays_and_what_set_up_made_is_the_checkouts_own(
+    inside: Inside, repo: Path
+) -> None:
+    one, two, ground = inside.checkout("one"), inside.checkout("two"), replace(inside.ground, over=None)
     assert inside.run("cat .venv/tool && ! echo ours >.venv/tool", one, ground=ground).exit_code == 0
     assert (repo / ".venv/tool").read_text() == "the user's tool\n"
+    (two / ".venv").mkdir()
+    (two / ".venv" / "tool").write_text("made here\n")
+    assert inside.run("cat .venv/tool", two).head == "made here\n"
 
 
 def test_a_checkout_that_is_only_to_be_read_has_its_dependencies_and_cannot_be_written(
@@ -164,13 +169,6 @@ def test_what_dependencies_lead_to_is_there_but_never_a_whole_home(
     (home / "secret").write_text("mine\n")
     one, ground = inside.checkout("one"), inside.box.ground(str(inside.repo), needed=(str(home / "beside"), str(home)))
     assert inside.run("cat ~/beside/code; ! test -e ~/secret", one, ground=ground).head == "of another package\n"
-
-
-def test_dependencies_that_set_up_made_are_the_checkouts_own(inside: Inside) -> None:
-    one = inside.checkout("one")
-    (one / ".venv").mkdir()
-    (one / ".venv" / "tool").write_text("made here\n")
-    assert inside.run("cat .venv/tool", one).head == "made here\n"
 
 
 @pytest.mark.parametrize("link", [".venv", "packages"])

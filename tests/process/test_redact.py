@@ -157,12 +157,9 @@ def test_where_output_is_cut_no_part_of_a_secret_is_left(at: int, tmp_path: Path
     assert kept.log_dropped == len(stream) - 3000
 
 
-@each("line", [b"ready\n", b"50% of it tok\n", b'{"type":"text","text":"tok"}\n', b"\x1b[1m100%\x1b[0m tok!\n"])
-def test_a_line_is_seen_at_once_by_whoever_reads_along(line: bytes) -> None:
-    assert Redactor((SECRET, OTHER)).feed(line) == line
-
-
-def test_a_line_that_ends_in_the_middle_of_a_secret_waits_for_the_rest() -> None:
+def test_a_line_is_seen_at_once_unless_it_ends_in_the_middle_of_a_secret() -> None:
+    for line in (b"ready\n", b"50% of it tok\n", b'{"type":"text","text":"tok"}\n', b"\x1b[1m100%\x1b[0m tok!\n"):
+        assert Redactor((SECRET, OTHER)).feed(line) == line
     stream = Redactor((OTHER,))
     assert stream.feed(b"x\ntok-123456\n") == b"x\n"
     assert stream.feed(b"7890abcdef\ny\n") == MARK + b"\ny\n"
@@ -186,41 +183,20 @@ def test_text_without_secrets_is_not_changed(text: str, size: int) -> None:
     assert out == data
 
 
-@each(
-    "shape",
-    ["ghp_" + "a1" * 18, "github_pat_" + "A_1" * 12, "xoxb-123456789012-abc", "AKIA" + "ABCD" * 4, "sk-ant-" + "x9" * 20, "glpat-" + "q" * 20],
-)  # fmt: skip
-def test_what_looks_like_a_credential_is_hidden_without_being_registered(shape: str) -> None:
-    assert Redactor(()).whole(f"key={shape};".encode()) == b"key=" + MARK + b";"
-
-
-def test_words_about_keys_are_no_keys() -> None:
+def test_what_looks_like_a_credential_is_hidden_without_being_registered_and_words_about_keys_are_no_keys() -> None:
+    github = ("ghp_" + "a1" * 18, "github_pat_" + "A_1" * 12)
+    others = ("xoxb-123456789012-abc", "AKIA" + "ABCD" * 4, "sk-ant-" + "x9" * 20, "glpat-" + "q" * 20)
+    for shape in (*github, *others):
+        assert Redactor(()).whole(f"key={shape};".encode()) == b"key=" + MARK + b";"
     text = b'if "-----BEGIN PRIVATE KEY-----" in text: refuse("a task-list of the disk-image")\nBearer of news\n'
     assert Redactor(()).whole(text) == text
 
 
-def test_secrets_are_found_by_name_and_short_ones_are_left() -> None:
-    found = secrets_in(
-        {
-            "API_TOKEN": "longenough",
-            "PASSWORD": "short",
-            "PATH": "/usr/bin:/bin",
-            "MY_KEY": "0123456789",
-            "KEY_LINE": "-" * 20,
-        }
-    )
-    assert found == ("0123456789", "longenough")
-
-
-def test_passwords_inside_addresses_are_hidden_like_secrets() -> None:
-    found = to_hide(
-        {
-            "DATABASE_URL": "postgres://me:very-long-word@host/db",
-            "HTTP_PROXY": "http://proxy:8080",
-            "A_KEY": "0123456789",
-        }
-    )
-    assert found == ("0123456789", "very-long-word")
+def test_secrets_are_found_by_name_or_inside_addresses_and_short_ones_are_left() -> None:
+    named = {"API_TOKEN": "longenough", "PASSWORD": "short", "PATH": "/usr/bin:/bin", "MY_KEY": "0123456789"}
+    assert secrets_in({**named, "KEY_LINE": "-" * 20}) == ("0123456789", "longenough")
+    addresses = {"DATABASE_URL": "postgres://me:very-long-word@host/db", "HTTP_PROXY": "http://proxy:8080"}
+    assert to_hide({**addresses, "A_KEY": "0123456789"}) == ("0123456789", "very-long-word")
 
 
 def test_a_secret_that_is_no_text_or_very_long_is_hidden_too() -> None:

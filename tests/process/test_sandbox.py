@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from santiago.process.server import ProcessServer
 
 ROOT = Path(__file__).parents[2]
+PRIVATE = (".ssh/id_rsa", ".aws/credentials", ".cargo/credentials.toml", ".npmrc", "notes")
 
 
 def bubblewrap_works() -> bool:
@@ -53,23 +54,14 @@ needs_landlock = pytest.mark.skipif(landlock.abi() == 0, reason="this kernel has
 def home() -> Iterator[Path]:
     """A home folder with what nobody may see, and a toolchain that everybody needs; not below /tmp, which is hidden anyway."""
     with tempfile.TemporaryDirectory(prefix=".home-", dir=ROOT) as folder:
-        yield furnished(Path(folder, "me"))
-
-
-def furnished(home: Path) -> Path:
-    for name, text in {
-        ".ssh/id_rsa": "PRIVATE",
-        ".aws/credentials": "KEY",
-        ".cargo/credentials.toml": "TOKEN",
-        ".npmrc": "AUTH",
-        "notes": "MINE",
-    }.items():
-        (home / name).parent.mkdir(parents=True, exist_ok=True)
-        (home / name).write_text(text)
-    (home / ".local/bin").mkdir(parents=True)
-    (home / ".local/bin/mytool").write_text("#!/bin/sh\necho from the toolchain\n")
-    (home / ".local/bin/mytool").chmod(0o755)
-    return home
+        home = Path(folder, "me")
+        for name in PRIVATE:
+            (home / name).parent.mkdir(parents=True, exist_ok=True)
+            (home / name).write_text("PRIVATE")
+        (home / ".local/bin").mkdir(parents=True)
+        (home / ".local/bin/mytool").write_text("#!/bin/sh\necho from the toolchain\n")
+        (home / ".local/bin/mytool").chmod(0o755)
+        yield home
 
 
 @pytest.fixture
@@ -119,15 +111,8 @@ def test_the_work_folder_can_be_written_and_nothing_outside(
     (tmp_path / "repo/.git/config").write_text("[core]\n")
     repo = str(tmp_path / "repo")
     assert inside("echo x >mine && cat mine").head == "x\n"
-    for target in (
-        f"{repo}/.git/config",
-        f"{repo}/.git/hooks-new",
-        f"{repo}/new",
-        "/etc/passwd",
-        "/usr/bin/planted",
-        "/planted",
-        sys.prefix + "/planted",
-    ):
+    of_repo = [f"{repo}/{name}" for name in (".git/config", ".git/hooks-new", "new")]
+    for target in (*of_repo, "/etc/passwd", "/usr/bin/planted", "/planted", f"{sys.prefix}/planted"):
         assert inside(f"echo x >>{target}", readonly=(repo,)).exit_code != 0
     assert inside(f"rm -rf {repo}/.git; mv {repo} {repo}2; ln -s / {repo}/l", readonly=(repo,)).exit_code != 0
     assert (tmp_path / "repo/.git/config").read_text() == "[core]\n"
@@ -135,19 +120,13 @@ def test_the_work_folder_can_be_written_and_nothing_outside(
 
 
 def test_mounts_cannot_be_undone(inside: Callable[..., Report], home: Path) -> None:
-    for attempt in (
-        "mount -o remount,rw /",
-        f"umount {home}",
-        "umount -l /etc",
-        "mount -t tmpfs x /usr",
-        "chroot / true",
-        "mknod d b 8 0",
-    ):
+    mounts = ("mount -o remount,rw /", f"umount {home}", "umount -l /etc", "mount -t tmpfs x /usr")
+    for attempt in (*mounts, "chroot / true", "mknod d b 8 0"):
         assert inside(attempt).exit_code != 0, attempt
 
 
 def test_the_home_folder_is_empty_but_for_toolchains(inside: Callable[..., Report], home: Path) -> None:
-    for name in (".ssh/id_rsa", ".aws/credentials", ".cargo/credentials.toml", ".npmrc", "notes"):
+    for name in PRIVATE:
         assert inside(f"cat ~/{name} {home}/{name}").exit_code == 1
     assert inside("mytool").head == "from the toolchain\n"
     assert inside("echo x >~/cache && cat ~/cache").head == "x\n"
@@ -190,11 +169,10 @@ def test_checks_have_no_network_but_their_own_loopback(inside: Callable[..., Rep
     assert inside(f'{python} -c "{own}"', network=False).head == "own\n"
 
 
-def test_sockets_of_the_system_are_not_reachable(inside: Callable[..., Report]) -> None:
+def test_sockets_of_the_system_are_not_reachable_and_temporary_files_are_private_or_where_they_should_be(
+    inside: Callable[..., Report], tmp_path: Path
+) -> None:
     assert inside("ls -A /run /var/tmp").head.split() in ([], ["/run:", "/var/tmp:"])
-
-
-def test_temporary_files_are_private_and_go_to_the_given_folder(inside: Callable[..., Report], tmp_path: Path) -> None:
     assert inside("echo $TMPDIR; ls -A /tmp | grep -c planted").head.split() == ["/tmp", "0"]
     given = tmp_path / "given"
     given.mkdir()
@@ -202,19 +180,16 @@ def test_temporary_files_are_private_and_go_to_the_given_folder(inside: Callable
     assert (given / "file").read_text() == "x\n"
 
 
-def test_a_sandboxed_tree_gets_its_grace_and_is_dead_afterwards(inside: Callable[..., Report], work: Path) -> None:
+def test_a_sandboxed_tree_gets_its_grace_and_a_hostile_one_does_not_leave(
+    inside: Callable[..., Report], work: Path
+) -> None:
     script = "trap 'echo bye; exit 7' TERM; echo >ready; while :; do sleep 0.05; done"
     report = inside(script, stopped=lambda: "stop" if (work / "ready").exists() else None)
     assert (report.stopped, report.exit_code) == (True, 7)
     assert report.head.endswith("bye\n")
-
-
-def test_a_hostile_tree_does_not_leave_the_sandbox(inside: Callable[..., Report]) -> None:
     mark = new_mark()
-    report = inside(
-        f"export {MARK}={mark}; {HOSTILE}", stopped=lambda: "now" if len(marked(mark, b"sleep\x00900")) == 6 else None
-    )
-    assert report.stopped
+    hostile = f"export {MARK}={mark}; {HOSTILE}"
+    assert inside(hostile, stopped=lambda: "now" if len(marked(mark, b"sleep\x00900")) == 6 else None).stopped
     assert marked(mark) == []
 
 
@@ -257,45 +232,32 @@ def test_it_works_for_an_ordinary_user_too(kind: str) -> None:
         assert Path(folder, "uid").read_text() == "65534\n"
 
 
-def test_a_folder_that_is_gone_is_said_before_anything_runs(tmp_path: Path) -> None:
+def test_off_is_off_and_says_so_and_a_folder_that_is_gone_is_said_before_anything_runs(tmp_path: Path) -> None:
+    assert (detect("off").kind, detect("off").name) == ("none", "none")
     plain = Command(argv=("true",), cwd="/", env={}, timeout_ms=1)
+    assert detect("off").wrap(plain) == plain
     with pytest.raises(SantiagoError, match="was removed"):
         Sandbox().wrap(plain, writable=(str(tmp_path / "gone"),))
 
 
-def test_off_is_off_and_says_so() -> None:
-    assert (detect("off").kind, detect("off").name) == ("none", "none")
-    plain = Command(argv=("true",), cwd="/", env={}, timeout_ms=1)
-    assert detect("off").wrap(plain) == plain
-
-
-def test_a_required_sandbox_that_does_not_work_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_required_sandbox_that_does_not_work_blocks_and_a_broken_bubblewrap_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sandbox, "_namespaces", lambda _: None)
     monkeypatch.setattr(sandbox, "_landlock", lambda: None)
     with pytest.raises(SantiagoError, match="no sandbox works") as caught:
         detect("required", {"PATH": "/nowhere"})
     assert caught.value.kind is Kind.BLOCKED
     assert detect("auto", {"PATH": "/nowhere"}).kind == "none"
+    (tmp_path / "bwrap").write_text('#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n')
+    (tmp_path / "bwrap").chmod(0o755)
+    assert detect("auto", {"PATH": f"{tmp_path}:/usr/bin:/bin"}).kind == "none"
 
 
 @needs_namespaces
 def test_without_bubblewrap_the_kernels_namespaces_are_taken_and_named() -> None:
     box = detect("required", {"PATH": "/nowhere"})
     assert (box.kind, box.name) == ("namespaces", "namespaces")
-
-
-@needs_landlock
-def test_without_either_the_kernels_fence_is_taken_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    box = found("landlock", {"PATH": "/nowhere"}, monkeypatch)
-    assert box.name.startswith("landlock")
-
-
-def test_a_broken_bubblewrap_is_not_taken_for_a_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "bwrap").write_text('#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done; shift; exec "$@"\n')
-    (tmp_path / "bwrap").chmod(0o755)
-    monkeypatch.setattr(sandbox, "_namespaces", lambda _: None)
-    monkeypatch.setattr(sandbox, "_landlock", lambda: None)
-    assert detect("auto", {"PATH": f"{tmp_path}:/usr/bin:/bin"}).kind == "none"
 
 
 @needs_landlock
@@ -306,3 +268,81 @@ def test_the_kernels_fence_limits_writing(server: ProcessServer, work: Path, tmp
     fenced = Landlock().wrap(plain, writable=(str(work),), temporary=str(tmp_path / "temporary"))
     assert server.run(fenced).exit_code == 0
     assert not (tmp_path / "outside").exists()
+
+
+# The kernel's own fence: rights, other processes, TCP and sockets are closed as far as it can, and the rest is named.
+
+needs_network_rules = pytest.mark.skipif(landlock.abi() < 4, reason="this kernel's fence knows no network")
+needs_scopes = pytest.mark.skipif(landlock.abi() < 6, reason="this kernel's fence knows no scopes")
+CONNECTS = "import socket, sys\nsocket.socket(getattr(socket, sys.argv[1])).connect(eval(sys.argv[2]))"
+
+
+@pytest.fixture(params=["landlock"])
+def fenced(
+    server: ProcessServer, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Report]:
+    environment = {"PATH": os.environ["PATH"], "HOME": "/nowhere"}
+    box = found(request.param, environment, monkeypatch)
+
+    def run(*argv: str, network: bool = False) -> Report:
+        plain = Command(argv=argv, cwd=str(tmp_path), env=environment, timeout_ms=60_000)
+        return server.run(box.wrap(plain, writable=(str(tmp_path),), network=network))
+
+    return run
+
+
+@pytest.mark.parametrize("fenced", [*KINDS, pytest.param("landlock", marks=needs_landlock)], indirect=True)
+def test_a_program_inside_has_no_right_beyond_its_users_and_gains_none(fenced: Callable[..., Report]) -> None:
+    """Also the superuser's programs, which would pass many a fence by their rights."""
+    told = fenced("sh", "-c", "sh -c 'cat /proc/self/status'")  # a superuser's next program would have all rights again
+    status = dict(line.split(":", 1) for line in told.head.splitlines())
+    assert {int(status[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")} == {0}
+    assert status["NoNewPrivs"].strip() == "1"
+
+
+@pytest.mark.parametrize("fenced", [*KINDS, pytest.param("landlock", marks=needs_landlock)], indirect=True)
+@pytest.mark.parametrize("name", ["environ", "mem", "maps", "fd/0", "root/etc/hostname"])
+def test_santiagos_own_process_cannot_be_looked_into(fenced: Callable[..., Report], name: str) -> None:
+    """Its environment holds keys that the agent's profile does not name."""
+    assert fenced("head", "-c", "1", f"/proc/{os.getpid()}/{name}").exit_code == 1
+
+
+@needs_network_rules
+def test_checks_have_no_tcp_and_agents_have(fenced: Callable[..., Report], listener: int) -> None:
+    connecting = (sys.executable, "-c", CONNECTS, "AF_INET", f"('127.0.0.1', {listener})")
+    assert fenced(*connecting, network=True).exit_code == 0
+    refused = fenced(*connecting)
+    assert (refused.exit_code, "PermissionError" in refused.head) == (1, True)
+    listening = (sys.executable, "-c", "import socket; socket.create_server(('127.0.0.1', 0))")
+    assert fenced(*listening, network=True).exit_code == 0
+    assert "PermissionError" in fenced(*listening).head
+
+
+@needs_scopes
+@pytest.mark.parametrize("network", [False, True])
+def test_sockets_without_a_path_are_not_reachable(fenced: Callable[..., Report], network: bool) -> None:
+    name = f"\0santiago-{os.getpid()}"
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(name)
+        listening.listen()
+        refused = fenced(sys.executable, "-c", CONNECTS, "AF_UNIX", repr(name), network=network)
+    assert (refused.exit_code, "PermissionError" in refused.head) == (1, True)
+
+
+@needs_scopes
+def test_other_processes_get_no_signal(fenced: Callable[..., Report]) -> None:
+    assert fenced("kill", "-0", str(os.getpid())).exit_code != 0
+
+
+def test_what_it_does_not_hold_is_said_also_by_the_name_in_the_header_and_the_log(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for version, more in ((1, {"TCP of checks", "abstract sockets", "signals"}), (4, {"abstract sockets"}), (7, set())):
+        said = landlock.not_held(version)
+        assert said[:1] == ("reading",)
+        assert more <= set(said)
+        assert ("TCP of checks" in said) == (version < 4)
+    if landlock.abi():
+        name = found("landlock", {"PATH": "/nowhere"}, monkeypatch).name
+        assert name.startswith("landlock")
+        assert f"not fenced: {', '.join(landlock.not_held(landlock.abi()))}" in name

@@ -25,25 +25,21 @@ from tests.process.serving import HOSTILE, await_end, command, marked, new_mark,
 from tests.util.each import each
 
 ROOT = Path(__file__).parents[2]
-LINUX = pytest.mark.skipif(sys.platform != "linux", reason="process trees are owned through Linux interfaces")
-pytestmark = LINUX
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="process trees are owned through Linux interfaces")
 
 
-def test_a_program_ends_by_itself(server: ProcessServer, tmp_path: Path) -> None:
+def test_a_program_ends_by_itself_or_of_a_signal_and_reads_its_file_or_nothing(
+    server: ProcessServer, tmp_path: Path
+) -> None:
     report = server.run(command("echo out; echo err >&2; exit 7", tmp_path))
-    assert (report.exit_code, report.signal, report.timed_out, report.stopped, report.orphans) == (
-        7,
-        None,
-        False,
-        False,
-        0,
-    )
+    assert (report.exit_code, report.signal, report.orphans) == (7, None, 0)
+    assert (report.timed_out, report.stopped) == (False, False)
     assert sorted(report.head.split()) == ["err", "out"]
-
-
-def test_a_program_that_dies_of_a_signal_says_which(server: ProcessServer, tmp_path: Path) -> None:
     report = server.run(command("kill -SEGV $$", tmp_path))
     assert (report.exit_code, report.signal) == (None, signal.SIGSEGV)
+    (tmp_path / "prompt").write_text("the prompt")
+    assert server.run(command("cat", tmp_path, stdin=str(tmp_path / "prompt"))).head == "the prompt"
+    assert server.run(command("cat", tmp_path)).head == ""
 
 
 @pytest.mark.parametrize("word", ["now", "stop"])
@@ -56,9 +52,12 @@ def test_a_hostile_tree_is_dead_when_the_report_is_there(server: ProcessServer, 
     assert marked(mark) == []
 
 
-def test_a_hostile_tree_is_dead_when_time_is_up(server: ProcessServer, tmp_path: Path) -> None:
+@each(("script", "timeout_ms"), [(HOSTILE, 400), ("kill -STOP $$", 300)])
+def test_a_hostile_tree_or_a_stopped_process_is_dead_when_time_is_up(
+    server: ProcessServer, tmp_path: Path, script: str, timeout_ms: int
+) -> None:
     mark = new_mark()
-    report = server.run(command(HOSTILE, tmp_path, mark, timeout_ms=400, grace_ms=100))
+    report = server.run(command(script, tmp_path, mark, timeout_ms=timeout_ms, grace_ms=100))
     assert (report.timed_out, report.exit_code) == (True, None)
     assert marked(mark) == []
 
@@ -89,37 +88,26 @@ def test_what_ignores_the_request_is_killed(server: ProcessServer, tmp_path: Pat
     assert (report.stopped, report.exit_code, report.signal) == (True, None, signal.SIGKILL)
 
 
-def test_a_stopped_process_is_killed_too(server: ProcessServer, tmp_path: Path) -> None:
-    mark = new_mark()
-    report = server.run(command("kill -STOP $$", tmp_path, mark, timeout_ms=300, grace_ms=100))
-    assert report.timed_out
-    assert marked(mark) == []
-
-
 def test_a_program_that_signals_its_group_does_not_reach_santiago(server: ProcessServer, tmp_path: Path) -> None:
     report = server.run(command("kill -TERM 0; sleep 9001", tmp_path))
     assert report.signal == signal.SIGTERM
     assert server.run(command("echo alive", tmp_path)).head == "alive\n"
 
 
-@pytest.mark.parametrize(
-    ("argv", "number"),
-    [(("/no/such/program",), errno.ENOENT), (("/etc",), errno.EACCES), (("/etc/passwd",), errno.EACCES)],
-)
-def test_a_program_that_cannot_start_says_why(
-    server: ProcessServer, tmp_path: Path, argv: tuple[str, ...], number: int
-) -> None:
-    report = server.run(Command(argv=argv, cwd=str(tmp_path), env={}, timeout_ms=60_000))
-    assert (report.exit_code, report.errno) == (None, number)
-    assert argv[0] in report.error
-
-
-def test_a_missing_folder_or_input_is_a_report_and_no_crash(server: ProcessServer, tmp_path: Path) -> None:
+def test_a_program_that_cannot_start_says_why(server: ProcessServer, tmp_path: Path) -> None:
+    for program, number in (("/no/such/program", errno.ENOENT), ("/etc", errno.EACCES), ("/etc/passwd", errno.EACCES)):
+        report = server.run(Command(argv=(program,), cwd=str(tmp_path), env={}, timeout_ms=60_000))
+        assert (report.exit_code, report.errno) == (None, number)
+        assert program in report.error
     assert server.run(command("true", tmp_path / "gone")).errno == errno.ENOENT
     assert server.run(command("true", tmp_path, stdin=str(tmp_path / "gone"))).errno == errno.ENOENT
+    report = server.run(command("touch ran", tmp_path, log=str(tmp_path / "gone" / "log")))
+    assert (report.exit_code, report.errno) == (None, errno.EIO)
+    assert "its log cannot be written" in report.error
+    assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize(
+@each(
     ("more", "says"),
     [
         ({"argv": ("/bin/echo", "a\0b")}, "an argument contains a NUL byte"),
@@ -128,20 +116,11 @@ def test_a_missing_folder_or_input_is_a_report_and_no_crash(server: ProcessServe
         ({"env": {"A=B": "c"}}, "illegal environment variable name"),
     ],
 )
-def test_what_no_system_could_start_is_one_clear_error(
-    server: ProcessServer, tmp_path: Path, more: dict[str, Any], says: str
-) -> None:
-    fields: dict[str, Any] = {"argv": ("/bin/echo",), "cwd": str(tmp_path), "env": {}, "timeout_ms": 60_000, **more}
+def test_what_no_system_could_start_is_one_clear_error(server: ProcessServer, more: dict[str, Any], says: str) -> None:
+    fields: dict[str, Any] = {"argv": ("/bin/echo",), "cwd": "/", "env": {}, "timeout_ms": 60_000, **more}
     report = server.run(Command(**fields))
     assert (report.exit_code, report.signal, report.errno) == (None, None, 0)
     assert report.error == f"cannot be started: {says}"
-
-
-def test_a_log_that_cannot_be_written_is_said_and_nothing_runs(server: ProcessServer, tmp_path: Path) -> None:
-    report = server.run(command("touch ran", tmp_path, log=str(tmp_path / "gone" / "log")))
-    assert (report.exit_code, report.errno) == (None, errno.EIO)
-    assert "its log cannot be written" in report.error
-    assert not (tmp_path / "ran").exists()
 
 
 def test_a_log_grows_line_by_line_while_the_program_runs(server: ProcessServer, tmp_path: Path) -> None:
@@ -172,12 +151,6 @@ def test_a_log_holds_more_than_memory_and_says_what_it_lacks(
         assert written == numbers
     else:
         assert written == numbers[:400_000] + f"\n… {dropped} bytes dropped …\n".encode() + numbers[-1000:]
-
-
-def test_standard_input_is_the_file_or_nothing(server: ProcessServer, tmp_path: Path) -> None:
-    (tmp_path / "prompt").write_text("the prompt")
-    assert server.run(command("cat", tmp_path, stdin=str(tmp_path / "prompt"))).head == "the prompt"
-    assert server.run(command("cat", tmp_path)).head == ""
 
 
 def test_a_flood_of_two_gigabytes_costs_no_memory(tmp_path: Path) -> None:
@@ -276,28 +249,25 @@ def test_a_word_that_comes_too_late_does_not_reach_the_next_program(
     assert second.head != first.head
 
 
-def test_a_supervisor_that_was_killed_at_rest_is_replaced(server: ProcessServer, tmp_path: Path) -> None:
+def test_a_supervisor_that_was_killed_or_whose_limits_were_changed_at_rest_is_replaced(
+    server: ProcessServer, tmp_path: Path
+) -> None:
     resting = int(server.run(command(SUPERVISOR, tmp_path)).head)
     os.kill(resting, signal.SIGKILL)
     assert await_end([resting])
     report = server.run(command(SUPERVISOR, tmp_path))
-    assert report.exit_code == 0
-    assert int(report.head) != resting
+    assert (report.exit_code, report.head.strip() != str(resting)) == (0, True)
+    resource.prlimit(int(report.head), resource.RLIMIT_NOFILE, (16, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    assert server.run(command(SUPERVISOR, tmp_path)).head != report.head
 
 
-def test_supervisors_at_rest_end_with_their_server(tmp_path: Path) -> None:
+def test_a_server_that_was_stopped_from_outside_goes_on_and_supervisors_at_rest_end_with_it(tmp_path: Path) -> None:
     server = start_server()
+    os.kill(server.pid, signal.SIGSTOP)
     resting = int(server.run(command(SUPERVISOR, tmp_path)).head)
+    os.kill(server.pid, signal.SIGSTOP)
     assert server.close()
     assert await_end([resting])
-
-
-def test_a_supervisor_whose_limits_were_changed_at_rest_is_never_used_again(
-    server: ProcessServer, tmp_path: Path
-) -> None:
-    resting = int(server.run(command(SUPERVISOR, tmp_path)).head)
-    resource.prlimit(resting, resource.RLIMIT_NOFILE, (16, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
-    assert int(server.run(command(SUPERVISOR, tmp_path)).head) != resting
 
 
 TRACE = "import ctypes, os, time; ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0); time.sleep(900)"
@@ -358,14 +328,6 @@ def test_a_supervisor_that_does_not_go_on_does_not_hold_up_the_run(
     monkeypatch.undo()
     assert (report.exit_code, report.error) == (None, "the supervisor was killed")
     assert marked(mark) == []
-    assert server.close()
-
-
-def test_a_server_that_was_stopped_from_outside_goes_on(tmp_path: Path) -> None:
-    server = start_server()
-    os.kill(server.pid, signal.SIGSTOP)
-    assert server.run(command("true", tmp_path)).exit_code == 0
-    os.kill(server.pid, signal.SIGSTOP)
     assert server.close()
 
 

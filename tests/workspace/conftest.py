@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from santiago.contract.ports.workspace import Workspace
+from santiago.contract.ports.workspace import Snapshot, Workspace
 from santiago.workspace.workspace import GitWorkspace
 
 ENV = {
@@ -37,6 +37,12 @@ def write(folder: Path | str, **files: str) -> None:
         Path(folder, name).write_text(text, encoding="utf-8")
 
 
+def commit(folder: Path | str, message: str) -> str:
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", message)
+    return git(folder, "rev-parse", "HEAD")
+
+
 @dataclass
 class Bench:
     repo: Path
@@ -51,13 +57,19 @@ class Bench:
         """A workspace as the next start of santiago has it: it remembers nothing."""
         return GitWorkspace(self.repo, "r1", self.scratch)
 
-    def work(self, story: str, *base: str, attempt: int = 1, **files: str) -> str:
-        """Let an attempt write these files, and return its commit."""
-        folder = self.workspace.open(story, attempt, base or (self.first,)).folder
-        write(folder, **files)
+    def opened(self, story: str = "S1") -> Path:
+        """The folder of a story's first attempt."""
+        return Path(self.workspace.open(story, 1, (self.first,)).folder)
+
+    def taken(self, story: str = "S1", attempt: int = 1) -> Snapshot:
         snapshot = self.workspace.snapshot(story, attempt, f"{story}\n")
         assert snapshot is not None
-        return snapshot.commit
+        return snapshot
+
+    def work(self, story: str, *base: str, attempt: int = 1, **files: str) -> str:
+        """Let an attempt write these files, and return its commit."""
+        write(self.workspace.open(story, attempt, base or (self.first,)).folder, **files)
+        return self.taken(story, attempt).commit
 
     @property
     def own(self) -> Path:
@@ -77,8 +89,7 @@ def make_repo(path: Path, *options: str) -> Path:
     Path(path, "lib").mkdir()
     write(path / "lib", c="c\n")
     write(path, **{".gitignore": "*.log\n"})
-    git(path, "add", "-A")
-    git(path, "commit", "-qm", "Start")
+    commit(path, "Start")
     return path
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,67 +13,38 @@ from santiago.process.server import ProcessServer
 from santiago.workspace.stores import stores_of
 from santiago.workspace.workspace import GitWorkspace
 from tests.process.test_sandbox import KINDS, found
-from tests.workspace.conftest import git, make_repo, write
+from tests.workspace.conftest import ENV, commit, git, make_repo, write
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-
-@pytest.fixture
-def server() -> Iterator[ProcessServer]:
-    made = ProcessServer()
-    yield made
-    made.close()
-
-
-def plain(top: Path) -> Path:
-    return make_repo(top / "repo")
-
-
-def worktree(top: Path) -> Path:
-    git(make_repo(top / "main"), "worktree", "add", "-q", str(top / "repo"))
-    return top / "repo"
-
-
-def of_a_bare_one(top: Path) -> Path:
-    git(top, "clone", "-q", "--bare", str(make_repo(top / "main")), "bare.git")
-    git(top / "bare.git", "worktree", "add", "-q", str(top / "repo"))
-    return top / "repo"
-
-
-def shared(top: Path) -> Path:
-    git(top, "clone", "-q", "--shared", str(make_repo(top / "main")), "repo")
-    return top / "repo"
-
-
-def shared_twice(top: Path) -> Path:
-    """The second one names what it borrows from by a relative path."""
-    git(top, "clone", "-q", "--shared", str(make_repo(top / "main")), "middle")
-    git(top, "clone", "-q", "--shared", "middle", "repo")
-    (top / "repo/.git/objects/info/alternates").write_text("../../../middle/.git/objects\n")
-    return top / "repo"
-
-
-def with_a_space(top: Path) -> Path:
-    return make_repo(top / "my repo")
+MADE = {
+    "plain": "mv main repo",
+    "a worktree": "git -C main worktree add -q ../repo",
+    "a worktree of a bare one": "git clone -q --bare main bare.git; git -C bare.git worktree add -q ../repo",
+    "shared": "git clone -q --shared main repo",
+    "shared twice": "git clone -q --shared main middle; git clone -q --shared middle repo;"
+    " echo ../../../middle/.git/objects >repo/.git/objects/info/alternates",
+    "with a space": "mv main 'my repo'",
+}
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("made", [plain, worktree, of_a_bare_one, shared, shared_twice, with_a_space])
+@pytest.mark.parametrize("made", MADE)
 def test_git_works_in_a_checkout_and_says_nothing_of_its_place(
-    kind: str, made: object, tmp_path: Path, server: ProcessServer, monkeypatch: pytest.MonkeyPatch
+    kind: str, made: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    repo = made(tmp_path)  # type: ignore[operator]  # one of the functions above
+    make_repo(tmp_path / "main")
+    subprocess.run(["sh", "-ec", MADE[made]], cwd=tmp_path, env=ENV, check=True)
+    repo = tmp_path / ("my repo" if made == "with a space" else "repo")
     write(repo, own="this repository's own\n")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-qm", "Own")
+    commit(repo, "Own")
     box = found(kind, {"HOME": str(tmp_path / "home"), "PATH": os.environ["PATH"]}, monkeypatch)
     workspace = GitWorkspace(repo, "r1", tmp_path / "scratch", stores_at=box.stores)
     folder = workspace.open("S1", 1, (git(repo, "rev-parse", "HEAD"),)).folder
     ground = box.ground(str(repo), stores=workspace.stores)
     script = "git log --format=%s && git status --short && git show HEAD:own HEAD~1:b && git fsck --connectivity-only"
-    plain_ = Command(argv=("/bin/sh", "-c", script), cwd=folder, env={"PATH": os.environ["PATH"]}, timeout_ms=60_000)
-    report = server.run(box.wrap(plain_, place=ground.place(folder)))
+    plain = Command(argv=("/bin/sh", "-c", script), cwd=folder, env={"PATH": os.environ["PATH"]}, timeout_ms=60_000)
+    server = ProcessServer()
+    report = server.run(box.wrap(plain, place=ground.place(folder)))
+    assert server.close()
     assert report.head == "Own\nStart\nthis repository's own\nb\n"
     (Path(folder) / "work").write_text("w\n")
     snapshot = workspace.snapshot("S1", 1, "S1\n")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workspace.conftest import STAY, Bench, git
+from tests.workspace.conftest import STAY, Bench, commit, git
 
 WAYS = (STAY,)
 
@@ -34,46 +34,33 @@ def bare(bench: Bench) -> Bench:
 
 def kept(bench: Bench, *names: str) -> list[str]:
     """Let an attempt write files beside a real one, and return which of them its snapshot holds."""
-    folder = bench.workspace.open("S1", 1, (bench.first,)).folder
-    lay(folder, "work", *names)
-    snapshot = bench.workspace.snapshot("S1", 1, "S1\n")
-    assert snapshot is not None
-    assert "work" in bench.tree(snapshot.commit)
-    return [name for name in names if name in bench.tree(snapshot.commit)]
+    lay(bench.opened(), "work", *names)
+    held = bench.tree(bench.taken().commit)
+    bench.workspace.close("S1", 1)
+    assert "work" in held
+    return [name for name in names if name in held]
 
 
-def test_caches_are_no_work(bare: Bench) -> None:
+def test_caches_are_no_work_and_an_attempt_that_left_nothing_else_changed_nothing(bare: Bench) -> None:
     assert kept(bare, *LITTER.split()) == []
-
-
-def test_an_attempt_that_left_only_caches_changed_nothing(bare: Bench) -> None:
-    folder = bare.workspace.open("S1", 1, (bare.first,)).folder
-    lay(folder, *LITTER.split())
-    assert bare.workspace.snapshot("S1", 1, "S1\n") is None
+    lay(bare.opened("S2"), *LITTER.split())
+    assert bare.workspace.snapshot("S2", 1, "S2\n") is None
 
 
 def test_what_the_base_has_stays_the_agents_to_change(bare: Bench) -> None:
     lay(bare.repo, "node_modules/own/index.js", "fixtures/a.egg-info/PKG-INFO")
     git(bare.repo, "add", "-f", "-A")
     git(bare.repo, "commit", "-qm", "Tracked all the same")
-    folder = bare.workspace.open("S1", 1, (bare.first,)).folder
+    folder = bare.opened()
     lay(folder, "node_modules/own/index.js", "node_modules/new/index.js", text="changed\n")
-    snapshot = bare.workspace.snapshot("S1", 1, "S1\n")
-    assert snapshot is not None
+    snapshot = bare.taken()
     assert [change.path for change in snapshot.changes] == ["node_modules/own/index.js"]
 
 
-def test_a_target_is_a_build_only_beside_a_crate(bare: Bench) -> None:
+def test_a_target_is_a_build_only_beside_a_crate_old_or_new(bare: Bench) -> None:
     assert kept(bare, "target/practice.txt", "src/target/of.py") == ["target/practice.txt", "src/target/of.py"]
-
-
-@pytest.mark.parametrize("crate", ["", "tools/x/"])
-def test_what_cargo_built_is_no_work(bare: Bench, crate: str) -> None:
-    lay(bare.repo, f"{crate}Cargo.toml")
-    git(bare.repo, "add", "-A")
-    git(bare.repo, "commit", "-qm", "A crate")
-    assert kept(bare, f"{crate}target/debug/x", f"{crate}src/main.rs") == [f"{crate}src/main.rs"]
-
-
-def test_a_new_crate_leaves_its_build_behind(bare: Bench) -> None:
     assert kept(bare, "Cargo.toml", "target/debug/x") == ["Cargo.toml"]
+    for crate in ("tools/x/", ""):
+        lay(bare.repo, f"{crate}Cargo.toml")
+        commit(bare.repo, "A crate")
+        assert kept(bare, f"{crate}target/debug/x", f"{crate}src/main.rs") == [f"{crate}src/main.rs"]

@@ -73,24 +73,20 @@ def test_a_clean_up_before_every_step_loses_nothing(bench: Bench, before_git: Pa
 def test_content_that_lay_about_as_rubbish_is_kept_though_a_clean_up_takes_it_away_meanwhile(
     bench: Bench, before_git: Path
 ) -> None:
-    folder = bench.workspace.open("S1", 1, (bench.first,)).folder
+    folder = bench.opened()
     write(folder, new="seen before\n")
     git(bench.repo, "hash-object", "-w", f"{folder}/new")
     real = shutil.which("git", path=ENV["PATH"])
     before_git.write_text(f'case "$*" in *pack-objects*) {real} gc -q --prune=now;; esac\n', encoding="utf-8")
-    taken = bench.workspace.snapshot("S1", 1, "S1\n")
-    assert taken is not None
+    taken = bench.taken()
     assert git(bench.repo, "show", f"{taken.commit}:new") == "seen before"
     assert is_whole(bench.repo)
 
 
-def test_what_no_ref_names_never_reaches_the_users_repository(bench: Bench) -> None:
+def test_neither_a_guard_nor_what_no_ref_names_is_left_in_the_users_repository_also_after_a_crash(bench: Bench) -> None:
     before = git(bench.repo, "count-objects")
     bench.workspace.compose(bench.first, bench.first, [], {"b": b"other\n"})
     assert git(bench.repo, "count-objects") == before
-
-
-def test_no_guard_is_left_behind_and_one_of_a_crash_is_removed_by_the_next_start(bench: Bench) -> None:
     packs = bench.repo / ".git" / "objects" / "pack"
     bench.work("S1", new="n\n")
     assert not list(packs.glob("*.keep"))

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.workspace.conftest import git, write
+from tests.workspace.conftest import commit, git, write
 
 if TYPE_CHECKING:
     from tests.workspace.conftest import Bench
@@ -18,24 +18,13 @@ def listed(bench: Bench, commit: str) -> dict[str, str]:
     return {path: head for head, _, path in (line.partition("\t") for line in lines)}
 
 
-def committed(bench: Bench, message: str) -> str:
-    git(bench.repo, "add", "-A")
-    git(bench.repo, "commit", "-qm", message)
-    return bench.first
-
-
 def test_named_paths_are_as_in_the_other_commit_and_all_others_as_they_were(bench: Bench) -> None:
     base = bench.first
     Path(bench.repo, "b").unlink()
     write(bench.repo, a="changed\n", new="new\n", own="own\n")
-    work = committed(bench, "Work")
+    work = commit(bench.repo, "Work")
     made = bench.workspace.compose(work, base, ["a", "b", "new", "nowhere"], {})
     assert listed(bench, made) == {**listed(bench, base), "own": listed(bench, work)["own"]}
-
-
-def test_nothing_to_take_over_gives_the_same_tree(bench: Bench) -> None:
-    made = bench.workspace.compose(bench.first, bench.first, ["a", "lib/c"], {})
-    assert bench.workspace.tree(made) == bench.workspace.tree(bench.first)
 
 
 def test_a_file_takes_the_place_of_a_folder_and_a_folder_that_of_a_file(bench: Bench) -> None:
@@ -46,46 +35,34 @@ def test_a_file_takes_the_place_of_a_folder_and_a_folder_that_of_a_file(bench: B
     Path(bench.repo, "b").mkdir()
     write(bench.repo, lib="a file now\n")
     write(bench.repo / "b", inner="a folder now\n")
-    work = committed(bench, "Swap")
+    work = commit(bench.repo, "Swap")
     paths = ["lib", "lib/c", "b", "b/inner"]
     assert bench.workspace.tree(bench.workspace.compose(work, base, paths, {})) == bench.workspace.tree(base)
     assert bench.workspace.tree(bench.workspace.compose(base, work, paths, {})) == bench.workspace.tree(work)
+    assert bench.tree(bench.workspace.compose(work, base, ["b"], {})) == [".gitignore", "a", "b", "lib"]
 
 
-def test_a_folder_that_is_in_the_way_of_a_restored_file_gives_way(bench: Bench) -> None:
-    base = bench.first
-    Path(bench.repo, "b").unlink()
-    Path(bench.repo, "b").mkdir()
-    write(bench.repo / "b", inner="in the way\n")
-    work = committed(bench, "A folder")
-    made = bench.workspace.compose(work, base, ["b"], {})
-    assert bench.tree(made) == [".gitignore", "a", "b", "lib/c"]
-
-
-def test_modes_and_links_are_kept(bench: Bench) -> None:
-    base = bench.first
+def test_modes_links_and_paths_that_are_no_text_are_taken_over_too(bench: Bench) -> None:
+    base, name = bench.first, os.fsdecode(b'caf\xe9 "x"\n.py')
+    Path(bench.repo, name).write_text("x\n")
     Path(bench.repo, "run").write_text("#!/bin/sh\n")
     Path(bench.repo, "run").chmod(0o755)
     Path(bench.repo, "link").symlink_to("a")
-    work = committed(bench, "A program and a link")
-    found = listed(bench, bench.workspace.compose(base, work, ["run", "link"], {}))
+    work = commit(bench.repo, "A program, a link and a strange name")
+    made = bench.workspace.compose(base, work, ["run", "link", name], {})
+    assert bench.workspace.tree(made) == bench.workspace.tree(work)
+    found = listed(bench, made)
     assert (found["run"].split()[0], found["link"].split()[0]) == ("100755", "120000")
 
 
-def test_given_contents_stand_in_place_of_either(bench: Bench) -> None:
+def test_given_contents_stand_in_place_of_either_and_nothing_to_take_over_gives_the_same_tree(bench: Bench) -> None:
     made = bench.workspace.compose(bench.first, bench.first, [], {"a": b"mixed\r\n\0", "lib/new": b""})
     folder = bench.workspace.checkout(made, "x")
     assert Path(folder, "a").read_bytes() == b"mixed\r\n\0"
     assert Path(folder, "lib/new").read_bytes() == b""
     assert bench.tree(made) == [".gitignore", "a", "b", "lib/c", "lib/new"]
-
-
-def test_paths_that_are_no_text_are_taken_over_too(bench: Bench) -> None:
-    base, name = bench.first, os.fsdecode(b'caf\xe9 "x"\n.py')
-    Path(bench.repo, name).write_text("x\n")
-    work = committed(bench, "A strange name")
-    made = bench.workspace.compose(base, work, [name], {})
-    assert bench.workspace.tree(made) == bench.workspace.tree(work)
+    made = bench.workspace.compose(bench.first, bench.first, ["a", "lib/c"], {})
+    assert bench.workspace.tree(made) == bench.workspace.tree(bench.first)
 
 
 def test_neither_the_branch_nor_the_users_own_index_is_touched(bench: Bench) -> None:
@@ -99,7 +76,7 @@ def test_neither_the_branch_nor_the_users_own_index_is_touched(bench: Bench) -> 
 def test_a_difference_is_a_patch_of_the_named_files_and_no_longer_than_a_person_reads(bench: Bench) -> None:
     base = bench.first
     write(bench.repo, a="changed\n", new="new\n", long="line\n" * 10_000, **{"*": "odd\n"})
-    work = committed(bench, "Work")
+    work = commit(bench.repo, "Work")
     shown = bench.workspace.difference(base, work, ["a", "*"])
     assert "--- a/a\n+++ b/a\n@@" in shown
     assert "+changed\n" in shown

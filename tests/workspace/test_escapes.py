@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workspace.conftest import ALONE, Bench, git, write
+from tests.workspace.conftest import ALONE, Bench, commit, git, write
 
 WAYS = (ALONE,)
 
@@ -75,28 +75,19 @@ def everything(bench: Bench, story: str) -> None:
     workspace.prune()
 
 
-def test_hooks_of_the_users_repository_are_not_run(bench: Bench, trap: Path) -> None:
-    plant_hooks(bench.repo / ".git" / "hooks", trap)
-    bench.workspace.is_dirty()
-    write(bench.workspace.open("S1", 1, (bench.first,)).folder, new="n")
-    everything(bench, "S1")
-    assert sprung(trap) == ""
-
-
-def test_settings_of_the_users_repository_start_no_program(bench: Bench, trap: Path) -> None:
-    write(bench.repo, **{".gitattributes": ATTRIBUTES})
-    git(bench.repo, "add", "-A")
-    git(bench.repo, "commit", "-qm", "attributes")
-    plant_settings(bench.repo, trap)
-    write(bench.workspace.open("S1", 1, (bench.first,)).folder, new="n")
-    everything(bench, "S1")
-    assert sprung(trap) == ""
-
-
-def test_looking_at_a_repository_starts_neither_hook_nor_monitor(bench: Bench, trap: Path) -> None:
+def test_neither_hooks_nor_settings_of_the_users_repository_start_a_program(bench: Bench, trap: Path) -> None:
     plant_hooks(bench.repo / ".git" / "hooks", trap)
     git(bench.repo, "config", "core.fsmonitor", str(trap))
     assert not bench.workspace.is_dirty()
+    write(bench.opened("S2"), new="n")
+    bench.taken("S2")
+    assert sprung(trap) == ""
+    write(bench.repo, **{".gitattributes": ATTRIBUTES})
+    commit(bench.repo, "attributes")
+    trap.with_name("sprung").unlink(missing_ok=True)
+    plant_settings(bench.repo, trap)
+    write(bench.opened(), new="n")
+    everything(bench, "S1")
     assert sprung(trap) == ""
 
 
@@ -106,8 +97,7 @@ def test_looking_at_a_repository_starts_no_filter(
 ) -> None:
     """Neither one of the repository's own settings, nor one of the user's that a committed file asks for."""
     write(bench.repo, **{".gitattributes": ATTRIBUTES})
-    git(bench.repo, "add", "-A")
-    git(bench.repo, "commit", "-qm", "attributes")
+    commit(bench.repo, "attributes")
     users = trap.with_name("gitconfig")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(users))
     settings = str(users if whose == "the user's" else bench.repo / ".git" / "config")
@@ -124,9 +114,6 @@ def test_looking_at_a_repository_starts_no_filter(
 
 def _hooks(folder: Path, trap: Path) -> None:
     plant_hooks(folder / ".git" / "hooks", trap)
-
-
-def _monitor(folder: Path, trap: Path) -> None:
     git(folder, "config", "core.fsmonitor", str(trap))
 
 
@@ -147,8 +134,7 @@ def _repository_inside(folder: Path, trap: Path) -> None:
     inner.mkdir()
     git(inner, "init", "-q")
     write(inner, file="x", **{".gitattributes": ATTRIBUTES})
-    git(inner, "add", "-A")
-    git(inner, "commit", "-qm", "inner")
+    commit(inner, "inner")
     plant_settings(inner, trap)
     write(inner, file="y")
 
@@ -160,9 +146,9 @@ def _include(folder: Path, trap: Path) -> None:
     git(folder, "config", "core.worktree", "/")
 
 
-@pytest.mark.parametrize("deed", [_hooks, _monitor, _filter, _other_git_directory, _repository_inside, _include])
+@pytest.mark.parametrize("deed", [_hooks, _filter, _other_git_directory, _repository_inside, _include])
 def test_nothing_that_an_agent_planted_is_run(bench: Bench, trap: Path, deed: object) -> None:
-    folder = Path(bench.workspace.open("S1", 1, (bench.first,)).folder)
+    folder = bench.opened()
     assert callable(deed)
     deed(folder, trap)
     write(folder, new="n", a="one\ntwo\nthree\nfour\nFIVE\n")
@@ -191,8 +177,7 @@ def with_submodule(bench: Bench, tmp_path: Path) -> Path:
     source.mkdir()
     git(source, "init", "-q")
     write(source, f="a\n")
-    git(source, "add", "-A")
-    git(source, "commit", "-qm", "sub")
+    commit(source, "sub")
     git(bench.repo, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(source), "sub")
     git(bench.repo, "commit", "-qm", "with submodule")
     return source
@@ -201,7 +186,7 @@ def with_submodule(bench: Bench, tmp_path: Path) -> Path:
 def test_nothing_in_a_submodule_is_run(bench: Bench, trap: Path, tmp_path: Path) -> None:
     """Git itself starts `git status` in there, which believes the submodule's own settings."""
     source = with_submodule(bench, tmp_path)
-    folder = Path(bench.workspace.open("S1", 1, (bench.first,)).folder)
+    folder = bench.opened()
     (folder / "sub").rmdir()
     git(folder, "clone", "-q", str(source), "sub")
     plant_settings(folder / "sub", trap)
@@ -217,72 +202,51 @@ def test_nothing_in_a_submodule_is_run(bench: Bench, trap: Path, tmp_path: Path)
 
 def test_the_trap_would_spring(bench: Bench, trap: Path) -> None:
     """The tests above prove something only if plain git does run what was planted."""
-    folder = Path(bench.workspace.open("S1", 1, (bench.first,)).folder)
+    folder = bench.opened()
     _filter(folder, trap)
     git(folder, "add", "-A", check=False)
     assert "trap" in sprung(trap) or "hooks" in sprung(trap)
 
 
-def test_a_submodule_that_nobody_touched_stays_as_it_is(bench: Bench, tmp_path: Path) -> None:
-    with_submodule(bench, tmp_path)
-    folder = Path(bench.workspace.open("S1", 1, (bench.first,)).folder)
+def test_a_submodule_stays_an_empty_folder_until_it_is_moved_replaced_or_deleted(bench: Bench, tmp_path: Path) -> None:
+    source = with_submodule(bench, tmp_path)
+    before, after = git(source, "rev-parse", "HEAD"), ""
+    assert bench.workspace.not_in_checkouts(bench.first) == (["sub"], [])
+    folder = bench.opened()
+    assert list((folder / "sub").iterdir()) == []
     write(folder, new="n")
-    snapshot = bench.workspace.snapshot("S1", 1, "x")
-    assert snapshot is not None
+    snapshot = bench.taken()
     assert [change.path for change in snapshot.changes] == ["new"]
     assert (Path(bench.workspace.checkout(snapshot.commit, "clean")) / "sub").is_dir()
+    assert git(bench.repo, "rev-parse", f"{snapshot.commit}:sub") == before
 
-
-def test_a_submodule_moved_to_another_commit_is_recorded_as_that(bench: Bench, tmp_path: Path) -> None:
-    source = with_submodule(bench, tmp_path)
     write(source, f="newer\n")
-    git(source, "commit", "-qam", "newer")
-    folder = Path(bench.workspace.open("S1", 1, (bench.first,)).folder)
+    after = commit(source, "newer")
+    folder = bench.opened("S2")
     git(folder, "-c", "protocol.file.allow=always", "submodule", "update", "-q", "--init")
-    git(folder / "sub", "checkout", "-q", git(source, "rev-parse", "HEAD"))
-    snapshot = bench.workspace.snapshot("S1", 1, "x")
-    assert snapshot is not None
+    git(folder / "sub", "checkout", "-q", after)
+    snapshot = bench.taken("S2")
     assert [(change.path, change.new_mode) for change in snapshot.changes] == [("sub", "160000")]
-    assert git(bench.repo, "rev-parse", f"{snapshot.commit}:sub") == git(source, "rev-parse", "HEAD")
+    assert git(bench.repo, "rev-parse", f"{snapshot.commit}:sub") == after
 
-
-def test_plain_files_in_place_of_a_submodule_are_kept(bench: Bench, tmp_path: Path) -> None:
-    with_submodule(bench, tmp_path)
-    folder = Path(bench.workspace.open("S1", 1, (bench.first,)).folder)
-    write(folder / "sub", mine="m\n")
-    snapshot = bench.workspace.snapshot("S1", 1, "x")
-    assert snapshot is not None
-    assert {(change.path, change.status) for change in snapshot.changes} == {("sub", "D"), ("sub/mine", "A")}
-
-
-def test_a_deleted_submodule_is_a_deletion(bench: Bench, tmp_path: Path) -> None:
-    with_submodule(bench, tmp_path)
-    folder = Path(bench.workspace.open("S1", 1, (bench.first,)).folder)
-    git(folder, "rm", "-q", "sub")
-    snapshot = bench.workspace.snapshot("S1", 1, "x")
-    assert snapshot is not None
-    assert ("sub", "D") in {(change.path, change.status) for change in snapshot.changes}
+    write(bench.opened("S3") / "sub", mine="m\n")
+    assert {(one.path, one.status) for one in bench.taken("S3").changes} == {("sub", "D"), ("sub/mine", "A")}
+    git(bench.opened("S4"), "rm", "-q", "sub")
+    assert ("sub", "D") in {(one.path, one.status) for one in bench.taken("S4").changes}
 
 
 def test_only_santiagos_own_folders_are_ever_removed(bench: Bench, tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.mkdir()
     write(victim, precious="p")
-    folder = Path(bench.workspace.open("S1", 1, (bench.first,)).folder)
+    folder = bench.opened()
     (folder / "link").symlink_to(victim)
     bench.workspace.close("S1", 1)
     assert not folder.exists()
     work = bench.scratch / "r1" / "work"
     work.rmdir()
     work.symlink_to(tmp_path)
-    for path in (
-        victim,
-        work / "victim",
-        bench.scratch / "r1" / "work",
-        bench.scratch / "r1" / "work" / ".." / "own",
-        Path("/"),
-        bench.repo,
-    ):
+    for path in (victim, work / "victim", work, work / ".." / "own", Path("/"), bench.repo):
         with pytest.raises(Exception, match="left alone"):
             bench.workspace.discard(str(path))
     assert (victim / "precious").read_text(encoding="utf-8") == "p"

@@ -10,7 +10,7 @@ import pytest
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ports.workspace import WorkspaceConflictError
 from santiago.contract.reasons import Reason
-from tests.workspace.conftest import STAY, Bench, git, write
+from tests.workspace.conftest import STAY, Bench, commit, git, write
 
 WAYS = (STAY,)
 BRANCH = "refs/heads/santiago/r1"
@@ -28,8 +28,9 @@ def test_a_snapshot_on_the_head_becomes_the_head_itself(bench: Bench) -> None:
     assert bench.workspace.head() == commit
 
 
-def test_work_on_an_older_head_is_applied_and_asks_for_a_second_verification(bench: Bench) -> None:
+def test_work_on_an_older_head_is_applied_asks_for_a_second_verification_and_says_whose_it_is(bench: Bench) -> None:
     base = bench.workspace.begin(bench.first)
+    assert bench.workspace.landed(base) is None
     first, second = bench.work("S1", a=LINES.replace("one", "ONE")), bench.work("S2", a=LINES.replace("five", "FIVE"))
     bench.workspace.advance(base, first)
     done = bench.workspace.integrate("S2", second, base, "S2: five\nup", [("Santiago-Story", "S2"), ("Odd", "a\nb")])
@@ -37,19 +38,8 @@ def test_work_on_an_older_head_is_applied_and_asks_for_a_second_verification(ben
     assert done.head is not None
     assert bench.text(done.head, "a") == "ONE\ntwo\nthree\nfour\nFIVE"
     assert git(bench.repo, "rev-parse", f"{done.head}^@", store=bench.own) == first
-    assert (
-        git(bench.repo, "log", "-1", "--format=%B", done.head, store=bench.own)
-        == "S2: five up\n\nSantiago-Story: S2\nOdd: a b"
-    )
-
-
-def test_whose_work_came_onto_the_branch_behind_the_logs_back_is_read_from_its_commit(bench: Bench) -> None:
-    base = bench.workspace.begin(bench.first)
-    assert bench.workspace.landed(base) is None
-    first, second = bench.work("S1", a="1"), bench.work("S2", b="2")
-    bench.workspace.advance(base, first)
-    done = bench.workspace.integrate("S2", second, base, "S2", [("Santiago-Story", "S2")])
-    assert done.head is not None
+    message = git(bench.repo, "log", "-1", "--format=%B", done.head, store=bench.own)
+    assert message == "S2: five up\n\nSantiago-Story: S2\nOdd: a b"
     bench.workspace.advance(first, done.head)
     assert (bench.workspace.landed(first), bench.workspace.landed(done.head)) == ("S2", None)
 
@@ -64,21 +54,20 @@ def test_a_conflict_names_the_files_and_keeps_both_commits(bench: Bench) -> None
     assert bench.workspace.reachable(second)
 
 
-def test_a_story_that_builds_on_an_unintegrated_one_starts_from_it(bench: Bench) -> None:
-    base = bench.workspace.begin(bench.first)
-    first = bench.work("S1", a="1\n")
-    opened = bench.workspace.open("S2", 1, (base, first))
-    assert opened.base == first
-    assert Path(opened.folder, "a").read_text(encoding="utf-8") == "1\n"
-
-
-def test_a_base_of_three_commits_holds_the_work_of_all(bench: Bench) -> None:
+def test_a_story_starts_from_the_work_of_all_that_it_builds_on_if_that_fits_together(bench: Bench) -> None:
     base = bench.workspace.begin(bench.first)
     first, second = bench.work("S1", a=LINES.replace("one", "ONE")), bench.work("S2", a=LINES.replace("five", "FIVE"))
     third = bench.work("S3", base, first, new="n")
+    opened = bench.workspace.open("S5", 1, (base, first))
+    assert opened.base == first
+    assert Path(opened.folder, "a").read_text(encoding="utf-8") == LINES.replace("one", "ONE")
     opened = bench.again().open("S4", 1, (base, first, second, third))
     assert Path(opened.folder, "a").read_text(encoding="utf-8") == "ONE\ntwo\nthree\nfour\nFIVE\n"
     assert Path(opened.folder, "new").exists()
+    with pytest.raises(WorkspaceConflictError) as caught:
+        bench.workspace.open("S7", 1, (base, first, bench.work("S6", a="2\n")))
+    assert caught.value.files == ("a",)
+    assert caught.value.reason is Reason.WORKSPACE_CONFLICT
 
 
 def test_lines_of_a_dependency_can_be_changed_again_without_a_conflict(bench: Bench) -> None:
@@ -87,8 +76,7 @@ def test_lines_of_a_dependency_can_be_changed_again_without_a_conflict(bench: Be
     first, second, other = bench.work("S1", b="1\n"), bench.work("S2", a="second\n"), bench.work("S4", new="n")
     opened = bench.workspace.open("S3", 1, (base, first, second))
     write(opened.folder, a="third, on top of second\n")
-    third = bench.workspace.snapshot("S3", 1, "S3\n")
-    assert third is not None
+    third = bench.taken("S3")
     bench.workspace.advance(base, first)
     done = bench.workspace.integrate("S2", second, base, "S2", [])
     assert done.head is not None
@@ -107,16 +95,12 @@ def test_lines_of_a_dependency_can_be_changed_again_without_a_conflict(bench: Be
     assert "new" in bench.tree(last.head)
 
 
-def test_dependencies_that_do_not_fit_together_are_named(bench: Bench) -> None:
-    base = bench.workspace.begin(bench.first)
-    first, second = bench.work("S1", a="1\n"), bench.work("S2", a="2\n")
-    with pytest.raises(WorkspaceConflictError) as caught:
-        bench.workspace.open("S3", 1, (base, first, second))
-    assert caught.value.files == ("a",)
-    assert caught.value.reason is Reason.WORKSPACE_CONFLICT
-
-
-def test_a_branch_that_somebody_moved_is_not_moved_again(bench: Bench) -> None:
+def test_a_branch_that_somebody_moved_is_not_moved_again_and_one_in_the_way_is_named(bench: Bench) -> None:
+    git(bench.repo, "branch", "santiago")
+    with pytest.raises(SantiagoError, match="stands in the way") as caught:
+        bench.workspace.begin(bench.first)
+    assert (caught.value.kind, caught.value.where) == (Kind.BLOCKED, "refs/heads/santiago")
+    git(bench.repo, "branch", "-D", "santiago")
     base = bench.workspace.begin(bench.first)
     first, theirs = bench.work("S1", a="1\n"), bench.work("S2", b="theirs\n")
     git(bench.repo, "update-ref", BRANCH, theirs)
@@ -178,13 +162,6 @@ def test_a_lock_of_somebody_else_is_named_and_left_alone(bench: Bench) -> None:
     assert bench.workspace.advance(base, commit) == commit
 
 
-def test_a_branch_in_the_way_of_santiagos_own_is_named(bench: Bench) -> None:
-    git(bench.repo, "branch", "santiago")
-    with pytest.raises(SantiagoError, match="stands in the way") as caught:
-        bench.workspace.begin(bench.first)
-    assert (caught.value.kind, caught.value.where) == (Kind.BLOCKED, "refs/heads/santiago")
-
-
 def test_attempts_at_the_same_time_do_not_meet(bench: Bench) -> None:
     base = bench.workspace.begin(bench.first)
     commits: dict[str, str] = {}
@@ -224,25 +201,21 @@ def test_pruning_removes_refs_and_folders_but_not_the_branch(bench: Bench) -> No
     assert git(bench.repo, "rev-parse", BRANCH) == commit
 
 
-@pytest.mark.parametrize("story", ["../S1", "s1", "S1/x", "", "-S1", "S1\n", "S1..lock"])
-def test_nothing_but_a_story_id_becomes_part_of_a_path_or_ref(bench: Bench, story: str) -> None:
-    with pytest.raises(SantiagoError):
-        bench.workspace.open(story, 1, (bench.first,))
-
-
-@pytest.mark.parametrize("commit", ["HEAD", "--all", "main", "0" * 39])
-def test_nothing_but_a_full_name_is_taken_for_a_commit(bench: Bench, commit: str) -> None:
-    with pytest.raises(SantiagoError):
-        bench.workspace.open("S1", 1, (commit,))
-    with pytest.raises(SantiagoError):
-        bench.workspace.checkout(commit, "x")
+def test_nothing_but_a_story_id_becomes_part_of_a_path_and_nothing_but_a_full_name_a_commit(bench: Bench) -> None:
+    for story in ("../S1", "s1", "S1/x", "", "-S1", "S1\n", "S1..lock"):
+        with pytest.raises(SantiagoError):
+            bench.workspace.open(story, 1, (bench.first,))
+    for name in ("HEAD", "--all", "main", "0" * 39):
+        with pytest.raises(SantiagoError):
+            bench.workspace.open("S1", 1, (name,))
+        with pytest.raises(SantiagoError):
+            bench.workspace.checkout(name, "x")
 
 
 def test_a_persons_own_work_is_kept_only_when_it_is_asked_for(bench: Bench) -> None:
     bench.workspace.begin(bench.first)
     write(bench.repo, mine="by hand\n")
-    git(bench.repo, "add", "-A")
-    git(bench.repo, "commit", "-qm", "By hand")
+    commit(bench.repo, "By hand")
     taken = bench.workspace.take_over("HEAD", "By hand\n")
     assert taken is not None
     assert bench.workspace.refs() == [], "a start that dies now leaves nothing that the log does not know"

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from santiago.process.place import Ground
+from santiago.workspace.dependencies import on_path
 from santiago.workspace.preparing import MOST_KEPT, Preparing
-from tests.workspace.conftest import STAY, Bench, git
+from tests.workspace.conftest import STAY, Bench, commit
 from tests.workspace.test_caches import lay
 
 WAYS = (STAY,)
@@ -20,8 +21,7 @@ WAYS = (STAY,)
 def preparing(bench: Bench) -> Preparing:
     lay(bench.repo, "package.json", text='{"dependencies": {"a": "1"}, "scripts": {"test": "x"}}')
     lay(bench.repo, "package-lock.json", "install.sh")
-    git(bench.repo, "add", "-A")
-    git(bench.repo, "commit", "-qm", "A package")
+    commit(bench.repo, "A package")
     return Preparing(
         workspace=bench.workspace,
         ground=Ground(repo=str(bench.repo), seen_there=True),
@@ -46,32 +46,33 @@ def prepared(preparing: Preparing, commit: str, *makes: str) -> tuple[bool, dict
 
 def committed(bench: Bench, name: str, text: str) -> str:
     lay(bench.repo, name, text=text)
-    git(bench.repo, "add", "-A")
-    git(bench.repo, "commit", "-qm", "Change")
-    return bench.first
+    return commit(bench.repo, "Change")
 
 
 MADE = ("node_modules/a/index.js", "lib/vendor/x", ".venv/bin/python", "lib/__pycache__/x.pyc", "src.egg-info/PKG-INFO")
 
 
-def test_the_same_dependencies_are_installed_once(bench: Bench, preparing: Preparing) -> None:
+def test_the_same_dependencies_are_installed_once_for_the_same_commands_and_path(
+    bench: Bench, preparing: Preparing
+) -> None:
+    elsewhere = replace(preparing, ground=Ground(repo=str(bench.repo)))
+    for _ in range(2):
+        assert prepared(elsewhere, bench.first, *MADE) == (True, {}), "each checkout has a path of its own"
     ran, first = prepared(preparing, bench.first, *MADE)
     assert ran
     assert sorted(first) == [".venv", "lib/vendor", "node_modules", "src.egg-info"]
     assert Path(first["node_modules"], "a/index.js").read_text() == "x\n"
     assert prepared(preparing, bench.first) == (False, first)
     assert prepared(replace(preparing, workspace=bench.again()), bench.first) == (False, first)
+    assert prepared(replace(preparing, setup=("npm ci",)), bench.first, *MADE)[0]
 
 
-@pytest.mark.parametrize("other", ["generated/code.py", "a", "target/x", ".env.local", "nested/.hidden"])
-def test_a_set_up_that_makes_or_changes_anything_else_runs_every_time(
-    bench: Bench, preparing: Preparing, other: str
+def test_a_set_up_that_makes_or_changes_anything_else_or_nothing_runs_every_time(
+    bench: Bench, preparing: Preparing
 ) -> None:
-    for _ in range(2):
-        assert prepared(preparing, bench.first, "node_modules/a/index.js", other) == (True, {})
-
-
-def test_a_set_up_that_leaves_nothing_runs_every_time(bench: Bench, preparing: Preparing) -> None:
+    for other in ("generated/code.py", "a", "target/x", ".env.local", "nested/.hidden"):
+        for _ in range(2):
+            assert prepared(preparing, bench.first, "node_modules/a/index.js", other) == (True, {})
     assert [prepared(preparing, bench.first)[0] for _ in range(2)] == [True, True]
 
 
@@ -94,17 +95,6 @@ def test_it_runs_again_where_other_packages_are_asked_for(bench: Bench, preparin
     text, again = CHANGES[change]
     prepared(preparing, bench.first, *MADE)
     assert prepared(preparing, committed(bench, change.strip(), text), *MADE)[0] is again
-
-
-def test_other_commands_install_for_themselves(bench: Bench, preparing: Preparing) -> None:
-    prepared(preparing, bench.first, *MADE)
-    assert prepared(replace(preparing, setup=("npm ci",)), bench.first, *MADE)[0]
-
-
-def test_nothing_is_kept_where_a_checkout_has_another_path_each_time(bench: Bench, preparing: Preparing) -> None:
-    elsewhere = replace(preparing, ground=Ground(repo=str(bench.repo)))
-    for _ in range(2):
-        assert prepared(elsewhere, bench.first, *MADE) == (True, {})
 
 
 def test_a_set_up_that_lacks_the_repositorys_dependencies_gets_them(bench: Bench, preparing: Preparing) -> None:
@@ -135,3 +125,58 @@ def test_work_that_asks_for_packages_which_nobody_installs_is_told(bench: Bench,
     assert bare.lacking(base, harmless) == ""
     assert "package.json asks for other packages" in bare.lacking(base, asking)
     assert preparing.lacking(base, asking) == ""
+
+
+# Which folders of the repository a checkout gets although git ignores them
+
+NAMES = (".venv", "venv", "node_modules", "vendor")
+
+
+def found(bench: Bench, *names: str) -> list[str]:
+    return [one.name for one in bench.workspace.dependencies(names or NAMES)]
+
+
+def rules(bench: Bench, text: str) -> None:
+    (bench.repo / ".gitignore").write_text(text)
+    commit(bench.repo, "Rules")
+
+
+def test_folders_that_git_ignores_are_found_also_further_down_and_what_a_build_made_never(bench: Bench) -> None:
+    rules(bench, "vendor/\ntarget/\nbuild/\ndist/\n")
+    lay(bench.repo, ".venv/pyvenv.cfg", "vendor/x", "node_modules/x", "lib/node_modules/x", "lib/untracked/vendor/x")
+    assert found(bench) == [".venv", "node_modules", "vendor", "lib/node_modules"]
+    assert found(bench, "lib/node_modules", "../repo/vendor", "/vendor") == ["lib/node_modules"]
+    lay(bench.repo, "env/.gitignore", text="*\n")
+    assert found(bench, "env") == ["env"], "it ignores itself"
+    builds = ("target", "build", "dist", "lib/build")
+    lay(bench.repo, *(f"{name}/x" for name in builds))
+    assert found(bench, *builds) == []
+
+
+def test_what_is_tracked_or_only_uncommitted_is_no_dependency(bench: Bench) -> None:
+    lay(bench.repo, "vendor/x")
+    commit(bench.repo, "Our own vendor")
+    lay(bench.repo, "lib/vendor/x")
+    assert found(bench) == []
+
+
+def test_a_link_to_an_environment_is_followed_and_one_in_use_is_known_by_the_search_path(
+    bench: Bench, tmp_path: Path
+) -> None:
+    lay(tmp_path, "envs/one/pyvenv.cfg")
+    (bench.repo / ".venv").symlink_to(tmp_path / "envs/one")
+    (link,) = bench.workspace.dependencies(NAMES)
+    assert (link.name, link.source) == (".venv", str(tmp_path / "envs/one"))
+    lay(bench.repo, "env/pyvenv.cfg", "env/bin/x", "tools/bin/x")
+    path = f"{bench.repo}/env/bin:/usr/bin:{bench.repo}/tools/bin:{bench.repo}"
+    assert on_path(bench.repo, path) == ["env"]
+
+
+def test_no_snapshot_takes_what_was_provided(bench: Bench) -> None:
+    rules(bench, "")
+    lay(bench.repo, "deps/.gitignore", text="*\n")
+    assert found(bench, "deps") == ["deps"]
+    folder = bench.opened()
+    lay(folder, "deps/new", "work")
+    snapshot = bench.taken()
+    assert [change.path for change in snapshot.changes] == ["work"]

@@ -75,11 +75,12 @@ def test_odd_characters_in_a_path_are_taken_as_they_are(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == [place.name], "nothing landed beside it"
 
 
-def test_a_detached_head_is_no_branch_and_no_obstacle(bench: Bench) -> None:
-    git(bench.repo, "checkout", "-q", "--detach")
-    done = cycle(bench.repo, bench.scratch)
+def test_a_detached_head_is_no_branch_and_a_repository_keeps_its_longer_hashes(tmp_path: Path) -> None:
+    repo = make_repo(tmp_path / "repo", "--object-format=sha256")
+    git(repo, "checkout", "-q", "--detach")
+    done = cycle(repo, tmp_path / "scratch")
     assert done.integrated == STORIES
-    assert done.workspace.inspect().branch is None
+    assert (done.workspace.inspect().branch, done.workspace.inspect().object_format) == (None, "sha256")
 
 
 def test_from_a_linked_worktree_the_stories_go_to_the_common_repository(bench: Bench, tmp_path: Path) -> None:
@@ -89,12 +90,6 @@ def test_from_a_linked_worktree_the_stories_go_to_the_common_repository(bench: B
     facts = done.workspace.inspect()
     assert (facts.common, facts.root, facts.branch) == (bench.repo / ".git", tmp_path / "linked", "side")
     assert git(bench.repo, "for-each-ref", "--format=%(refname)", "refs/santiago") != ""
-
-
-def test_a_repository_keeps_its_longer_hashes(tmp_path: Path) -> None:
-    done = cycle(make_repo(tmp_path / "repo", "--object-format=sha256"), tmp_path / "scratch")
-    assert done.integrated == STORIES
-    assert done.workspace.inspect().object_format == "sha256"
 
 
 def test_a_shallow_clone_is_enough_and_stays_shallow(bench: Bench, tmp_path: Path) -> None:
@@ -138,15 +133,8 @@ def test_variables_of_a_surrounding_git_command_mean_nothing(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Santiago may be started from a hook, which has these set."""
-    for name in (
-        "GIT_DIR",
-        "GIT_WORK_TREE",
-        "GIT_INDEX_FILE",
-        "GIT_OBJECT_DIRECTORY",
-        "GIT_NAMESPACE",
-        "GIT_CONFIG_PARAMETERS",
-    ):
-        monkeypatch.setenv(name, str(tmp_path / "elsewhere"))
+    for name in ["DIR", "WORK_TREE", "INDEX_FILE", "OBJECT_DIRECTORY", "NAMESPACE", "CONFIG_PARAMETERS"]:
+        monkeypatch.setenv(f"GIT_{name}", str(tmp_path / "elsewhere"))
     done = cycle(bench.repo, bench.scratch)
     assert done.integrated == STORIES
     assert done.workspace.inspect().common == bench.repo / ".git"
@@ -162,34 +150,22 @@ def test_commits_carry_the_users_name(bench: Bench) -> None:
     write(folder, new="n")
     snapshot = workspace.snapshot("S1", 1, "x")
     assert snapshot is not None
-    assert (
-        git(bench.repo, "log", "-1", "--format=%an <%ae> %cn", snapshot.commit)
-        == 'Zoë "Z" \\ Doe <z@example.org> Zoë "Z" \\ Doe'
-    )
+    who = git(bench.repo, "log", "-1", "--format=%an <%ae> %cn", snapshot.commit)
+    assert who == 'Zoë "Z" \\ Doe <z@example.org> Zoë "Z" \\ Doe'
 
 
-def test_no_repository_is_refused(tmp_path: Path) -> None:
-    assert "git init" in refusal(tmp_path, tmp_path / "scratch").hint
-    assert refusal(tmp_path / "missing", tmp_path / "scratch").kind is Kind.INPUT
-
-
-def test_a_bare_repository_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_repository_or_a_bare_or_empty_one_is_refused_with_the_remedy(bench: Bench, tmp_path: Path) -> None:
+    assert "git init" in refusal(tmp_path, bench.scratch).hint
+    assert refusal(tmp_path / "missing", bench.scratch).kind is Kind.INPUT
     git(tmp_path, "init", "-q", "--bare", "bare")
-    assert "bare" in refusal(tmp_path / "bare", tmp_path / "scratch").message
-
-
-def test_a_repository_without_commits_is_refused(tmp_path: Path) -> None:
+    assert "bare" in refusal(tmp_path / "bare", bench.scratch).message
     git(tmp_path, "init", "-q", "empty")
-    error = refusal(tmp_path / "empty", tmp_path / "scratch")
+    error = refusal(tmp_path / "empty", bench.scratch)
     assert (error.message, error.kind) == ("there is no commit yet", Kind.INPUT)
     assert "git commit" in error.hint
-
-
-def test_a_branch_that_a_power_cut_emptied_is_no_empty_repository(bench: Bench) -> None:
-    (bench.repo / ".git" / "refs" / "heads" / "main").write_bytes(b"")
+    (bench.repo / ".git" / "refs" / "heads" / "main").write_bytes(b"")  # a power cut did; it is not empty
     error = refusal(bench.repo, bench.scratch)
-    assert error.kind is Kind.BLOCKED
-    assert "reflog" in error.hint
+    assert (error.kind, "reflog" in error.hint) == (Kind.BLOCKED, True)
 
 
 def test_a_missing_object_is_named_and_not_papered_over(bench: Bench) -> None:

@@ -36,23 +36,22 @@ def asked(session: Session, question: bytes, last: bytes) -> bytes:
     return b"".join(said)
 
 
-def test_one_process_answers_question_after_question_and_ends_with_the_session(session: Session) -> None:
+def test_one_process_answers_question_after_question_is_started_anew_if_killed_and_ends_with_the_session(
+    session: Session,
+) -> None:
     assert asked(session, b"one\n", b"one\n") == b"one\n"
     process = session._process
     assert process is not None
     assert asked(session, b"two\nthree\n", b"three\n") == b"two\nthree\n"
     assert session._process is process
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert asked(session, b"four\n", b"four\n") == b"four\n"
+    session.ask(b"five\nsix\n", b"six\n", lambda _: False)
+    assert asked(session, b"seven\n", b"seven\n") == b"seven\n", "what was left of an answer is not the next one"
+    process = session._process
     session.close()
     assert process.returncode is not None
-
-
-def test_a_process_that_was_killed_meanwhile_is_started_anew(session: Session) -> None:
-    asked(session, b"one\n", b"one\n")
-    assert session._process is not None
-    os.kill(session._process.pid, signal.SIGKILL)
-    session._process.wait()
-    assert asked(session, b"two\n", b"two\n") == b"two\n"
-    session.close()
 
 
 def test_a_process_that_ends_in_the_middle_is_an_error_and_the_next_question_has_a_new_one(tmp_path: Path) -> None:
@@ -64,19 +63,12 @@ def test_a_process_that_ends_in_the_middle_is_an_error_and_the_next_question_has
     session.close()
 
 
-def test_what_is_left_of_an_answer_that_was_enough_is_not_taken_for_the_next_one(session: Session) -> None:
-    session.ask(b"one\ntwo\n", b"two\n", lambda _: False)
-    assert asked(session, b"three\n", b"three\n") == b"three\n"
-    session.close()
-
-
 def test_no_path_can_look_like_the_end_of_a_comparison(bench: Bench) -> None:
     """Proof, not promise: whatever an agent calls its files, all of them are listed and sealed ones are seen."""
-    folder = Path(bench.workspace.open("S1", 1, (bench.first,)).folder)
+    folder = bench.opened()
     odd = f"0\n{'0' * 32}\n{bench.first} {bench.first}\n"
     write(folder, **{odd: "x", "zz": "z\n"})
-    taken = bench.workspace.snapshot("S1", 1, "x\n")
-    assert taken is not None
+    taken = bench.taken()
     assert [change.path for change in taken.changes] == [odd, "zz"]
     assert "+z\n" in taken.patch
 

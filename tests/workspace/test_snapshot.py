@@ -18,45 +18,31 @@ from hypothesis import strategies as st
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.workspace.changes import MOST_PATCH, Changes
 from tests.util.each import each
-from tests.workspace.conftest import STAY, Bench, git, make_repo, write
+from tests.workspace.conftest import ENV, STAY, Bench, commit, git, make_repo, write
 
 if TYPE_CHECKING:
-    from santiago.contract.ports.workspace import Snapshot
+    pass
 
 WAYS = (STAY,)
 
 
-def take(bench: Bench, story: str = "S1") -> Snapshot:
-    found = bench.workspace.snapshot(story, 1, "S1: work\n")
-    assert found is not None
-    return found
-
-
-def opened(bench: Bench, story: str = "S1") -> Path:
-    return Path(bench.workspace.open(story, 1, (bench.first,)).folder)
-
-
-def test_a_folder_holds_exactly_the_base_and_git_calls_it_clean(bench: Bench) -> None:
-    folder = opened(bench)
+def test_a_folder_holds_exactly_the_base_and_untouched_it_is_no_change(bench: Bench) -> None:
+    folder = bench.opened()
     assert sorted(entry.name for entry in folder.iterdir()) == [".git", ".gitignore", "a", "b", "lib"]
     assert git(folder, "status", "--porcelain") == ""
     assert git(folder, "rev-parse", "--abbrev-ref", "HEAD") == "santiago/S1-1"
     assert git(folder, "log", "--format=%s") == "Start"
-
-
-def test_an_untouched_folder_is_no_change(bench: Bench) -> None:
-    folder = opened(bench)
     write(folder, **{"noise.log": "ignored"})
     assert bench.workspace.snapshot("S1", 1, "x") is None
     assert bench.workspace.refs() == []
 
 
 def test_new_changed_deleted_and_executable_files_are_listed_and_kept(bench: Bench) -> None:
-    folder = opened(bench)
+    folder = bench.opened()
     write(folder, a="ONE\n", new="n\n", **{"x.log": "ignored"})
     (folder / "b").unlink()
     (folder / "lib" / "c").chmod(0o755)
-    snapshot = take(bench)
+    snapshot = bench.taken()
     assert {(change.status, change.path, change.old_mode, change.new_mode) for change in snapshot.changes} == {
         ("M", "a", "100644", "100644"), ("D", "b", "100644", "000000"),
         ("M", "lib/c", "100644", "100755"), ("A", "new", "000000", "100644"),
@@ -71,119 +57,86 @@ def test_new_changed_deleted_and_executable_files_are_listed_and_kept(bench: Ben
     assert git(bench.repo, "status", "--porcelain") == "", "the user's own files are not touched"
 
 
-def _commit(folder: Path) -> None:
+DEEDS = {
+    "a commit": "git add -A; git commit -qm mine",
+    "a commit rewritten": "git add -A; git commit -q --amend -m rewritten",
+    "another root": "git checkout -q --orphan other; git add -A; git commit -qm x; git branch -D santiago/S1-1",
+    "no repository": "rm -rf .git",
+    "a repository elsewhere": "rm -rf .git; echo 'gitdir: /nonexistent' >.git",
+    "a link": "rm -rf .git; ln -s /etc .git",
+    "its own repository": "rm -rf .git; git init -q",
+    "a clean-up": "git add -A; git commit -qm x; git reflog expire --expire=now --all; git gc -q --prune=now",
+    "staged": "git add new",
+    "an index that says that a file never changes": "git update-index --assume-unchanged a",
+}
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+def test_whatever_an_agent_does_with_its_history_the_files_count(bench: Bench, deed: str) -> None:
+    folder = bench.opened()
     write(folder, new="n")
-    git(folder, "add", "-A")
-    git(folder, "commit", "-qm", "mine")
-
-
-def _amend(folder: Path) -> None:
-    write(folder, new="n")
-    git(folder, "add", "-A")
-    git(folder, "commit", "-q", "--amend", "-m", "rewritten")
-
-
-def _new_root(folder: Path) -> None:
-    git(folder, "checkout", "-q", "--orphan", "other")
-    write(folder, new="n")
-    git(folder, "add", "-A")
-    git(folder, "commit", "-qm", "no parent")
-    git(folder, "branch", "-D", "santiago/S1-1")
-
-
-def _no_git(folder: Path) -> None:
-    write(folder, new="n")
-    shutil.rmtree(folder / ".git")
-
-
-def _git_elsewhere(folder: Path) -> None:
-    _no_git(folder)
-    write(folder, **{".git": "gitdir: /nonexistent\n"})
-
-
-def _git_is_link(folder: Path) -> None:
-    _no_git(folder)
-    (folder / ".git").symlink_to("/etc")
-
-
-def _own_repository(folder: Path) -> None:
-    _no_git(folder)
-    git(folder, "init", "-q")
-
-
-def _gc(folder: Path) -> None:
-    _commit(folder)
-    git(folder, "reflog", "expire", "--expire=now", "--all")
-    git(folder, "gc", "-q", "--prune=now")
-
-
-def _staged_only(folder: Path) -> None:
-    write(folder, new="n")
-    git(folder, "add", "new")
-
-
-def _flags(folder: Path) -> None:
-    """An agent's index may say that a file never changes; santiago's own does not."""
-    git(folder, "update-index", "--assume-unchanged", "a")
-    write(folder, new="n")
-
-
-@pytest.mark.parametrize(
-    "deed",
-    [_commit, _amend, _new_root, _no_git, _git_elsewhere, _git_is_link, _own_repository, _gc, _staged_only, _flags],
-)
-def test_whatever_an_agent_does_with_its_history_the_files_count(bench: Bench, deed: object) -> None:
-    folder = opened(bench)
-    assert callable(deed)
-    deed(folder)
+    subprocess.run(["sh", "-ec", DEEDS[deed]], cwd=folder, env=ENV, check=True)
     write(folder, a="changed\n")
-    snapshot = take(bench)
+    snapshot = bench.taken()
     assert {change.path for change in snapshot.changes} == {"a", "new"}
     assert git(bench.repo, "rev-parse", f"{snapshot.commit}^") == bench.first
     assert git(bench.repo, "fsck", "--strict", "--connectivity-only", snapshot.commit) == ""
 
 
-def test_a_change_that_leaves_size_and_time_alone_is_seen(bench: Bench) -> None:
-    folder = opened(bench)
+def test_a_change_that_leaves_size_and_time_alone_is_seen_and_a_damaged_index_costs_no_file(bench: Bench) -> None:
+    folder = bench.opened()
     before = (folder / "b").stat()
     write(folder, b="B\n")
     os.utime(folder / "b", ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert [change.path for change in take(bench).changes] == ["b"]
+    assert [change.path for change in bench.taken().changes] == ["b"]
+    write(bench.opened("S2"), new="n")
+    (bench.scratch / "r1" / "own" / "S2-1" / "index").write_bytes(b"DIRC" + b"\xff" * 100)
+    assert [change.path for change in bench.taken("S2").changes] == ["new"]
 
 
 @pytest.mark.parametrize("commits", [True, False], ids=["with commits", "without a commit"])
 def test_a_repository_inside_keeps_its_files(bench: Bench, commits: bool) -> None:
-    folder = opened(bench)
+    folder = bench.opened()
     inner = folder / "vendor" / "inner"
     inner.mkdir(parents=True)
     git(inner, "init", "-q")
     write(inner, file="kept\n")
     if commits:
-        git(inner, "add", "-A")
-        git(inner, "commit", "-qm", "inner")
+        commit(inner, "inner")
     write(inner, later="kept too\n")
-    snapshot = take(bench)
+    snapshot = bench.taken()
     assert {(change.path, change.new_mode) for change in snapshot.changes} == {
         ("vendor/inner/file", "100644"), ("vendor/inner/later", "100644"),
     }  # fmt: skip
 
 
-def test_a_file_that_poses_as_a_repository_inside_hides_nothing(bench: Bench) -> None:
-    folder = opened(bench)
+def test_files_that_pose_as_a_repository_and_odd_attributes_or_rules_hide_nothing_that_counts(bench: Bench) -> None:
+    folder = bench.opened()
     (folder / "inner").mkdir()
     write(folder / "inner", **{".git": "gitdir: /nonexistent\n", "file": "kept\n"})
-    assert [change.path for change in take(bench).changes] == ["inner/file"]
+    assert [change.path for change in bench.taken().changes] == ["inner/file"]
+
+    write(bench.opened("S2"), **{".gitattributes": "*.u working-tree-encoding=UTF-16\n", "x.u": "odd", "new": "n"})
+    snapshot = bench.taken("S2")
+    assert {change.path for change in snapshot.changes} == {".gitattributes", "x.u", "new"}
+    assert bench.text(snapshot.commit, "x.u") == "odd"
+
+    write(bench.opened("S3"), **{".gitattributes": "* text=auto\n", "dos.txt": "one\r\ntwo\r\n"})
+    assert git(bench.repo, "cat-file", "-s", f"{bench.taken('S3').commit}:dos.txt") == "8"
+
+    write(bench.opened("S4"), a="changed\n", hidden="h", **{".gitignore": "*\n"})
+    assert {change.path for change in bench.taken("S4").changes} == {"a", ".gitignore"}
 
 
 def test_links_are_kept_as_links_and_not_followed(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "outside").mkdir()
     write(tmp_path / "outside", secret="s3cret")
-    folder = opened(bench)
+    folder = bench.opened()
     (folder / "to_file").symlink_to("/etc/passwd")
     (folder / "to_folder").symlink_to(tmp_path / "outside")
     shutil.rmtree(folder / "lib")
     (folder / "lib").symlink_to(tmp_path / "outside")
-    snapshot = take(bench)
+    snapshot = bench.taken()
     assert {(change.path, change.new_mode) for change in snapshot.changes} == {
         ("to_file", "120000"), ("to_folder", "120000"), ("lib", "120000"), ("lib/c", "000000"),
     }  # fmt: skip
@@ -192,67 +145,54 @@ def test_links_are_kept_as_links_and_not_followed(bench: Bench, tmp_path: Path) 
 
 
 def test_strange_names_come_back_as_they_were(bench: Bench) -> None:
-    names = [
-        "n" * 255,
-        "naïve ☃.txt",
-        "two\nlines",
-        "tab\there",
-        '"quoted"',
-        " leading",
-        "-rf",
-        "a\\b",
-        ":(top)x",
-        "*",
-        "🦊" * 60,
-    ]
-    folder = opened(bench)
+    names = ["naïve ☃.txt", "two\nlines", "tab\there", '"quoted"', " leading", "-rf", "a\\b", ":(top)x", "*"]
+    names += ["n" * 255, "🦊" * 60]
+    folder = bench.opened()
     for name in names:
         (folder / name).write_text(name, encoding="utf-8")
     (folder / os.fsdecode(b"not-utf8-\xff")).write_text("x", encoding="utf-8")
-    snapshot = take(bench)
+    snapshot = bench.taken()
     assert {change.path for change in snapshot.changes} == {*names, "not-utf8-\\xff"}
     clean = Path(bench.workspace.checkout(snapshot.commit, "S1-1"))
     assert all((clean / name).read_text(encoding="utf-8") == name for name in names)
 
 
-def test_a_very_deep_folder_does_not_stop_a_snapshot_or_its_removal(bench: Bench) -> None:
-    folder = opened(bench)
+@pytest.mark.parametrize(("depth", "lengths"), [(40, [1]), (20, [20, 100, 250])])
+def test_files_beyond_the_longest_path_are_named_and_stop_neither_a_snapshot_nor_its_removal(
+    bench: Bench, depth: int, lengths: list[int]
+) -> None:
+    folder = bench.opened()
     write(folder, new="n")
-    script = "import os\nfor _ in range(40): os.mkdir('d' * 200); os.chdir('d' * 200)\nopen('f', 'w').close()"
+    deep = f"for _ in range({depth}): os.mkdir('d' * 200); os.chdir('d' * 200)"
+    script = f"import os\n{deep}\nfor n in {lengths}: open('f' * n, 'w').close()"
     subprocess.run([sys.executable, "-c", script], cwd=folder, check=True)
-    snapshot = take(bench)
-    assert {change.path for change in snapshot.changes} == {"new"}
-    (lost,) = snapshot.left_out
-    assert "ddd" in lost
-    bench.workspace.close("S1", 1)
-    assert not folder.exists()
-
-
-def test_a_file_just_beyond_the_longest_path_is_named_and_stops_nothing(bench: Bench) -> None:
-    folder = opened(bench)
-    write(folder, new="n")
-    script = (
-        "import os\nfor _ in range(20): os.mkdir('d' * 200); os.chdir('d' * 200)\n"
-        "for n in (20, 100, 250): open('f' * n, 'w').close()"
-    )
-    subprocess.run([sys.executable, "-c", script], cwd=folder, check=True)
-    snapshot = take(bench)
+    snapshot = bench.taken()
     assert "new" in {change.path for change in snapshot.changes}
-    assert snapshot.left_out
-    assert len(snapshot.left_out) + len(snapshot.changes) <= 4
+    assert "ddd" in snapshot.left_out[0]
+    assert len(snapshot.left_out) + len(snapshot.changes) <= 1 + len(lengths)
     bench.workspace.close("S1", 1)
     assert not folder.exists()
 
 
-def test_only_what_git_cannot_take_is_a_snapshot_without_a_change(bench: Bench) -> None:
-    write(opened(bench), **{".GIT": "not a name that git takes"})
-    snapshot = take(bench)
+def test_what_git_cannot_take_is_named_and_the_rest_is_kept(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = bench.opened()
+    write(folder, **{".GIT": "not a name that git takes"})
+    snapshot = bench.taken()
     assert snapshot.changes == ()
     assert [".GIT" in line for line in snapshot.left_out] == [True], "two complaints of one file are one"
+    monkeypatch.chdir(folder)  # a socket's address is short: it cannot name a folder that lies deep
+    write(folder, new="n")
+    (folder / "b").unlink()
+    os.mkfifo(folder / "b")
+    with socket.socket(socket.AF_UNIX) as ear:
+        ear.bind("socket")
+        snapshot = bench.taken()
+    assert "new" in {change.path for change in snapshot.changes}
+    assert any(".GIT" in line for line in snapshot.left_out)
 
 
 def test_a_folder_is_whole_until_the_machine_starts_anew(bench: Bench) -> None:
-    folder = opened(bench)
+    folder = bench.opened()
     later = bench.again()
     assert later.whole("S1", 1)
     assert not later.whole("S1", 2)
@@ -265,69 +205,32 @@ def test_a_folder_is_whole_until_the_machine_starts_anew(bench: Bench) -> None:
     assert not later.whole("S1", 1)
 
 
-def test_what_git_cannot_take_is_named_and_the_rest_is_kept(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = opened(bench)
-    monkeypatch.chdir(folder)  # a socket's address is short: it cannot name a folder that lies deep
-    write(folder, new="n", **{".GIT": "not a name that git takes"})
-    (folder / "b").unlink()
-    os.mkfifo(folder / "b")
-    with socket.socket(socket.AF_UNIX) as ear:
-        ear.bind("socket")
-        snapshot = take(bench)
-    assert "new" in {change.path for change in snapshot.changes}
-    assert any(".GIT" in line for line in snapshot.left_out)
-
-
-def test_attributes_that_cannot_be_obeyed_lose_nothing(bench: Bench) -> None:
-    folder = opened(bench)
-    write(folder, **{".gitattributes": "*.u working-tree-encoding=UTF-16\n", "x.u": "odd", "new": "n"})
-    snapshot = take(bench)
-    assert {change.path for change in snapshot.changes} == {".gitattributes", "x.u", "new"}
-    assert bench.text(snapshot.commit, "x.u") == "odd"
-
-
-def test_line_ends_follow_the_attributes_of_the_tree(bench: Bench) -> None:
-    folder = opened(bench)
-    (folder / ".gitattributes").write_bytes(b"* text=auto\n")
-    (folder / "dos.txt").write_bytes(b"one\r\ntwo\r\n")
-    assert git(bench.repo, "cat-file", "-s", f"{take(bench).commit}:dos.txt") == "8"
-
-
-def test_ignore_rules_of_the_agent_hide_new_files_but_no_tracked_one(bench: Bench) -> None:
-    folder = opened(bench)
-    write(folder, a="changed\n", hidden="h", **{".gitignore": "*\n"})
-    assert {change.path for change in take(bench).changes} == {"a", ".gitignore"}
-
-
 def test_the_users_own_ignore_rules_hold(bench: Bench, tmp_path: Path) -> None:
     (bench.repo / ".git" / "info").mkdir()
     (bench.repo / ".git" / "info" / "exclude").write_text("scrap", encoding="utf-8")
     (tmp_path / "ignored").write_text("*.swp", encoding="utf-8")
     (tmp_path / "gitconfig").write_text("[core]\n\texcludesFile = ~/ignored\n", encoding="utf-8")
     bench.workspace = bench.again()  # the rules are read when santiago starts
-    folder = opened(bench)
+    folder = bench.opened()
     write(folder, scrap="x", kept="x", **{"a.swp": "x"})
-    assert {change.path for change in take(bench).changes} == {"kept"}
+    assert {change.path for change in bench.taken().changes} == {"kept"}
 
 
-def test_a_deleted_folder_or_a_link_in_its_place_is_nothing_left(bench: Bench) -> None:
-    folder = opened(bench)
-    shutil.rmtree(folder)
-    assert bench.workspace.snapshot("S1", 1, "x") is None
-    folder.symlink_to("/etc")
-    assert bench.workspace.snapshot("S1", 1, "x") is None
-    bench.workspace.close("S1", 1)
-    assert not folder.is_symlink()
-    assert Path("/etc/passwd").exists()
-
-
-def test_an_emptied_folder_is_the_deletion_of_everything(bench: Bench) -> None:
-    folder = opened(bench)
+def test_an_emptied_folder_is_the_deletion_of_everything_and_none_or_a_link_is_nothing_left(bench: Bench) -> None:
+    folder = bench.opened()
     for entry in folder.iterdir():
         shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-    snapshot = take(bench)
+    snapshot = bench.taken()
     assert {change.status for change in snapshot.changes} == {"D"}
     assert bench.tree(snapshot.commit) == []
+    folder = bench.opened("S2")
+    shutil.rmtree(folder)
+    assert bench.workspace.snapshot("S2", 1, "x") is None
+    folder.symlink_to("/etc")
+    assert bench.workspace.snapshot("S2", 1, "x") is None
+    bench.workspace.close("S2", 1)
+    assert not folder.is_symlink()
+    assert Path("/etc/passwd").exists()
 
 
 @each("files", ["0", "444"])
@@ -367,10 +270,10 @@ def _obey_rights() -> None:
 
 
 def test_a_patch_is_cut_but_the_list_of_changes_is_whole(bench: Bench) -> None:
-    folder = opened(bench)
+    folder = bench.opened()
     write(folder, **{f"f{number}": "x\n" * 200_000 for number in range(10)})
     (folder / "binary").write_bytes(bytes(range(256)) * 1000)
-    snapshot = take(bench)
+    snapshot = bench.taken()
     assert len(snapshot.changes) == 11
     assert 1024 * 1024 <= len(snapshot.patch) < 1024 * 1024 + 100
     assert "not shown" in snapshot.patch[-60:]
@@ -385,31 +288,22 @@ def test_a_patch_without_end_is_not_read_to_its_end() -> None:
     assert [change.path for change in changes.listed] == ["new"]
 
 
-def test_a_second_snapshot_of_an_attempt_never_drops_the_first(bench: Bench) -> None:
-    folder = opened(bench)
-    write(folder, new="1")
-    first = take(bench)
-    assert take(bench).commit == first.commit
-    write(folder, new="2")
-    second = take(bench)
-    assert second.ref == "refs/santiago/r1/S1/1-2"
-    git(bench.repo, "gc", "-q", "--prune=now")
-    assert bench.workspace.reachable(first.commit)
-    assert bench.workspace.reachable(second.commit)
-
-
-def test_no_attempt_is_lost_to_garbage_collection(bench: Bench) -> None:
+def test_no_attempt_and_no_second_snapshot_of_one_is_lost_to_garbage_collection(bench: Bench) -> None:
     first, second = bench.work("S1", new="1"), bench.work("S2", new="2")
+    assert bench.taken("S2").commit == second
+    write(bench.scratch / "r1" / "work" / "S2-1", new="3")
+    later = bench.taken("S2")
+    assert later.ref == "refs/santiago/r1/S2/1-2"
     base = bench.workspace.open("S3", 1, (bench.first, bench.work("S4", other="x"), first)).base
     git(bench.repo, "reflog", "expire", "--expire=now", "--all")
     git(bench.repo, "gc", "-q", "--prune=now")
-    assert all(bench.workspace.reachable(commit) for commit in (first, second, base))
+    assert all(bench.workspace.reachable(commit) for commit in (first, second, later.commit, base))
     assert git(bench.repo, "fsck", "--connectivity-only") == ""
-    assert [(ref.story, ref.attempt) for ref in bench.workspace.refs()] == [("S1", 1), ("S2", 1), ("S4", 1)]
+    assert {(ref.story, ref.attempt) for ref in bench.workspace.refs()} == {("S1", 1), ("S2", 1), ("S4", 1)}
 
 
 def test_after_a_crash_the_leftover_folder_is_kept_once(bench: Bench) -> None:
-    folder = opened(bench)
+    folder = bench.opened()
     write(folder, new="n")
     later = bench.again()
     kept = later.restore("S1", 1)
@@ -433,7 +327,7 @@ def test_what_a_crash_left_is_compared_with_all_that_it_was_begun_on(bench: Benc
 @pytest.mark.parametrize("damage", [b"", b"\0" * 300, None], ids=["emptied", "zeros", "missing"])
 def test_a_restore_needs_none_of_the_notes_that_a_power_cut_may_take(bench: Bench, damage: bytes | None) -> None:
     bench.workspace.begin(bench.first)
-    write(opened(bench), new="n")
+    write(bench.opened(), new="n")
     own = bench.scratch / "r1" / "own" / "S1-1"
     for name in ("index", "base"):
         (own / name).unlink() if damage is None else (own / name).write_bytes(damage)
@@ -443,15 +337,9 @@ def test_a_restore_needs_none_of_the_notes_that_a_power_cut_may_take(bench: Benc
     assert git(bench.repo, "diff", "--name-only", bench.first, kept.commit) == "new"
 
 
-def test_a_damaged_index_costs_time_but_no_file(bench: Bench) -> None:
-    write(opened(bench), new="n")
-    (bench.scratch / "r1" / "own" / "S1-1" / "index").write_bytes(b"DIRC" + b"\xff" * 100)
-    assert [change.path for change in take(bench).changes] == ["new"]
-
-
 @pytest.mark.parametrize("place", ["the own store", "the repository"])
 def test_a_full_disk_is_an_error_and_no_smaller_snapshot(bench: Bench, place: str) -> None:
-    folder = opened(bench)
+    folder = bench.opened()
     write(folder, new="n", other="o")
     # A file where a folder of objects belongs: writing fails there as it does on a full disk.
     if place == "the repository":

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.workspace.unfinished import MOST_BYTES
-from santiago.workspace.workspace import GitWorkspace
 from tests.workspace.conftest import ALONE, git, write
 
 if TYPE_CHECKING:
@@ -16,8 +15,10 @@ if TYPE_CHECKING:
 WAYS = (ALONE,)
 
 
-def test_changed_new_and_deleted_files_are_seen_and_neither_ignored_nor_provided_ones(bench: Bench) -> None:
-    folder = Path(bench.workspace.open("S1", 1, (bench.first,)).folder)
+def test_changed_new_and_deleted_files_are_seen_neither_ignored_nor_provided_ones_and_nothing_is_written_for_others(
+    bench: Bench,
+) -> None:
+    folder = bench.opened()
     write(folder, **{".env": "secret"})
     bench.workspace.prepared("S1", 1)
     write(folder, a="ONE\n", new="n\n", **{"x.log": "ignored", "odd [name]*": "odd\n"})
@@ -25,35 +26,23 @@ def test_changed_new_and_deleted_files_are_seen_and_neither_ignored_nor_provided
     (folder / "link").symlink_to(folder / ".env")
     (folder / "inner").mkdir()
     git(folder / "inner", "init", "-q")
-    patch = _seen(bench.again())
+    before = _everything_below(bench.scratch) | _everything_below(bench.repo)
+    patch = (bench.again().so_far("S1", 1) or b"").decode()
+    assert _everything_below(bench.scratch) | _everything_below(bench.repo) == before
     for part in ("+ONE", "-five", "+++ b/new", "+n\n", "odd [name]*", "+odd", "--- a/b", "+++ /dev/null", "a/link"):
         assert part in patch
     for part in ("secret", "ignored", "inner"):
         assert part not in patch
-
-
-def test_nothing_is_written_that_anybody_else_reads(bench: Bench) -> None:
-    folder = Path(bench.workspace.open("S1", 1, (bench.first,)).folder)
-    write(folder, a="ONE\n", new="n\n")
-    before = _everything_below(bench.scratch) | _everything_below(bench.repo)
-    assert "+ONE" in _seen(bench.again())
-    assert _everything_below(bench.scratch) | _everything_below(bench.repo) == before
-    taken = bench.workspace.snapshot("S1", 1, "x")
-    assert taken is not None
-    assert sorted(change.path for change in taken.changes) == ["a", "new"]
+    assert sorted(change.path for change in bench.taken().changes) == ["a", "b", "link", "new", "odd [name]*"]
 
 
 def test_a_large_change_is_cut_and_an_attempt_that_is_gone_is_none(bench: Bench) -> None:
-    folder = Path(bench.workspace.open("S1", 1, (bench.first,)).folder)
+    folder = bench.opened()
     write(folder, large="line of a large file\n" * 100_000)
     os.mkfifo(folder / "pipe")
     (folder / "outside").symlink_to("/etc")
     assert len(bench.again().so_far("S1", 1) or b"") == MOST_BYTES
     assert bench.again().so_far("S1", 2) is None
-
-
-def _seen(workspace: GitWorkspace) -> str:
-    return (workspace.so_far("S1", 1) or b"").decode()
 
 
 def _everything_below(folder: Path) -> dict[str, bytes]:
