@@ -262,12 +262,7 @@ def test_that_nobody_can_be_told_is_said_before_the_run_and_by_the_doctor(tmp_pa
     [("exit 3", 600, "ended with exit 3"), ("sleep 3600; true", 0.5, "took longer than 0.5 s and was ended")],
 )
 def test_a_notice_that_fails_or_hangs_is_said_and_over(
-    tmp_path: Path,
-    success: Done,
-    script: str,
-    limit: float,
-    says: str,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, success: Done, script: str, limit: float, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(notice, "SECONDS", limit)
     (tmp_path / "santiago.toml").write_text(f'[notify]\ncommand = ["sh", "-c", "{script}"]\n')

@@ -124,11 +124,7 @@ def test_a_red_check_is_written_with_the_tests_that_fail(tmp_path: Path) -> None
 
 @needs_npm
 def test_packages_that_are_missing_are_installed_by_the_set_up_that_is_written(tmp_path: Path) -> None:
-    package = {
-        "name": "shop",
-        "scripts": {"test": "check-shop"},
-        "devDependencies": {"check-shop": "file:./tool"},
-    }
+    package = {"name": "shop", "scripts": {"test": "check-shop"}, "devDependencies": {"check-shop": "file:./tool"}}
     tool = {"name": "check-shop", "version": "1.0.0", "bin": "check.js"}
     check = "#!/usr/bin/env node\nprocess.exit(require(process.cwd() + '/shop.js') === 3 ? 0 : 1)\n"
     files = {"package.json": json.dumps(package), "shop.js": "module.exports = 3\n", ".gitignore": "node_modules\n"}

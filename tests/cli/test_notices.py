@@ -124,11 +124,7 @@ def test_an_address_where_nobody_listens_is_said_without_what_it_keeps_secret(su
 
 @pytest.mark.parametrize(
     ("answers", "tries", "why"),
-    [
-        ((503, 503), 3, ""),
-        ((503, 503, 503), 3, "answered 503"),
-        ((404,), 1, "answered 404"),
-    ],
+    [((503, 503), 3, ""), ((503, 503, 503), 3, "answered 503"), ((404,), 1, "answered 404")],
 )
 def test_only_a_fault_of_the_other_side_is_tried_again_and_twice_at_most(
     answers: tuple[int, ...], tries: int, why: str, monkeypatch: pytest.MonkeyPatch

@@ -45,10 +45,7 @@ def test_a_check_of_every_story_may_name_the_story(tmp_path: Path) -> None:
     words = ("run", "prd.md", "--agent", "sh -c true", "--sandbox", "off", "--verify", "pytest tests/test_{id}.py")
     told = inside(*words, "--dry-run", "--json", cwd=repo, env=greeter.place(repo))
     rows = {row["id"]: row["checks"] for row in json.loads(told.stdout)["stories"]}
-    assert rows == {
-        "S1": ["grep a a.txt", "pytest tests/test_us_01.py"],
-        "S2": ["pytest tests/test_us_02.py"],
-    }
+    assert rows == {"S1": ["grep a a.txt", "pytest tests/test_us_01.py"], "S2": ["pytest tests/test_us_02.py"]}
 
 
 def test_a_person_leaves_out_single_commands_and_the_run_keeps_to_that(tmp_path: Path) -> None:

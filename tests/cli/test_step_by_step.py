@@ -203,9 +203,7 @@ def test_line_44_every_state_and_every_arrow_as_a_person_types_it(repo: Path) ->
     assert audited.returncode == 0, audited.stdout + audited.stderr
 
 
-def test_lines_19_and_38_an_answer_or_a_change_from_elsewhere_closes_the_question_at_the_terminal(
-    asked: Path,
-) -> None:
+def test_lines_19_and_38_an_answer_or_a_change_from_elsewhere_closes_the_question_at_the_terminal(asked: Path) -> None:
     person = sits(asked)
     person.sees("\n> ")
     # line 81: who comes second is told how to answer all the same
@@ -227,9 +225,7 @@ def test_lines_19_and_38_an_answer_or_a_change_from_elsewhere_closes_the_questio
     assert person.leaves() == 0
 
 
-def test_a_person_who_takes_a_year_costs_no_minutes_and_one_whose_input_ends_is_told_how_to_answer(
-    asked: Path,
-) -> None:
+def test_a_person_who_takes_a_year_costs_no_minutes_and_one_whose_input_ends_is_told_how_to_answer(asked: Path) -> None:
     person = sits(asked)
     person.sees("stop      pause")
     deadline = time.monotonic() + 60
