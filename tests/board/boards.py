@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from santiago.board.opening import open_board
 from santiago.board.rules import Move
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from santiago.contract.board import Card, Queue
+from santiago.contract.board import Card, Queue
 
 
 class Desk:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Self
+import subprocess
+from pathlib import Path
+from typing import Any, Self
 
 from santiago.app.board.routing import Consents, route
 from santiago.app.loading import Run, load
 from santiago.board.opening import Opened, open_board
+from santiago.contract.board import Card, Happening
 from tests.cli import greeter
 from tests.cli.inside import Told, inside
 from tests.cli.santiago import santiago
-
-if TYPE_CHECKING:
-    import subprocess
-    from pathlib import Path
-
-    from santiago.contract.board import Card, Happening
 
 SETTINGS = '[agent]\nmode = "scripted"\nplaybook = "playbook.yaml"\n[policy]\nsandbox = "off"\n'
 ONE = """\

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from santiago.board.records import Reading
 from santiago.contract.board import CLAIMED_FROM, QUEUES, BoardEvent, Card, evolve
 from tests.board import table
-
-if TYPE_CHECKING:
-    from santiago.board.records import Reading
 
 
 def wrong(at: Reading) -> list[str]:

@@ -5,25 +5,21 @@ from __future__ import annotations
 import asyncio
 import re
 import tempfile
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unittest.mock import patch
 
+from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
+from santiago.board.opening import Opened
 from santiago.tui.app import SantiagoApp
 from santiago.tui.board import BoardScreen, Column
 from santiago.tui.pane import Pane
 from tests.board.boards import Desk
 from tests.board.cards import NOW, blocked, card, spent
 from tests.tui.driving import press, shown, until
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from textual.pilot import Pilot
-
-    from santiago.board.opening import Opened
 
 HERE = Path(__file__).parent / "pictures"
 TICKS = 1_000_000

@@ -7,8 +7,8 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import click
 import pytest
@@ -22,17 +22,12 @@ from santiago.report.board import board_data
 from santiago.tui.app import SantiagoApp
 from santiago.tui.board import BoardScreen, Column
 from santiago.tui.board_keys import BOARD
+from santiago.tui.keys import Key
 from tests.board import desk as shells
 from tests.board.boards import Desk, desk
 from tests.board.cards import NOW, blocked, card, spent
-from tests.board.screens import HERE, PICTURES, TICKS, drawn, filled, look
+from tests.board.screens import HERE, PICTURES, TICKS, Person, drawn, filled, look
 from tests.tui.driving import program
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from santiago.tui.keys import Key
-    from tests.board.screens import Person
 
 __all__ = ["desk"]
 

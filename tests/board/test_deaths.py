@@ -8,8 +8,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -18,9 +19,6 @@ from santiago.contract.errors import SantiagoError
 from tests.board.project import lines, opened, project, ticket
 from tests.crash import sick, tracing
 from tests.crash.world import ROOT, memory_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ALL = ["nowhere", "developer-todo", "planner-review", "done"]
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from santiago.board import gate
-from santiago.board.opening import open_board
+from santiago.board.opening import Opened, open_board
 from santiago.board.rules import Move
 from santiago.contract.board import PLANNERS, BoardEvent, Card
 from santiago.contract.errors import Kind
 from tests.board.project import project, ticket
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from santiago.board.opening import Opened
 
 COMMIT = "c" * 40
 TABLE = "task_no\ttitle\tkind\tstatus\n1\tx\tverify\tPASS\n"

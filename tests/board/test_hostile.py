@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from errno import ENOSPC
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -18,15 +18,12 @@ from santiago.board.opening import open_board
 from santiago.board.projections import Projections
 from santiago.board.rules import Move, refuse_text
 from santiago.cli.queue import enqueue
-from santiago.contract.board import QUEUES
+from santiago.contract.board import QUEUES, Card
 from santiago.contract.errors import Kind, SantiagoError
 from tests.board import desk as shells
 from tests.board.boards import Desk, desk
 from tests.board.cards import card
 from tests.cli import greeter
-
-if TYPE_CHECKING:
-    from santiago.contract.board import Card
 
 __all__ = ["desk"]
 

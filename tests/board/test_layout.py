@@ -6,8 +6,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,9 +18,6 @@ from santiago.util import mounts
 from tests.board.project import opened, project, queue, ticket, tree
 from tests.cli import greeter
 from tests.cli.inside import inside
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def test_the_root_is_below_sigee_where_that_stands_and_is_chosen_once(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,19 +12,13 @@ from santiago.app.board import reviewing
 from santiago.app.board.loop import Loop
 from santiago.app.board.working import Means, leave_out
 from santiago.board.gate import Missing
-from santiago.contract.board import BoardEvent
+from santiago.contract.board import BoardEvent, Card
 from santiago.contract.events import EventKind
 from santiago.contract.phases import StoryPhase
 from santiago.contract.reasons import Reason
 from tests.board.desk import CONSENTS, HELLO, ONE, Desk
 from tests.board.kept import Kept
 from tests.cli import greeter
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from santiago.contract.board import Card
-
 
 pytestmark = pytest.mark.xdist_group("board-loop")  # its worlds are made once
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,13 +12,8 @@ from santiago.board import rendering
 from santiago.board.leaks import leaks
 from santiago.board.next_prompt import Product, loop_lines, prompt_lines, target_of, user_text
 from santiago.board.verdict import judge
+from santiago.contract.board import Card
 from tests.board.cards import blocked, card, spent
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from santiago.contract.board import Card
 
 ASKING = blocked("AB-1", title="Which payment service", note="needs_user_confirmation")
 ORDER: list[tuple[list[Card], int, tuple[str, str]]] = [

@@ -6,15 +6,12 @@ opens no gate, evidence that is not there is refused, and the loop's work is jud
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.board.desk import Desk
 from tests.cli import greeter
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PLANNER = ("--actor", "tech-planner")
 

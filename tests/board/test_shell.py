@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from santiago.contract.board import BoardEvent
 from tests.board.desk import Desk
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CHECK = ("--verify", "grep hello hello.txt")
 

@@ -5,23 +5,19 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import pytest
 
 from santiago.app.board import working
 from santiago.app.board.only_loop import only_loop
 from santiago.app.board.routing import route
 from santiago.app.board.working import Means, work_on
+from santiago.app.start.request import Request
 from santiago.board.rules import Move
 from santiago.contract.events import EventKind
 from tests.board.desk import CONSENTS, HELLO, Desk
 from tests.cli import greeter
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
-
-    from santiago.app.start.request import Request
 
 SLOW = HELLO.replace("    - write", "    - seconds: 1\n      write")
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from santiago.board.telling import verdict_of
 from santiago.board.verdict import ACTIONABLE, accumulated, is_for_user, judge
+from santiago.contract.board import Card
 from tests.board.boards import Desk, desk
 from tests.board.cards import blocked, card, spent
-
-if TYPE_CHECKING:
-    from santiago.contract.board import Card
 
 __all__ = ["desk"]
 

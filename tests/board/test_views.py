@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
+import click
 import pytest
 
 from santiago.app.board.questions import questions_of
@@ -14,16 +14,11 @@ from santiago.board import archive, telling, weekly
 from santiago.cli.archive import command as archive_command
 from santiago.cli.main import main
 from santiago.cli.queue_views import COMMANDS
-from santiago.contract.board import BoardEvent
+from santiago.contract.board import BoardEvent, Card
 from santiago.contract.errors import Kind, SantiagoError
 from tests.board.boards import Desk, desk
 from tests.board.cards import NOW, blocked, card, spent
 from tests.tui.made import asking_run
-
-if TYPE_CHECKING:
-    import click
-
-    from santiago.contract.board import Card
 
 __all__ = ["desk"]
 

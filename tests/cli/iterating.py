@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.cli import greeter
 from tests.cli.greeter import git
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FIRST = """\
 # PRD: Greeter

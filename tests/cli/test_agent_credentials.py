@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from santiago.process import sandbox
 from santiago.process.credentials import secrets_of
 from tests.cli import fakes, greeter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 OPAQUE = "ya29.a0-opaque_VALUE/that+nobody=knows"
 OTHER = "1//0g-another-that-renews-it"

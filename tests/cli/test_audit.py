@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -16,9 +16,7 @@ from santiago.artifacts.reader import read_log
 from santiago.cli.main import main
 from santiago.contract.events import Event, EventKind
 from tests.cli import greeter
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import Done
+from tests.cli.conftest import Done
 
 
 class Copy:

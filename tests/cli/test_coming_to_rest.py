@@ -10,22 +10,19 @@ import subprocess
 import sys
 import termios
 import time
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from santiago.app import notice
 from santiago.app.loading import load
 from santiago.process.sandbox import detect
+from tests.cli.conftest import Done
 from tests.cli.greeter import PRD, committed, git, looks, make, out_dir, place, says
 from tests.cli.santiago import trusted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from tests.cli.conftest import Done
 
 WORDS = """\
 # PRD: Words

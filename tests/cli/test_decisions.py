@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from santiago.app.loading import load
 from tests.cli import greeter
+from tests.cli.conftest import Done
 from tests.cli.greeter import git, looks, says
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Done
 
 pytestmark = pytest.mark.xdist_group("decisions")
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.cli import greeter
 from tests.cli.inside import inside
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SHOP = "def price():\n    return 3\n"
 GREEN = "python3 -c 'import shop; assert shop.price() == 3'"

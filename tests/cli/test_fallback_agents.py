@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,9 +12,6 @@ from santiago.app.start.lineup import named
 from santiago.contract.policy import Agent
 from tests.cli import greeter
 from tests.cli.fakes import PRD, Place
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SIGNED_OUT = {"type": "result", "is_error": True, "result": "Invalid API key · Please run /login"}
 LIMITED = {"type": "result", "is_error": True, "result": "API Error: rate limited, try again in 3 days"}

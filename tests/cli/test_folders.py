@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.cli.inside import inside
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TASKS = "# Tasks\n\n## Phase 1: Setup\n\n- [ ] T001 Make the model in src/model.py\n- [ ] T002 Test the model\n"
 SPEC = "# Spec\n\n### User Story 1 - Sign in (Priority: P1)\n\n1. **Given** a user, **When** they sign in, **Then** they see it\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,10 +12,6 @@ from tests.cli import greeter
 from tests.cli.greeter import git, looks, says
 from tests.cli.iterating import FIRST, PLAY_ON, SECOND, begun, make, newest, run, runs, write
 from tests.cli.typing_person import Person
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 pytestmark = pytest.mark.xdist_group("iterating")
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.cli import greeter
 from tests.cli.inside import inside
 from tests.cli.santiago import santiago
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LIMITS = ("--max-attempts", "1", "--max-cost", "2.5", "--max-tokens", "900000", "--timeout", "45")
 

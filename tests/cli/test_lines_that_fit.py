@@ -8,7 +8,7 @@ import re
 import shlex
 import threading
 from contextlib import chdir, redirect_stdout, suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 from unittest.mock import patch
 
 import pytest
@@ -19,13 +19,9 @@ from santiago.cli.main import main
 from santiago.cli.view.text import broken, rows_that_fit
 from santiago.util.text import width
 from tests.cli import greeter
+from tests.cli.conftest import Done
 from tests.cli.inside import inside
 from tests.cli.santiago import trusted
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Done
 
 COLUMNS = st.integers(20, 120)
 _words = st.lists(st.text("abc-_/.:…é환불", min_size=1, max_size=14), min_size=1, max_size=40)

@@ -10,7 +10,7 @@ import sys
 import threading
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from unittest.mock import patch
 
 import pytest
@@ -24,16 +24,13 @@ from santiago.cli.view.checking import BASE, Checks
 from santiago.cli.view.lines import Line
 from santiago.cli.view.live import Live, is_wanted, page
 from santiago.cli.view.table import Table
-from santiago.contract.events import EventKind
+from santiago.contract.events import Event, EventKind
 from santiago.contract.phases import RunPhase
 from santiago.contract.state import Question, RunState
 from santiago.util.text import width
 from tests.cli import greeter
+from tests.cli.conftest import Done
 from tests.cli.santiago import trusted
-
-if TYPE_CHECKING:
-    from santiago.contract.events import Event
-    from tests.cli.conftest import Done
 
 
 class Terminal:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -23,11 +23,9 @@ from santiago.cli.main import main
 from santiago.contract.errors import SantiagoError
 from santiago.report.evidence import AttemptEvidence, stats_of
 from tests.cli import greeter
+from tests.cli.conftest import Done
 from tests.cli.inside import inside
 from tests.cli.santiago import santiago, trusted
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import Done
 
 
 class Seen(NamedTuple):

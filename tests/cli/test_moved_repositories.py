@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
-from typing import TYPE_CHECKING
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from tests.cli import greeter
 from tests.cli.inside import Told, inside
 from tests.cli.santiago import santiago
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Callable
-    from pathlib import Path
 
 pytestmark = pytest.mark.xdist_group("moved repositories")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -15,12 +15,8 @@ from santiago.contract.events import Context, EventKind
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import ExitCode
 from tests.cli import greeter
+from tests.cli.conftest import Done
 from tests.cli.inside import inside
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Done
 
 UNKNOWN: Context = {"reason": "agent_on_strike"}
 

@@ -5,23 +5,20 @@ from __future__ import annotations
 import json
 import socket
 import threading
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from santiago.app import notice, webhook
 from santiago.app.loading import load
+from tests.cli.conftest import Done
 from tests.cli.greeter import GOOD, carry_out, make, out_dir, place
 from tests.cli.inside import inside
 from tests.cli.santiago import santiago
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.cli.conftest import Done
 
 KEYS = {"run_id", "event", "text", "question", "answer_command"}
 ASKS = GOOD.replace(

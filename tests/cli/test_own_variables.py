@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.cli.greeter import committed, out_dir, place
 from tests.cli.santiago import santiago
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PRD = """\
 # PRD: Notes

@@ -8,16 +8,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.cli import greeter
+from tests.cli.conftest import Done
 from tests.cli.inside import inside
 from tests.cli.santiago import santiago
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import Done
 
 PRD = "# PRD: Shop\n\n### R1: A cart\n\n- [ ] it holds things\n\n### R2: A till\n\nDepends on: R1\n\n- [ ] it takes money\n"
 

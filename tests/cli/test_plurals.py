@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.cli import greeter
 from tests.cli.fakes import PRD
 from tests.cli.inside import inside
 from tests.transcripts.playing import transcripts
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NOUNS = r"stories|attempts|units|criteria|headings|requirements|boxes|commands|checks|records|tasks|chunks|files|tests"
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from santiago.contract import codec
 from tests.cli import greeter
 from tests.cli.inside import Told, inside
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Data = dict[str, Any]
 

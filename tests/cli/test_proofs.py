@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
 from tests.cli.greeter import committed, looks, out_dir, says
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from subprocess import CompletedProcess
 
 PRD = "# PRD: Greeter\n\n### R1: A greeting\n\n**Files:** `greet.sh`\n\n- [ ] it greets\n"
 GREET = "printf '#!/bin/sh\\necho hello\\n' > greet.sh; chmod +x greet.sh"

@@ -6,18 +6,16 @@ import json
 import re
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from santiago.cli.commands import COMMANDS
 from santiago.cli.main import main
 from tests.cli import greeter
+from tests.cli.conftest import Done
 from tests.cli.greeter import looks, says
 from tests.cli.inside import inside
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import Done
 
 pytestmark = pytest.mark.xdist_group("reaching")
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.cli import greeter
+from tests.cli.conftest import Done
 from tests.cli.greeter import looks
 from tests.cli.inside import inside
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Done
 
 BARE = "# PRD\n\n### R1: Something\n\n- [ ] it is there\n\n### R2: More\n\n- [ ] it is there, too\n"
 

@@ -8,16 +8,13 @@ import shutil
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from tests.cli import fakes
 from tests.cli.santiago import trusted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(
     shutil.which("tmux") is None, reason="needs tmux, a terminal that breaks its lines anew"

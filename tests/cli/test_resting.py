@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -27,9 +27,6 @@ from tests.cli.inside import inside
 from tests.cli.santiago import santiago
 from tests.cli.words import UNFENCED, WRITES, run
 from tests.transcripts import recording
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +11,6 @@ from santiago.artifacts import registry
 from santiago.cli.plan import job_from_document
 from tests.cli import greeter, iterating
 from tests.cli.greeter import looks, says
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ONE = ("--only", "S2")
 

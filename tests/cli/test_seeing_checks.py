@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from santiago.app.scripts import scripts
 from tests.cli import greeter
@@ -12,9 +12,6 @@ from tests.cli.santiago import santiago
 from tests.cli.typing_person import Person
 from tests.transcripts import recording
 from tests.transcripts.playing import typed
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BARE = "# PRD\n\n### US-01: One\n\n- [ ] a\n\n**Verification:** `grep a a.txt`\n\n### US-02: Two\n\n- [ ] b\n"
 

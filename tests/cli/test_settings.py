@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.cli import greeter
 from tests.cli.inside import inside
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

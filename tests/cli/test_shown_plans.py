@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.cli import greeter
 from tests.cli.fakes import PRD
 from tests.cli.santiago import santiago
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 AGENT = """\
 if [ "$SANTIAGO_ATTEMPT" = 1 ]; then

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.cli import greeter
 from tests.cli.inside import inside
 from tests.cli.santiago import santiago
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WORDS = ("run", "prd.md", "--agent", "sh -c true", "--verify", "test -s a", "--sandbox", "off")
 

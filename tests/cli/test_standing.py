@@ -8,18 +8,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from santiago.process import landlock, sandbox
 from tests.cli.inside import inside
 from tests.process.test_sandbox import KINDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 EVERYWHERE = [
     *KINDS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
@@ -15,9 +15,6 @@ from santiago.report import step_summary
 from tests.cli import greeter
 from tests.transcripts import recording
 from tests.transcripts.playing import typed
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HOSTILE = "Say `x` | y | <img src=a onerror=b> [link](http://a.example) *a* @ann $$1$$ www.a.example \\"
 

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jsonschema_rs
 
 from santiago.contract.fold import Fold
 from santiago.contract.phases import ENDED
-from santiago.contract.state import initial
+from santiago.contract.state import RunState, initial
 from santiago.executor.schedule import followed
 from santiago.report.tasks import tasks, update_plan
+from tests.cli.conftest import Done
 from tests.cli.greeter import place
 from tests.cli.inside import inside
 from tests.executor.simulation import SimulatedPerformer, Simulation, plan_of, random_plan, story
 from tests.executor.test_gates import Person, splitting, stepwise
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from santiago.contract.state import RunState
-    from tests.cli.conftest import Done
 
 TEXT = {"type": "string", "minLength": 1, "pattern": r"^[^\u0000-\u001f\u202a-\u202e]+$"}
 STATUS = {"enum": ["pending", "in_progress", "completed"]}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -19,10 +20,6 @@ from santiago.util.clock import moment, time_of_day, zone
 from tests.cli import greeter
 from tests.transcripts import recording
 from tests.transcripts.playing import typed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 def history(*told: tuple[int, EventKind, Context]) -> History:

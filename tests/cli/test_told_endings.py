@@ -10,8 +10,8 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -25,9 +25,6 @@ from tests.cli.santiago import santiago
 from tests.cli.words import WRITES, run
 from tests.transcripts import recording
 from tests.transcripts.playing import typed
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_where_the_run_s_attempts_are_used_up_the_suggestion_can_be_pasted_and_is_enough(tmp_path: Path) -> None:

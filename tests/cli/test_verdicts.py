@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,11 +15,6 @@ from santiago.judge.naming import junit
 from tests.cli import greeter
 from tests.cli.greeter import looks, out_dir, place, says
 from tests.cli.santiago import santiago
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Mapping
-    from pathlib import Path
 
 PRD = "# PRD: Numbers\n\n### R1: Add numbers\n\n{files}\n- [ ] add returns the sum\n"
 SOURCE = "def add(a, b):\n    return a + b\n\n\ndef twice(a):\n    return 2 * a\n"

@@ -5,19 +5,16 @@ from __future__ import annotations
 import json
 import shutil
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from santiago.artifacts.lock import Lock
 from tests.cli import greeter
+from tests.cli.conftest import Done
 from tests.cli.inside import Told, inside
 from tests.cli.santiago import santiago
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Done
 
 pytestmark = pytest.mark.xdist_group("which run")
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.cli import greeter
 from tests.cli.fakes import PRD
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SETTINGS = '[agent]\nmode = "scripted"\nplaybook = "playbook.yaml"\n[policy]\nsandbox = "off"\n'
 PLAYBOOK = 'stories: {R1: [{write: {hello.txt: "hello\\n"}}]}\n'

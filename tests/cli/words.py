@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import subprocess
+from pathlib import Path
 
 from tests.cli.greeter import committed, place
 from tests.cli.santiago import santiago
-
-if TYPE_CHECKING:
-    import subprocess
-    from pathlib import Path
 
 PRD = """\
 # PRD: Words

@@ -7,15 +7,18 @@ import atexit
 import os
 import shutil
 import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack, asynccontextmanager
 from functools import cache
 from pathlib import Path
 from time import monotonic, sleep
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 from unittest.mock import patch
 
+import pytest
 from textual._compositor import Compositor
+from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
@@ -23,18 +26,11 @@ from santiago.app import detached
 from santiago.tui.app import SantiagoApp
 from santiago.tui.listing import Listing
 from santiago.tui.pane import Pane
+from santiago.tui.review import ReviewScreen
 from santiago.tui.rows import Rows
 from santiago.tui.watch import WatchScreen
 from tests import forked
 from tests.cli import greeter
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-
-    import pytest
-    from textual.app import App
-
-    from santiago.tui.review import ReviewScreen
 
 PATIENCE_S = 120
 """Seconds before a test gives up what it waits for."""

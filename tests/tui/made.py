@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
 
 from santiago.artifacts.frame import GENESIS, encode
 from santiago.artifacts.names import INPUT, LOG, PLAN
 from santiago.contract import codec
-from santiago.contract.events import Event, EventKind
+from santiago.contract.events import Context, Event, EventKind
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.policy import Limits, RunInput
 from santiago.contract.units import Usd
 from santiago.planner.compile import compile_plan
 from santiago.planner.source import Source
 from tests.cli.fakes import plans, uses
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from santiago.contract.events import Context
 
 K, P = EventKind, StoryPhase
 RUN = "r_20261115_0117"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any, cast
 
 from santiago.artifacts.frame import GENESIS, encode
 from santiago.artifacts.names import INPUT, LOG
 from santiago.artifacts.session_files import ASKED
 from santiago.contract import codec
-from santiago.contract.events import Event, EventKind
+from santiago.contract.events import Context, Event, EventKind
 from santiago.contract.phases import SessionPhase
 from santiago.contract.policy import Agent, RunInput
 from santiago.contract.session import Drafter, SessionInput
@@ -17,11 +18,6 @@ from santiago.planner.compile import compile_plan
 from santiago.planner.source import Source
 from tests.cli import greeter
 from tests.tui.made import CHUNKS, COMMIT, document
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from santiago.contract.events import Context
 
 K, P = EventKind, SessionPhase
 SESSION = "p_20261115_011702"

@@ -5,16 +5,12 @@ from __future__ import annotations
 import contextlib
 import re
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from tests.tui.driving import browse
+from tests.tui.driving import Browser, browse
 from tests.tui.made import NOW, Made, asking_run, failed_run, running_run
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.tui.driving import Browser
 
 HERE = Path(__file__).parent / "pictures"
 DOCS = Path(__file__).parents[2] / "docs" / "images"

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tests.cli import greeter
 from tests.tui.made_session import NOW, MadeSession, drafting, reviewed
 from tests.tui.pictures import DOCS, HERE, HOLDER, LARGE, SMALL, without_fonts
-from tests.tui.reviewing import review
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.tui.reviewing import Reader
+from tests.tui.reviewing import Reader, review
 
 
 class Picture(NamedTuple):

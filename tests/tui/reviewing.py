@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, cast
 
 from textual.widgets import Static
 
@@ -12,10 +14,6 @@ from santiago.tui.pane import Pane
 from santiago.tui.review import ReviewScreen
 from tests.cli.santiago import santiago
 from tests.tui.driving import Person, drive
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
 
 AGENT = """\
 import json, os, pathlib, sys, time

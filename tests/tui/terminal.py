@@ -8,10 +8,7 @@ import select
 import subprocess
 import sys
 import termios
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 SECONDS = 60
 """How long something is waited for that must come."""

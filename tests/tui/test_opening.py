@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import termios
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -17,9 +17,6 @@ from santiago.tui.watch import WatchScreen
 from tests.tui.made import failed_run
 from tests.tui.made_session import reviewed
 from tests.tui.terminal import Terminal
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_the_chunks_are_painted_before_the_plan_is_read(tmp_path: Path) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,13 +17,7 @@ from santiago.contract.phases import RunPhase
 from santiago.report.evidence import AttemptEvidence
 from tests.cli import greeter, stepwise, words
 from tests.cli.inside import inside
-from tests.tui.driving import browse, program, stand_in, waited
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.tui.driving import Browser
+from tests.tui.driving import Browser, browse, program, stand_in, waited
 
 WAITS = 'while [ ! -e "{}" ]; do sleep 0.05; done\n' + words.WRITES
 """An agent that goes on when somebody lets it."""

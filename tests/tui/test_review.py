@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from textual.widgets import Input
 
@@ -15,12 +15,7 @@ from santiago.tui.dialogs import Reading
 from tests.tui.driving import resized
 from tests.tui.made import CHUNKS, document
 from tests.tui.made_session import NOW, SAID, MadeSession, drafting, large, reviewed
-from tests.tui.reviewing import review
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.tui.reviewing import Reader
+from tests.tui.reviewing import Reader, review
 
 EVIL = "\x1b]8;;http://evil\x07click\x1b]8;;\x07 \u202egnp.exe\x1b[31m red [bold]not markup[/bold]"
 SHOWN = "click gnp.exe red [bold]not markup[/bold]"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +11,6 @@ from santiago.contract.views import screen
 from santiago.report.following_session import FollowingSession
 from santiago.report.review import screen_of
 from tests.tui.made_session import reviewed
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SCREENS = {
     SessionPhase.DRAFTING: "PLANNING_ACTIVE",

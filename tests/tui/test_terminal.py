@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import termios
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +15,6 @@ from tests.cli.inside import inside
 from tests.tui.made import failed_run
 from tests.tui.made_session import reviewed
 from tests.tui.terminal import Terminal
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAINTED, AT_ONCE = b"selection >", b"\x1b[?1049h"
 REVIEWED = b"Continue planning"

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from santiago.board.governance.hierarchy import TRUTH
 from santiago.board.governance.scenarios import BUNDLES, CATALOGUE, ENDING
 from tests.workspace.conftest import git
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _HEAD = 'version: 1\nrevision: 4\nupdated_at: "2026-01-31T12:00:00Z"\nowner: "planner"\n'
 _FILES = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +11,6 @@ from santiago.board.governance.running import Request, selected
 from santiago.board.governance.scenarios import CATALOGUE
 from santiago.board.root import find
 from tests.board.governance.product import BYE, HELLO, write, write_scenario
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ROOT = ".sigee/.runtime"
 COPY = f"{ROOT}/dag/scenarios/hello.scenario.yml"

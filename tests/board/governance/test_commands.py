@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from santiago.board.governance.hierarchy import TRUTH
 from tests.board.governance.product import BYE, HELLO, commit, write, write_scenario
 from tests.cli.inside import inside
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OVERRIDE = """\
 version: 1

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import pytest
 
 from santiago.app.board.routing import route
 from santiago.app.board.working import Means, work_on
@@ -11,11 +13,6 @@ from santiago.board.governance.scenarios import CATALOGUE, ENDING
 from santiago.contract.board import BoardEvent
 from tests.board.desk import CONSENTS, HELLO, ONE, Desk
 from tests.board.governance.product import commit, govern, scenario, write_scenario
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
 
 BOTH = {"id": "both", "capability": "CAP-BYE", "layer": "system"}
 

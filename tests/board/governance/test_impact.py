@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +12,6 @@ from santiago.board.governance.scenarios import CATALOGUE
 from santiago.contract.errors import SantiagoError
 from tests.board.governance.product import BYE, HELLO, commit, override, write, write_scenario, write_truth
 from tests.workspace.conftest import git
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def apart(project: Path) -> str:

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from santiago.board.governance import benches, running, scenarios
 from santiago.board.governance.running import Request
+from santiago.board.governance.summary import Ended
 from santiago.board.root import find
 from santiago.contract.errors import SantiagoError
 from santiago.process.fence import Sandbox
 from santiago.process.server import ProcessServer
 from tests.board.governance.product import HELLO, commit, write, write_scenario
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from santiago.board.governance.summary import Ended
-
-    Run = Callable[..., Ended]
+Run = Callable[..., Ended]
 
 ROOT = ".sigee/.runtime"
 

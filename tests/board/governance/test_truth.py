@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +11,6 @@ from santiago.board.governance.hierarchy import TRUTH
 from santiago.board.governance.scenarios import CATALOGUE
 from santiago.board.governance.starters import seed
 from tests.board.governance.product import BYE, override, write, write_scenario, write_truth
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def told(project: Path, *, strict: bool = True) -> list[str]:
