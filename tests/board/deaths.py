@@ -184,9 +184,6 @@ def working(folder: Path) -> None:
     work(folder, Attached().lift)
 
 
-# Ways to die
-
-
 def at_calls(ground: Ground, library: str, step: int) -> Swept:
     """Die at every `step`-th system call of the commands."""
     trace = ctypes.CDLL(library).trace_until

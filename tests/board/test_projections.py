@@ -199,9 +199,6 @@ def test_an_archive_of_an_older_month_keeps_its_file(folder: Path) -> None:
     assert [row[0] for row in lines(path)] == ["id"]
 
 
-# Edits by other programs
-
-
 def test_an_edit_is_said_and_never_overwritten_and_kept_beside_when_it_is_discarded(folder: Path) -> None:
     """board line 14: by any command, also by one that changes the same queue; `queue sync --discard-edits` lets it go."""
     with opened(folder) as board:

@@ -138,9 +138,6 @@ def _unset() -> dict[str, str]:
     return {name: "" for name in os.environ if name.startswith(families)}
 
 
-# Lines as Claude Code prints them
-
-
 def begins(session: str = "5e55-10") -> Step:
     return {"print": {"type": "system", "subtype": "init", "session_id": session}}
 

@@ -112,9 +112,6 @@ def test_a_log_that_is_not_there_or_begins_anew_is_no_trouble(tmp_path: Path) ->
     assert (activity.look().now(), activity.reading.tools) == ("Read b", 1)
 
 
-# In words
-
-
 def _doing(folder: Path, agent: str, content: bytes) -> Doing:
     (folder / "attempts" / "S1" / "1").mkdir(parents=True)
     (folder / "attempts" / "S1" / "1" / "agent.log").write_bytes(content)
@@ -185,9 +182,6 @@ def test_the_heartbeat_says_what_the_agent_does_and_what_is_waited_for(tmp_path:
     assert line is not None
     assert line.text.startswith("waits for the rate limit of claude: ")
     assert line.text.endswith("until 2999-01-01 14:05:00 UTC")
-
-
-# Tokens and money
 
 
 @pytest.mark.parametrize(

@@ -71,9 +71,6 @@ def init(repo: Path, *words: str, env: dict[str, str] | None = None) -> Told:
     return done
 
 
-# What runs is written
-
-
 def test_a_check_that_runs_on_the_last_commit_is_written_and_said_to_have_run(tmp_path: Path) -> None:
     repo = committed(tmp_path, {"shop.py": SHOP, "test_shop.py": WITH_UNITTEST})
     (repo / "shop.py").write_text("broken(\n")
@@ -223,9 +220,6 @@ def test_where_there_are_no_tests_yet_the_usual_runner_is_written(
     assert "there are no tests yet: each story brings its own" in done.stdout
 
 
-# What does not is not
-
-
 def test_what_could_not_be_made_to_run_is_told_in_the_file_and_not_set(tmp_path: Path) -> None:
     repo = committed(tmp_path, {"justfile": "test:\n  no-such-prog\n"})
     done = init(repo, env={"PATH": "/usr/bin:/bin"})
@@ -264,9 +258,6 @@ def test_without_trying_the_file_says_that_nobody_has_seen_it_run(tmp_path: Path
     done = init(repo, "--no-try", env={"PATH": "/usr/bin:/bin"})
     assert (done.stderr, written(repo)["verification"]["story_commands"]) == ("", ["just test"])
     assert "# They have not been run yet (`santiago init --no-try`)" in (repo / "santiago.toml").read_text()
-
-
-# Places where nothing can be tried
 
 
 def test_without_a_commit_the_remedy_is_said_and_only_an_empty_repository_is_set_up(tmp_path: Path) -> None:

@@ -107,9 +107,6 @@ def test_a_dry_run_and_a_plan_tell_done_stories_from_those_that_would_run(merged
     assert first not in (newest(merged) / "plan.json").read_text()
 
 
-# A run that is not finished
-
-
 @pytest.fixture(scope="module")
 def half(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository whose first run is through with one story of two."""
@@ -157,9 +154,6 @@ def test_a_run_that_cannot_go_on_names_the_way_to_start_afresh(tmp_path: Path) -
     shown = run(repo, code=30)
     assert "--add-attempts" in shown
     assert "`santiago run PRD --new` starts afresh" in shown
-
-
-# A document that changed
 
 
 @pytest.mark.parametrize("committed", [True, False])

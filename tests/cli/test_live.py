@@ -274,9 +274,6 @@ def test_the_table_says_what_is_checked_before_any_work(success: Done) -> None:
     assert " ▶  checks what is there before any work, 2 of 3: pytest -q" in table.picture(state, 79, 24)
 
 
-# In the logs of others
-
-
 def test_github_takes_no_orders_from_what_others_print(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     for text in ("::error::x", "  ::add-mask::x", "a ##[add-path]x", "##[group]"):
@@ -296,9 +293,6 @@ def test_a_title_cannot_leave_its_annotation(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     (line,) = ci.annotation("a,b.md", 3, "x:y", "100%\n::error::z")
     assert line == "::error file=a%2Cb.md,line=3,title=x%3Ay::100%25%0A::error::z"
-
-
-# Heartbeat
 
 
 class _Story:

@@ -59,9 +59,6 @@ def _json(look: Look, done: Done, *arguments: str) -> Any:
     return json.loads(look(done, *arguments, "--json").stdout)
 
 
-# status
-
-
 def test_status_does_not_ask_again_for_work_that_was_taken_over(success: Done, tmp_path: Path) -> None:
     repo = shutil.copytree(success.repo, tmp_path / "repo")
     greeter.git(repo, "merge", "-q", f"santiago/{success.out_dir.name}")
@@ -91,9 +88,6 @@ def test_status_of_a_run_that_nobody_works_on_any_more_says_interrupted(
 
 def test_status_finds_a_run_by_its_id(look: Look, success: Done) -> None:
     assert _json(look, success, "status", success.out_dir.name)["out_dir"] == str(success.out_dir)
-
-
-# log
 
 
 def test_the_log_as_json_is_the_log_itself(look: Look, success: Done) -> None:
@@ -173,9 +167,6 @@ def test_a_pipe_in_the_lock_s_place_keeps_nobody_from_looking(look: Look, succes
     assert (followed.returncode, "S3" in followed.stdout) == (0, True)
 
 
-# show
-
-
 def test_show_takes_the_last_attempt_and_the_documents_own_id(look: Look, success: Done) -> None:
     told = _json(look, success, "show", "R1")
     assert (told["id"], told["shown"]["number"], told["attempts"][1]["proof"]) == ("S1", 2, "proved")
@@ -215,9 +206,6 @@ def test_the_count_of_changes_is_gits_own(success: Done) -> None:
         assert [f"{one.added}\t{one.removed}\t{one.path}" for one in stats_of(patch)] == listed.splitlines()
 
 
-# clean
-
-
 def test_clean_shows_first_and_then_removes_only_what_the_branch_does_not_need(
     look: Look, success: Done, tmp_path: Path
 ) -> None:
@@ -251,9 +239,6 @@ def test_clean_keeps_refs_that_are_all_that_holds_finished_work(look: Look, succ
     greeter.git(done.repo, "branch", "-q", "-D", f"santiago/{done.out_dir.name}")
     assert "kept: its work is on no branch" in look(done, "clean", "--yes").stdout
     assert "refs/santiago/" in greeter.git(done.repo, "for-each-ref")
-
-
-# doctor
 
 
 def test_doctor_is_content_where_a_run_succeeded(look: Look, success: Done) -> None:

@@ -70,9 +70,6 @@ def test_the_doctor_does_not_tell_a_bare_repository_to_begin_another_one(tmp_pat
     assert (told["level"], "git init" in told["fix"], "lone it" in told["fix"]) == ("fail", False, True)
 
 
-# init
-
-
 def test_init_names_a_document_that_is_there_and_says_to_commit(repo: Path) -> None:
     (repo / "docs").mkdir()
     (repo / "docs" / "shop-prd.md").write_text(greeter.PRD)
@@ -96,9 +93,6 @@ def test_init_proposes_the_runner_that_finds_the_tests(repo: Path) -> None:
         (repo / "tests" / "test_shop.py").write_text(test)
         done = inside("init", "--no-try", "--force", "--json", cwd=repo)
         assert [check["test"] for check in json.loads(done.stdout)["checks"]] == [command]
-
-
-# Words
 
 
 def test_usage_errors_speak_plainly_and_an_empty_document_is_called_empty(repo: Path) -> None:

@@ -139,9 +139,6 @@ def cut_after(out_dir: Path, kind: bytes) -> None:
     (out_dir / "result.json").unlink()
 
 
-# audit
-
-
 def test_line_32_an_audit_knows_the_files_of_detailed_plans_and_finds_each_that_was_changed_or_added(
     halfway: Path, tmp_path: Path
 ) -> None:

@@ -262,9 +262,6 @@ def test_where_the_word_cannot_be_written_down_it_holds_for_this_start(clone: Cl
     assert clone.ask("run", "prd.md")[0] == 10
 
 
-# Links
-
-
 def test_a_link_where_runs_are_kept_is_refused_before_anything_is_written_through_it(
     clone: Clone, tmp_path: Path
 ) -> None:
