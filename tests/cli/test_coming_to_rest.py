@@ -19,6 +19,8 @@ import pytest
 
 from santiago.app import notice
 from santiago.app.loading import load
+from santiago.app.start.signals import heard, strays_ignored
+from santiago.executor.loop import Urgency
 from santiago.process.sandbox import detect
 from tests.cli.conftest import Done
 from tests.cli.greeter import PRD, committed, git, looks, make, out_dir, place, says
@@ -314,3 +316,24 @@ def test_a_set_up_that_breaks_before_integration_blocks_the_story_and_is_no_conf
     assert (done.returncode, second["reason"]) == (10, "verification_unrunnable"), done.stdout + done.stderr
     assert f"test ! -e {spoilt}" in done.stdout + done.stderr
     assert second["attempts"] == 1
+
+
+def test_the_first_signal_asks_for_a_stop_and_a_second_one_for_a_stop_at_once() -> None:
+    hup, term, key = signal.SIGHUP, signal.SIGTERM, signal.SIGINT
+    for sent, at_once in (
+        ([hup], False), ([hup, hup], False), ([term, hup], False), ([hup, term], True), ([term, term, hup], True),
+        ([key, key], True), ([signal.SIGQUIT], True),
+    ):  # fmt: skip
+        urgency, came = Urgency(), list[int]()
+        before = {number: signal.getsignal(number) for number in sent}
+        with heard(urgency, came):
+            for number in sent:
+                os.kill(os.getpid(), number)
+        assert (urgency.asked, urgency.at_once, urgency.signal, came) == (True, at_once, sent[0].name, sent)
+        assert {number: signal.getsignal(number) for number in sent} == before
+
+
+def test_signals_without_a_meaning_end_nothing() -> None:
+    with strays_ignored():
+        os.kill(os.getpid(), signal.SIGUSR1)
+        os.kill(os.getpid(), signal.SIGUSR2)
