@@ -14,8 +14,6 @@ from santiago.contract.board import Card, Queue
 
 
 class Desk:
-    """Somebody's hands on a board."""
-
     def __init__(self, project: Path) -> None:
         subprocess.run(["git", "init", "-q", str(project)], check=True)
         self.opened = open_board(project, {})
@@ -33,7 +31,6 @@ class Desk:
             at.set_meta("begun", at.now)
 
     def exhaust(self, name: str, queue: Queue = "developer-todo") -> None:
-        """Have a ticket fail until no attempt is left."""
         spent = False
         while not spent:
             claimed = self.board.claim(queue, "worker", "worker", name=name).card

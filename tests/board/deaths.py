@@ -74,8 +74,6 @@ def _steps(opened: Opened) -> None:
 
 
 class Ground:
-    """A folder that is put back to its beginning before each death."""
-
     def __init__(self, top: Path, begin: Callable[[Path], None] | None) -> None:
         self.folder, self.template = top / "project", top / "template"
         project(self.template)

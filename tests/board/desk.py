@@ -54,8 +54,6 @@ REQUEST = ("queue", "add", "--queue", "planner-inbox", "--id", "REQ", "--title",
 
 
 class Desk:
-    """One repository, and everything that is typed in it."""
-
     def __init__(self, folder: Path, playbook: str = HELLO, settings: str = "", *, prd: str = ONE) -> None:
         files = {"prd.md": prd, "playbook.yaml": playbook, "santiago.toml": SETTINGS + settings}
         self.repo = greeter.committed(folder / "repo", files)
@@ -69,7 +67,6 @@ class Desk:
         return inside(*words, cwd=self.repo, env=whole)
 
     def requested(self, *words: str) -> Self:
-        """Put the document into the inbox."""
         self.ok(*REQUEST, *words)
         return self
 
@@ -81,13 +78,11 @@ class Desk:
         return self
 
     def ok(self, *words: str, **env: str) -> str:
-        """Type something that must work, and return what it prints."""
         found = self.type(*words, **env)
         assert found.returncode == 0, found.stdout + found.stderr
         return found.stdout
 
     def refused(self, code: int, *words: str, **env: str) -> str:
-        """Type something that must be refused with this code, and return what is said."""
         found = self.type(*words, **env)
         assert found.returncode == code, found.stdout + found.stderr
         return found.stderr + found.stdout
@@ -99,7 +94,6 @@ class Desk:
         return self.type("loop", "--trust-commands", "--trust-project", *words, **env)
 
     def looped(self, *words: str) -> str:
-        """Have a loop come to its good end, and return what it prints."""
         return self.ok("loop", "--trust-commands", "--trust-project", *words)
 
     def add(self, name: str, queue: str = "developer-todo", *words: str) -> None:

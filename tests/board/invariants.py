@@ -8,7 +8,6 @@ from tests.board import table
 
 
 def wrong(at: Reading) -> list[str]:
-    """Return everything that is wrong with a board's tickets, in words."""
     found: dict[str, Card] = {}
     said = []
     for queue in QUEUES:

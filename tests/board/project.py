@@ -17,8 +17,6 @@ GROUP = click.Group("queue", commands=dict(COMMANDS))
 
 
 class Told(NamedTuple):
-    """What a command said, and how it ended."""
-
     code: int
     out: str
     error: str

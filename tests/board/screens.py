@@ -27,8 +27,6 @@ PICTURES = {"board-120x30.svg": ((120, 30), ("left",)), "board-60x24.svg": ((60,
 
 
 class Person:
-    """Somebody who looks at the board."""
-
     def __init__(self, app: SantiagoApp, screen: BoardScreen, pilot: Pilot[Any]) -> None:
         self.app, self.screen, self.pilot = app, screen, pilot
 
@@ -62,8 +60,6 @@ def look(
     size: tuple[int, int] = (120, 30),
     actor: str = "ann",
 ) -> None:
-    """Open the board's screen, and carry a script out."""
-
     async def carried_out() -> None:
         opened = desk.opened if isinstance(desk, Desk) else desk
         screen = BoardScreen(opened, 0, actor, lambda: NOW)
@@ -75,7 +71,6 @@ def look(
 
 
 def filled(desk: Desk) -> None:
-    """Put one of everything onto a board."""
     desk.keep(
         card("AUTH", "planner-inbox", title="Sign in everywhere", updated_at="2026-11-17T11:40:00Z"),
         card("LAB-1", "scientist-todo", title="How long may a session live?", updated_at="2026-11-17T09:00:00Z"),

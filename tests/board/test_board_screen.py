@@ -228,7 +228,6 @@ def test_what_is_no_longer_wanted_is_dropped(desk: Desk) -> None:
 
 
 def test_a_narrow_terminal_shows_one_queue_at_a_time(desk: Desk) -> None:
-    """The board in the TUI."""
     filled(desk)
 
     async def turns(person: Person) -> None:
@@ -243,7 +242,6 @@ def test_a_narrow_terminal_shows_one_queue_at_a_time(desk: Desk) -> None:
 
 
 def test_the_help_names_every_key_with_its_command(desk: Desk) -> None:
-    """The board in the TUI."""
     actions = {
         name.removeprefix("action_")
         for kind in (BoardScreen, *BoardScreen.__bases__)
@@ -261,7 +259,6 @@ def test_the_help_names_every_key_with_its_command(desk: Desk) -> None:
 
 @pytest.mark.parametrize("key", BOARD, ids=lambda key: key.shown)
 def test_the_command_of_every_key_exists_with_its_options(key: Key) -> None:
-    """The board in the TUI."""
     _, name, *words = key.command.split()
     found: click.Command | None = santiago.get_command(click.Context(santiago), name)
     if isinstance(found, click.Group):
@@ -274,7 +271,6 @@ def test_the_command_of_every_key_exists_with_its_options(key: Key) -> None:
 def test_without_a_terminal_the_board_is_a_list(
     desk: Desk, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The board without a terminal."""
     filled(desk)
     monkeypatch.setattr("santiago.report.board.ticks_of", lambda _: TICKS)
     monkeypatch.setattr("santiago.board.clock.utc", lambda: NOW)

@@ -70,5 +70,4 @@ def test_a_text_stays_on_its_line_and_closes_no_fence() -> None:
 
 @pytest.mark.parametrize("bad", ["a/", "--a", "a.", "../", "x-", "a/b.", "and \x00 ", "A-1", "src/"])
 def test_a_long_hostile_text_is_cut_to_length_first(bad: str) -> None:
-    """Everything that is read has a limit."""
     assert len(clean(bad * 100_000)) <= 2000

@@ -168,7 +168,6 @@ def ends(text: str = "Done.", tokens: int | None = 1200, cost: float | None = 0.
 
 
 def fails(text: str, status: int, code: int = 1) -> list[Step]:
-    """Return the end of a request that the service refused."""
     return [begins(), ends(text, tokens=0, cost=0, is_error=True, api_error_status=status), {"exit": code}]
 
 

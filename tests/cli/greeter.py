@@ -72,13 +72,11 @@ SLOW = GOOD.replace("    - write", "    - seconds: 0.3\n      write")
 
 
 def make(folder: Path, playbook: str = GOOD, *, limits: str = "") -> Path:
-    """Make a repository with the document and what the scripted agent plays."""
     settings = f'[agent]\nmode = "scripted"\nplaybook = "playbook.yaml"\n[policy]\nsandbox = "off"\n{limits}'
     return committed(folder, {"prd.md": PRD, "playbook.yaml": playbook, "santiago.toml": settings})
 
 
 def committed(folder: Path, files: dict[str, str]) -> Path:
-    """Make a repository of a person with a name, and these files in its first commit."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     shutil.copytree(_template(tuple(files.items())), folder, symlinks=True)
     git(folder, "update-index", "-q", "--refresh")  # a copy is another file, which git would take for changed

@@ -14,8 +14,6 @@ from tests.cli.santiago import trusted
 
 
 class Told(NamedTuple):
-    """What came of a command line."""
-
     returncode: int
     stdout: str
     stderr: str

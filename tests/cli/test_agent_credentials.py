@@ -39,7 +39,6 @@ def _files(out_dir: Path) -> Iterator[tuple[Path, bytes]]:
 
 
 def _steal(place: fakes.Place, program: Path) -> dict[str, int]:
-    """Return how much of each file the agent saw."""
     head = fakes.PROGRAM.partition("\n")[0]
     program.write_text(f"{head}\n{STEALS}{_closing()}")
     program.chmod(0o755)

@@ -119,7 +119,6 @@ def test_a_rate_limit_beyond_the_bound_rests_the_run_and_another_agent_goes_on(t
 
 
 def _codex() -> list[fakes.Step]:
-    """Return a turn in Codex' words."""
     command = {"id": "item_0", "type": "command_execution", "command": "echo hello", "status": "in_progress"}
     return [
         {"print": {"type": "thread.started", "thread_id": "th-1"}},
@@ -256,7 +255,6 @@ TWO = PRD + "\n### R2: Say bye\n\n**Files:** `bye.txt`\n\n- [ ] it says bye\n\n*
 
 
 def worker(place: Place) -> str:
-    """Any program that does all of the work."""
     program = place.folder / "worker"
     program.write_text("#!/bin/sh\n[ $SANTIAGO_STORY = S1 ] && echo hello > hello.txt || echo bye > bye.txt\n")
     program.chmod(0o755)
@@ -297,7 +295,6 @@ def test_the_next_agent_takes_over_where_one_cannot_go_on(tmp_path: Path, says: 
     ],
 )
 def test_the_next_agent_takes_over_from_any_program_whose_account_is_empty(tmp_path: Path, words: str) -> None:
-    """An agent that santiago knows nothing of: its exit code and its last words are enough."""
     place = Place(tmp_path)
     place.install("broke", [{"print": words}, {"exit": 1}])
     ran = place.run("--agent", f"{place.bin}/broke,{worker(place)}")

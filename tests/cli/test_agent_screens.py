@@ -28,7 +28,6 @@ HOSTILE = "\x1b[2J\x1b]0;owned\x07::error::x"
 
 
 def _waiting(place: fakes.Place) -> list[fakes.Step]:
-    """Return a turn that stops in the middle until the test has looked."""
     steps = [fakes.uses("Read", file_path=f"{HOSTILE}a.py") for _ in range(3)]
     todo = fakes.plans(("Look around", "completed"), ("Say hello", "in_progress"), ("Test it", "pending"))
     halt = {"write": {str(place.folder / "halfway"): ""}, "wait_for": str(place.folder / "go")}

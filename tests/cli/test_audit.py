@@ -20,8 +20,6 @@ from tests.cli.conftest import Done
 
 
 class Copy:
-    """A run and its repository, to be tampered with."""
-
     def __init__(self, repo: Path) -> None:
         self.repo = repo
         self.out_dir = greeter.out_dir(repo)
@@ -32,7 +30,6 @@ class Copy:
         return self.log.read_bytes().splitlines(keepends=True)
 
     def rewrite(self, change: Callable[[Event], Event | None]) -> None:
-        """Write the log anew with a chain that fits."""
         events = [changed for event in read_log(self.log) if (changed := change(event)) is not None]
         digest, lines = GENESIS, []
         for number, event in enumerate(events, 1):
@@ -79,8 +76,6 @@ def _flip(copy: Copy) -> None:
 
 
 def _no_verdict(copy: Copy) -> None:
-    """Forge a story's verdict, chain and all."""
-
     def change(event: Event) -> Event:
         if event.event is EventKind.ATTEMPT_ENDED and event.status == "ok":
             kept: Any = {key: value for key, value in event.context.items() if key != "digest"}

@@ -53,7 +53,6 @@ def repo(tmp_path: Path) -> Path:
 
 
 def owning(terminal: int) -> Callable[[], object]:
-    """Return what makes a new session the owner of a terminal."""
     return lambda: fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
 
 
@@ -94,7 +93,6 @@ def running(repo: Path, agent: Path, *more: str, **options: Any) -> subprocess.P
 
 
 def begins(repo: Path, folder: Path, does: str, files: dict[str, str], *more: str) -> subprocess.CompletedProcess[str]:
-    """Run the document in a repository with these files, too, with an agent that does this."""
     for name, text in files.items():
         (repo / name).write_text(text)
     git(repo, "add", "-A")

@@ -159,7 +159,6 @@ ASKS = greeter.GOOD.replace("  R1:\n", '  R1:\n    - ask: "Loud or quiet?"\n')
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The repository of a run whose first story asks."""
     repo = greeter.make(tmp_path_factory.mktemp("asked") / "repo", ASKS)
     ran = greeter.carry_out(repo)
     assert (ran.returncode, "Loud or quiet?" in ran.stderr) == (10, True), ran.stderr
@@ -167,7 +166,6 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def copied(repo: Path, target: Path) -> Path:
-    """Return a copy of a run's folder, which may be written to."""
     return shutil.copytree(greeter.out_dir(repo), target / "copy")
 
 

@@ -19,7 +19,6 @@ def repo(tmp_path: Path) -> Path:
 
 @contextmanager
 def mounted(place: Path, *options: str) -> Iterator[None]:
-    """Put a small file system at a folder, as the options want it."""
     place.mkdir(exist_ok=True)
     command = ["mount", "-t", "tmpfs", "-o", ",".join(options), "none", str(place)]
     if subprocess.run(command, capture_output=True, check=False).returncode:

@@ -44,7 +44,6 @@ def committed(tmp_path: Path, files: dict[str, str]) -> Path:
 
 
 def environment(folder: Path, **modules: str) -> Path:
-    """Make a virtual environment with nothing in it but these modules."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     (packages,) = folder.glob("lib/python*/site-packages")
     for name, text in modules.items():
@@ -167,7 +166,6 @@ def test_a_check_of_which_nothing_passes_is_tried_with_what_the_project_asks_for
 
 
 def wheel(folder: Path, name: str, module: str) -> None:
-    """Make a package that pip can install without any index."""
     folder.mkdir()
     about = f"{name}-1.dist-info"
     with zipfile.ZipFile(folder / f"{name}-1-py3-none-any.whl", "w") as file:

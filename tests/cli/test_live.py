@@ -124,7 +124,6 @@ def test_a_page_has_the_picture_and_the_last_lines_before_it_in_any_size(
 
 @pytest.mark.parametrize("columns", [40, 80, 200])
 def test_the_table_fits_narrow_and_wide_terminals(success: Done, columns: int) -> None:
-    """Each row is no wider than the terminal, and says which story it is, its title and its state."""
     plan, run_input = frozen(success.out_dir)
     state = load(success.out_dir).state
     table = Table(plan, run_input, success.out_dir, "agent", lambda: 0)
@@ -157,7 +156,6 @@ def test_a_line_that_is_too_long_for_the_terminal_is_broken_between_words() -> N
 
 
 def _on_a_terminal(repo: Path, env: dict[str, str] | None = None) -> tuple[int, str]:
-    """Run the demo with a terminal for standard error, and return what it showed there."""
     ours, theirs = pty.openpty()
     pieces: list[bytes] = []
 

@@ -35,8 +35,6 @@ from tests.cli.santiago import santiago, trusted
 
 
 class Seen(NamedTuple):
-    """What a command printed, and how it ended."""
-
     returncode: int
     stdout: str
     stderr: str

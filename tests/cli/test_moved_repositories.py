@@ -53,7 +53,6 @@ def state_of(repo: Path) -> str:
 
 
 def everything(repo: Path) -> tuple[str, dict[str, bytes]]:
-    """Return all refs of a repository and all files of its runs."""
     kept = [path for name in (".santiago", "out", "../out") for path in (repo / name).rglob("*") if path.is_file()]
     return greeter.git(repo, "for-each-ref"), {str(path): path.read_bytes() for path in kept}
 
@@ -122,7 +121,6 @@ def repo(tmp_path: Path) -> Path:
 
 
 def begin(repo: Path, out_dir: Path, *more: str) -> str:
-    """Begin a run of the document in a folder and return its id."""
     ran = says(repo, "run", "prd.md", "--trust-commands", "--out-dir", out_dir, *more)
     assert ran.returncode == 0, ran.stderr
     found: str = json.loads((out_dir / "run-input.json").read_bytes())["run_id"]

@@ -30,7 +30,6 @@ def repo(tmp_path: Path) -> Path:
 
 
 def last(shown: str) -> list[str]:
-    """Return the words of the command on the last line."""
     line = shown.splitlines()[-1]
     assert line.startswith("next: santiago "), shown
     return shlex.split(line.removeprefix("next: santiago "))
@@ -115,5 +114,4 @@ def test_the_picture_of_a_plan_shows_what_the_program_says(tmp_path: Path) -> No
 
 
 def words_of(text: str) -> str:
-    """Return a text without blanks, and with one name for every run."""
     return re.sub(r"r_[0-9]{8}_[0-9]{6}", "RUN", "".join(text.split()))

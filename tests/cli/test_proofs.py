@@ -28,7 +28,6 @@ def begins(repo: Path, check: str) -> CompletedProcess[str]:
 
 
 def ran(repo: Path, does: str, check: str) -> dict[str, object]:
-    """Run the only story with an agent that does this, and return what the result says of it."""
     (repo.parent / "agent.sh").write_text(does)
     begins(repo, check)
     story: dict[str, object] = json.loads((out_dir(repo) / "result.json").read_bytes())["stories"][0]

@@ -47,7 +47,6 @@ def run(repo: Path, *more: str | Path, code: int = 0) -> str:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The repository of a run that has finished, one story after another."""
     repo = make(tmp_path_factory.mktemp("built"))
     shown = run(repo, "--jobs", "1")
     assert f"git merge santiago/{out_dir(repo).name}" in shown
@@ -56,7 +55,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def exhausted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The repository of a run whose second story has used up its attempts."""
     repo = make(tmp_path_factory.mktemp("exhausted"), BAD)
     run(repo, code=30)
     return repo

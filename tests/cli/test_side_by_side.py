@@ -80,7 +80,6 @@ LIMITS = ("--max-attempts", "1", "--max-cost", "2.5", "--max-tokens", "900000", 
 
 @pytest.fixture(scope="module")
 def spent(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A repository whose run was given one attempt for each story, and has used it up."""
     repo = greeter.make(tmp_path_factory.mktemp("limits") / "repo", greeter.BAD)
     ran = santiago("run", "prd.md", *LIMITS, "--trust-commands", cwd=repo, env=greeter.place(repo))
     assert (ran.returncode, "1 attempt" in ran.stderr) == (30, True), ran.stderr

@@ -119,7 +119,6 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def asked(first: Path) -> Path:
-    """A repository with a run that rests at its first question."""
     return restored(first)
 
 

@@ -34,7 +34,6 @@ def rows(page: str) -> list[list[str]]:
 
 
 def told(world: str, folder: Path, file: Path) -> list[str]:
-    """Have a recorded run told once more beside a GitHub job; return what it prints."""
     return typed(f"{STEP_SUMMARY}={file} santiago run prd.md", recording.load(world, folder / world))
 
 

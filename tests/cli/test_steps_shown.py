@@ -24,7 +24,6 @@ pytestmark = pytest.mark.xdist_group("steps shown")
 
 @pytest.fixture
 def asking(tmp_path: Path) -> Path:
-    """A run that asks about the detailed plan of its first story."""
     return greeter.out_dir(recording.load("asking", tmp_path / "asking"))
 
 

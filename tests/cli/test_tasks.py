@@ -49,7 +49,6 @@ def document(plan: Any, state: RunState) -> dict[str, Any]:
 
 
 def states(run: Simulation) -> Iterator[RunState]:
-    """Yield where a run stood after each event of its log."""
     fold = Fold(initial(run.plan, followed(run.plan)))
     yield fold.state
     for event in run.store.log:

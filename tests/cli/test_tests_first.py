@@ -49,8 +49,6 @@ FLAGS = ("--verify", CHECK, "--sandbox", "off", "--tests-first")
 
 
 class World:
-    """A repository with one old test, and a document that names no command."""
-
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         files = {"prd.md": PRD, "numbers_.py": "def two():\n    return 2\n", "santiago.toml": LIMITS}

@@ -98,7 +98,6 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Clone:
 
 @pytest.fixture
 def trusted(once: Clone) -> Clone:
-    """A repository whose settings somebody has trusted for a run."""
     restored(once.repo)
     for sign in once.signs.iterdir():
         sign.unlink()

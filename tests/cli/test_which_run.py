@@ -20,8 +20,6 @@ pytestmark = pytest.mark.xdist_group("which run")
 
 
 class Two(NamedTuple):
-    """A repository with an older run that is not finished, and a newer one that is."""
-
     repo: Path
     older: Path
     newer: Path

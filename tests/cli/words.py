@@ -45,7 +45,6 @@ def make(folder: Path) -> Path:
 
 
 def run(repo: Path, agent: str, *more: str, limits: str = "", check: str = THERE) -> subprocess.CompletedProcess[str]:
-    """Run the document with a shell script for an agent."""
     (repo.parent / "agent.sh").write_text(agent)
     if limits:
         (repo / "santiago.toml").write_text(f"{UNFENCED}[limits]\n{limits}\n")

@@ -69,7 +69,6 @@ def program() -> str:
 
 
 def waited(holds: Callable[[], object]) -> None:
-    """Wait for what another process does."""
     end = monotonic() + PATIENCE_S
     while not holds():
         assert monotonic() < end
@@ -125,14 +124,12 @@ async def shown(app: App[Any], size: tuple[int, int]) -> AsyncIterator[Pilot[Any
 
 
 async def press(app: App[Any], *keys: str) -> None:
-    """Press keys, each when the program has done all that the one before asked for."""
     for key in keys:
         await app._press_keys([key])
         await settled(app)
 
 
 async def until(app: App[Any], holds: Callable[[], bool], text: Callable[[], str]) -> None:
-    """Let the program go on until something holds, and all that came with it is there."""
     end = monotonic() + PATIENCE_S
     while not holds():
         assert monotonic() < end, text()
@@ -141,8 +138,6 @@ async def until(app: App[Any], holds: Callable[[], bool], text: Callable[[], str
 
 
 class Person:
-    """Somebody at the keys of a screen."""
-
     def __init__(self, app: SantiagoApp, pilot: Pilot[Any]) -> None:
         self.app, self.pilot = app, pilot
 
@@ -174,8 +169,6 @@ class Person:
 
 
 class Browser(Person):
-    """The browser of one run, with somebody at its keys."""
-
     @property
     def screen(self) -> WatchScreen:
         return cast("WatchScreen", self.app.first)
@@ -192,7 +185,6 @@ class Browser(Person):
         return self.screen.preview()[0]
 
     def text(self) -> str:
-        """Return all that is on the screen, as text."""
         return "\n".join(
             [*(str(widget.content) for widget in self.app.screen.query(Static)), *self.list(), self.page()]
         )
@@ -215,7 +207,6 @@ def drive(
     size: tuple[int, int],
     now: str,
 ) -> P:
-    """Show a screen to a person, and have a script carried out when it is ready."""
     if now:
         screen.following.utc = lambda: now
     app = SantiagoApp(screen)
@@ -238,6 +229,5 @@ def browse(
     now: str = "",
     plain: bool = False,
 ) -> Browser:
-    """Open the browser on a run and carry a script out."""
     screen = WatchScreen(out_dir, plain=plain)
     return drive(screen, Browser, lambda: not screen.following.behind, script, size, now)

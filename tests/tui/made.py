@@ -32,7 +32,6 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
 def document(chunks: Mapping[str, tuple[str, ...]] = CHUNKS, *, checks: bool = True) -> str:
-    """Return a document with these chunks and stories."""
     lines, number = ["# PRD: Billing revamp", ""], 0
     for place, (chunk, titles) in enumerate(chunks.items(), start=1):
         lines += [f"## Phase {place}: {chunk}", ""]
@@ -45,8 +44,6 @@ def document(chunks: Mapping[str, tuple[str, ...]] = CHUNKS, *, checks: bool = T
 
 
 class Made:
-    """A run's folder, and a log that events are added to."""
-
     def __init__(self, out_dir: Path, text: str = "", **settings: Any) -> None:
         self.out_dir = out_dir
         out_dir.mkdir(parents=True)
@@ -69,7 +66,6 @@ class Made:
         self, event: EventKind, story: str | None = None, phase: StoryPhase | RunPhase | None = None, /,
         *, chunk: str | None = None, attempt: int | None = None, status: Any = None, after: int = 5, **context: Any,
     ) -> None:  # fmt: skip
-        """Add an event, so many seconds after the one before."""
         self.seq, self.second = self.seq + 1, self.second + after
         minute = 17 + self.second // 60
         time = f"2026-11-15T{1 + minute // 60:02}:{minute % 60:02}:{self.second % 60:02}.000Z"
@@ -124,7 +120,6 @@ class Made:
         self.add(K.STORY_DONE, story, P.DONE, status="ok", after=1, commit=COMMIT, head=COMMIT)
 
     def files(self, story: str, number: int, **files: str) -> None:
-        """Leave files of an attempt."""
         folder = self.out_dir / "attempts" / story / str(number)
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():

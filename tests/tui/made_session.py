@@ -27,8 +27,6 @@ SAID = "ask for the reason of a refund, and leave the release notes to the end"
 
 
 class MadeSession:
-    """A session's folder, and a log that events are added to."""
-
     def __init__(self, root: Path, task: str = "Give customers their money back") -> None:
         self.folder = root / ".santiago" / "sessions" / SESSION
         (self.folder / "revisions").mkdir(parents=True)
@@ -45,7 +43,6 @@ class MadeSession:
         self, event_kind: EventKind, phase: SessionPhase | None = None, /, *, attempt: int | None = None, status: Any = None,
         after: int = 5, **context: Any,
     ) -> None:  # fmt: skip
-        """Add an event, so many seconds after the one before."""
         self.seq, self.second = self.seq + 1, self.second + after
         time = f"2026-11-15T01:{17 + self.second // 60:02}:{self.second % 60:02}.000Z"
         event = Event(
@@ -96,7 +93,6 @@ class MadeSession:
         self.add(K.QUESTION_ASKED, question=name, kind="plan", text="?", round=self.revision, revision=self.revision)
 
     def has_turn(self, text: str, said: str = "") -> None:
-        """Add a whole turn of all agents."""
         self.begin_turn(said)
         for name in AGENTS:
             self.drafts(name)
@@ -105,7 +101,6 @@ class MadeSession:
 
 
 def changed() -> str:
-    """Return the document of the second revision."""
     text = document({**CHUNKS, "Release notes": ("Write the notes", "Tell the customers")})
     text = text.replace(
         "- [ ] Refund endpoint is tested", "- [ ] Refund endpoint is tested\n- [ ] a refund names its reason"

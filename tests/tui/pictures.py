@@ -17,8 +17,6 @@ DOCS = Path(__file__).parents[2] / "docs" / "images"
 
 
 class Picture(NamedTuple):
-    """What is painted, after which keys."""
-
     path: Path
     make: Callable[[Path], Made]
     size: tuple[int, int]
@@ -46,7 +44,6 @@ PICTURES = [
 
 
 def drawn(picture: Picture) -> str:
-    """Paint a picture and return it as SVG."""
     found: list[str] = []
 
     async def paints(browser: Browser) -> None:

@@ -15,8 +15,6 @@ from tests.tui.reviewing import Reader, review
 
 
 class Picture(NamedTuple):
-    """What is painted, after which keys."""
-
     path: Path
     make: Callable[[Path], MadeSession]
     size: tuple[int, int]
@@ -43,7 +41,6 @@ PICTURES = [
 
 
 def drawn(picture: Picture) -> str:
-    """Paint a picture and return it as SVG."""
     found: list[str] = []
 
     async def paints(reader: Reader) -> None:

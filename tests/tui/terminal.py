@@ -15,8 +15,6 @@ SECONDS = 60
 
 
 class Terminal:
-    """A pseudo-terminal with a program on it."""
-
     def __init__(
         self, *words: str, cwd: Path, env: dict[str, str] | None = None, size: tuple[int, int] = (24, 80)
     ) -> None:
@@ -32,7 +30,6 @@ class Terminal:
         self.shown = b""
 
     def until(self, text: bytes) -> None:
-        """Read until something was shown."""
         while text not in self.shown:
             ready, _, _ = select.select([self.ours], [], [], SECONDS)
             assert ready, self.shown[-2000:]

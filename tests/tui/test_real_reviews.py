@@ -51,7 +51,6 @@ def planned(planned_once: Kept[tuple[Agents, Path]], monkeypatch: pytest.MonkeyP
 
 @pytest.fixture
 def agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Agents:
-    """Make a repository with agents beside it, and stand in it as a person would."""
     repo = words.make(tmp_path)
     stand_in(repo, monkeypatch)
     return Agents(repo)

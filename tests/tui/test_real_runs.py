@@ -26,7 +26,6 @@ SECONDS = 60
 
 @pytest.fixture
 def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make a repository, and stand in it as a person would."""
     made = words.make(tmp_path)
     stand_in(made, monkeypatch)
     return made
@@ -57,7 +56,6 @@ def begun(repo: Path, agent: str) -> Iterator[Path]:
 
 @pytest.fixture
 def held(repo: Path) -> Iterator[Path]:
-    """Begin a run whose agents wait for the file `go`; another process holds it."""
     with begun(repo, WAITS.format(repo.parent / "go")) as out_dir:
         yield out_dir
 
@@ -195,7 +193,6 @@ def test_line_64_what_a_running_attempt_changes_is_seen_while_it_runs(
 
 
 def _checkout(out_dir: Path) -> Path:
-    """Return the folder of the first attempt."""
     (found,) = (out_dir.parents[2].parent / "cache").glob(f"santiago/*/{out_dir.name}/work/S1-1")
     return found
 

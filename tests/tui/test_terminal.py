@@ -27,7 +27,6 @@ REVIEWED = b"Continue planning"
 
 
 def opened(screen: str, tmp_path: Path, **env: str) -> Terminal:
-    """Open a screen on a pseudo-terminal."""
     folder = failed_run(tmp_path / "run").out_dir if screen == "watch" else reviewed(tmp_path).folder
     return Terminal("-m", "santiago", screen, str(folder), cwd=tmp_path, env=env)
 

@@ -17,5 +17,4 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def project(shop: Path, tmp_path: Path) -> Path:
-    """A governed project that is in order."""
     return shutil.copytree(shop, tmp_path / "shop", symlinks=True)
