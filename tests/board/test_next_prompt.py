@@ -96,16 +96,12 @@ def test_the_text_for_users_when_all_is_done(tmp_path: Path) -> None:
     )
 
 
-def test_a_board_of_blocked_tickets_alone_does_not_say_that_work_goes_on(tmp_path: Path) -> None:
-    """Board line 49."""
+def test_a_board_on_which_nothing_moves_does_not_say_that_work_goes_on(tmp_path: Path) -> None:
+    """Board line 49: all is blocked, or waits for something that was given up."""
     text = told([blocked("AB-1", title="Print labels"), spent("AB-2", title="Pay by card")], tmp_path)
     assert "Everything that is left is stuck (2), and nothing moves until somebody decides." in text
     assert "Find out why “Pay by card” is stuck" in text, "the more urgent of the two"
     assert "Still open" not in text
-
-
-def test_what_waits_for_something_that_was_given_up_is_stuck(tmp_path: Path) -> None:
-    """Board line 49."""
     cards = [card("T1", title="Send a receipt", error_class="dependency_blocked"), spent("T0", decided="stop")]
     text = told(cards, tmp_path)
     assert (
@@ -115,15 +111,13 @@ def test_what_waits_for_something_that_was_given_up_is_stuck(tmp_path: Path) -> 
     assert "Find out why “Send a receipt” is stuck" in text
 
 
-def test_a_title_that_only_names_a_document_or_a_priority_says_nothing(tmp_path: Path) -> None:
+def test_a_decision_is_asked_for_by_its_title_and_one_that_only_names_a_document_or_a_priority_says_nothing(
+    tmp_path: Path,
+) -> None:
     """Board line 68."""
     text = told([card("T1", "planner-inbox", title="Carry out the plan auth", source="plan:auth")], tmp_path)
     assert "Plan the next piece of work: split it" in text
     assert "Build “Pay by card” so" in told([card("T1", title="[P0] Pay by card")], tmp_path)
-
-
-def test_a_decision_is_asked_for_by_its_title(tmp_path: Path) -> None:
-    """Board line 68."""
     text = told([ASKING, card("D")], tmp_path)
     assert "Your decision is needed: 1. What depends on it stands still. Still open: 2." in text
     assert "Show me what has to be decided about “Which payment service”" in text

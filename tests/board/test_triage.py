@@ -43,12 +43,8 @@ def test_triage_is_by_priority_then_the_oldest_first() -> None:
         card("T6"),
     ]
     rows = triage(cards, NOW)
-    assert [(row.id, row.priority, row.age_days) for row in rows] == [
-        ("T4", "P0", 0),
-        ("T3", "P1", 0),
-        ("T2", "P3", 7),
-        ("T1", "P3", 0),
-    ]
+    found = [(row.id, row.priority, row.age_days) for row in rows]
+    assert found == [("T4", "P0", 0), ("T3", "P1", 0), ("T2", "P3", 7), ("T1", "P3", 0)]
 
 
 def test_triage_as_tsv_and_as_data() -> None:

@@ -53,15 +53,11 @@ def test_a_signal_inside_a_longer_word_is_none(text: str) -> None:
     assert judge([blocked("T1", note=text)], 0).status == "CONTINUE"
 
 
-def test_a_signal_in_a_title_or_of_a_ticket_that_is_not_blocked_is_none() -> None:
+def test_a_signal_counts_only_on_a_blocked_ticket_beside_its_title_and_so_does_an_open_question() -> None:
     """Board line 46."""
     word = "needs_user_confirmation"
     assert judge([blocked("T1", title=word), card("T2", note=word, next_action=word)], 0).status == "CONTINUE"
     assert not is_for_user(card("T2", note=word))
-
-
-def test_an_open_question_stops_for_the_user() -> None:
-    """Board line 46."""
     verdict = judge([blocked("T1"), card("T2")], 0, ["T1"])
     assert (verdict.status, verdict.user_confirmation_ids) == ("STOP_USER_CONFIRMATION", ("T1",))
     assert verdict.blocked_for_user == 1
@@ -107,22 +103,19 @@ STUCK: list[tuple[list[Card], bool]] = [
 
 
 @pytest.mark.parametrize(("cards", "stuck"), STUCK)
-def test_where_nothing_can_be_worked_on_it_is_not_said_that_work_goes_on(cards: list[Card], stuck: bool) -> None:
-    """Board line 49: a request that waits for its blocked tickets does not move either."""
+def test_where_nothing_can_be_worked_on_it_is_not_said_that_work_goes_on(
+    cards: list[Card], stuck: bool, desk: Desk
+) -> None:
+    """Board lines 45 and 49: neither does a request that waits for them; no need to read every ticket for it."""
     verdict = judge(cards, 0)
     assert (verdict.status, verdict.stuck) == ("CONTINUE", stuck)
     assert ("tickets are left to work on" in verdict.reason) is not stuck
+    desk.keep(*cards)
+    with desk.store.reading() as at:
+        assert verdict_of(at, 0) == verdict
 
 
 def test_a_plan_that_waits_can_be_worked_on_and_what_a_person_has_to_judge_does_not_move() -> None:
     """Board line 49."""
     assert not judge([blocked("T1")], 1).stuck
     assert judge([blocked("T1"), card("T2", "planner-review")], 0, ["T2"]).moving == 0
-
-
-@pytest.mark.parametrize(("cards", "_"), STUCK)
-def test_the_verdict_is_the_same_without_reading_every_ticket(cards: list[Card], _: bool, desk: Desk) -> None:
-    """Board lines 45 and 49."""
-    desk.keep(*cards)
-    with desk.store.reading() as at:
-        assert verdict_of(at, 0) == judge(cards, 0)

@@ -98,11 +98,8 @@ def test_the_next_prompt_for_programs_and_for_users(desk: Desk, capsys: pytest.C
     assert not any(word in out for word in ("LOOP_", "NEXT_PROMPT_", "developer-todo", "auth.1"))
     ran(COMMANDS["next-prompt"], "--json")
     data = json.loads(capsys.readouterr().out)
-    assert (data["status"], data["next"]["queue"], data["counts"]["developer-todo"]) == (
-        "CONTINUE",
-        "developer-todo",
-        1,
-    )
+    told = (data["status"], data["next"]["queue"], data["counts"]["developer-todo"])
+    assert told == ("CONTINUE", "developer-todo", 1)
     truth = desk.place.project / ".sigee" / "product-truth" / "vision.yaml"
     truth.parent.mkdir(parents=True)
     truth.write_text(

@@ -146,13 +146,10 @@ def test_what_an_agent_prints_cannot_steer_the_terminal(tmp_path: Path) -> None:
     assert [text.isprintable() for text in texts] == [True] * 5
 
 
-def test_a_path_into_the_checkout_is_shown_as_the_path_in_the_repository() -> None:
+def test_paths_of_the_checkout_and_the_shell_around_a_command_are_not_shown() -> None:
     folder = "/home/ann/.cache/santiago/0123456789abcdef/r_1/work/S1-1"
     assert tidied(f"Edit {folder}/src/app.py") == "Edit src/app.py"
     assert tidied(f"Bash cd {folder} && pytest") == "Bash cd . && pytest"
-
-
-def test_the_shell_around_a_command_is_not_shown() -> None:
     assert plain("command_execution /bin/bash -lc 'cat hello.py'") == "command_execution cat hello.py"
     assert plain("shell sh -c \"echo 'a' > b") == "shell echo 'a' > b", "cut at the end"
     assert plain("Bash pytest -q") == "Bash pytest -q"
@@ -201,14 +198,11 @@ def test_what_nobody_said_is_called_unknown_and_never_zero(tokens: Sum, cost: Su
     assert said(tokens, cost) == words
 
 
-def test_a_short_line_calls_both_usage() -> None:
-    assert said(Sum(0, 2), Sum(0, 2), brief=True) == ["usage unknown"]
-
-
-def test_figures_are_as_short_as_they_can_be_said() -> None:
+def test_figures_are_as_short_as_they_can_be_said_and_a_short_line_calls_both_usage() -> None:
     numbers = (7, 999, 1000, 12_345, 999_949, 999_950, 2_000_000)
     assert [thousands(n) for n in numbers] == ["7", "999", "1k", "12.3k", "999.9k", "1M", "2M"]
     assert [dollars(n) for n in (0, 40, 9_999, 10_000, 1_234_567)] == ["$0.00", "<$0.0001", "$0.0100", "$0.01", "$1.23"]
+    assert said(Sum(0, 2), Sum(0, 2), brief=True) == ["usage unknown"]
 
 
 def test_a_log_of_more_lines_than_anybody_reads_is_taken_up_at_its_end(

@@ -107,8 +107,3 @@ def test_init_suggests_the_agent_of_this_machine_and_sets_none_for_others(place:
     assert place.santiago("init", "--verify", "grep hello hello.txt").returncode == 0
     assert '# [agent]\n# profile = "codex"   # ' in (place.repo / "santiago.toml").read_text()
     assert place.json("config", "show")["agent.profile"]["value"] is None
-
-
-def test_explain_knows_every_reason_that_lies_with_the_agent(place: fakes.Place) -> None:
-    for code in ("agent_not_signed_in", "agent_denied", "agent_model_not_found", "usage_unknown", "agent_rate_limited"):
-        assert "costs no attempt" in place.look("explain", code)

@@ -34,17 +34,8 @@ def test_not_signed_in_blocks_with_the_command_that_helps_and_goes_on_once_it_is
     ran = place.run()
     assert ran.returncode == 10
     assert "why        agent_not_signed_in: The agent is not signed in" in ran.stderr
-    assert "it said    Invalid API key · Please run /login\n" in ran.stderr
-    assert "help       Run `claude auth login`, then `santiago resume`.\n" in ran.stderr
-    assert "spent      no attempt; this one does not count\n" in ran.stderr
-    assert "   0/20 attempts   " in ran.stderr
-    assert "next: santiago show S1 --attempt 1   # all of that attempt\n" in ran.stderr
-    assert "santiago doctor --online" in ran.stderr
     status = place.look("status", "--failed")
     assert "needs you: S1 is blocked: The agent is not signed in" in status
-    assert "Run `claude auth login`, then `santiago resume`." in status
-    shown = place.look("show", "S1")
-    assert "help       Run `claude auth login`, then `santiago resume`.\n" in shown
     assert place.json("show", "S1")["shown"]["ending"]["help"] == "Run `claude auth login`, then `santiago resume`."
     again = place.santiago("resume", "--trust-commands")
     assert again.returncode == 0, again.stderr
@@ -60,7 +51,6 @@ def test_a_rate_limit_with_a_time_is_waited_for_and_costs_no_attempt(place: fake
     (waiting,) = [line for line in said if line.startswith("waiting")]
     assert waiting.endswith(" UTC for the rate limit of claude; nothing is spent; ctrl-c stops")
     assert any(line.startswith("goes on  after waiting for ") for line in said)
-    assert "start    S1 Say hello  (attempt 2 of 5, 1 not counted)" in said
     assert _kinds(place) == [
         "attempt_started", "attempt_voided", "wait_started", "wait_ended", "attempt_started", "attempt_ended",
     ]  # fmt: skip
@@ -137,7 +127,6 @@ def test_denied_tools_are_named_and_no_attempt_is_spent(place: fakes.Place) -> N
     assert "why        agent_denied: The agent was not allowed to use its tools" in ran.stderr
     assert "it said    I may not write.\n" in ran.stderr
     assert "denied     Write, Bash\n" in ran.stderr
-    assert "spent      no attempt; this one does not count\n" in ran.stderr
     assert "denied     Write, Bash\n" in place.look("show", "S1")
     assert place.result()["usage"]["attempts"] == 0
 
@@ -147,7 +136,6 @@ def test_an_unknown_model_blocks_and_another_one_can_be_given(place: fakes.Place
     ran = place.run("--model", "opus-99")
     assert ran.returncode == 10
     assert "why        agent_model_not_found: " in ran.stderr
-    assert "santiago resume --model NAME" in ran.stderr
     assert place.santiago("resume", "--model", "opus-4", "--trust-commands").returncode == 0
     models = [call["argv"][call["argv"].index("--model") + 1] for call in place.calls("claude")]
     assert models == ["opus-99", "opus-4"]
@@ -186,8 +174,6 @@ def test_a_limit_that_cannot_be_held_blocks_and_says_how_to_accept_it(tmp_path: 
     ran = place.run()
     assert ran.returncode == 10
     assert "why        usage_unknown: A limit on tokens or money is set" in ran.stderr
-    assert "used       tokens unknown, cost unknown, limit $1.00 (1 attempt did not report)\n" in ran.stderr
-    assert "santiago resume --add-cost 5" in ran.stderr
     again = place.santiago("resume", "--add-cost", "1", "--trust-commands")
     assert again.returncode == 0, again.stderr
     assert "1,200+ tokens   $0.03+ of $2.00 (1 attempt did not report)" in again.stderr

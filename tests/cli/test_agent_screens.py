@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import shlex
 import shutil
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +21,7 @@ from tests.cli import fakes, greeter
 from tests.cli.santiago import trusted
 from tests.transcripts import recording
 from tests.transcripts.playing import typed
+from tests.tui.terminal import Terminal
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07::error::x"
 
@@ -105,30 +104,13 @@ def test_a_program_that_only_prints_text_is_shown_by_its_last_line_and_its_usage
 
 def _on_a_terminal(place: fakes.Place) -> tuple[int, str]:
     """Run with a terminal, and let the agent go on once the table has shown what it does."""
-    ours, theirs = pty.openpty()
-    pieces: list[bytes] = []
-
-    def read() -> None:
-        while True:
-            try:
-                piece = os.read(ours, 4096)
-            except OSError:
-                return
-            pieces.append(piece)
-            if b"to-do 1/3" in b"".join(pieces[-3:]):
-                (place.folder / "go").touch()
-
-    reader = threading.Thread(target=read, daemon=True)
-    reader.start()
-    code = subprocess.run(
-        [sys.executable, "-m", "santiago", *trusted("run", "prd.md", "--trust-commands")], cwd=place.repo,
-        env={**place.env, "TERM": "xterm", "COLUMNS": "120", "LINES": "30", "NO_COLOR": "1"},
-        stdin=theirs, stdout=theirs, stderr=theirs, timeout=60, check=False,
-    ).returncode  # fmt: skip
-    os.close(theirs)
-    reader.join(10)
-    os.close(ours)
-    return code, b"".join(pieces).decode().replace("\r\n", "\n")
+    env = {**place.env, "TERM": "xterm", "COLUMNS": "120", "LINES": "30", "NO_COLOR": "1"}
+    terminal = Terminal("-m", "santiago", *trusted("run", "prd.md", "--trust-commands"), cwd=place.repo, env=env)
+    terminal.until(b"to-do 1/3")
+    (place.folder / "go").touch()
+    code = terminal.ends()
+    terminal.close()
+    return code, terminal.shown.decode().replace("\r\n", "\n")
 
 
 def test_the_live_table_shows_tool_file_to_do_list_and_what_is_spent_of_the_limit(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 from tests.cli.inside import inside
 
 MIB = 1024**2
+GOOD = "# PRD\n### R1: One\n### R2: Two\n"
 
 
 def _write(content: bytes) -> Callable[[Path], None]:
@@ -104,35 +105,29 @@ def test_hostile_documents_are_refused_in_words_write_nothing_and_take_neither_m
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
 def test_an_unreadable_file_is_refused(tmp_path: Path) -> None:
     document = tmp_path / "prd.md"
-    document.write_text("# PRD\n### R1: One\n### R2: Two\n")
+    document.write_text(GOOD)
     document.chmod(0)
     done = inside("plan", document, "--out-dir", tmp_path / "out", cwd=tmp_path)
     assert (done.returncode, "not permitted" in done.stderr) == (30, True)
 
 
-def test_with_json_the_error_is_one_document_on_standard_output(tmp_path: Path) -> None:
+def test_an_error_as_json_an_out_dir_that_is_a_file_and_escapes_of_a_document_are_dealt_with(tmp_path: Path) -> None:
     done = inside("plan", tmp_path / "none.md", "--json", cwd=tmp_path)
     assert done.returncode == 30
     error = json.loads(done.stdout)["error"]
     assert error["reason"] == "invalid_input"
     assert error["hint"]
     assert done.stderr == ""
-
-
-def test_terminal_escapes_of_a_document_never_reach_the_terminal(tmp_path: Path) -> None:
     document = tmp_path / "prd.md"
-    document.write_text(
-        "# PRD\n### R1: clear \x1b[2J\x1b]52;c;aGk=\x07 screen\u202e\n### R2: Two\nDepends on: R9\x1b[31m\n"
-    )
-    done = inside("plan", document, "--out-dir", tmp_path / "out", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert not set("\x1b\x07\u202e") & set(done.stdout + done.stderr)
-
-
-def test_an_out_dir_that_is_a_file_is_refused(tmp_path: Path) -> None:
-    document = tmp_path / "prd.md"
-    document.write_text("# PRD\n### R1: One\n### R2: Two\n")
+    document.write_text(GOOD)
     (tmp_path / "out").write_text("")
     done = inside("plan", document, "--out-dir", tmp_path / "out", cwd=tmp_path)
     assert done.returncode == 30
     assert "it was not written" in done.stderr
+    document = tmp_path / "prd.md"
+    document.write_text(
+        "# PRD\n### R1: clear \x1b[2J\x1b]52;c;aGk=\x07 screen\u202e\n### R2: Two\nDepends on: R9\x1b[31m\n"
+    )
+    done = inside("plan", document, "--out-dir", tmp_path / "plan", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert not set("\x1b\x07\u202e") & set(done.stdout + done.stderr)

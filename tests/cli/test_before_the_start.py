@@ -114,21 +114,20 @@ def test_a_check_from_the_repositorys_environment_starts_where_that_environment_
         assert begin(repo, "--verify", check, "--dry-run")[0] == 0, check
 
 
-def test_a_check_that_the_set_up_brings_is_no_reason_to_refuse(repo: Path) -> None:
+def test_a_check_that_the_set_up_brings_or_that_a_story_names_is_no_reason_to_refuse(repo: Path) -> None:
     script(repo / "check.sh", CHECK)
     for settings in ('setup = ["cp ../check.sh ."]', 'copy = ["check.sh"]'):
         (repo / "santiago.toml").write_text(f"[workspace]\n{settings}\n")
         assert begin(repo, "--verify", "./check.sh", "--dry-run")[0] == 0, settings
-
-
-def test_a_check_that_a_story_names_may_come_later(repo: Path) -> None:
-    script(repo / "check.sh", CHECK)
+    (repo / "santiago.toml").unlink()
     (repo / "prd.md").write_text(PRD.replace("### R1: One\n", "### R1: One\n\n**Files:** `check.sh`\n"))
     code, shown, _ = begin(repo, "--verify", "./check.sh", "--dry-run")
     assert (code, "`check.sh`, which checks S1, is not in the last commit" in shown) == (0, True)
 
 
-def test_a_check_behind_a_link_of_the_commit_is_there(repo: Path) -> None:
+def test_a_check_behind_a_link_of_the_commit_is_there_and_a_committed_agent_starts_from_the_checkout(
+    repo: Path,
+) -> None:
     (repo / "real").mkdir()
     script(repo / "real" / "check.sh", CHECK)
     (repo / "bin").symlink_to("real")
@@ -136,9 +135,6 @@ def test_a_check_behind_a_link_of_the_commit_is_there(repo: Path) -> None:
     git(repo, "commit", "-q", "-m", "A link")
     code, shown, _ = begin(repo, "--verify", "bin/check.sh", "--dry-run")
     assert (code, "note:" in shown) == (0, False)
-
-
-def test_a_committed_agent_is_started_from_the_checkout(repo: Path) -> None:
     script(repo / "own.sh", AGENT)
     git(repo, "add", "-A")
     git(repo, "commit", "-q", "-m", "An agent")

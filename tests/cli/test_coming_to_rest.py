@@ -239,13 +239,6 @@ def test_the_minutes_of_an_attempt_whose_start_was_killed_are_those_of_its_last_
     assert (resumed.returncode, first["attempt"], first["context"]["agent_ms"]) == (0, 1, 234_567)
 
 
-def test_a_change_that_can_have_no_effect_is_refused(success: Done) -> None:
-    unknown = looks(success.repo, "change", "S99", "--text", "in blue")
-    assert (unknown.returncode, "no story S99" in unknown.stderr) == (2, True)
-    late = looks(success.repo, "change", "S1", "--text", "in blue")
-    assert (late.returncode, "S1 is done" in late.stderr) == (30, True)
-
-
 def test_that_nobody_can_be_told_is_said_before_the_run_and_by_the_doctor(tmp_path: Path) -> None:
     repo = make(tmp_path / "repo", limits='[notify]\ncommand = "no-such-prog x"\n')
     ran = says(repo, "run", "prd.md", "--trust-commands", "--only", "S2")

@@ -118,6 +118,8 @@ def test_what_is_done_is_neither_judged_again_nor_left_out(success: Done) -> Non
         refused = says(success.repo, *words)
         assert refused.returncode == 30
         assert f"{success.out_dir.name}: S1 is done, and that cannot be undone" in refused.stderr
+    late = looks(success.repo, "change", "S1", "--text", "in blue")
+    assert (late.returncode, "S1 is done" in late.stderr) == (30, True)
     assert (success.out_dir / "progress.ndjson").read_bytes() == before
 
 
@@ -171,10 +173,6 @@ def copied(repo: Path, target: Path) -> Path:
 
 def letters(out_dir: Path) -> list[dict[str, Any]]:
     return [json.loads(path.read_bytes()) for path in sorted((out_dir / "inbox").glob("*.json"))]
-
-
-def test_the_run_s_end_and_status_say_how_to_answer(asked: Path) -> None:
-    assert 'santiago answer S1-1 "YOUR ANSWER"' in looks(asked, "status").stdout
 
 
 def test_an_answer_is_a_fixed_word_or_one_s_own_words(asked: Path, tmp_path: Path) -> None:

@@ -266,27 +266,9 @@ def gh(programs: Path) -> None:
     (programs / "gh").chmod(0o755)
 
 
-def test_pr_pushes_and_opens_with_the_program_that_is_there(repo: Path, programs: Path) -> None:
-    gh(programs)
-    branch, remote = f"santiago/{newest(repo).name}", with_remote(repo)
-    waits = looks(repo, "pr")
-    assert (waits.returncode, "Nothing was pushed" in waits.stdout) == (10, True)
-    assert git(remote, "branch", "--list", branch) == ""
-    done = looks(repo, "pr", "--yes")
-    assert (done.returncode, "https://example.org/pull/1" in done.stdout) == (0, True), done.stderr
-    assert git(remote, "rev-parse", branch) == git(repo, "rev-parse", branch)
-    asked = (repo / "asked").read_text().splitlines()
-    assert asked[:8] == ["pr", "create", "--head", branch, "--base", "main", "--title", "PRD: Greeter"]
-    body = Path(asked[-1]).read_text()
-    assert re.search(r"\*\*S1 Say hello\*\* \(1 attempt, proved, [0-9a-f]{12}\)", body), body
-    assert "- proved: a test that was there before failed without the work, and passes with it.\n" in body
-    assert "own_tests" not in body, "only the words that stand in it are explained"
-    assert "hello.txt says hello: `grep hello hello.txt` (failed before, passed now)" in body
-    assert "- `grep hello hello.txt`" in body
-    assert looks(repo, "audit").stdout.startswith("clean")
-
-
-def test_pr_tells_programs_what_it_would_do_and_what_it_did(repo: Path, programs: Path) -> None:
+def test_pr_pushes_and_opens_with_the_program_that_is_there_and_tells_programs_what_it_did(
+    repo: Path, programs: Path
+) -> None:
     """Without --yes nothing is pushed, and nobody is asked."""
     branch = f"santiago/{newest(repo).name}"
     alone = json.loads(looks(repo, "pr", "--json").stdout)
@@ -297,10 +279,20 @@ def test_pr_tells_programs_what_it_would_do_and_what_it_did(repo: Path, programs
     told = json.loads(looked.stdout)
     assert (looked.returncode, told["opened"], told["request"][:3]) == (10, None, ["gh", "pr", "create"])
     assert told["push"] == ["git", "push", "origin", f"refs/heads/{branch}:refs/heads/{branch}"]
-    assert "Say hello" in Path(told["body"]).read_text()
+    waits = looks(repo, "pr")
+    assert (waits.returncode, "Nothing was pushed" in waits.stdout) == (10, True)
     assert git(remote, "branch", "--list", branch) == ""
     done = looks(repo, "pr", "--json", "--yes")
     assert (done.returncode, json.loads(done.stdout)["opened"]) == (0, "https://example.org/pull/1")
+    asked = (repo / "asked").read_text().splitlines()
+    assert asked[:8] == ["pr", "create", "--head", branch, "--base", "main", "--title", "PRD: Greeter"]
+    body = Path(asked[-1]).read_text()
+    assert re.search(r"\*\*S1 Say hello\*\* \(1 attempt, proved, [0-9a-f]{12}\)", body), body
+    assert "- proved: a test that was there before failed without the work, and passes with it.\n" in body
+    assert "own_tests" not in body, "only the words that stand in it are explained"
+    assert "hello.txt says hello: `grep hello hello.txt` (failed before, passed now)" in body
+    assert "- `grep hello hello.txt`" in body
+    assert looks(repo, "audit").stdout.startswith("clean")
     assert git(remote, "rev-parse", branch) == git(repo, "rev-parse", branch)
     git(repo, "merge", "-q", branch)
     assert json.loads(looks(repo, "pr", "--json").stdout) == {"run_id": newest(repo).name, "taken_over": True}

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import pty
 import re
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -31,6 +29,7 @@ from santiago.util.text import width
 from tests.cli import greeter
 from tests.cli.conftest import Done
 from tests.cli.santiago import trusted
+from tests.tui.terminal import Terminal as RealTerminal
 
 
 class Terminal:
@@ -156,30 +155,12 @@ def test_a_line_that_is_too_long_for_the_terminal_is_broken_between_words() -> N
 
 
 def _on_a_terminal(repo: Path, env: dict[str, str] | None = None) -> tuple[int, str]:
-    ours, theirs = pty.openpty()
-    pieces: list[bytes] = []
-
-    def read() -> None:
-        while True:
-            try:
-                piece = os.read(ours, 4096)
-            except OSError:
-                return
-            if not piece:
-                return
-            pieces.append(piece)
-
-    reader = threading.Thread(target=read, daemon=True)
-    reader.start()
-    arguments = [sys.executable, "-m", "santiago", *trusted("run", "prd.md", "--jobs", "2", "--trust-commands")]
     settings = {**greeter.place(repo), "TERM": "xterm", "COLUMNS": "100", "LINES": "30", **(env or {})}
-    code = subprocess.run(
-        arguments, cwd=repo, env=settings, stdin=theirs, stdout=theirs, stderr=theirs, timeout=60, check=False
-    ).returncode
-    os.close(theirs)
-    reader.join(10)
-    os.close(ours)
-    return code, b"".join(pieces).decode().replace("\r\n", "\n")
+    words = trusted("run", "prd.md", "--jobs", "2", "--trust-commands")
+    terminal = RealTerminal("-m", "santiago", *words, cwd=repo, env=settings)
+    code = terminal.ends()
+    terminal.close()
+    return code, terminal.shown.decode().replace("\r\n", "\n")
 
 
 def test_a_terminal_gets_a_live_table_and_is_left_tidy(tmp_path: Path) -> None:
@@ -272,25 +253,20 @@ def test_the_table_says_what_is_checked_before_any_work(success: Done) -> None:
     assert " ▶  checks what is there before any work, 2 of 3: pytest -q" in table.picture(state, 79, 24)
 
 
-def test_github_takes_no_orders_from_what_others_print(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_services_take_no_orders_from_what_others_print_and_no_title_leaves_its_annotation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     for text in ("::error::x", "  ::add-mask::x", "a ##[add-path]x", "##[group]"):
         quiet = ci.quiet(text)
         assert not quiet.lstrip().startswith("::"), text
         assert "##[" not in quiet
-
-
-def test_buildkite_takes_no_orders_from_what_others_print(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BUILDKITE", "true")
-    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
-    assert not ci.quiet("+++ x").startswith("+++")
-    assert ci.opening("S1") == ["+++ S1"]
-
-
-def test_a_title_cannot_leave_its_annotation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
     (line,) = ci.annotation("a,b.md", 3, "x:y", "100%\n::error::z")
     assert line == "::error file=a%2Cb.md,line=3,title=x%3Ay::100%25%0A::error::z"
+    monkeypatch.setenv("BUILDKITE", "true")
+    monkeypatch.delenv("GITHUB_ACTIONS")
+    assert not ci.quiet("+++ x").startswith("+++")
+    assert ci.opening("S1") == ["+++ S1"]
 
 
 class _Story:
@@ -305,7 +281,7 @@ class _State:
         self.wait_until: str | None = None
 
 
-def test_a_heartbeat_comes_once_a_minute_and_only_in_silence(tmp_path: Path) -> None:
+def test_a_heartbeat_comes_once_a_minute_only_in_silence_and_says_who_is_at_work(tmp_path: Path) -> None:
     now = 0
     beat = Beat(tmp_path, "any", lambda: now, lambda _: None)
     beat.take([], cast("RunState", _State()))
@@ -318,6 +294,13 @@ def test_a_heartbeat_comes_once_a_minute_and_only_in_silence(tmp_path: Path) -> 
             seen.append(now)
     assert seen == [60_000, 150_000, 210_000, 270_000]
     assert EVERY_MS == 60_000
+    now = EVERY_MS
+    beat = Beat(tmp_path, "any", lambda: now, lambda _: None)
+    beat.take([], cast("RunState", _State()))
+    now = 2 * EVERY_MS
+    line: Any = beat.line()
+    assert line.text.startswith("S1 attempt 1 running")
+    assert "no agent output yet" in line.text
 
 
 def test_a_heartbeat_does_not_break_into_the_line_of_somebody_who_answers(tmp_path: Path) -> None:
@@ -330,13 +313,3 @@ def test_a_heartbeat_does_not_break_into_the_line_of_somebody_who_answers(tmp_pa
     state.questions["S1-detail-1"] = Question("S1-detail-1", "S1", "Carry it out?", ())
     now = 2 * EVERY_MS
     assert beat.line() is None
-
-
-def test_a_heartbeat_says_who_is_at_work(tmp_path: Path) -> None:
-    now = EVERY_MS
-    beat = Beat(tmp_path, "any", lambda: now, lambda _: None)
-    beat.take([], cast("RunState", _State()))
-    now = 2 * EVERY_MS
-    line: Any = beat.line()
-    assert line.text.startswith("S1 attempt 1 running")
-    assert "no agent output yet" in line.text

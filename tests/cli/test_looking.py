@@ -7,11 +7,10 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -22,7 +21,6 @@ from santiago.artifacts.lock import Lock
 from santiago.artifacts.reader import read_log
 from santiago.artifacts.store import LARGEST
 from santiago.artifacts.tail import Tail
-from santiago.cli.main import main
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import Context, EventKind
 from santiago.contract.phases import RunPhase
@@ -30,36 +28,15 @@ from santiago.contract.reasons import ExitCode
 from santiago.report.evidence import AttemptEvidence, stats_of
 from tests.cli import greeter
 from tests.cli.conftest import Done
-from tests.cli.inside import inside
+from tests.cli.inside import Told, inside
 from tests.cli.santiago import santiago, trusted
 
 
-class Seen(NamedTuple):
-    returncode: int
-    stdout: str
-    stderr: str
+def look(done: Done, *arguments: str) -> Told:
+    return greeter.looks(done.repo, *arguments)
 
 
-Look = Callable[..., Seen]
-
-
-@pytest.fixture
-def look(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Look:
-    """The program's own entry, in a run's repository; without a process for each look."""
-
-    def looked(done: Done, *arguments: str) -> Seen:
-        monkeypatch.chdir(done.repo)
-        for name, value in greeter.place(done.repo).items():
-            monkeypatch.setenv(name, value)
-        capsys.readouterr()
-        code = main(list(arguments))
-        said = capsys.readouterr()
-        return Seen(code, said.out, said.err)
-
-    return looked
-
-
-def _json(look: Look, done: Done, *arguments: str) -> Any:
+def _json(done: Done, *arguments: str) -> Any:
     return json.loads(look(done, *arguments, "--json").stdout)
 
 
@@ -70,36 +47,42 @@ def test_status_does_not_ask_again_for_work_that_was_taken_over(success: Done, t
     assert ("its work is merged" in shown, "git merge" in shown) == (True, False), shown
 
 
-def test_status_as_json_agrees_with_the_result(look: Look, success: Done) -> None:
-    told, result = _json(look, success, "status"), json.loads((success.out_dir / "result.json").read_text())
+def test_what_is_told_as_json_of_a_run_is_what_its_result_and_its_log_say(success: Done) -> None:
+    told, result = _json(success, "status"), json.loads((success.out_dir / "result.json").read_text())
     assert told["state"] == result["status"]
     assert told["usage"]["attempts"] == result["usage"]["attempts"] == 4
     assert [(s["id"], s["status"], s["attempts"], s["commit"]) for s in told["stories"]] == [
         (s["id"], s["status"], s["attempts"], s["commit"]) for s in result["stories"]
     ]
-
-
-def test_status_of_a_run_that_nobody_works_on_any_more_says_interrupted(
-    look: Look, success: Done, tmp_path: Path
-) -> None:
-    copy = shutil.copytree(success.out_dir, tmp_path / "copy")
-    lines = (copy / "progress.ndjson").read_bytes().splitlines(keepends=True)
-    (copy / "progress.ndjson").write_bytes(b"".join(lines[:9]) + lines[9][:20])
-    (copy / "result.json").unlink()
-    told = _json(look, success, "status", str(copy))
-    assert (told["state"], told["resumable"], told["seq"]) == ("interrupted", True, 9)
-
-
-def test_status_finds_a_run_by_its_id(look: Look, success: Done) -> None:
-    assert _json(look, success, "status", success.out_dir.name)["out_dir"] == str(success.out_dir)
-
-
-def test_the_log_as_json_is_the_log_itself(look: Look, success: Done) -> None:
+    assert _json(success, "status", success.out_dir.name)["out_dir"] == str(success.out_dir)
     lines = [json.loads(line) for line in look(success, "log", "--json").stdout.splitlines()]
     assert lines[0] == {"type": "stream", "schema_version": "1.0"}
     recorded = [json.loads(line) for line in (success.out_dir / "progress.ndjson").read_text().splitlines()]
     kept = [{k: v for k, v in line.items() if k not in ("prev", "h")} for line in recorded]
     assert [{k: v for k, v in line.items() if k != "type"} for line in lines[1:]] == kept
+    told = _json(success, "show", "R1")
+    assert (told["id"], told["shown"]["number"], told["attempts"][1]["proof"]) == ("S1", 2, "proved")
+    told = _json(success, "doctor")
+    assert told["ok"] is True
+    levels = {check["check"]: check["level"] for check in told["checks"]}
+    assert (levels["python"], levels["git"], levels["agent"], levels["config"]) == ("ok", "ok", "ok", "ok")
+
+
+def test_a_run_that_nobody_works_on_any_more_is_interrupted_and_a_newer_log_refused_by_whoever_reads_it(
+    success: Done, tmp_path: Path
+) -> None:
+    copy = shutil.copytree(success.out_dir, tmp_path / "copy")
+    lines = (copy / "progress.ndjson").read_bytes().splitlines(keepends=True)
+    (copy / "progress.ndjson").write_bytes(b"".join(lines[:9]) + lines[9][:20])
+    (copy / "result.json").unlink()
+    told = _json(success, "status", str(copy))
+    assert (told["state"], told["resumable"], told["seq"]) == ("interrupted", True, 9)
+    copy = shutil.copytree(success.out_dir, tmp_path / "newer")
+    log = copy / "progress.ndjson"
+    log.write_bytes(log.read_bytes().replace(b'"log":1', b'"log":2', 1))
+    said = {look(success, *words, str(copy)).stderr for words in (("status",), ("log",), ("log", "--follow"))}
+    assert len(said) == 1
+    assert "its format is version 2" in said.pop()
 
 
 def test_following_a_run_shows_every_event_once_and_ends_with_it(tmp_path: Path) -> None:
@@ -151,29 +134,13 @@ def test_a_log_that_is_replaced_while_it_is_followed_is_refused(success: Done, t
         list(tail.read())
 
 
-def test_a_log_of_a_newer_format_is_refused_in_the_same_words_whoever_reads_or_follows_it(
-    look: Look, success: Done, tmp_path: Path
-) -> None:
-    copy = shutil.copytree(success.out_dir, tmp_path / "copy")
-    log = copy / "progress.ndjson"
-    log.write_bytes(log.read_bytes().replace(b'"log":1', b'"log":2', 1))
-    told = {look(success, *words, str(copy)).stderr for words in (("status",), ("log",), ("log", "--follow"))}
-    assert len(told) == 1
-    assert "its format is version 2" in told.pop()
-
-
-def test_a_pipe_in_the_lock_s_place_keeps_nobody_from_looking(look: Look, success: Done, tmp_path: Path) -> None:
+def test_a_pipe_in_the_lock_s_place_keeps_nobody_from_looking(success: Done, tmp_path: Path) -> None:
     copy = shutil.copytree(success.out_dir, tmp_path / "copy")
     (copy / "lock").unlink()
     os.mkfifo(copy / "lock")
-    assert _json(look, success, "status", str(copy))["state"] == "success"
+    assert _json(success, "status", str(copy))["state"] == "success"
     followed = look(success, "log", "--follow", str(copy))
     assert (followed.returncode, "S3" in followed.stdout) == (0, True)
-
-
-def test_show_takes_the_last_attempt_and_the_documents_own_id(look: Look, success: Done) -> None:
-    told = _json(look, success, "show", "R1")
-    assert (told["id"], told["shown"]["number"], told["attempts"][1]["proof"]) == ("S1", 2, "proved")
 
 
 def test_json_holds_every_letter_where_standard_output_cannot(success: Done, tmp_path: Path) -> None:
@@ -210,9 +177,7 @@ def test_the_count_of_changes_is_gits_own(success: Done) -> None:
         assert [f"{one.added}\t{one.removed}\t{one.path}" for one in stats_of(patch)] == listed.splitlines()
 
 
-def test_clean_shows_first_and_then_removes_only_what_the_branch_does_not_need(
-    look: Look, success: Done, tmp_path: Path
-) -> None:
+def test_clean_shows_first_and_then_removes_only_what_the_branch_does_not_need(success: Done, tmp_path: Path) -> None:
     done = success._replace(repo=shutil.copytree(success.repo, tmp_path / "repo", symlinks=True))
     repo, run = done.repo, done.out_dir.name
     before = greeter.git(repo, "for-each-ref")
@@ -230,7 +195,7 @@ def test_clean_shows_first_and_then_removes_only_what_the_branch_does_not_need(
     assert (audited.returncode, "note[refs_pruned]" in audited.stdout) == (0, True)
 
 
-def test_clean_keeps_a_run_that_can_be_resumed_unless_forced(look: Look, failure: Done) -> None:
+def test_clean_keeps_a_run_that_can_be_resumed_unless_forced(failure: Done) -> None:
     before = greeter.git(failure.repo, "for-each-ref")
     refused = look(failure, "clean", "--run", failure.out_dir.name, "--yes")
     assert (refused.returncode, "--force" in refused.stderr) == (2, True)
@@ -238,18 +203,11 @@ def test_clean_keeps_a_run_that_can_be_resumed_unless_forced(look: Look, failure
     assert greeter.git(failure.repo, "for-each-ref") == before
 
 
-def test_clean_keeps_refs_that_are_all_that_holds_finished_work(look: Look, success: Done, tmp_path: Path) -> None:
+def test_clean_keeps_refs_that_are_all_that_holds_finished_work(success: Done, tmp_path: Path) -> None:
     done = success._replace(repo=shutil.copytree(success.repo, tmp_path / "repo", symlinks=True))
     greeter.git(done.repo, "branch", "-q", "-D", f"santiago/{done.out_dir.name}")
     assert "kept: its work is on no branch" in look(done, "clean", "--yes").stdout
     assert "refs/santiago/" in greeter.git(done.repo, "for-each-ref")
-
-
-def test_doctor_is_content_where_a_run_succeeded(look: Look, success: Done) -> None:
-    told = _json(look, success, "doctor")
-    assert told["ok"] is True
-    levels = {check["check"]: check["level"] for check in told["checks"]}
-    assert (levels["python"], levels["git"], levels["agent"], levels["config"]) == ("ok", "ok", "ok", "ok")
 
 
 STOPS = [

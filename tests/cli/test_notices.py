@@ -101,7 +101,7 @@ def test_address_and_command_are_told_of_a_question_with_how_to_answer_it(tmp_pa
     assert "[notify]" not in ran.stderr
 
 
-def test_an_address_that_hangs_is_waited_for_no_longer_than_its_time_and_said_at_the_end(
+def test_an_address_that_hangs_or_where_nobody_listens_is_said_without_what_it_keeps_secret(
     tmp_path: Path, success: Done, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(notice, "SECONDS", 0.2)
@@ -109,9 +109,6 @@ def test_an_address_that_hangs_is_waited_for_no_longer_than_its_time_and_said_at
         (tmp_path / "santiago.toml").write_text(hook(f"http://127.0.0.1:{silent.getsockname()[1]}/"))
         said = notice.Notice(tmp_path).give(load(success.out_dir).state, success.out_dir)
     assert said == "[notify] webhook took longer than 0.2 s"
-
-
-def test_an_address_where_nobody_listens_is_said_without_what_it_keeps_secret(success: Done, tmp_path: Path) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as gone:
         port = gone.getsockname()[1]
     (tmp_path / "santiago.toml").write_text(hook(f"http://127.0.0.1:{port}/secret-path"))

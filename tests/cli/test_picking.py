@@ -123,9 +123,6 @@ def test_what_a_killed_proposal_used_is_unknown_and_said_so(tmp_path: Path) -> N
     )
     log = [json.loads(line) for line in (run.out_dir / "progress.ndjson").read_text().splitlines()]
     (ended,) = [one for one in log if one["event"] == "proposal_ended"]
-    assert (ended["status"], ended["context"]["reason"], "tokens" in ended["context"]) == (
-        "voided",
-        "interrupted",
-        False,
-    )
+    told_of = (ended["status"], ended["context"]["reason"], "tokens" in ended["context"])
+    assert told_of == ("voided", "interrupted", False)
     assert looks(repo, "audit", run.out_dir).returncode == 0

@@ -1,9 +1,12 @@
-"""`santiago plan` as a user and as a program call it, with a document or a folder of them."""
+"""`santiago plan` as a user and as a program call it, and the command that it says last, which works where the person stands."""
 
 from __future__ import annotations
 
+import html
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -32,7 +35,7 @@ def runs(root: Path) -> list[Path]:
     return sorted((root / ".santiago" / "runs").iterdir())
 
 
-def test_a_plan_and_its_run_input_are_written_and_kept_out_of_git(repo: Path) -> None:
+def test_a_plan_and_its_run_input_are_written_out_of_git_and_replaced_until_the_run_begins(repo: Path) -> None:
     done = inside("plan", "docs/prd.md", cwd=repo)
     assert done.returncode == 0, done.stderr
     (run,) = runs(repo)
@@ -43,10 +46,10 @@ def test_a_plan_and_its_run_input_are_written_and_kept_out_of_git(repo: Path) ->
     assert run_input["prd_path"] == "docs/prd.md"
     status = subprocess.run(["git", "status", "--porcelain"], cwd=repo, capture_output=True, text=True, check=True)
     assert ".santiago" not in status.stdout
-
-
-def test_planning_again_replaces_the_plan_of_a_run_that_has_not_begun(repo: Path) -> None:
-    inside("plan", "docs/prd.md", cwd=repo)
+    done = inside("plan", "docs/prd.md", "--json", cwd=repo)
+    document = json.loads(done.stdout)
+    assert [story["id"] for story in document["stories"]] == ["S1", "S2"]
+    assert document["out_dir"] == str(runs(repo)[0])
     (repo / "docs" / "prd.md").write_text(PRD + "\n### R3: A door\n")
     inside("plan", "docs/prd.md", cwd=repo)
     (run,) = runs(repo)
@@ -73,13 +76,6 @@ def test_check_exits_3_where_the_plan_would_change_and_writes_nothing(repo: Path
     assert inside("plan", "docs/prd.md", "--check", cwd=repo).returncode == 0
     (repo / "docs" / "prd.md").write_text(PRD.replace("money", "cards"))
     assert inside("plan", "docs/prd.md", "--check", cwd=repo).returncode == 3
-
-
-def test_json_is_one_document_with_the_plan_and_nothing_else(repo: Path) -> None:
-    done = inside("plan", "docs/prd.md", "--json", cwd=repo)
-    document = json.loads(done.stdout)
-    assert [story["id"] for story in document["stories"]] == ["S1", "S2"]
-    assert document["out_dir"] == str(runs(repo)[0])
 
 
 def test_against_an_old_plan_ids_are_kept_and_the_difference_is_shown(repo: Path, tmp_path: Path) -> None:
@@ -151,7 +147,7 @@ def test_the_same_bytes_give_the_same_plan_everywhere(repo: Path, tmp_path: Path
     assert len(set(plans)) == 1
 
 
-NEEDED = (
+NEEDED = [
     "click",
     "platformdirs",
     "pydantic",
@@ -160,7 +156,7 @@ NEEDED = (
     "typing-inspection",
     "pyyaml",
     "typing-extensions",
-)
+]
 """What planning imports; screens need more."""
 
 
@@ -186,15 +182,10 @@ def test_another_python_gives_the_same_plan(repo: Path, tmp_path: Path) -> None:
         pytest.skip("only one supported Python is installed on this machine")
     root, version = Path(__file__).parents[2], "3.13" if sys.version_info < (3, 13) else "3.11"
     pip = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-compile", "--target"]
-    pip += [
-        str(tmp_path / "site"),
-        "--python-version",
-        version,
-        "--only-binary=:all:",
-        "-c",
-        str(root / "constraints.txt"),
-    ]
-    fetched = subprocess.run([*pip, *NEEDED], capture_output=True, text=True, check=False)
+    pip += [str(tmp_path / "site"), "--python-version", version, "--only-binary=:all:", "-c"]
+    fetched = subprocess.run(
+        [*pip, str(root / "constraints.txt"), *NEEDED], capture_output=True, text=True, check=False
+    )
     if fetched.returncode:
         pytest.skip(f"cannot install for {python}: {fetched.stderr[-200:]}")
     subprocess.run(
@@ -270,3 +261,104 @@ def test_a_folder_without_a_main_document_is_refused_with_what_it_holds(tmp_path
         for command in ("plan", "run"):
             refused = inside(command, "specs", cwd=folder)
             assert (refused.returncode != 0, says in refused.stderr) == (True, True), refused.stderr
+
+
+ROOT = Path(__file__).parents[2]
+NOTES = "# NOTES: Notes\n\n### R1: One\n\n- [ ] there is one\n\n### R2: Two\n\n- [ ] there are two\n"
+
+
+@pytest.fixture
+def noted(tmp_path: Path) -> Path:
+    settings = (
+        '[verification]\nstory_commands = ["test -f one.txt"]\n[agent]\nmode = "scripted"\nplaybook = "play.yaml"\n'
+    )
+    files = {"prd.md": NOTES, "play.yaml": 'stories: {R1: [{write: {one.txt: "x"}}]}\n', "santiago.toml": settings}
+    return greeter.committed(tmp_path / "repo", files)
+
+
+def last(shown: str) -> list[str]:
+    line = shown.splitlines()[-1]
+    assert line.startswith("next: santiago "), shown
+    return shlex.split(line.removeprefix("next: santiago "))
+
+
+@pytest.mark.parametrize(("place", "stand"), [(None, "."), (None, "docs"), ("my plan", "."), ("../out", "docs")])
+def test_the_last_line_of_a_plan_is_a_command_that_begins_it(place: str | None, stand: str, noted: Path) -> None:
+    (noted / "docs").mkdir()
+    here = noted / stand
+    more = ("--out-dir", place) if place else ()
+    command = last(inside("plan", noted / "prd.md", *more, cwd=here).stdout)
+    assert command[0] == ("resume" if place else "run")
+    done = inside(*command, "--dry-run", "--sandbox", "off", cwd=here)
+    assert (done.returncode, "would run 2 stories" in done.stdout) == (0, True), done.stderr
+
+
+def test_a_plan_without_a_check_begins_anew_with_one(noted: Path) -> None:
+    settings = (noted / "santiago.toml").read_text()
+    (noted / "santiago.toml").write_text(settings.partition("[agent]")[1] + settings.partition("[agent]")[2])
+    inside("plan", "prd.md", cwd=noted)
+    shown = inside("status", cwd=noted).stdout
+    assert shown.endswith('next: santiago run prd.md --verify "CMD"   # begin anew with a check; this plan has none\n')
+    (noted / "santiago.toml").write_text(settings)  # comes too late for this plan
+    refused = inside("resume", cwd=noted)
+    assert (refused.returncode, 'start anew: `santiago run prd.md --verify "CMD"`.' in refused.stderr) == (30, True)
+
+
+def test_a_plan_in_a_folder_of_its_own_is_no_run_of_the_repository(noted: Path) -> None:
+    inside("plan", "prd.md", "--out-dir", "docs/plan", cwd=noted)
+    assert inside("status", cwd=noted).returncode == 2
+
+
+def test_a_program_is_told_to_execute_its_own_run_input(noted: Path, tmp_path: Path) -> None:
+    data = {"contract_version": 1, "repo_path": "repo", "prd_path": "prd.md", "agent": {"mode": "scripted"}}
+    check = {"verification": {"story_commands": ["test -f one.txt"]}}
+    (tmp_path / "in.json").write_text(
+        json.dumps({**data, **check, "agent": {"mode": "scripted", "playbook": "play.yaml"}})
+    )
+    command = last(inside("plan", "--input", "in.json", "--out-dir", "out", cwd=tmp_path).stdout)
+    assert command == ["execute", "--input", "in.json", "--plan", "out/plan.json", "--out-dir", "out"]
+    assert inside(*command, "--dry-run", cwd=tmp_path).returncode == 0
+
+
+def test_check_without_a_plan_says_that_there_is_none_and_with_a_kept_one_compares(noted: Path) -> None:
+    done = inside("plan", "prd.md", "--check", cwd=noted)
+    assert (done.returncode, "there is no plan to compare with" in done.stdout) == (3, True)
+    kept = ("--out-dir", "docs/plan")
+    command = last(inside("plan", "prd.md", *kept, "--check", cwd=noted).stdout)
+    assert inside(*command, cwd=noted).returncode == 0
+    (noted / "docs" / "plan" / "run-input.json").unlink()  # it is not kept in git
+    assert inside("plan", "prd.md", *kept, "--check", cwd=noted).returncode == 0
+    (noted / "prd.md").write_text(NOTES.replace("two", "2"))
+    changed = inside("plan", "prd.md", *kept, "--check", cwd=noted)
+    assert (changed.returncode, "docs/plan/plan.json would change" in changed.stdout) == (3, True)
+
+
+def test_the_demo_ends_with_a_command_that_can_be_pasted(tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    (clone / ".venv" / "bin").mkdir(parents=True)
+    shutil.copytree(ROOT / "examples", clone / "examples")
+    program = clone / ".venv" / "bin" / "santiago"
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m santiago "$@"\n')
+    program.chmod(0o755)
+    env = {**greeter.place(tmp_path / "x"), "HOME": str(tmp_path), "SANTIAGO_DEMO_DIR": str(tmp_path / "a demo")}
+    ran = subprocess.run(
+        ["sh", "examples/demo.sh"], cwd=clone, env=env, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert ran.returncode == 0, ran.stderr
+    command = ran.stderr.splitlines()[-1].removeprefix("next: ")
+    subprocess.run(["sh", "-c", command], cwd="/", env=env, capture_output=True, check=True)
+    assert (tmp_path / "a demo" / "ledger" / "money.py").is_file()
+
+
+def test_the_picture_of_a_plan_shows_what_the_program_says(tmp_path: Path) -> None:
+    """Where this fails, `docs/images/make.py` draws it again."""
+    files = ROOT / "examples" / "ledger"
+    noted = greeter.committed(tmp_path / "repo", {"prd.md": (files / "prd.md").read_text()})
+    shutil.copytree(files / "tests", noted / "tests")
+    drawn = re.findall(r"<text[^>]*>([^<]*)</text>", (ROOT / "docs" / "images" / "plan.svg").read_text())
+    shown = inside("plan", "prd.md", cwd=noted, env={"COLUMNS": "100"}).stdout
+    assert words_of("".join(html.unescape(text) for text in drawn[1:])) == words_of(f"$ santiago plan prd.md {shown}")
+
+
+def words_of(text: str) -> str:
+    return re.sub(r"r_[0-9]{8}_[0-9]{6}", "RUN", "".join(text.split()))

@@ -68,16 +68,6 @@ def test_a_start_that_was_to_do_less_says_why_it_rests(tmp_path: Path) -> None:
     assert why(waits, None, "S2") == "S2 passed its checks and waits for S1 to go first"
 
 
-def test_a_start_that_leaves_out_a_chunk_before_its_own_is_refused(repo: Path) -> None:
-    for dry in ([], ["--dry-run"]):
-        start = ("run", "prd.md", "--agent", "sh -c true", "--verify", "true", "--chunks", "2", *dry)
-        refused = inside(*start, cwd=repo, env=place(repo))
-        assert refused.returncode == 2
-        assert "Phase 2: Together cannot begin: S1, S2 of Phase 1: Apart must be done first" in refused.stderr
-        assert "`--chunks 1..2`" in refused.stderr
-    assert not list(repo.glob(".santiago/runs/*/progress.ndjson"))
-
-
 def test_a_gate_pauses_after_each_chunk_and_the_next_one_whose_turn_it_is_runs_alone(repo: Path) -> None:
     ran = run(repo, WRITES, "--gate", "chunk")
     assert (ran.returncode, load(out_dir(repo)).state.phase) == (0, "paused")
@@ -166,12 +156,21 @@ def test_what_lies_outside_the_document_is_assumed_where_a_person_says_so(tmp_pa
     assert going_on.returncode == 0, going_on.stderr
 
 
-def test_line_66_the_command_line_takes_the_same_selections_as_the_browser(repo: Path) -> None:
+def test_line_66_chunks_are_named_as_in_the_browser_and_one_before_them_that_is_left_out_is_a_refusal(
+    repo: Path,
+) -> None:
     start = ("run", "prd.md", "--agent", "sh -c true", "--verify", "true", "--dry-run", "--json", "--new", "--chunks")
     for text in ("2-1", "1..2", '"Phase 1: Apart",#2'):
         told = inside(*start, text, cwd=repo, env=place(repo))
         assert told.returncode == 0, told.stderr
         assert [story["id"] for story in json.loads(told.stdout)["stories"]] == ["S1", "S2", "S3"], text
+    for dry in ([], ["--dry-run"]):
+        words_of_it = ("run", "prd.md", "--agent", "sh -c true", "--verify", "true", "--chunks", "2", *dry)
+        refused = inside(*words_of_it, cwd=repo, env=place(repo))
+        assert refused.returncode == 2
+        assert "Phase 2: Together cannot begin: S1, S2 of Phase 1: Apart must be done first" in refused.stderr
+        assert "`--chunks 1..2`" in refused.stderr
+    assert not list(repo.glob(".santiago/runs/*/progress.ndjson"))
 
 
 def test_where_the_run_s_attempts_are_used_up_the_suggestion_can_be_pasted_and_is_enough(tmp_path: Path) -> None:

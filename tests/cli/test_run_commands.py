@@ -88,7 +88,7 @@ def test_a_run_builds_the_branch_story_by_story(built: Path, tmp_path: Path, job
     assert not (repo / "hello.txt").exists(), "the user's own tree is never touched"
 
 
-def test_the_result_says_what_came_of_it_and_what_it_cost_and_going_on_changes_nothing(built: Path) -> None:
+def test_the_result_says_what_it_cost_a_critique_is_quoted_and_going_on_changes_nothing(built: Path) -> None:
     told = result(built)
     assert (told["status"], told["reason"], told["next_action"]) == ("success", None, "open_pr")
     stories = [(story["id"], story["status"], story["attempts"]) for story in told["stories"]]
@@ -99,9 +99,6 @@ def test_the_result_says_what_came_of_it_and_what_it_cost_and_going_on_changes_n
     before = (out_dir(built) / "progress.ndjson").read_bytes()
     assert says(built, "resume", out_dir(built)).returncode == 0
     assert (out_dir(built) / "progress.ndjson").read_bytes() == before
-
-
-def test_a_failed_attempt_leaves_a_critique_that_the_next_prompt_quotes(built: Path) -> None:
     attempts = out_dir(built) / "attempts" / "S2"
     assert "grep goodbye bye.txt" in (attempts / "1" / "critique.md").read_text()
     assert "exit code 1" in (attempts / "2" / "prompt.md").read_text()

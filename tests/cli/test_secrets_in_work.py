@@ -161,33 +161,22 @@ fi
 """
 
 
-@pytest.fixture(scope="module")
-def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One chunk of one story, done in two attempts by an agent that writes where it must not."""
-    folder = tmp_path_factory.mktemp("shown")
-    (folder / "agent.sh").write_text(FORGER)
-    made = greeter.committed(folder / "repo", {"prd.md": PRD})
-    done = santiago(
-        "run", "prd.md", "--agent", f"sh {folder / 'agent.sh'}", "--trust-commands", "--sandbox", "off",
-        cwd=made, env=greeter.place(made),
-    )  # fmt: skip
+def test_the_prompt_names_chunk_and_plan_and_what_an_agent_changed_of_them_is_noted_and_written_anew(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "agent.sh").write_text(FORGER)
+    repo = committed(tmp_path / "repo", {"prd.md": PRD})
+    words = ("run", "prd.md", "--agent", f"sh {tmp_path}/agent.sh", "--trust-commands", "--sandbox", "off")
+    done = greeter.says(repo, *words)
     assert done.returncode == 0, done.stderr
-    return made
-
-
-def test_the_prompt_names_the_chunk_and_the_whole_plan_also_for_a_chunk_of_one_story(shown: Path) -> None:
-    tasks = greeter.out_dir(shown) / "tasks"
-    prompt = (greeter.out_dir(shown) / "attempts/S1/1/prompt.md").read_text()
+    tasks = out_dir(repo) / "tasks"
+    prompt = (out_dir(repo) / "attempts/S1/1/prompt.md").read_text()
     assert f"The chunk of the plan that is being worked on: `{tasks}/plan.json`" in prompt
     assert f"The whole plan: `{tasks}/planning_docs/full_plan.json`" in prompt
     assert "- S1 Say hello" in prompt
-
-
-def test_a_plan_that_an_agent_changed_is_noted_and_written_anew_before_the_next_attempt(shown: Path) -> None:
-    out_dir = greeter.out_dir(shown)
-    (note,) = json.loads((out_dir / "attempts/S1/1/outcome.json").read_bytes())["notes"]
+    (note,) = json.loads((out_dir(repo) / "attempts/S1/1/outcome.json").read_bytes())["notes"]
     assert note.startswith("tasks/plan.json and tasks/planning_docs/full_plan.json changed while the agent worked")
-    assert json.loads((out_dir / "attempts/S1/2/outcome.json").read_bytes())["notes"] == []
-    ended = [line for line in (out_dir / "progress.ndjson").read_text().splitlines() if '"attempt_ended"' in line]
+    assert json.loads((out_dir(repo) / "attempts/S1/2/outcome.json").read_bytes())["notes"] == []
+    ended = [line for line in (out_dir(repo) / "progress.ndjson").read_text().splitlines() if '"attempt_ended"' in line]
     assert [note in line for line in ended] == [True, False]
-    assert santiago("audit", cwd=shown, env=greeter.place(shown)).returncode == 0
+    assert greeter.looks(repo, "audit").returncode == 0

@@ -27,18 +27,14 @@ def test_a_plan_tells_each_check_with_its_line_and_which_story_has_none(tmp_path
     assert json.loads("\n".join(typed("santiago plan prd.md --json", repo)))["unchecked"] == ["S2"]
 
 
-def test_plan_shows_what_a_program_gave_to_run_at_the_end(tmp_path: Path) -> None:
+def test_plan_shows_what_runs_at_the_end_and_a_check_of_every_story_may_name_the_story(tmp_path: Path) -> None:
+    """`{id}` is the document's id as file names have it."""
     repo = greeter.committed(tmp_path / "repo", {"prd.md": BARE})
     run_input = {"contract_version": 1, "repo_path": str(repo), "prd_path": "prd.md"}
     given = tmp_path / "run-input.json"
     given.write_text(json.dumps({**run_input, "verification": {"run_commands": ["make all"]}}))
     told = inside("plan", "--input", given, "--out-dir", tmp_path / "out", cwd=repo, env=greeter.place(repo))
     assert "at the end: $ make all   ../run-input.json:1\n" in told.stdout, told.stderr
-
-
-def test_a_check_of_every_story_may_name_the_story(tmp_path: Path) -> None:
-    """`{id}` is the document's id as file names have it."""
-    repo = greeter.committed(tmp_path / "repo", {"prd.md": BARE})
     words = ("run", "prd.md", "--agent", "sh -c true", "--sandbox", "off", "--verify", "pytest tests/test_{id}.py")
     told = inside(*words, "--dry-run", "--json", cwd=repo, env=greeter.place(repo))
     rows = {row["id"]: row["checks"] for row in json.loads(told.stdout)["stories"]}

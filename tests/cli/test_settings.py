@@ -57,35 +57,22 @@ def test_a_misspelt_variable_of_a_setting_is_refused_with_the_near_match(repo: P
     assert json.loads(done.stdout)["limits.story_max_attempts"]["value"] == 2
 
 
-def test_a_wrong_setting_is_one_failure_of_the_doctor_not_four(repo: Path) -> None:
+def test_a_wrong_setting_is_one_failure_of_the_doctor_and_a_bare_repository_is_to_be_cloned(
+    repo: Path, tmp_path: Path
+) -> None:
     (repo / "santiago.toml").write_text("[limits]\nrun_max_attempts = 'x'\n")
     checks = json.loads(inside("doctor", "--json", cwd=repo).stdout)["checks"]
     assert [one["check"] for one in checks if one["level"] == "fail"] == ["config"]
     assert {one["check"] for one in checks if one["level"] == "skip"} == {"agent", "sandbox", "verification"}
-
-
-def test_the_doctor_does_not_tell_a_bare_repository_to_begin_another_one(tmp_path: Path, repo: Path) -> None:
     greeter.git(repo, "clone", "-q", "--bare", str(repo), str(tmp_path / "bare.git"))
     checks = json.loads(inside("doctor", "--json", cwd=tmp_path / "bare.git").stdout)["checks"]
     (told,) = [one for one in checks if one["check"] == "repository"]
     assert (told["level"], "git init" in told["fix"], "lone it" in told["fix"]) == ("fail", False, True)
 
 
-def test_init_names_a_document_that_is_there_and_says_to_commit(repo: Path) -> None:
-    (repo / "docs").mkdir()
-    (repo / "docs" / "shop-prd.md").write_text(greeter.PRD)
-    (repo / "test_x.py").write_text("def test_x():\n    assert True\n")
-    shown = inside("init", "--no-try", cwd=repo).stdout
-    assert "git add santiago.toml" in shown
-    assert shown.splitlines()[-1].strip() == "santiago run docs/shop-prd.md"
-
-
-def test_init_without_a_document_and_without_a_test_leads_to_verify(repo: Path) -> None:
+def test_init_proposes_the_runner_that_finds_the_tests_names_a_document_and_leads_on(repo: Path) -> None:
     shown = inside("init", cwd=repo).stdout
     assert shown.splitlines()[-1].strip() == 'santiago run YOUR-PRD.md --verify "CMD"'
-
-
-def test_init_proposes_the_runner_that_finds_the_tests(repo: Path) -> None:
     (repo / "tests").mkdir()
     for test, command in (
         ("def test_x():\n    assert True\n", "python3 -m pytest -q"),
@@ -94,6 +81,12 @@ def test_init_proposes_the_runner_that_finds_the_tests(repo: Path) -> None:
         (repo / "tests" / "test_shop.py").write_text(test)
         done = inside("init", "--no-try", "--force", "--json", cwd=repo)
         assert [check["test"] for check in json.loads(done.stdout)["checks"]] == [command]
+    (repo / "docs").mkdir()
+    (repo / "docs" / "shop-prd.md").write_text(greeter.PRD)
+    (repo / "test_x.py").write_text("def test_x():\n    assert True\n")
+    shown = inside("init", "--no-try", "--force", cwd=repo).stdout
+    assert "git add santiago.toml" in shown
+    assert shown.splitlines()[-1].strip() == "santiago run docs/shop-prd.md"
 
 
 def test_usage_errors_speak_plainly_and_an_empty_document_is_called_empty(repo: Path) -> None:
@@ -153,14 +146,11 @@ def test_each_check_is_told_with_what_it_did(shop: Path) -> None:
     assert (code, told["ok"]) == (2, False)
 
 
-def test_a_red_check_stops_nothing_and_a_lone_blind_one_does(shop: Path) -> None:
+def test_a_red_check_stops_nothing_a_lone_blind_one_does_and_set_up_comes_before_each(shop: Path) -> None:
     settings = "[agent]\nmode = 'scripted'\nplaybook = 'shop.py'\n"
     assert checked(shop, "python3 -m unittest", more=settings)[0] == 0
     code, told = checked(shop, "true", more=settings)
     assert (code, told["tried"][0]["level"]) == (2, "fail")
-
-
-def test_the_set_up_of_the_settings_comes_before_each_check(shop: Path) -> None:
     made = "test -f made.txt && " + GREEN
     assert checked(shop, made)[1]["tried"][0]["state"] == "red"
     assert checked(shop, made, more="[workspace]\nsetup = ['touch made.txt']\n")[1]["tried"][0]["state"] == "runs"
@@ -168,10 +158,19 @@ def test_the_set_up_of_the_settings_comes_before_each_check(shop: Path) -> None:
     assert (failed["state"], "setup ended with exit 3: no room" in failed["text"]) == ("cannot_run", True)
 
 
-def test_a_doctor_who_is_not_asked_runs_no_check(shop: Path, tmp_path: Path) -> None:
+def test_a_doctor_runs_no_check_unasked_and_people_read_one_line_for_each_and_the_remedy(
+    shop: Path, tmp_path: Path
+) -> None:
     (shop / "santiago.toml").write_text('[verification]\nstory_commands = ["no-such-prog"]\n')
     assert json.loads(inside("doctor", "--json", cwd=shop).stdout)["tried"] is None
     assert not (tmp_path / "cache").exists()
+    (shop / "santiago.toml").write_text('[verification]\nstory_commands = ["no-such-prog -q"]\n')
+    done = inside("doctor", "--checks", cwd=shop)
+    assert "running no-such-prog -q in a clean checkout of " in done.stderr
+    lines = done.stdout.splitlines()
+    place = next(number for number, line in enumerate(lines) if "cannot run" in line)
+    assert lines[place][2:].startswith("fail  cannot run    `no-such-prog -q` cannot run here: the program")
+    assert lines[place + 1].startswith(f"{'':22}fix: Install it")
 
 
 def test_why_nothing_could_be_tried_is_said(shop: Path, tmp_path: Path) -> None:
@@ -182,13 +181,3 @@ def test_why_nothing_could_be_tried_is_said(shop: Path, tmp_path: Path) -> None:
     greeter.git(tmp_path / "new", "init", "-q")
     (tmp_path / "new" / "santiago.toml").write_text('[verification]\nstory_commands = ["x"]\n')
     assert "not run: there is no commit yet" in inside("doctor", "--checks", cwd=tmp_path / "new").stdout
-
-
-def test_people_read_one_line_for_each_check_and_the_remedy(shop: Path) -> None:
-    (shop / "santiago.toml").write_text('[verification]\nstory_commands = ["no-such-prog -q"]\n')
-    done = inside("doctor", "--checks", cwd=shop)
-    assert "running no-such-prog -q in a clean checkout of " in done.stderr
-    lines = done.stdout.splitlines()
-    place = next(number for number, line in enumerate(lines) if "cannot run" in line)
-    assert lines[place][2:].startswith("fail  cannot run    `no-such-prog -q` cannot run here: the program")
-    assert lines[place + 1].startswith(f"{'':22}fix: Install it")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.cli import greeter
 from tests.cli.inside import inside
 from tests.cli.santiago import santiago
@@ -78,21 +76,13 @@ def test_a_story_that_waits_for_money_is_said_to(tmp_path: Path) -> None:
 LIMITS = ("--max-attempts", "1", "--max-cost", "2.5", "--max-tokens", "900000", "--timeout", "45")
 
 
-@pytest.fixture(scope="module")
-def spent(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    repo = greeter.make(tmp_path_factory.mktemp("limits") / "repo", greeter.BAD)
-    ran = santiago("run", "prd.md", *LIMITS, "--trust-commands", cwd=repo, env=greeter.place(repo))
+def test_a_run_keeps_the_limits_of_its_command_line_and_resume_names_what_adds_to_them(tmp_path: Path) -> None:
+    spent = greeter.make(tmp_path / "repo", greeter.BAD)
+    ran = greeter.says(spent, "run", "prd.md", *LIMITS, "--trust-commands")
     assert (ran.returncode, "1 attempt" in ran.stderr) == (30, True), ran.stderr
-    return repo
-
-
-def test_a_run_keeps_the_limits_that_its_command_line_named(spent: Path) -> None:
     limits = json.loads((greeter.out_dir(spent) / "run-input.json").read_text())["limits"]
     names = ("story_max_attempts", "run_max_cost_usd", "run_max_tokens", "run_timeout_minutes")
     assert [limits[name] for name in names] == [1, 2.5, 900000, 45]
-
-
-def test_resume_names_what_adds_to_a_limit_that_is_frozen_and_lowers_none(spent: Path) -> None:
     for words, grant in (
         (("--max-attempts", "3"), "--add-attempts 2"), (("--max-cost", "4"), "--add-cost 1.5"),
         (("--max-tokens", "1000000"), "--add-tokens 100000"), (("--timeout", "60"), "--add-minutes 15"),

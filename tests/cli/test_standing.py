@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from santiago.process import landlock, sandbox
+from tests.cli.greeter import committed
 from tests.cli.inside import inside
 from tests.process.test_sandbox import KINDS
 
@@ -57,15 +58,6 @@ def folder(place: str, tmp_path: Path) -> Iterator[Path]:
         yield Path(made)
 
 
-def committed(repo: Path, **files: str) -> Path:
-    for name, text in files.items():
-        (repo / name).parent.mkdir(parents=True, exist_ok=True)
-        (repo / name).write_text(text)
-    for words in (("init", "-q", "."), ("add", "-A"), ("commit", "-qm", "Start")):
-        subprocess.run(["git", "-c", "user.name=u", "-c", "user.email=u@e.org", *words], cwd=repo, check=True)
-    return repo
-
-
 def run(repo: Path, kind: str, check: str, agent: str) -> tuple[int, str]:
     """Have a story carried out with two attempts at most; return the exit code, and what was said."""
     (repo.parent / "agent.sh").write_text(f"#!/bin/sh\n{agent}\n")
@@ -93,7 +85,7 @@ def editable(top: Path) -> Path:
     rules = ".venv/\n.santiago/\n"
     committed(
         repo,
-        **{"src/own_numbers.py": PACKAGE, "tests/test_numbers.py": TESTS, "prd.md": PRD, ".gitignore": rules,
+        {"src/own_numbers.py": PACKAGE, "tests/test_numbers.py": TESTS, "prd.md": PRD, ".gitignore": rules,
            "santiago.toml": "[limits]\nstory_max_attempts = 2\n"},
     )  # fmt: skip
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(repo / ".venv")], check=True)
@@ -149,7 +141,7 @@ def monorepo(tmp_path: Path) -> Path:
     repo = tmp_path / "repo"
     committed(
         repo,
-        **{"packages/numbers/index.js": "exports.one = () => 1;\n",
+        {"packages/numbers/index.js": "exports.one = () => 1;\n",
            "packages/numbers/package.json": '{"name": "@own/numbers"}', "packages/app/test.js": NODE_TEST,
            "package.json": '{"workspaces": ["packages/*"]}', ".gitignore": "node_modules/\n.santiago/\n", "prd.md": PRD,
            "santiago.toml": "[limits]\nstory_max_attempts = 2\n"},
@@ -197,7 +189,7 @@ def test_set_up_installs_once_and_agent_and_checks_get_the_same(tmp_path: Path, 
     install = "mkdir -p node_modules && date +%s%N >>node_modules/stamp && sleep 0.01"
     settings = f'[workspace]\nsetup = ["{install}"]\n[limits]\nstory_max_attempts = 2\n'
     repo = tmp_path / "repo"
-    committed(repo, **{"prd.md": PRD, ".gitignore": "node_modules/\n.santiago/\n", "santiago.toml": settings})
+    committed(repo, {"prd.md": PRD, ".gitignore": "node_modules/\n.santiago/\n", "santiago.toml": settings})
     check = "test $(wc -l <node_modules/stamp) = 1 && cmp node_modules/stamp seen"
     code, said = run(repo, kind, check, "cp node_modules/stamp seen")
     assert code == 0, said

@@ -77,7 +77,7 @@ def test_where_all_are_finished_nothing_begins_and_a_result_that_a_crash_took_is
     assert (told.returncode, "no run yet" in told.stderr) == (2, True)
 
 
-def test_what_is_running_is_meant_before_what_is_newer(two: Two) -> None:
+def test_what_is_running_is_meant_before_what_is_newer_and_named_by_a_refusal(two: Two) -> None:
     with Lock(two.older, since="now"):
         assert json.loads(two.says("status", "--json").stdout)["run_id"] == run_id(two.older)
         told = two.says("stop")
@@ -85,6 +85,12 @@ def test_what_is_running_is_meant_before_what_is_newer(two: Two) -> None:
     assert (told.returncode, f"{run_id(two.older)} was asked to stop" in told.stderr) == (0, True)
     assert not asked.with_name("stop-now.json").exists()
     assert json.loads(two.says("status", "--json").stdout)["run_id"] == run_id(two.newer)
+    told = two.says("stop", "--json")
+    said = json.loads(told.stdout)
+    assert (told.returncode, said["run_id"], said["done"], said["running"]) == (0, run_id(two.newer), False, False)
+    with Lock(two.older, since="now"):
+        refused = two.says("skip", "S3", "--why", "no")
+    assert (refused.returncode, str(two.older) in refused.stderr) == (20, True)
 
 
 def test_where_several_are_running_one_has_to_be_named(two: Two) -> None:
@@ -96,18 +102,6 @@ def test_where_several_are_running_one_has_to_be_named(two: Two) -> None:
             assert told.returncode == 2, words
             assert f"{run_id(two.newer)}, {run_id(two.older)}" in told.stderr
     assert not list(two.repo.glob("*/inbox/*.json"))
-
-
-def test_stopping_what_does_not_run_names_it_and_is_no_error(two: Two) -> None:
-    told = two.says("stop", "--json")
-    said = json.loads(told.stdout)
-    assert (told.returncode, said["run_id"], said["done"], said["running"]) == (0, run_id(two.newer), False, False)
-
-
-def test_a_refusal_to_go_on_names_the_run(two: Two) -> None:
-    with Lock(two.older, since="now"):
-        refused = two.says("skip", "S3", "--why", "no")
-    assert (refused.returncode, str(two.older) in refused.stderr) == (20, True)
 
 
 def test_outside_a_repository_it_is_that_what_is_said(tmp_path: Path) -> None:

@@ -82,15 +82,8 @@ class Made:
             self.pending.clear()
 
     def begin(self, agent: str = "claude") -> None:
-        self.add(
-            K.RUN_CREATED,
-            None,
-            RunPhase.CREATED,
-            plan_digest=codec.digest(self.plan),
-            input_digest="1" * 64,
-            version="0.1.0",
-            log=1,
-        )
+        digests = {"plan_digest": codec.digest(self.plan), "input_digest": "1" * 64}
+        self.add(K.RUN_CREATED, None, RunPhase.CREATED, version="0.1.0", log=1, **digests)
         self.add(K.RUN_STARTED, epoch=1, pid=4711, host="here", agent=agent, jobs=1, sandbox="bubblewrap")
         self.add(K.RUN_EXECUTING, None, RunPhase.EXECUTING)
         self.add(K.BASE_EXAMINED, status="ok")
@@ -172,17 +165,8 @@ def asking_run(out_dir: Path) -> Made:
     made.fails("S3", 1)
     made.attempt("S3", 2)
     question = "Should a second refund of the same charge be refused with 409, or be answered like the first one?"
-    made.add(
-        K.ATTEMPT_ENDED,
-        "S3",
-        P.BLOCKED,
-        attempt=2,
-        status="blocked",
-        after=50,
-        reason="agent_asked",
-        agent_ms=40_000,
-        tokens=9_100,
-    )
+    used = {"agent_ms": 40_000, "tokens": 9_100}
+    made.add(K.ATTEMPT_ENDED, "S3", P.BLOCKED, attempt=2, status="blocked", after=50, reason="agent_asked", **used)
     made.add(K.QUESTION_ASKED, "S3", question="S3-agent-1", kind="agent", text=question, round=1, after=0)
     made.add(K.RUN_ENDED, None, RunPhase.BLOCKED, status="blocked", reason="agent_asked", after=1)
     return made
@@ -199,13 +183,9 @@ def running_run(out_dir: Path) -> Made:
     made.chunk(1)
     made.fails("S3", 1)
     made.attempt("S3", 2)
-    todos = (
-        ("read the refund code", "completed"),
-        ("refuse a second refund", "in_progress"),
-        ("test both cases", "pending"),
-    )
+    todos = ("read the refund code", "refuse a second refund", "test both cases")
     steps = (
-        uses("Read", file_path="src/refund/api.py"), plans(*todos),
+        uses("Read", file_path="src/refund/api.py"), plans(*zip(todos, ("completed", "in_progress", "pending"), strict=True)),
         uses("Edit", file_path="src/refund/api.py"), uses("Bash", command="pytest -q tests/test_3.py"),
     )  # fmt: skip
     made.files("S3", 2, agent_log="".join(f"{json.dumps(step['print'])}\n" for step in steps))

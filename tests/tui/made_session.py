@@ -58,29 +58,14 @@ class MadeSession:
             self.add(K.QUESTION_ANSWERED, question=f"plan-{self.revision}", answer="adjust", text=said)
         self.turn += 1
         mode = "multi" if len(agents) > 1 else "single"
-        began: dict[str, Any] = {
-            "mode": mode,
-            "agents": list(agents),
-            "text": said,
-            "base": self.base,
-            "revision": self.revision,
-        }
-        self.add(K.TURN_STARTED, P.DRAFTING, attempt=self.turn, **began)
+        began: dict[str, Any] = {"mode": mode, "agents": list(agents), "base": self.base, "revision": self.revision}
+        self.add(K.TURN_STARTED, P.DRAFTING, attempt=self.turn, text=said, **began)
 
     def drafts(self, agent: str, *, kind: str = "draft", done: bool = True) -> None:
         self.add(K.DRAFT_STARTED, attempt=self.turn, agent=agent, kind=kind, round=1)
         if done:
-            spent = {"ms": 41_000, "tokens": 18_200, "cost_micro_usd": 140_000}
-            self.add(
-                K.DRAFT_ENDED,
-                attempt=self.turn,
-                status="ok",
-                agent=agent,
-                kind=kind,
-                digest="2" * 64,
-                after=41,
-                **spent,
-            )
+            spent = {"ms": 41_000, "tokens": 18_200, "cost_micro_usd": 140_000, "digest": "2" * 64}
+            self.add(K.DRAFT_ENDED, attempt=self.turn, status="ok", agent=agent, kind=kind, after=41, **spent)
 
     def ends_turn(self, text: str) -> None:
         compiled = compile_plan(Source(text, path="docs/prd.md"))

@@ -114,15 +114,12 @@ def test_bare_santiago_on_a_terminal_offers_the_run_that_there_is(tmp_path: Path
     terminal.close()
 
 
-def test_the_chunks_are_painted_before_the_plan_is_read(tmp_path: Path) -> None:
+def test_the_chunks_of_a_run_and_of_a_session_are_painted_before_the_plan_is_read(tmp_path: Path) -> None:
     """Seen by what happens where only the beginning of the plan can be read."""
     plan = failed_run(tmp_path / "run").out_dir / PLAN
     text = plan.read_bytes()
     plan.write_bytes(text[: text.index(b'"contract_version"')])
     _ends_in_words("watch", tmp_path / "run", tmp_path, b"Phase 2: Back end")
-
-
-def test_the_chunks_of_a_session_are_painted_before_its_plan_is_read(tmp_path: Path) -> None:
     folder = reviewed(tmp_path).folder
     latest = max((folder / "revisions").iterdir())
     latest.write_bytes(latest.read_bytes() + b" ")
