@@ -18,9 +18,7 @@ from tests.cli.santiago import santiago
 SETTINGS = '[agent]\nmode = "scripted"\nplaybook = "playbook.yaml"\n[policy]\nsandbox = "off"\n'
 ONE = """\
 # One
-
 ### R1: Say hello
-
 **Files:** `hello.txt`
 
 - [ ] hello.txt says hello
@@ -31,15 +29,11 @@ ONE = """\
 HELLO = 'stories:\n  R1:\n    - write: {hello.txt: "hello\\n"}\n'
 RESEARCH = """\
 # Research first
-
 ### R1: Which way of rounding is right
-
 Role: scientist
 
 - [ ] study.md names one and says why
-
 ### R2: Say hello
-
 Depends on: R1
 
 **Files:** `hello.txt`

@@ -26,6 +26,17 @@ from tests.board.cards import card
 from tests.cli import greeter
 
 __all__ = ["desk"]
+TOO_MUCH: dict[str, dict[str, Any]] = {
+    "bytes that are no text": {"title": "caf\udce9"},
+    "a control character of the second kind": {"note": "\x9b31m"},
+    "more attempts than a number may be": {"retry_budget": 10**30},
+    "a NUL": {"title": "a\x00b"},
+    "an escape": {"title": "\x1b[31m"},
+    "a delete": {"title": "a\x7fb"},
+    "no check": {"checks": (" ",)},
+    "a check of nothing": {"checks": ("true",)},
+    "a check with an escape": {"checks": ("grep \x1b x",)},
+}
 
 
 def test_an_id_is_given_once_also_after_the_archive_was_cleared(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
@@ -73,19 +84,6 @@ def _claimed(desk: Desk) -> Card:
     claimed = desk.board.claim("developer-todo", "ada", "ada").card
     assert claimed
     return claimed
-
-
-TOO_MUCH: dict[str, dict[str, Any]] = {
-    "bytes that are no text": {"title": "caf\udce9"},
-    "a control character of the second kind": {"note": "\x9b31m"},
-    "more attempts than a number may be": {"retry_budget": 10**30},
-    "a NUL": {"title": "a\x00b"},
-    "an escape": {"title": "\x1b[31m"},
-    "a delete": {"title": "a\x7fb"},
-    "no check": {"checks": (" ",)},
-    "a check of nothing": {"checks": ("true",)},
-    "a check with an escape": {"checks": ("grep \x1b x",)},
-}
 
 
 @pytest.mark.parametrize("what", TOO_MUCH)

@@ -21,6 +21,62 @@ from tests.board.kept import Kept
 from tests.cli import greeter
 
 pytestmark = pytest.mark.xdist_group("board-loop")  # its worlds are made once
+MORE = """\
+# More
+### R4: Say more
+- [ ] more.txt says more
+
+**Verification:** `grep more more.txt`
+"""
+WAITS = (
+    ONE
+    + """
+### R2: Say goodbye
+Depends on: R1
+
+**Files:** `bye.txt`
+
+**Verification:** `grep goodbye bye.txt`
+"""
+)
+GOODBYE = '  R2:\n    - write: {bye.txt: "goodbye\\n"}\n'
+AT_LAST = 'stories:\n  R1: [{}, {}, {write: {hello.txt: "hello\\n"}}]\n'
+PLAN = """\
+# PlanSpec v2
+id: greetings
+owner: ann
+risk: low
+mode: strict
+## Delivery Waves
+- [ ] Say hello
+  - Targets: hello.txt
+  - Expected behavior: hello.txt says hello
+  - Execute: echo hello > hello.txt
+  - Verification: grep hello hello.txt
+"""
+NEW_BOX = """\
+- [ ] Say goodbye
+  - Targets: bye.txt
+  - Expected behavior: bye.txt says goodbye
+  - Verification: grep goodbye bye.txt
+"""
+PLAYED = """\
+stories:
+  S1:
+    - write: {hello.txt: "hello\\n"}
+"""
+TWO = """\
+# Two
+### R1: Say hello
+- [ ] hello.txt says hello
+
+**Verification:** `grep hello hello.txt`
+### R2: Say goodbye
+- [ ] bye.txt says goodbye
+
+**Verification:** `grep goodbye bye.txt`
+"""
+"""Neither story names its files, so R2 must not overtake R1; but it does not depend on it."""
 
 
 @pytest.fixture(scope="module")
@@ -116,17 +172,6 @@ def test_a_later_request_begins_on_the_finished_one_that_is_not_merged(finished:
     assert greeter.git(finished.repo, "show", "santiago/NEXT:both.txt") == "both"
 
 
-MORE = """\
-# More
-
-### R4: Say more
-
-- [ ] more.txt says more
-
-**Verification:** `grep more more.txt`
-"""
-
-
 def test_what_waits_for_a_person_does_not_hold_up_the_rest(tmp_path: Path) -> None:
     """Board lines 37, 39, 41, 46, 47: a sentence without a planner, science without an agent, work that somebody does by hand."""
     desk = Desk(tmp_path)
@@ -153,21 +198,6 @@ def test_a_document_without_a_check_says_where_to_write_one(tmp_path: Path) -> N
     assert ran.returncode == 10
     assert "Name a command that tests the work: `Verification:` in the document" in ran.stderr
     assert "--verify" not in ran.stderr
-
-
-WAITS = (
-    ONE
-    + """
-### R2: Say goodbye
-
-Depends on: R1
-
-**Files:** `bye.txt`
-
-**Verification:** `grep goodbye bye.txt`
-"""
-)
-GOODBYE = '  R2:\n    - write: {bye.txt: "goodbye\\n"}\n'
 
 
 @pytest.fixture(scope="module")
@@ -198,9 +228,6 @@ def test_used_up_attempts_stop_the_loop_when_they_pile_up(exhausted: Desk) -> No
     (exhausted.repo / "playbook.yaml").write_text(AT_LAST + GOODBYE)
     exhausted.looped()
     assert exhausted.card("REQ.S1").attempt_count == 3
-
-
-AT_LAST = 'stories:\n  R1: [{}, {}, {write: {hello.txt: "hello\\n"}}]\n'
 
 
 def test_what_waits_for_a_bypassed_ticket_goes_on_without_it(exhausted: Desk) -> None:
@@ -307,35 +334,6 @@ def test_two_plans_of_one_name_are_both_said_and_neither_is_seeded(tmp_path: Pat
     assert desk.json("queue", "stats")["queues"]["planner-inbox"] == 0
 
 
-PLAN = """\
-# PlanSpec v2
-
-id: greetings
-owner: ann
-risk: low
-mode: strict
-
-## Delivery Waves
-
-- [ ] Say hello
-  - Targets: hello.txt
-  - Expected behavior: hello.txt says hello
-  - Execute: echo hello > hello.txt
-  - Verification: grep hello hello.txt
-"""
-NEW_BOX = """\
-- [ ] Say goodbye
-  - Targets: bye.txt
-  - Expected behavior: bye.txt says goodbye
-  - Verification: grep goodbye bye.txt
-"""
-PLAYED = """\
-stories:
-  S1:
-    - write: {hello.txt: "hello\\n"}
-"""
-
-
 def test_a_run_that_failed_its_own_verification_blocks_its_request(tmp_path: Path) -> None:
     """Board line 39: run verification is the gate of a request; mended by a person, it is repeated."""
     desk = Desk(tmp_path, settings='[verification]\nrun_commands = ["test ! -e hello.txt"]\n').requested()
@@ -395,24 +393,6 @@ def test_a_request_that_lacks_something_is_blocked_and_given_to_no_worker(
     card = desk.card("REQ")
     assert (card.queue, card.error_class, desk.card("REQ.S1").queue) == ("blocked", "hard_fail", "done")
     assert "the truth moved on" in card.note
-
-
-TWO = """\
-# Two
-
-### R1: Say hello
-
-- [ ] hello.txt says hello
-
-**Verification:** `grep hello hello.txt`
-
-### R2: Say goodbye
-
-- [ ] bye.txt says goodbye
-
-**Verification:** `grep goodbye bye.txt`
-"""
-"""Neither story names its files, so R2 must not overtake R1; but it does not depend on it."""
 
 
 def _two(tmp_path: Path) -> Desk:

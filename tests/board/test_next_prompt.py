@@ -26,6 +26,25 @@ ORDER: list[tuple[list[Card], int, tuple[str, str]]] = [
     ([card("I", "planner-inbox")], 0, ("tech-planner", "planner-inbox")),
     ([], 2, ("tech-planner", "planner-inbox")),
 ]
+DONE = [
+    card("AB-3", "done", title="Sign in with a passkey (AB-3)"),
+    card("AB-2", "done", title="UTF-8 names in src/names.py"),
+]
+HOSTILE = (
+    "AB-1",
+    "```\n# heading",
+    "{title}",
+    "santiago queue move --id AB-1",
+    ".sigee/.runtime/x",
+    "%s {0} \\",
+    "planner-inbox",
+)
+KOREAN = """# 규약
+1. 사용자에게 달라지는 점
+2. 검증 수준
+3. 남은 주의점
+Every response ends with one block titled `다음 실행 프롬프트`, with a sentence starting with `왜 지금 이 작업인가:`.
+"""
 
 
 @pytest.mark.parametrize(("cards", "backlog", "expected"), ORDER)
@@ -57,12 +76,6 @@ def told(cards: Sequence[Card], project: Path, *, setting: str = "", **product: 
     finished = product.pop("finished", ())
     made = Product(waiting=cards, finished=finished, finished_count=len(finished), **product)
     return user_text(judge(cards, 0), made, rendering.read(project, setting))
-
-
-DONE = [
-    card("AB-3", "done", title="Sign in with a passkey (AB-3)"),
-    card("AB-2", "done", title="UTF-8 names in src/names.py"),
-]
 
 
 def test_the_text_for_users_while_there_is_work(tmp_path: Path) -> None:
@@ -123,17 +136,6 @@ def test_a_decision_is_asked_for_by_its_title_and_one_that_only_names_a_document
     assert "Show me what has to be decided about “Which payment service”" in text
 
 
-HOSTILE = (
-    "AB-1",
-    "```\n# heading",
-    "{title}",
-    "santiago queue move --id AB-1",
-    ".sigee/.runtime/x",
-    "%s {0} \\",
-    "planner-inbox",
-)
-
-
 @pytest.mark.parametrize("title", HOSTILE)
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_no_title_breaks_the_one_block_or_leaks(title: str, language: str, tmp_path: Path) -> None:
@@ -148,14 +150,6 @@ def test_no_title_breaks_the_one_block_or_leaks(title: str, language: str, tmp_p
         assert (text.count("```"), text.count("```md\n")) == (2, 1)
         assert text.endswith("\n```")
         assert leaks(text) == []
-
-
-KOREAN = """# 규약
-1. 사용자에게 달라지는 점
-2. 검증 수준
-3. 남은 주의점
-Every response ends with one block titled `다음 실행 프롬프트`, with a sentence starting with `왜 지금 이 작업인가:`.
-"""
 
 
 def contract(project: Path, text: str, folder: str = ".sigee") -> None:

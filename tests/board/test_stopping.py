@@ -20,6 +20,9 @@ from tests.board.desk import CONSENTS, HELLO, Desk
 from tests.cli import greeter
 
 SLOW = HELLO.replace("    - write", "    - seconds: 1\n      write")
+LIMITED = (
+    "test -e {0} && echo hello > hello.txt && exit; touch {0}; echo 'rate limit reached, try again in 1 second'; exit 1"
+)
 
 
 def test_a_loop_that_is_stopped_ends_and_the_next_one_goes_on(tmp_path: Path) -> None:
@@ -71,11 +74,6 @@ def test_what_a_person_moved_while_it_was_worked_on_stays_where_they_put_it(tmp_
         moved = work_on(Means(opened=opened, consents=CONSENTS), cards)
     assert [card.queue for card in moved] == ["blocked", "planner-review"]
     assert desk.card("REQ.S1").note == "not now"
-
-
-LIMITED = (
-    "test -e {0} && echo hello > hello.txt && exit; touch {0}; echo 'rate limit reached, try again in 1 second'; exit 1"
-)
 
 
 def test_a_lease_is_held_while_the_loop_waits_for_a_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,19 @@ SIGNALS = (
     "needs_user_confirmation", "external_decision_required", "user_decision_required", "requires user confirmation",
     "User  Confirmation\nrequired", "note: needs_user_confirmation.", "(user_decision_required)",
 )  # fmt: skip
+ROUTED = card("R", "planner-inbox", status="in_progress")
+"""A request that became tickets, and waits for them."""
+STUCK: list[tuple[list[Card], bool]] = [
+    ([blocked("T1"), spent("T2"), spent("T3", decided="stop")], True),
+    ([ROUTED, blocked("T1", request="R"), card("T2", request="R", error_class="dependency_blocked")], True),
+    ([ROUTED, spent("T1", request="R", decided="stop")], True),
+    ([ROUTED, spent("T1", request="R", decided="bypass")], False),
+    ([ROUTED], False),
+    ([blocked("T1"), card("T2")], False),
+    ([blocked("T1"), card("T2", attempt_count=3)], False),
+    ([blocked("T1"), card("T2", status="in_progress", lease="held:ann:2026-11-17T12:00:00Z", expires=9)], False),
+    ([blocked("T1"), card("T2", "planner-review")], False),
+]
 
 
 def test_an_empty_board_is_done_also_with_archived_tickets_but_not_with_a_plan_that_has_open_boxes() -> None:
@@ -85,21 +98,6 @@ def test_three_exhausted_tickets_pile_up_or_one_of_the_highest_priority_that_nob
     assert accumulated([spent("T1", title="[p0] Sign in")]) == ("T1",)
     assert accumulated([spent("T1"), blocked("T2", title="p0")]) == ()
     assert accumulated([spent(f"T{number}", decided="stop", note="p0") for number in range(5)]) == ()
-
-
-ROUTED = card("R", "planner-inbox", status="in_progress")
-"""A request that became tickets, and waits for them."""
-STUCK: list[tuple[list[Card], bool]] = [
-    ([blocked("T1"), spent("T2"), spent("T3", decided="stop")], True),
-    ([ROUTED, blocked("T1", request="R"), card("T2", request="R", error_class="dependency_blocked")], True),
-    ([ROUTED, spent("T1", request="R", decided="stop")], True),
-    ([ROUTED, spent("T1", request="R", decided="bypass")], False),
-    ([ROUTED], False),
-    ([blocked("T1"), card("T2")], False),
-    ([blocked("T1"), card("T2", attempt_count=3)], False),
-    ([blocked("T1"), card("T2", status="in_progress", lease="held:ann:2026-11-17T12:00:00Z", expires=9)], False),
-    ([blocked("T1"), card("T2", "planner-review")], False),
-]
 
 
 @pytest.mark.parametrize(("cards", "stuck"), STUCK)

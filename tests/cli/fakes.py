@@ -53,9 +53,7 @@ for step in turn:
 
 PRD = """\
 # PRD: Greeter
-
 ### R1: Say hello
-
 **Files:** `hello.txt`
 
 - [ ] hello.txt says hello

@@ -10,15 +10,11 @@ from tests.cli.greeter import git
 
 FIRST = """\
 # PRD: Greeter
-
 ### R1: Say hello
-
 - [ ] hello.txt says hello
 
 **Verification:** `grep hello hello.txt`
-
 ### R2: Say goodbye
-
 - [ ] bye.txt says goodbye
 
 **Verification:** `grep goodbye bye.txt`
@@ -26,7 +22,6 @@ FIRST = """\
 SECOND = f"""\
 {FIRST.replace("says goodbye", "says goodbye, and when").replace("grep goodbye", "grep -w tomorrow")}
 ### R3: Both
-
 - [ ] both.txt says both
 
 **Verification:** `grep both both.txt`

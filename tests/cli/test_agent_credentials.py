@@ -32,6 +32,20 @@ seen = {name: len(text) for name, text in found.items()}  # work that holds a se
 pathlib.Path("hello.txt").write_text("hello " + json.dumps(seen))
 print(json.dumps(found), flush=True)
 """
+PLANTS = """
+import os, pathlib, sys
+sys.stdin.read()
+home = pathlib.Path(os.environ["HOME"])
+for folder in (home, pathlib.Path(HOME)):
+    for name in (".claude/settings.json", ".claude.json", ".claude/commands/evil.md", ".claude/projects/p/memory.md"):
+        try:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text("PLANTED")
+        except OSError:
+            pass
+(home / ".claude/.credentials.json").write_text("RENEWED")
+pathlib.Path("hello.txt").write_text("hello")
+"""
 
 
 def _files(out_dir: Path) -> Iterator[tuple[Path, bytes]]:
@@ -104,22 +118,6 @@ def test_an_agent_finds_its_folder_where_a_link_leads_to_it(tmp_path: Path) -> N
         found = _steal(place, place.bin / "claude")
     assert found[".claude/.credentials.json"]
     assert found[".ssh/id_rsa"] == found["notes.txt"] == 0
-
-
-PLANTS = """
-import os, pathlib, sys
-sys.stdin.read()
-home = pathlib.Path(os.environ["HOME"])
-for folder in (home, pathlib.Path(HOME)):
-    for name in (".claude/settings.json", ".claude.json", ".claude/commands/evil.md", ".claude/projects/p/memory.md"):
-        try:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text("PLANTED")
-        except OSError:
-            pass
-(home / ".claude/.credentials.json").write_text("RENEWED")
-pathlib.Path("hello.txt").write_text("hello")
-"""
 
 
 @pytest.mark.parametrize("kind", [*KINDS, pytest.param("landlock", marks=needs_landlock)])

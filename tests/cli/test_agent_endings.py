@@ -17,6 +17,10 @@ from tests.cli import fakes, greeter
 from tests.cli.fakes import PRD, Place
 from tests.cli.santiago import trusted
 
+SIGNED_OUT = {"type": "result", "is_error": True, "result": "Invalid API key · Please run /login"}
+LIMITED = {"type": "result", "is_error": True, "result": "API Error: rate limited, try again in 3 days"}
+TWO = PRD + "\n### R2: Say bye\n\n**Files:** `bye.txt`\n\n- [ ] it says bye\n\n**Verification:** `grep bye bye.txt`\n"
+
 
 @pytest.fixture
 def place(tmp_path: Path) -> fakes.Place:
@@ -233,11 +237,6 @@ def test_a_rate_limit_of_any_program_is_waited_for_as_well(place: fakes.Place) -
     assert "not counted: agent_rate_limited: rate limit reached, try again in 1 second" in ran.stderr
     assert "for the rate limit of mine; nothing is spent; ctrl-c stops" in ran.stderr
     assert place.result()["usage"]["attempts"] == 1
-
-
-SIGNED_OUT = {"type": "result", "is_error": True, "result": "Invalid API key · Please run /login"}
-LIMITED = {"type": "result", "is_error": True, "result": "API Error: rate limited, try again in 3 days"}
-TWO = PRD + "\n### R2: Say bye\n\n**Files:** `bye.txt`\n\n- [ ] it says bye\n\n**Verification:** `grep bye bye.txt`\n"
 
 
 def worker(place: Place) -> str:

@@ -16,6 +16,19 @@ from tests.cli.inside import inside
 
 MIB = 1024**2
 GOOD = "# PRD\n### R1: One\n### R2: Two\n"
+READS = """
+import contextlib, io, json, resource, signal, sys
+from santiago.cli.main import main
+resource.setrlimit(resource.RLIMIT_AS, (1024**3, 1024**3))
+for line in sys.stdin:
+    document, out = json.loads(line)
+    signal.alarm(20)
+    told, said = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(told), contextlib.redirect_stderr(said):
+        code = main(["plan", document, "--out-dir", out])
+    print(json.dumps([code, told.getvalue(), said.getvalue()]), flush=True)
+"""
+"""Plans each document that it is given; all of them have a gibibyte together, and each its own seconds."""
 
 
 def _write(content: bytes) -> Callable[[Path], None]:
@@ -63,21 +76,6 @@ BAD: dict[str, tuple[Callable[[Path], None], str]] = {
     "very many unclosed comments": (_write(b"# PRD\n" + b"<!-- \n" * (MIB // 24)), "no requirement"),
     "a million pipes": (_write(b"# PRD\n|a|b|\n|-|-|\n" + b"|" * MIB), "no requirement"),
 }  # fmt: skip
-
-
-READS = """
-import contextlib, io, json, resource, signal, sys
-from santiago.cli.main import main
-resource.setrlimit(resource.RLIMIT_AS, (1024**3, 1024**3))
-for line in sys.stdin:
-    document, out = json.loads(line)
-    signal.alarm(20)
-    told, said = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(told), contextlib.redirect_stderr(said):
-        code = main(["plan", document, "--out-dir", out])
-    print(json.dumps([code, told.getvalue(), said.getvalue()]), flush=True)
-"""
-"""Plans each document that it is given; all of them have a gibibyte together, and each its own seconds."""
 
 
 def test_hostile_documents_are_refused_in_words_write_nothing_and_take_neither_memory_nor_time(tmp_path: Path) -> None:

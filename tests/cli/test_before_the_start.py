@@ -16,6 +16,18 @@ from tests.cli.santiago import santiago
 PRD = "# PRD: Notes\n\n### R1: One\n\n- [ ] there is one\n\n### R2: Two\n\nDepends on: R1\n\n- [ ] there are two\n"
 CHECK = 'test -f "$SANTIAGO_STORY.txt"'
 AGENT = '#!/bin/sh\necho x > "$SANTIAGO_STORY.txt"\n'
+WRONG = {
+    "no check at all": ((), "../agent.sh", 30, 'santiago run PRD --verify "CMD"'),
+    "a relative agent that is nowhere": (("--verify", CHECK), "./nope.sh x", 20, "./nope.sh is not here"),
+    "an absolute agent that is nowhere": (("--verify", CHECK), "/nowhere/nope", 20, "/nowhere/nope does not exist"),
+    "an agent beside it that is nowhere": (("--verify", CHECK), "../nope.sh x", 20, "nope.sh does not exist"),
+    "a folder beside the repository": (("--verify", CHECK), "../repo x", 20, "/repo is a folder"),
+    "a folder of the repository": (("--verify", CHECK), "./.git", 20, ".git is a folder"),
+    "a check that was never committed": (("--verify", "./check.sh"), "../agent.sh", 10, "`git add check.sh"),
+    "a program that is not on PATH": (("--verify", CHECK), "no-such-prog x", 20, "there is no no-such-prog on PATH"),
+    "a script that was never committed": (("--verify", "sh check.sh -q"), "../agent.sh", 10, "`git add check.sh"),
+}
+BARE = "# PRD\n\n### R1: Something\n\n- [ ] it is there\n\n### R2: More\n\n- [ ] it is there, too\n"
 
 
 def script(path: Path, text: str) -> Path:
@@ -39,19 +51,6 @@ def begin(repo: Path, *more: str, agent: str = "../agent.sh") -> tuple[int, str,
 
 def attempts(repo: Path) -> int:
     return len(list(repo.glob(".santiago/runs/*/attempts/*/*/prompt.md")))
-
-
-WRONG = {
-    "no check at all": ((), "../agent.sh", 30, 'santiago run PRD --verify "CMD"'),
-    "a relative agent that is nowhere": (("--verify", CHECK), "./nope.sh x", 20, "./nope.sh is not here"),
-    "an absolute agent that is nowhere": (("--verify", CHECK), "/nowhere/nope", 20, "/nowhere/nope does not exist"),
-    "an agent beside it that is nowhere": (("--verify", CHECK), "../nope.sh x", 20, "nope.sh does not exist"),
-    "a folder beside the repository": (("--verify", CHECK), "../repo x", 20, "/repo is a folder"),
-    "a folder of the repository": (("--verify", CHECK), "./.git", 20, ".git is a folder"),
-    "a check that was never committed": (("--verify", "./check.sh"), "../agent.sh", 10, "`git add check.sh"),
-    "a program that is not on PATH": (("--verify", CHECK), "no-such-prog x", 20, "there is no no-such-prog on PATH"),
-    "a script that was never committed": (("--verify", "sh check.sh -q"), "../agent.sh", 10, "`git add check.sh"),
-}
 
 
 def test_a_hopeless_start_is_refused_as_its_dry_run_is_and_spends_no_attempt(repo: Path) -> None:
@@ -261,9 +260,6 @@ def test_commands_that_wait_for_approval_are_all_named_with_their_lines(tmp_path
     commands = "`grep hello hello.txt`, `grep goodbye bye.txt`, `grep both both.txt`"
     assert f"3 commands of the document wait for approval: {commands}\n" in refused.stderr
     assert "Read them in prd.md:11, prd.md:19, prd.md:31, then use --trust-commands." in refused.stderr
-
-
-BARE = "# PRD\n\n### R1: Something\n\n- [ ] it is there\n\n### R2: More\n\n- [ ] it is there, too\n"
 
 
 @pytest.fixture

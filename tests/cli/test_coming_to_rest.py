@@ -28,15 +28,11 @@ from tests.cli.santiago import trusted
 
 WORDS = """\
 # PRD: Words
-
 ### R1: One
-
 **Files:** `S1.txt`
 
 - [ ] one
-
 ### R2: Two
-
 **Files:** `S2.txt`
 
 - [ ] two

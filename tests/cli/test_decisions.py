@@ -19,6 +19,7 @@ from tests.cli.greeter import git, looks, says
 from tests.cli.inside import inside
 
 pytestmark = pytest.mark.xdist_group("decisions")
+ASKS = greeter.GOOD.replace("  R1:\n", '  R1:\n    - ask: "Loud or quiet?"\n')
 
 
 class Failed(NamedTuple):
@@ -154,9 +155,6 @@ def test_line_24_what_a_person_does_is_recorded_with_the_name_that_is_given_and_
     events = [json.loads(line) for line in failed.log.splitlines()]
     who = {one["event"]: one["actor"] for one in events if one["actor"] != "santiago"}
     assert (who["story_accepted"], who["story_skipped"], who["note"]) == ("ann", "eve", "dan")
-
-
-ASKS = greeter.GOOD.replace("  R1:\n", '  R1:\n    - ask: "Loud or quiet?"\n')
 
 
 @pytest.fixture(scope="module")

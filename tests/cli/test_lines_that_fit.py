@@ -39,6 +39,16 @@ from tests.transcripts.playing import transcripts, typed
 
 COLUMNS = st.integers(20, 120)
 _words = st.lists(st.text("abc-_/.:…é환불", min_size=1, max_size=14), min_size=1, max_size=40)
+NOUNS = r"stories|attempts|units|criteria|headings|requirements|boxes|commands|checks|records|tasks|chunks|files|tests"
+ONE_UNIT = {
+    "heading.md": PRD,
+    "boxes.md": "# Plan\n\n### T1: Say hello\n\n- [ ] hello.txt says hello\n",
+    "task.md": "# Plan\n\n## Task 1: Say hello\n\n- [ ] **Step 1:** write hello.txt\n",
+    "requirement.md": "# PRD\n\n### Requirement 1: Hello\n\n#### Acceptance Criteria\n\n1. WHEN run THEN it SHALL say hello\n",
+    "story.md": "# PRD\n\n## Epic 1: Words\n\n### Story 1.1: Hello\n\n- [ ] it says hello\n",
+    "records.json": '{"stories": [{"id": "US-1", "title": "Hello", "acceptanceCriteria": ["it says hello"]}]}',
+    "hello.feature": "Feature: Hello\n  Scenario: Greet\n    When run\n    Then hello\n",
+}
 
 
 @given(_words, st.sampled_from(("", "  ", "why        ", "next: ", "✓ ok    git           ")), COLUMNS)
@@ -234,19 +244,6 @@ def test_people_read_local_times_and_programs_read_utc(tmp_path: Path) -> None:
     assert typed(f"{east} santiago log", repo)[0].startswith(here.strftime("%Y-%m-%d %H:%M:%S +09 "))
     assert typed(f"{east} santiago run prd.md", repo)[1].startswith(f"{here:%H:%M}:")
     assert json.loads(typed(f"{east} santiago log --json", repo)[1])["timestamp"] == begun
-
-
-NOUNS = r"stories|attempts|units|criteria|headings|requirements|boxes|commands|checks|records|tasks|chunks|files|tests"
-
-ONE_UNIT = {
-    "heading.md": PRD,
-    "boxes.md": "# Plan\n\n### T1: Say hello\n\n- [ ] hello.txt says hello\n",
-    "task.md": "# Plan\n\n## Task 1: Say hello\n\n- [ ] **Step 1:** write hello.txt\n",
-    "requirement.md": "# PRD\n\n### Requirement 1: Hello\n\n#### Acceptance Criteria\n\n1. WHEN run THEN it SHALL say hello\n",
-    "story.md": "# PRD\n\n## Epic 1: Words\n\n### Story 1.1: Hello\n\n- [ ] it says hello\n",
-    "records.json": '{"stories": [{"id": "US-1", "title": "Hello", "acceptanceCriteria": ["it says hello"]}]}',
-    "hello.feature": "Feature: Hello\n  Scenario: Greet\n    When run\n    Then hello\n",
-}
 
 
 def _wrong(shown: str) -> list[str]:

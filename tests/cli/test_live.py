@@ -31,6 +31,21 @@ from tests.cli.conftest import Done
 from tests.cli.santiago import trusted
 from tests.tui.terminal import Terminal as RealTerminal
 
+ABOUT = [
+    ("S1-2-base", "S1", "checks without the work"),
+    ("S1-2-check", "S1", "checks the work"),
+    ("S2.1-1-merged", "S2.1", "checks it beside the others' work"),
+    ("S1-1-merged-base", "S1", "checks the others' work without it"),
+    ("S4-claim", "S4", "checks what is claimed done"),
+    ("run-check", "run", "checks the work"),
+    ("run-base-S2", "run", "checks without the work"),
+    ("S1-2-old-tests", "S1", "runs the old tests on the new code"),
+    ("S1-2-blind", "S1", "tries whether the checks notice broken code"),
+    ("base", BASE, "checks what is there before any work"),
+    ("base-S3", BASE, "checks what is there before any work"),
+    ("base-blind", BASE, "tries whether the checks notice broken code"),
+]
+
 
 class Terminal:
     """As much of a terminal as the live view uses: an ordinary and an alternate screen, lines, home, and erasing."""
@@ -206,22 +221,6 @@ def test_a_reader_that_goes_away_does_not_end_the_run(tmp_path: Path) -> None:
     ran.stdout.close()
     assert ran.wait(60) == 0
     assert '"status": "success"' in (greeter.out_dir(repo) / "result.json").read_text()
-
-
-ABOUT = [
-    ("S1-2-base", "S1", "checks without the work"),
-    ("S1-2-check", "S1", "checks the work"),
-    ("S2.1-1-merged", "S2.1", "checks it beside the others' work"),
-    ("S1-1-merged-base", "S1", "checks the others' work without it"),
-    ("S4-claim", "S4", "checks what is claimed done"),
-    ("run-check", "run", "checks the work"),
-    ("run-base-S2", "run", "checks without the work"),
-    ("S1-2-old-tests", "S1", "runs the old tests on the new code"),
-    ("S1-2-blind", "S1", "tries whether the checks notice broken code"),
-    ("base", BASE, "checks what is there before any work"),
-    ("base-S3", BASE, "checks what is there before any work"),
-    ("base-blind", BASE, "tries whether the checks notice broken code"),
-]
 
 
 def test_it_is_said_from_the_checkouts_name_what_a_check_is_about_or_that_it_is_set_up() -> None:

@@ -31,6 +31,14 @@ from tests.cli.conftest import Done
 from tests.cli.inside import Told, inside
 from tests.cli.santiago import santiago, trusted
 
+STOPS = [
+    ('[verification]\nstory_commands = ["no-such-runner -q"]\n', "verification", "is not on PATH"),
+    ('[agent]\ncommand = ["no-such-agent"]\n', "agent", "is not on PATH"),
+    ('[agent]\nmode = "scripted"\nplaybook = "none.yaml"\n', "agent", "there is no playbook"),
+    ("[limits]\nstory_max_atempts = 3\n", "config", "unknown setting"),
+]
+UNKNOWN: Context = {"reason": "agent_on_strike"}
+
 
 def look(done: Done, *arguments: str) -> Told:
     return greeter.looks(done.repo, *arguments)
@@ -210,14 +218,6 @@ def test_clean_keeps_refs_that_are_all_that_holds_finished_work(success: Done, t
     assert "refs/santiago/" in greeter.git(done.repo, "for-each-ref")
 
 
-STOPS = [
-    ('[verification]\nstory_commands = ["no-such-runner -q"]\n', "verification", "is not on PATH"),
-    ('[agent]\ncommand = ["no-such-agent"]\n', "agent", "is not on PATH"),
-    ('[agent]\nmode = "scripted"\nplaybook = "none.yaml"\n', "agent", "there is no playbook"),
-    ("[limits]\nstory_max_atempts = 3\n", "config", "unknown setting"),
-]
-
-
 def test_doctor_names_what_would_stop_a_run_and_how_to_mend_it(tmp_path: Path) -> None:
     repo = greeter.make(tmp_path / "repo")
     for settings, check, words in STOPS:
@@ -230,9 +230,6 @@ def test_doctor_names_what_would_stop_a_run_and_how_to_mend_it(tmp_path: Path) -
 def test_doctor_outside_a_repository_says_how_to_begin_one(tmp_path: Path) -> None:
     ran = inside("doctor", cwd=tmp_path, env=greeter.place(tmp_path))
     assert (ran.returncode, "git init" in ran.stdout) == (2, True)
-
-
-UNKNOWN: Context = {"reason": "agent_on_strike"}
 
 
 @pytest.fixture

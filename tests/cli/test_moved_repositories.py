@@ -18,6 +18,7 @@ pytestmark = pytest.mark.xdist_group("moved repositories")
 
 INSIDE = ["", "out"]
 """Where the run lies in the repository: at home, or in a folder that the user named."""
+ONE = ("--only", "S2")
 
 
 @pytest.fixture(scope="module")
@@ -110,9 +111,6 @@ def test_a_copy_does_not_take_over_a_run_whose_folder_stayed(begun: Callable[[st
         assert (refused.returncode, f"out is a run of {original}" in refused.stderr) == (2, True), (words, refused)
     assert looks(copy, "clean", "--yes", "--force").returncode == 0
     assert everything(original) == before
-
-
-ONE = ("--only", "S2")
 
 
 @pytest.fixture

@@ -24,6 +24,10 @@ KEYS = {"run_id", "event", "text", "question", "answer_command"}
 ASKS = GOOD.replace(
     '    - write: {bye.txt: "goodbye\\n"}\n', '    - ask: "Which \\e]8;;http://x\\e\\\\ bye is hunter2-hunter2?"\n'
 )
+WRONG = (
+    "ftp://example.org", "file:///etc/passwd", "example.org/hook", "http://", "https://a b", "http://[::1",
+    "http://u:p@example.org", "http://example.org:x", 3,
+)  # fmt: skip
 
 
 @contextmanager
@@ -134,12 +138,6 @@ def test_a_message_is_not_sent_on_to_another_address() -> None:
         with listening() as (other, leaked), listening(code, to=other) as (address, _):
             assert webhook.post(address, {"event": "stop"}, 60) == f"answered {code}"
         assert leaked == []
-
-
-WRONG = (
-    "ftp://example.org", "file:///etc/passwd", "example.org/hook", "http://", "https://a b", "http://[::1",
-    "http://u:p@example.org", "http://example.org:x", 3,
-)  # fmt: skip
 
 
 def test_an_address_that_is_none_is_refused_with_a_right_one(tmp_path: Path) -> None:

@@ -28,6 +28,15 @@ exec sleep 600
 
 
 pytestmark = pytest.mark.xdist_group("picking")
+PROPOSING = """\
+if test -e {again}; then
+    echo '{{"objective": "Greet", "create": ["hello.txt"], "actions": ["write it"], "checks": ["grep hello hello.txt"]}}' > "$SANTIAGO_DETAIL"
+    exit 0
+fi
+touch {again}
+echo > {begun}
+exec sleep 600
+"""
 
 
 @pytest.fixture(scope="module")
@@ -93,17 +102,6 @@ def test_line_43_at_a_terminal_the_name_alone_is_the_answer(killed: Path) -> Non
     person.sees("Only stories that were put off are left: S2")
     person.says("stop", "stop")
     assert person.leaves() == 0
-
-
-PROPOSING = """\
-if test -e {again}; then
-    echo '{{"objective": "Greet", "create": ["hello.txt"], "actions": ["write it"], "checks": ["grep hello hello.txt"]}}' > "$SANTIAGO_DETAIL"
-    exit 0
-fi
-touch {again}
-echo > {begun}
-exec sleep 600
-"""
 
 
 def test_what_a_killed_proposal_used_is_unknown_and_said_so(tmp_path: Path) -> None:

@@ -20,6 +20,28 @@ from tests.cli.inside import inside
 from tests.cli.santiago import santiago
 
 PRD = "# PRD: Shop\n\n### R1: A cart\n\n- [ ] it holds things\n\n### R2: A till\n\nDepends on: R1\n\n- [ ] it takes money\n"
+WRONG: list[tuple[dict[str, object], str]] = [
+    ({"contract_version": 2}, "contract_version 2"),
+    ({"limits": {"story_max_attempt": 3}}, "unknown field limits.story_max_attempt"),
+    ({"agent": {"mode": "wild"}}, "agent.mode"),
+    ({"limits": {"run_timeout_minutes": 0}}, "limits.run_timeout_minutes"),
+    ({"prd_path": "../other.md"}, "outside repo_path"),
+]
+NEEDED = [
+    "click",
+    "platformdirs",
+    "pydantic",
+    "pydantic-core",
+    "annotated-types",
+    "typing-inspection",
+    "pyyaml",
+    "typing-extensions",
+]
+"""What planning imports; screens need more."""
+TASKS = "# Tasks\n\n## Phase 1: Setup\n\n- [ ] T001 Make the model in src/model.py\n- [ ] T002 Test the model\n"
+SPEC = "# Spec\n\n### User Story 1 - Sign in (Priority: P1)\n\n1. **Given** a user, **When** they sign in, **Then** they see it\n"
+ROADMAP = "# Roadmap\n\n### Phase 1: Base\n**Depends on**: Nothing\n**Success Criteria**:\n1. It runs\n\nPlans:\n- [ ] 01-01: Start\n"
+NOTES = "# NOTES: Notes\n\n### R1: One\n\n- [ ] there is one\n\n### R2: Two\n\n- [ ] there are two\n"
 
 
 @pytest.fixture
@@ -103,15 +125,6 @@ def test_a_program_plans_from_a_run_input_and_finds_a_result_where_that_fails(re
     assert (result["status"], result["reason"], result["next_action"]) == ("failed", "invalid_input", "fix_input")
 
 
-WRONG: list[tuple[dict[str, object], str]] = [
-    ({"contract_version": 2}, "contract_version 2"),
-    ({"limits": {"story_max_attempt": 3}}, "unknown field limits.story_max_attempt"),
-    ({"agent": {"mode": "wild"}}, "agent.mode"),
-    ({"limits": {"run_timeout_minutes": 0}}, "limits.run_timeout_minutes"),
-    ({"prd_path": "../other.md"}, "outside repo_path"),
-]
-
-
 def test_an_invalid_run_input_is_refused_by_field_with_a_result(repo: Path, tmp_path: Path) -> None:
     source, good = (
         tmp_path / "run-input.json",
@@ -145,19 +158,6 @@ def test_the_same_bytes_give_the_same_plan_everywhere(repo: Path, tmp_path: Path
         assert done.returncode == 0, done.stderr
         plans.append((tmp_path / f"out{number}" / "plan.json").read_bytes())
     assert len(set(plans)) == 1
-
-
-NEEDED = [
-    "click",
-    "platformdirs",
-    "pydantic",
-    "pydantic-core",
-    "annotated-types",
-    "typing-inspection",
-    "pyyaml",
-    "typing-extensions",
-]
-"""What planning imports; screens need more."""
 
 
 def other_python() -> Path | None:
@@ -223,11 +223,6 @@ def test_a_single_numbered_unit_is_planned_by_the_flag_that_the_refusal_names(
     assert [(one["title"], len(one["criteria"])) for one in data["stories"]] == [("Say hello", criteria)]
 
 
-TASKS = "# Tasks\n\n## Phase 1: Setup\n\n- [ ] T001 Make the model in src/model.py\n- [ ] T002 Test the model\n"
-SPEC = "# Spec\n\n### User Story 1 - Sign in (Priority: P1)\n\n1. **Given** a user, **When** they sign in, **Then** they see it\n"
-ROADMAP = "# Roadmap\n\n### Phase 1: Base\n**Depends on**: Nothing\n**Success Criteria**:\n1. It runs\n\nPlans:\n- [ ] 01-01: Start\n"
-
-
 def lay(folder: Path, files: dict[str, str]) -> Path:
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -264,7 +259,6 @@ def test_a_folder_without_a_main_document_is_refused_with_what_it_holds(tmp_path
 
 
 ROOT = Path(__file__).parents[2]
-NOTES = "# NOTES: Notes\n\n### R1: One\n\n- [ ] there is one\n\n### R2: Two\n\n- [ ] there are two\n"
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from tests.cli import greeter
 from tests.cli.inside import Told, inside
 
 Data = dict[str, Any]
+LISTED, WORDS = "the chunks are listed as", 'the chunk "Phase 1: Words"'
 
 
 @pytest.fixture
@@ -64,7 +65,6 @@ def _same_requirement(data: Data) -> None:
 _unknown_dependency, _unlisted_story = _story(0, depends_on=["S9"]), _chunk("S1")
 _cycle = _all(_story(0, depends_on=["S2"]), _story(1, depends_on=["S1"]))
 _later_chunk = _all(_story(0, depends_on=["S3"]), _story(2, depends_on=[]))
-LISTED, WORDS = "the chunks are listed as", 'the chunk "Phase 1: Words"'
 BROKEN: list[tuple[Callable[[Data], object], str, str]] = [
     (_unknown_dependency, "unknown_dependency", "S1 depends on S9, which the plan does not define"),
     (_chunk_as_dependency, "unknown_dependency", "S3 depends on P1, which is not the id of a story"),

@@ -15,6 +15,26 @@ PRD = "# PRD: Greeter\n\n### R1: A greeting\n\n**Files:** `greet.sh`\n\n- [ ] it
 GREET = "printf '#!/bin/sh\\necho hello\\n' > greet.sh; chmod +x greet.sh"
 TEST = 'set -e\nsaid="$(./greet.sh)"\ntest "$said" = hello\n'
 MAKEFILE = "check:\n\tsh t/greet.sh\n"
+NOTES = """\
+# NOTES: Notes
+### R1: The first note
+**Files:** `S1.txt`
+
+- [ ] there is a first note
+### R2: The second note
+**Files:** `S2.txt`
+
+- [x] there is a second note
+"""
+AGENT = 'echo note > "$SANTIAGO_STORY.txt"\n'
+SCRIPT = 'test -e "$SANTIAGO_STORY.txt"\n'
+NOTE_TEST = """\
+import os, pathlib, unittest
+
+class Note(unittest.TestCase):
+    def test_the_note_is_there(self):
+        self.assertTrue(pathlib.Path(os.environ["SANTIAGO_STORY"] + ".txt").exists())
+"""
 
 
 def repository(folder: Path, **files: str) -> Path:
@@ -106,32 +126,6 @@ def test_work_that_no_test_shows_is_named_whether_or_not_its_story_has_criteria(
     assert (told.returncode, "not proven: S1  (no test fails without their work)" in told.stderr) == (0, True), (
         told.stderr
     )
-
-
-NOTES = """\
-# NOTES: Notes
-
-### R1: The first note
-
-**Files:** `S1.txt`
-
-- [ ] there is a first note
-
-### R2: The second note
-
-**Files:** `S2.txt`
-
-- [x] there is a second note
-"""
-AGENT = 'echo note > "$SANTIAGO_STORY.txt"\n'
-SCRIPT = 'test -e "$SANTIAGO_STORY.txt"\n'
-NOTE_TEST = """\
-import os, pathlib, unittest
-
-class Note(unittest.TestCase):
-    def test_the_note_is_there(self):
-        self.assertTrue(pathlib.Path(os.environ["SANTIAGO_STORY"] + ".txt").exists())
-"""
 
 
 def make(folder: Path, **files: str) -> Path:

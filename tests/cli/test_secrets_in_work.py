@@ -20,6 +20,23 @@ stories:
   R2: [{{write: {{bye.txt: "goodbye\\n"}}}}]
   R3: [{{write: {{both.txt: "both\\n"}}}}]
 """
+PASSWORD = "hunter22-river"
+CHECKED = PRD.replace("grep hello hello.txt", "sh check.sh")
+CHECK = """\
+cat .env
+grep hello hello.txt
+"""
+AGENT = "cat .env; echo $((SANTIAGO_ATTEMPT)) >>.env; [ $SANTIAGO_ATTEMPT -lt 2 ] && echo helo >hello.txt || echo hello >hello.txt\n"
+SETTINGS = '[agent]\ncommand = ["sh", "agent.sh"]\n[policy]\nsandbox = "off"\n'
+FORGER = """\
+if [ "$SANTIAGO_ATTEMPT" = 1 ]; then
+    echo forged > "$SANTIAGO_PLAN_DIR/plan.json"
+    rm "$SANTIAGO_PLAN_DIR/planning_docs/full_plan.json"
+    echo helo > hello.txt
+elif grep -q execution_scope "$SANTIAGO_PLAN_DIR/plan.json" && [ -e "$SANTIAGO_PLAN_DIR/planning_docs/full_plan.json" ]; then
+    echo hello > hello.txt
+fi
+"""
 
 
 def make(tmp_path: Path, playbook: str, *, limits: str = "") -> Path:
@@ -100,16 +117,6 @@ def test_a_value_that_the_repository_holds_already_is_no_secret_of_the_work(tmp_
     assert "settings.py" in files_on_branch(repo), done.stderr
 
 
-PASSWORD = "hunter22-river"
-CHECKED = PRD.replace("grep hello hello.txt", "sh check.sh")
-CHECK = """\
-cat .env
-grep hello hello.txt
-"""
-AGENT = "cat .env; echo $((SANTIAGO_ATTEMPT)) >>.env; [ $SANTIAGO_ATTEMPT -lt 2 ] && echo helo >hello.txt || echo hello >hello.txt\n"
-SETTINGS = '[agent]\ncommand = ["sh", "agent.sh"]\n[policy]\nsandbox = "off"\n'
-
-
 @pytest.mark.parametrize("ignored", [True, False], ids=["ignored", "merely untracked"])
 def test_a_provided_file_is_there_to_read_and_neither_it_nor_its_secrets_are_kept(
     tmp_path: Path, *, ignored: bool
@@ -148,17 +155,6 @@ def test_what_set_up_makes_is_no_work_of_the_agents(tmp_path: Path) -> None:
     done = santiago("run", "prd.md", "--trust-commands", cwd=repo, env=place(repo))
     assert done.returncode == 0, done.stdout + done.stderr
     assert git(repo, "diff", "--name-only", "main", f"santiago/{out_dir(repo).name}") == "hello.txt"
-
-
-FORGER = """\
-if [ "$SANTIAGO_ATTEMPT" = 1 ]; then
-    echo forged > "$SANTIAGO_PLAN_DIR/plan.json"
-    rm "$SANTIAGO_PLAN_DIR/planning_docs/full_plan.json"
-    echo helo > hello.txt
-elif grep -q execution_scope "$SANTIAGO_PLAN_DIR/plan.json" && [ -e "$SANTIAGO_PLAN_DIR/planning_docs/full_plan.json" ]; then
-    echo hello > hello.txt
-fi
-"""
 
 
 def test_the_prompt_names_chunk_and_plan_and_what_an_agent_changed_of_them_is_noted_and_written_anew(

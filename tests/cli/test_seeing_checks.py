@@ -14,6 +14,22 @@ from tests.transcripts import recording
 from tests.transcripts.playing import typed
 
 BARE = "# PRD\n\n### US-01: One\n\n- [ ] a\n\n**Verification:** `grep a a.txt`\n\n### US-02: Two\n\n- [ ] b\n"
+PACKAGE = '{"scripts": {"test": "node --test", "lint": "eslint .", "type-check": "tsc", "build": "vite build"}}'
+REPOSITORIES: list[tuple[dict[str, str], list[tuple[str, str]]]] = [
+    ({"package.json": PACKAGE}, [("lint", "npm run lint"), ("typecheck", "npm run type-check"), ("build", "npm run build")]),
+    ({"package.json": PACKAGE, "pnpm-lock.yaml": ""}, [("lint", "pnpm run lint"), ("typecheck", "pnpm run type-check"), ("build", "pnpm run build")]),
+    ({"pyproject.toml": "[tool.ruff]\nline-length = 99\n[tool.mypy]\nstrict = true\n"}, [("lint", "ruff check ."), ("typecheck", "mypy .")]),
+    ({"pyproject.toml": "[tool.ruff]\n", "uv.lock": ""}, [("lint", "uv run --no-sync ruff check .")]),
+    ({"pyproject.toml": "broken ["}, []),
+    ({"Makefile": "lint:\n\truff\nbuild = x\ntypecheck: all\n\tmypy\n"}, [("lint", "make lint"), ("typecheck", "make typecheck")]),
+    ({"justfile": "build target:\n  cc\n"}, [("build", "just build")]),
+    ({"Cargo.toml": ""}, [("lint", "cargo clippy"), ("build", "cargo build")]),
+    ({"go.mod": ""}, [("lint", "go vet ./..."), ("build", "go build ./...")]),
+    ({"build.gradle.kts": ""}, [("lint", "gradle check -x test"), ("build", "gradle assemble")]),
+    ({"packages/api/package.json": '{"scripts": {"lint": "x"}}', "web/ruff.toml": ""},
+     [("lint", "cd web && ruff check ."), ("lint", "cd packages/api && npm run lint")]),
+    ({"notes.md": ""}, []),
+]  # fmt: skip
 
 
 def test_a_plan_tells_each_check_with_its_line_and_which_story_has_none(tmp_path: Path) -> None:
@@ -67,24 +83,6 @@ def test_no_is_still_no(tmp_path: Path) -> None:
     person.sees("to leave out")
     person.types("")
     assert (person.leaves(), "were not approved" in person.shown) == (10, True)
-
-
-PACKAGE = '{"scripts": {"test": "node --test", "lint": "eslint .", "type-check": "tsc", "build": "vite build"}}'
-REPOSITORIES: list[tuple[dict[str, str], list[tuple[str, str]]]] = [
-    ({"package.json": PACKAGE}, [("lint", "npm run lint"), ("typecheck", "npm run type-check"), ("build", "npm run build")]),
-    ({"package.json": PACKAGE, "pnpm-lock.yaml": ""}, [("lint", "pnpm run lint"), ("typecheck", "pnpm run type-check"), ("build", "pnpm run build")]),
-    ({"pyproject.toml": "[tool.ruff]\nline-length = 99\n[tool.mypy]\nstrict = true\n"}, [("lint", "ruff check ."), ("typecheck", "mypy .")]),
-    ({"pyproject.toml": "[tool.ruff]\n", "uv.lock": ""}, [("lint", "uv run --no-sync ruff check .")]),
-    ({"pyproject.toml": "broken ["}, []),
-    ({"Makefile": "lint:\n\truff\nbuild = x\ntypecheck: all\n\tmypy\n"}, [("lint", "make lint"), ("typecheck", "make typecheck")]),
-    ({"justfile": "build target:\n  cc\n"}, [("build", "just build")]),
-    ({"Cargo.toml": ""}, [("lint", "cargo clippy"), ("build", "cargo build")]),
-    ({"go.mod": ""}, [("lint", "go vet ./..."), ("build", "go build ./...")]),
-    ({"build.gradle.kts": ""}, [("lint", "gradle check -x test"), ("build", "gradle assemble")]),
-    ({"packages/api/package.json": '{"scripts": {"lint": "x"}}', "web/ruff.toml": ""},
-     [("lint", "cd web && ruff check ."), ("lint", "cd packages/api && npm run lint")]),
-    ({"notes.md": ""}, []),
-]  # fmt: skip
 
 
 def test_the_commands_of_a_repository_beside_its_tests_are_found(tmp_path: Path) -> None:

@@ -11,6 +11,22 @@ import pytest
 from tests.cli import greeter
 from tests.cli.inside import inside
 
+SHOP = "def price():\n    return 3\n"
+GREEN = "python3 -c 'import shop; assert shop.price() == 3'"
+TESTS = """\
+import unittest
+
+from shop import price
+
+
+class Price(unittest.TestCase):
+    def test_price(self):
+        self.assertEqual(price(), 3)
+
+    def test_tax(self):
+        self.assertEqual(price(), 4)
+"""
+
 
 @pytest.fixture
 def repo(tmp_path: Path) -> Path:
@@ -101,23 +117,6 @@ def test_usage_errors_speak_plainly_and_an_empty_document_is_called_empty(repo: 
     ):
         done = inside(*words, cwd=repo)
         assert (done.returncode, says in done.stderr, "Looked for" in done.stderr) == (code, True, False), done
-
-
-SHOP = "def price():\n    return 3\n"
-GREEN = "python3 -c 'import shop; assert shop.price() == 3'"
-TESTS = """\
-import unittest
-
-from shop import price
-
-
-class Price(unittest.TestCase):
-    def test_price(self):
-        self.assertEqual(price(), 3)
-
-    def test_tax(self):
-        self.assertEqual(price(), 4)
-"""
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from tests.cli.inside import inside
 from tests.cli.santiago import santiago
 
 WORDS = ("run", "prd.md", "--agent", "sh -c true", "--verify", "test -s a", "--sandbox", "off")
+LIMITS = ("--max-attempts", "1", "--max-cost", "2.5", "--max-tokens", "900000", "--timeout", "45")
 
 
 def document(*stories: str) -> str:
@@ -71,9 +72,6 @@ def test_a_story_that_waits_for_money_is_said_to(tmp_path: Path) -> None:
     assert [line.endswith("run_max_tokens leaves no room for an attempt beside the running ones") for line in held] == [
         True
     ]
-
-
-LIMITS = ("--max-attempts", "1", "--max-cost", "2.5", "--max-tokens", "900000", "--timeout", "45")
 
 
 def test_a_run_keeps_the_limits_of_its_command_line_and_resume_names_what_adds_to_them(tmp_path: Path) -> None:

@@ -43,6 +43,12 @@ class Numbers(unittest.TestCase):
 """
 GOOD = "\n\ndef two():\n    return 2\n"
 BROKEN = "\n\ndef one():\n    return None\n\n\ndef two():\n    return None\n"
+CHECK = ".venv/bin/python -m unittest discover -s tests"
+NODE_TEST = """const test = require("node:test"); const assert = require("node:assert");
+const { one, two } = require("@own/numbers"); const { three } = require("three");
+test("one", () => assert.equal(one(), 1)); test("two", () => assert.equal(two() + one(), three()));
+"""
+NODE_CHECK = "node --test packages/app/test.js"
 
 
 @contextmanager
@@ -97,9 +103,6 @@ def editable(top: Path) -> Path:
     return repo
 
 
-CHECK = ".venv/bin/python -m unittest discover -s tests"
-
-
 @pytest.mark.parametrize(("kind", "place"), STANDING)
 def test_an_editable_install_brings_the_work_to_its_checks_wherever_the_repository_stands(
     kind: str, place: str, tmp_path: Path
@@ -129,10 +132,6 @@ def test_a_check_that_heeds_no_search_path_is_refused_where_only_that_would_help
 
 
 needs_node = pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
-NODE_TEST = """const test = require("node:test"); const assert = require("node:assert");
-const { one, two } = require("@own/numbers"); const { three } = require("three");
-test("one", () => assert.equal(one(), 1)); test("two", () => assert.equal(two() + one(), three()));
-"""
 
 
 @pytest.fixture
@@ -151,9 +150,6 @@ def monorepo(tmp_path: Path) -> Path:
     (repo / "node_modules/@own").mkdir()
     (repo / "node_modules/@own/numbers").symlink_to("../../packages/numbers")
     return repo
-
-
-NODE_CHECK = "node --test packages/app/test.js"
 
 
 @needs_node

@@ -27,24 +27,18 @@ from tests.cli.typing_person import Person
 
 PLAN = """\
 # Plan: Greeter
-
 ## Step 1: Say hello
-
 **Files:** `hello.txt`
 
 Actions:
 - write hello.txt
 
 Result: hello.txt says hello
-
 ## Step 2: Say goodbye
-
 **Files:** `bye.txt`, `later.txt`
 
 Result: bye.txt says goodbye
-
 ## Step 3: Say thanks
-
 **Files:** `thanks.txt`
 
 Result: thanks.txt says thanks
@@ -96,6 +90,35 @@ CHECK = "python3 -m unittest -q test_words"
 
 
 pytestmark = pytest.mark.xdist_group("step_by_step")
+BEGIN = ("plan.md", "--agent", "scripted", "--playbook", "play.yaml", "--verify", CHECK)
+STATES = {
+    "Plan Loaded", "Tasks Created", "Step Selected", "Plan Proposed", "Plan Revised", "Implementing", "Step Done",
+    "Adjusting", "Marked Complete", "Substep Selected", "Substep Implementing", "Substep Done", "Resume Flow",
+    "Plan Complete",
+}  # fmt: skip
+PHASES = "# Greeter\n\n## Phase 1: Hello\n\n- write hello.txt\n\n## Phase 2: Bye\n\n- write bye.txt\n"
+PART = """\
+stories:
+  S1.1:
+    - write: {part.txt: "part\\n"}
+  S1:
+    - write: {bye.txt: "goodbye\\n"}
+proposals:
+  S1:
+    - detail:
+        objective: Part
+        create: [bye.txt]
+        actions: [in parts]
+        substeps:
+          - {title: Go, actions: [write part.txt], files: [part.txt], checks: ["grep part part.txt"]}
+"""
+AGENT = """\
+case "$SANTIAGO_STORY-$SANTIAGO_ATTEMPT" in
+S1-*) echo hello > hello.txt ;;
+S2-1) until test -e {go}; do sleep 0.05; done; echo godbye > bye.txt ;;
+S2-2) echo > {begun}; echo goodbye > bye.txt ;;
+esac
+"""
 
 
 @pytest.fixture
@@ -124,16 +147,6 @@ def asked(first: Path) -> Path:
 
 def sits(repo: Path, *words: str) -> Person:
     return Person("step", *words, cwd=repo, env=place(repo))
-
-
-BEGIN = ("plan.md", "--agent", "scripted", "--playbook", "play.yaml", "--verify", CHECK)
-
-
-STATES = {
-    "Plan Loaded", "Tasks Created", "Step Selected", "Plan Proposed", "Plan Revised", "Implementing", "Step Done",
-    "Adjusting", "Marked Complete", "Substep Selected", "Substep Implementing", "Substep Done", "Resume Flow",
-    "Plan Complete",
-}  # fmt: skip
 
 
 def states(run: Run) -> set[str | None]:
@@ -307,9 +320,6 @@ def test_line_76_nothing_asked_is_said_and_line_27_a_plan_that_cannot_be_read_le
     assert not (repo / ".santiago" / "runs").exists()
 
 
-PHASES = "# Greeter\n\n## Phase 1: Hello\n\n- write hello.txt\n\n## Phase 2: Bye\n\n- write bye.txt\n"
-
-
 def test_line_27_inferred_steps_are_shown_and_made_to_steps_only_where_somebody_says_so(repo: Path) -> None:
     (repo / "plan.md").write_text(PHASES)
     told = looks(repo, "step", *BEGIN)
@@ -375,23 +385,6 @@ def test_line_22_what_was_typed_before_a_question_was_seen_answers_nothing(repo:
     assert [one.id for one in load(out_dir(repo)).state.open_questions()] == ["S1-detail-1"]
 
 
-PART = """\
-stories:
-  S1.1:
-    - write: {part.txt: "part\\n"}
-  S1:
-    - write: {bye.txt: "goodbye\\n"}
-proposals:
-  S1:
-    - detail:
-        objective: Part
-        create: [bye.txt]
-        actions: [in parts]
-        substeps:
-          - {title: Go, actions: [write part.txt], files: [part.txt], checks: ["grep part part.txt"]}
-"""
-
-
 def test_line_13_a_step_whose_own_checks_fail_after_its_substeps_is_attempted_on_their_work(repo: Path) -> None:
     (repo / "plan.md").write_text(
         "# Plan\n\n## Step 1: Part\n\n**Files:** `bye.txt`\n\n**Verification:** `grep goodbye bye.txt`\n"
@@ -405,15 +398,6 @@ def test_line_13_a_step_whose_own_checks_fail_after_its_substeps_is_attempted_on
     state = load(out_dir(repo)).state
     assert (told.returncode, state.stories["S1"].attempts, state.stories["S1"].proposals) == (0, 1, 1), told.stderr
     assert {"part.txt", "bye.txt"} <= set(git(repo, "ls-tree", "--name-only", state.branch or "").split())
-
-
-AGENT = """\
-case "$SANTIAGO_STORY-$SANTIAGO_ATTEMPT" in
-S1-*) echo hello > hello.txt ;;
-S2-1) until test -e {go}; do sleep 0.05; done; echo godbye > bye.txt ;;
-S2-2) echo > {begun}; echo goodbye > bye.txt ;;
-esac
-"""
 
 
 def test_what_a_run_says_while_somebody_types_waits_for_the_end_of_the_line(tmp_path: Path) -> None:

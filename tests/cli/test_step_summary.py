@@ -18,6 +18,7 @@ from tests.transcripts import recording
 from tests.transcripts.playing import typed
 
 HOSTILE = "Say `x` | y | <img src=a onerror=b> [link](http://a.example) *a* @ann $$1$$ www.a.example \\"
+RENDER = MarkdownIt("gfm-like", {"html": True})
 
 
 @pytest.fixture
@@ -93,9 +94,6 @@ def test_the_table_is_bounded_and_keeps_what_failed(
     told("failed", tmp_path, file)
     assert [row[0] for row in rows(file.read_text())] == ["S1"]
     assert "… and 2 stories more" in file.read_text()
-
-
-RENDER = MarkdownIt("gfm-like", {"html": True})
 
 
 @pytest.mark.parametrize(

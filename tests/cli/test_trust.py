@@ -17,6 +17,7 @@ from tests.tui.terminal import Terminal
 
 PRD = "# PRD: Greeter\n\n### R1: Say hello\n\n**Files:** `hello.txt`\n\n- [ ] hello.txt says hello\n"
 CHECK = "grep hello hello.txt"
+EVERYTHING = {"agent", "setup", "check", "notify"}
 
 
 class Clone:
@@ -66,8 +67,6 @@ class Clone:
     def happened(self) -> set[str]:
         return {path.name for path in self.signs.iterdir()}
 
-
-EVERYTHING = {"agent", "setup", "check", "notify"}
 
 pytestmark = pytest.mark.xdist_group("trust")
 

@@ -32,6 +32,22 @@ WITH_ADD = TESTS + "\n    def test_add(self):\n        self.assertEqual(numbers_
 CHECK = "python3 -m unittest -q test_numbers"
 ONCE = {"santiago.toml": "[limits]\nstory_max_attempts = 1\n"}
 BASE = {"numbers_.py": "def twice(a):\n    return 2 * a\n", "test_numbers.py": TESTS}
+FLOATS = "twice(2), 4.0)\n        self.assertIsInstance(numbers_.twice(1), float)"
+CHANGED = {
+    "numbers_.py": SOURCE.replace("2 * a", "a + a + 0.0"),
+    "test_numbers.py": WITH_ADD.replace("twice(2), 4)", FLOATS),
+}
+OLD = TESTS.replace(
+    "        self.assertEqual(numbers_.twice(2), 4)", "        self.assertIsInstance(numbers_.twice(2), int)"
+)
+OUTSIDE = """\
+case "$SANTIAGO_STORY" in
+  S1) test -e one.txt ;;
+  S2) test -e two.txt ;;
+  S3) test -e three.txt ;;
+  *) exit 1 ;;
+esac
+"""
 
 
 def repository(folder: Path, files: dict[str, str], prd: str = PRD.format(files="")) -> Path:
@@ -138,16 +154,6 @@ def test_work_that_breaks_a_test_whose_text_it_left_alone_fails(tmp_path: Path) 
     assert verdict(repo)["reason"] == "changed_expectation", ran.stderr  # it is gone, and would fail
 
 
-FLOATS = "twice(2), 4.0)\n        self.assertIsInstance(numbers_.twice(1), float)"
-CHANGED = {
-    "numbers_.py": SOURCE.replace("2 * a", "a + a + 0.0"),
-    "test_numbers.py": WITH_ADD.replace("twice(2), 4)", FLOATS),
-}
-OLD = TESTS.replace(
-    "        self.assertEqual(numbers_.twice(2), 4)", "        self.assertIsInstance(numbers_.twice(2), int)"
-)
-
-
 of_one_world = pytest.mark.xdist_group("doubted")
 
 
@@ -210,16 +216,6 @@ def test_doubtful_work_is_asked_about_with_file_and_line(tmp_path: Path) -> None
     assert ran.returncode == 10, ran.stderr
     assert story(repo)["reason"] == "doubted"
     assert "numbers_.py:" in ran.stderr
-
-
-OUTSIDE = """\
-case "$SANTIAGO_STORY" in
-  S1) test -e one.txt ;;
-  S2) test -e two.txt ;;
-  S3) test -e three.txt ;;
-  *) exit 1 ;;
-esac
-"""
 
 
 def test_a_check_outside_the_repository_that_reads_the_story_judges_each_for_itself(tmp_path: Path) -> None:

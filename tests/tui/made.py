@@ -29,6 +29,19 @@ CHUNKS = {
     "Release notes": ("Write the notes",),
 }
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
+PATCH = """\
+diff --git a/src/refund/api.py b/src/refund/api.py
+index 1111111..2222222 100644
+--- a/src/refund/api.py
++++ b/src/refund/api.py
+@@ -1,3 +1,5 @@
+ def refund(charge):
+-    return 200
++    if charge.refunded:
++        return 409
++    return 200
+"""
+LOGGED = "reading src/refund/api.py\nrunning pytest -q tests/test_3.py\n1 failed, 3 passed\n"
 
 
 def document(chunks: Mapping[str, tuple[str, ...]] = CHUNKS, *, checks: bool = True) -> str:
@@ -137,21 +150,6 @@ def failed_run(out_dir: Path) -> Made:
     made.add(K.RUN_ENDED, None, RunPhase.FAILED, status="failed", reason="attempt_budget_exhausted", after=1)
     made.files("S3", 3, changes_patch=PATCH, agent_log=LOGGED)
     return made
-
-
-PATCH = """\
-diff --git a/src/refund/api.py b/src/refund/api.py
-index 1111111..2222222 100644
---- a/src/refund/api.py
-+++ b/src/refund/api.py
-@@ -1,3 +1,5 @@
- def refund(charge):
--    return 200
-+    if charge.refunded:
-+        return 409
-+    return 200
-"""
-LOGGED = "reading src/refund/api.py\nrunning pytest -q tests/test_3.py\n1 failed, 3 passed\n"
 
 
 def asking_run(out_dir: Path) -> Made:

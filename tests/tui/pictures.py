@@ -17,6 +17,8 @@ from tests.tui.reviewing import Reader, review
 
 HERE = Path(__file__).parent / "pictures"
 DOCS = Path(__file__).parents[2] / "docs" / "images"
+HOLDER = "process 4711 on here, since 01:17:10"
+SMALL, LARGE, STORY = (80, 24), (120, 40), ("down",) * 4
 
 
 class Picture(NamedTuple):
@@ -28,8 +30,6 @@ class Picture(NamedTuple):
     """Who works on it, where somebody is to be seen at work."""
 
 
-HOLDER = "process 4711 on here, since 01:17:10"
-SMALL, LARGE, STORY = (80, 24), (120, 40), ("down",) * 4
 PICTURES = [
     Picture(HERE / "failed-80x24.svg", failed_run, SMALL, ("down",)),
     Picture(HERE / "range-80x24.svg", failed_run, SMALL, ("v", "end", "up")),

@@ -22,6 +22,20 @@ from tests.tui.reviewing import Reader, review
 
 EVIL = "\x1b]8;;http://evil\x07click\x1b]8;;\x07 \u202egnp.exe\x1b[31m red [bold]not markup[/bold]"
 SHOWN = "click gnp.exe red [bold]not markup[/bold]"
+SCREENS = {
+    SessionPhase.DRAFTING: "PLANNING_ACTIVE",
+    SessionPhase.REVIEW: "PLAN_REVIEW_READY",
+    SessionPhase.FINALIZED: "NORMAL",
+    SessionPhase.CANCELLED: "NORMAL",
+}
+ARROWS = {
+    ("PLANNING_ACTIVE", "PLAN_REVIEW_READY"),  # a turn completes with a plan
+    ("PLAN_REVIEW_READY", "PLANNING_ACTIVE"),  # continue planning, quick edit
+    ("PLAN_REVIEW_READY", "NORMAL"),  # cancel; finalize with --no-start, from where the run leads on
+    ("PLANNING_ACTIVE", "NORMAL"),  # no plan
+    ("NORMAL", "PLAN_REVIEW_READY"),  # a cancelled review is taken up
+    ("NORMAL", "PLANNING_ACTIVE"),  # planning begins, or a session without a plan is taken up
+}
 
 
 def test_line_62_the_plan_is_shown_by_chunk_with_pages_and_earlier_revisions_are_read_only(tmp_path: Path) -> None:
@@ -292,22 +306,6 @@ def test_a_turn_without_a_plan_says_why_and_the_revision_stays(tmp_path: Path) -
         assert reader.actions() == ["c", "e", "f", "x"]
 
     review(made.folder, waits, now=NOW)
-
-
-SCREENS = {
-    SessionPhase.DRAFTING: "PLANNING_ACTIVE",
-    SessionPhase.REVIEW: "PLAN_REVIEW_READY",
-    SessionPhase.FINALIZED: "NORMAL",
-    SessionPhase.CANCELLED: "NORMAL",
-}
-ARROWS = {
-    ("PLANNING_ACTIVE", "PLAN_REVIEW_READY"),  # a turn completes with a plan
-    ("PLAN_REVIEW_READY", "PLANNING_ACTIVE"),  # continue planning, quick edit
-    ("PLAN_REVIEW_READY", "NORMAL"),  # cancel; finalize with --no-start, from where the run leads on
-    ("PLANNING_ACTIVE", "NORMAL"),  # no plan
-    ("NORMAL", "PLAN_REVIEW_READY"),  # a cancelled review is taken up
-    ("NORMAL", "PLANNING_ACTIVE"),  # planning begins, or a session without a plan is taken up
-}
 
 
 def test_line_63_a_session_has_these_arrows_and_no_others(tmp_path: Path) -> None:
