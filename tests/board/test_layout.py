@@ -62,8 +62,10 @@ def test_worktrees_share_the_board_of_their_repository_and_attempts_do_not_reach
         opened(main, SANTIAGO_STORY="S1")
 
 
-def test_the_first_command_lays_the_board_out_and_later_ones_make_only_what_is_missing(tmp_path: Path) -> None:
-    """board line 11."""
+def test_the_first_command_lays_the_board_out_and_a_project_is_on_it_after_init_or_a_first_ticket(
+    tmp_path: Path,
+) -> None:
+    """board line 11: later commands make only what is missing."""
     folder = project(tmp_path / "p")
     opened(folder).close()
     once = tree(folder)
@@ -83,6 +85,14 @@ def test_the_first_command_lays_the_board_out_and_later_ones_make_only_what_is_m
     with opened(folder) as board:
         assert board.made == (".santiago/README.md",)
     assert policy.read_text() == "language: ko\n"
+    looked, begun, filled = (project(tmp_path / name) for name in ("looked", "begun", "filled"))
+    opened(looked).close()
+    assert not is_on_board(find(looked, {}))
+    assert queue(begun, "init").code == 0
+    assert is_on_board(find(begun, {}))
+    with opened(filled) as board:
+        board.board.add(ticket("T-1"), "me")
+    assert is_on_board(find(filled, {}))
 
 
 def test_the_users_gitignore_gets_one_block_where_sigee_stands_unless_it_knows_the_root(tmp_path: Path) -> None:
@@ -100,18 +110,6 @@ def test_the_users_gitignore_gets_one_block_where_sigee_stands_unless_it_knows_t
     (folder / ".gitignore").write_text("/.sigee/.runtime\n")
     opened(folder).close()
     assert (folder / ".gitignore").read_text() == "/.sigee/.runtime\n"
-
-
-def test_a_project_is_on_the_board_after_init_or_a_first_ticket_only(tmp_path: Path) -> None:
-    """board line 11."""
-    looked, begun, filled = (project(tmp_path / name) for name in ("looked", "begun", "filled"))
-    opened(looked).close()
-    assert not is_on_board(find(looked, {}))
-    assert queue(begun, "init").code == 0
-    assert is_on_board(find(begun, {}))
-    with opened(filled) as board:
-        board.board.add(ticket("T-1"), "me")
-    assert is_on_board(find(filled, {}))
 
 
 def test_asking_whether_a_plain_project_is_on_the_board_loads_no_database(tmp_path: Path) -> None:

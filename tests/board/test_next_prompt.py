@@ -78,7 +78,7 @@ def told(cards: Sequence[Card], project: Path, *, setting: str = "", **product: 
     return user_text(judge(cards, 0), made, rendering.read(project, setting))
 
 
-def test_the_text_for_users_while_there_is_work(tmp_path: Path) -> None:
+def test_the_text_for_users_while_there_is_work_and_when_all_is_done(tmp_path: Path) -> None:
     """Board line 68: effect, confidence, risk, and one prompt; intent only."""
     cards = [card("AB-8", error_class="dependency_blocked"), card("AB-9", title="AB-9: Sign out everywhere", arrival=5)]
     text = told(cards, tmp_path, finished=DONE, statement="Everybody reaches their own files")
@@ -92,10 +92,6 @@ def test_the_text_for_users_while_there_is_work(tmp_path: Path) -> None:
         "Why now: Everybody reaches their own files. It follows “Sign in with a passkey”, which was finished last.\n"
         "```"
     )
-
-
-def test_the_text_for_users_when_all_is_done(tmp_path: Path) -> None:
-    """Board line 68."""
     assert told([], tmp_path) == (
         "Effect on the product: Nothing is finished yet, so users see no change.\n\n"
         "Confidence: Nothing has been accepted yet, so nothing is proven.\n\n"

@@ -31,12 +31,14 @@ STUCK: list[tuple[list[Card], bool]] = [
 ]
 
 
-def test_an_empty_board_is_done_also_with_archived_tickets_but_not_with_a_plan_that_has_open_boxes() -> None:
-    """Board line 45."""
+def test_an_empty_board_is_done_and_a_plan_with_open_boxes_or_a_ticket_to_judge_is_not() -> None:
+    """Board lines 45 and 49: also with archived tickets; what a person has to judge does not move."""
     verdict = judge([], 0)
     assert (verdict.status, verdict.actionable) == ("STOP_DONE", 0)
     assert judge([card("T1", "done")], 0).status == "STOP_DONE"
     assert judge([], 1).status == "CONTINUE"
+    assert not judge([blocked("T1")], 1).stuck
+    assert judge([blocked("T1"), card("T2", "planner-review")], 0, ["T2"]).moving == 0
 
 
 @pytest.mark.parametrize("queue", ACTIONABLE)
@@ -111,9 +113,3 @@ def test_where_nothing_can_be_worked_on_it_is_not_said_that_work_goes_on(
     desk.keep(*cards)
     with desk.store.reading() as at:
         assert verdict_of(at, 0) == verdict
-
-
-def test_a_plan_that_waits_can_be_worked_on_and_what_a_person_has_to_judge_does_not_move() -> None:
-    """Board line 49."""
-    assert not judge([blocked("T1")], 1).stuck
-    assert judge([blocked("T1"), card("T2", "planner-review")], 0, ["T2"]).moving == 0

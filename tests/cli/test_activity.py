@@ -60,7 +60,9 @@ def test_a_growing_log_tells_the_same_wherever_it_is_cut(
     )  # fmt: skip
 
 
-def test_one_look_reads_a_bounded_piece_and_only_what_is_new(tmp_path: Path) -> None:
+def test_one_look_reads_a_bounded_piece_and_no_endless_line_and_the_last_counts_when_nobody_writes(
+    tmp_path: Path,
+) -> None:
     log = tmp_path / "agent.log"
     line = _bytes([fakes.uses("Read", file_path="x" * 100)])
     log.write_bytes(line * (3 * PIECE // len(line)))
@@ -69,18 +71,10 @@ def test_one_look_reads_a_bounded_piece_and_only_what_is_new(tmp_path: Path) -> 
     assert 0 < first <= PIECE // len(line)
     assert activity.look().tools <= 2 * (first + 1)
     assert activity.catch_up().tools == 3 * PIECE // len(line)
-
-
-def test_a_line_without_end_is_passed_over_and_the_next_one_counts(tmp_path: Path) -> None:
-    log = tmp_path / "agent.log"
     log.write_bytes(b'{"type": "' + b"x" * (MOST_LINE + PIECE) + b'"}\n' + _bytes([fakes.uses("Read", file_path="a")]))
     activity = Activity(log, CLAUDE)
     assert activity.catch_up().now() == "Read a"
     assert len(activity._begun) <= MOST_LINE
-
-
-def test_the_last_line_of_a_log_counts_without_its_end_once_nobody_writes_any_more(tmp_path: Path) -> None:
-    log = tmp_path / "agent.log"
     log.write_bytes(_bytes([fakes.begins(), fakes.uses("Read", file_path="a"), fakes.ends("All of it.")]).rstrip(b"\n"))
     activity = Activity(log, CLAUDE)
     assert activity.catch_up().ends is None, "the rest of the line may follow"

@@ -141,21 +141,21 @@ def test_a_check_behind_a_link_of_the_commit_is_there_and_a_committed_agent_star
     assert begin(repo, "--verify", CHECK, agent="./own.sh x")[0] == 0
 
 
-def test_an_agent_that_is_named_from_a_subfolder_is_named_without_a_way_back(repo: Path) -> None:
+def test_an_agent_may_not_lead_out_of_the_checkout_and_one_of_a_subfolder_is_named_without_a_way_back(
+    repo: Path,
+) -> None:
     """A sandbox has only the folders on the way to the program, so `deep/..` would lead nowhere in it."""
+    (repo / "santiago.toml").write_text('[agent]\ncommand = ["../agent.sh"]\n')
+    refused = santiago("run", "prd.md", "--sandbox", "off", "--verify", CHECK, cwd=repo)
+    assert (refused.returncode, "../agent.sh leads out of the checkout" in refused.stderr) == (20, True)
+    assert attempts(repo) == 0
+    (repo / "santiago.toml").unlink()
     (repo / "deep" / "er").mkdir(parents=True)
     words = ("run", "../../prd.md", "--sandbox", "off", "--verify", CHECK, "--agent", "../../../agent.sh")
     done = santiago(*words, cwd=repo / "deep" / "er")
     assert done.returncode == 0, done.stderr
     frozen = json.loads((greeter.out_dir(repo) / "run-input.json").read_bytes())
     assert frozen["agent"]["command"] == [str(repo.parent / "agent.sh")]
-
-
-def test_a_run_input_whose_agent_leads_out_of_the_checkout_is_refused(repo: Path) -> None:
-    (repo / "santiago.toml").write_text('[agent]\ncommand = ["../agent.sh"]\n')
-    refused = santiago("run", "prd.md", "--sandbox", "off", "--verify", CHECK, cwd=repo)
-    assert (refused.returncode, "../agent.sh leads out of the checkout" in refused.stderr) == (20, True)
-    assert attempts(repo) == 0
 
 
 def test_a_dry_run_shows_agent_sandbox_and_only_what_is_left(repo: Path) -> None:
@@ -181,7 +181,9 @@ def test_a_dry_run_of_a_run_that_would_only_fail_again_refuses(repo: Path) -> No
     assert inside("resume", "--dry-run", "--add-attempts", "1", cwd=repo).returncode == 0
 
 
-def test_the_folder_of_the_document_decides_and_is_named(repo: Path, tmp_path: Path) -> None:
+def test_the_folder_of_the_document_decides_and_one_that_holds_a_run_leads_to_resume(
+    repo: Path, tmp_path: Path
+) -> None:
     other = tmp_path / "other"
     other.mkdir()
     (other / "prd.md").write_text(PRD)
@@ -190,9 +192,6 @@ def test_the_folder_of_the_document_decides_and_is_named(repo: Path, tmp_path: P
         assert (done.returncode, f"{other}: this is not a git repository" in done.stderr) == (30, True), done.stderr
         assert "repository around its document" in done.stderr
     assert [path.name for path in other.iterdir()] == ["prd.md"]
-
-
-def test_a_run_in_a_folder_that_holds_one_leads_to_resume(repo: Path) -> None:
     assert begin(repo, "--verify", CHECK, "--out-dir", "out")[0] == 0
     code, _, said = begin(repo, "--verify", CHECK, "--out-dir", "out")
     assert (code, "`santiago resume out`" in said) == (30, True)

@@ -81,7 +81,7 @@ def test_letters_are_measured_in_cells(text: str, cells: int) -> None:
     assert width(text) == cells
 
 
-def test_further_lines_stand_below_what_the_first_says_and_a_path_stays_whole() -> None:
+def test_further_lines_stand_below_what_the_first_says_and_a_table_without_room_loses_columns() -> None:
     assert broken("why        one two three four", 24).split("\n") == ["why        one two three", "           four"]
     assert broken("note: one two three four five", 24).split("\n") == ["note: one two three four", "      five"]
     typed = broken("next: santiago resume   # go on with it", 24)
@@ -89,6 +89,11 @@ def test_further_lines_stand_below_what_the_first_says_and_a_path_stays_whole() 
     assert broken("│ one two three four five", 16).split("\n") == ["│ one two three", "│ four five"]
     path = "attempts/S1/1/agent.log"
     assert broken(f"log        {path}   (2 lines)", 28).split("\n") == ["log", f"  {path}", "           (2 lines)"]
+    rows = [["story", "time", "cost"], ["S1 한글", " 1 s", "  $1"]]
+    assert rows_that_fit(rows, 0, [2, 1]) == ["story  time  cost", "S1 한글   1 s    $1"]
+    assert rows_that_fit(rows, 19, [2, 1]) == rows_that_fit(rows, 0, [])
+    assert rows_that_fit(rows, 18, [2, 1]) == ["story  time", "S1 한글   1 s"]
+    assert rows_that_fit(rows, 3, [2, 1]) == ["story", "S1 한글"]
 
 
 @given(_words, _words, st.sampled_from(("next: ", "      ")), COLUMNS)
@@ -136,14 +141,6 @@ def test_commands_fit_the_terminal_and_are_whole_in_a_pipe(failure: Done) -> Non
         assert [line for line in lines if width(line) > 60 and " " in line.strip()] == [], words
         piped = inside(*words, cwd=failure.repo, env={**greeter.place(failure.repo), "COLUMNS": "60"})
         assert any(width(line) > 60 for line in piped.stdout.splitlines()), words
-
-
-def test_a_table_without_room_loses_columns_instead_of_breaking_its_rows() -> None:
-    rows = [["story", "time", "cost"], ["S1 한글", " 1 s", "  $1"]]
-    assert rows_that_fit(rows, 0, [2, 1]) == ["story  time  cost", "S1 한글   1 s    $1"]
-    assert rows_that_fit(rows, 19, [2, 1]) == rows_that_fit(rows, 0, [])
-    assert rows_that_fit(rows, 18, [2, 1]) == ["story  time", "S1 한글   1 s"]
-    assert rows_that_fit(rows, 3, [2, 1]) == ["story", "S1 한글"]
 
 
 def history(*told: tuple[int, EventKind, Context]) -> History:

@@ -218,16 +218,13 @@ def test_clean_keeps_refs_that_are_all_that_holds_finished_work(success: Done, t
     assert "refs/santiago/" in greeter.git(done.repo, "for-each-ref")
 
 
-def test_doctor_names_what_would_stop_a_run_and_how_to_mend_it(tmp_path: Path) -> None:
+def test_doctor_names_what_would_stop_a_run_and_how_to_mend_it_or_to_begin_a_repository(tmp_path: Path) -> None:
     repo = greeter.make(tmp_path / "repo")
     for settings, check, words in STOPS:
         (repo / "santiago.toml").write_text(settings)
         ran = inside("doctor", "--json", cwd=repo, env=greeter.place(repo))
         found = next(one for one in json.loads(ran.stdout)["checks"] if one["check"] == check)
         assert (ran.returncode, found["level"], words in found["text"], bool(found["fix"])) == (2, "fail", True, True)
-
-
-def test_doctor_outside_a_repository_says_how_to_begin_one(tmp_path: Path) -> None:
     ran = inside("doctor", cwd=tmp_path, env=greeter.place(tmp_path))
     assert (ran.returncode, "git init" in ran.stdout) == (2, True)
 

@@ -119,8 +119,8 @@ def test_a_run_prints_each_step_and_its_end(project: Path) -> None:
     assert data["file"].endswith("dag/state/T-1/last-run.json")
 
 
-def test_a_run_of_what_changed(project: Path) -> None:
-    """Board line 72: `--changed-only`, `--changed-file`."""
+def test_a_run_of_what_changed_and_none_of_a_catalogue_with_faults(project: Path) -> None:
+    """Board line 72: `--changed-only`, `--changed-file`; the path of a cycle is printed, exit 30."""
     write_scenario(project, HELLO, linked_nodes="bye", changed_paths="src/**")
     commit(project)
     assert "nothing to run" in inside(*RUN, "--changed-file", "notes.md", cwd=project).stdout
@@ -129,10 +129,6 @@ def test_a_run_of_what_changed(project: Path) -> None:
     done = inside(*RUN, "--changed-only", "--dry-run", cwd=project)
     assert "hello_red" in done.stdout
     assert "nothing was run" in done.stdout
-
-
-def test_a_catalogue_with_faults_is_not_run(project: Path) -> None:
-    """Board line 72: the path of a cycle is printed, exit 30."""
     write_scenario(project, HELLO, depends_on="bye")
     write_scenario(project, BYE, depends_on="hello")
     done = inside(*RUN, "--trust-commands", cwd=project)

@@ -152,13 +152,6 @@ def test_an_impact_result_of_the_same_files_in_another_range_is_refused(project:
     assert "no impact result is for" in found
 
 
-def test_code_that_no_scenario_names_needs_no_impact_result_and_no_tests(project: Path) -> None:
-    """Board lines 59, 60: none impacted, none asked."""
-    base = commit(project)
-    write(project, "notes.md", "later\n")
-    assert told(project, Change(ticket="T-1", base=base, head=commit(project), evidence=())) == []
-
-
 def test_results_of_another_ticket_of_a_run_that_did_not_pass_or_without_logs_do_not_count(
     ran: tuple[Path, Change],
 ) -> None:
@@ -219,21 +212,12 @@ def test_the_gate_looks_at_the_commit_and_not_at_what_stands_beside_it(project: 
     assert told(project, _of(base, mended)) == []
 
 
-def test_a_truth_that_nobody_committed_is_told(project: Path) -> None:
-    """Board line 57: the commit that would be accepted has to hold it."""
-    git(project, "rm", "-rq", "--cached", ".sigee")
-    git(project, "commit", "-qm", "without")
-    base = git(project, "rev-parse", "HEAD")
-    (found,) = told(project, _of(base, base))
-    assert found.startswith(f"{TRUTH} is not part of")
-
-
 def _of(base: str, head: str) -> Change:
     return Change(ticket="T-1", base=base, head=head, evidence=())
 
 
 def test_an_expired_override_closes_the_gate_for_core_changes_only(project: Path) -> None:
-    """Board line 62."""
+    """Board lines 59, 60 and 62: code that no scenario names needs no override, no impact result and no tests."""
     write_scenario(project, BYE, linked_nodes="hello")
     override(project, "2026-02-01T00:00:00Z")
     base = commit(project)
@@ -245,7 +229,12 @@ def test_an_expired_override_closes_the_gate_for_core_changes_only(project: Path
     assert "OVR-1 expired on 2026-02-01T00:00:00Z" in found[0]
 
 
-def test_a_range_that_git_does_not_know_is_told(project: Path) -> None:
-    """Board line 59: what cannot be compared is no pass."""
+def test_a_range_that_git_does_not_know_and_a_truth_that_nobody_committed_are_told(project: Path) -> None:
+    """Board lines 57 and 59: what cannot be compared is no pass, and the commit that would be accepted has to hold the truth."""
     (found,) = told(project, Change(ticket="T-1", base="f" * 40, head="e" * 40, evidence=()))
     assert found.startswith("the impact of the change cannot be computed")
+    git(project, "rm", "-rq", "--cached", ".sigee")
+    git(project, "commit", "-qm", "without")
+    base = git(project, "rev-parse", "HEAD")
+    (found,) = told(project, _of(base, base))
+    assert found.startswith(f"{TRUTH} is not part of")

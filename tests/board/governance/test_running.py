@@ -65,8 +65,8 @@ def test_a_whole_run_passes_and_keeps_everything_and_one_without_a_ticket_leaves
     assert data["run_id"] != json.loads(other.file.read_text())["run_id"]
 
 
-def test_a_dry_run_never_passes_and_leaves_nothing_and_an_unknown_step_is_refused(project: Path, run: Run) -> None:
-    """Board line 72 (defect 2): a dry run gives no PASS."""
+def test_neither_a_dry_run_nor_a_part_of_one_passes_and_an_unknown_step_is_refused(project: Path, run: Run) -> None:
+    """Board line 72 (defect 2): one step, or nothing at all, is told as what it is."""
     ended = run(ticket="T-1", dry_run=True)
     assert ended.status == ended.summary["status"] == "DRY_RUN"
     assert "hello_red" in ended.summary["execution_order"]
@@ -74,10 +74,6 @@ def test_a_dry_run_never_passes_and_leaves_nothing_and_an_unknown_step_is_refuse
     assert not (project / ROOT).exists()
     with pytest.raises(SantiagoError, match="there is no step 'hello'"):
         run(only="hello")
-
-
-def test_a_part_of_a_run_is_no_pass(run: Run) -> None:
-    """Board line 72: one step, or nothing at all, is told as what it is."""
     assert run(only="hello_red").status == "PARTIAL"
     assert run(only="e2e_gate").status == "PARTIAL"
     assert run(concerned=()).status == "NOTHING"
