@@ -101,11 +101,11 @@ class Place:
     def sign_in(self, variable: str = "ANTHROPIC_API_KEY") -> None:
         self.env[variable] = "sk-not-a-real-key-0123456789"
 
-    def santiago(self, *arguments: str | Path, seconds: int = 60) -> subprocess.CompletedProcess[str]:
-        return santiago(*arguments, cwd=self.repo, env={**_unset(), **self.env}, seconds=seconds)
+    def santiago(self, *arguments: str | Path, code: int | None = None) -> subprocess.CompletedProcess[str]:
+        return santiago(*arguments, cwd=self.repo, env={**_unset(), **self.env}, code=code)
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return self.santiago("run", "prd.md", "--trust-commands", *arguments)
+    def run(self, *arguments: str, code: int | None = None) -> subprocess.CompletedProcess[str]:
+        return self.santiago("run", "prd.md", "--trust-commands", *arguments, code=code)
 
     def look(self, *arguments: str) -> str:
         """Return what a command prints that only looks; the program's own entry, without a process for each look."""

@@ -59,8 +59,7 @@ def _steal(place: fakes.Place, program: Path) -> dict[str, int]:
     for name in (".claude/.credentials.json", ".ssh/id_rsa", "notes.txt"):
         (place.home / name).parent.mkdir(exist_ok=True)
         (place.home / name).write_text(json.dumps({"claudeAiOauth": {"accessToken": OPAQUE, "refreshToken": OTHER}}))
-    ran = place.run("--agent", "claude" if program.name == "claude" else str(program))
-    assert ran.returncode == 0, ran.stderr
+    place.run("--agent", "claude" if program.name == "claude" else str(program), code=0)
     told = greeter.git(place.repo, "show", f"santiago/{greeter.out_dir(place.repo).name}:hello.txt")
     seen: dict[str, int] = json.loads(told.partition(" ")[2])
     return seen

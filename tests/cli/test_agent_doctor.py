@@ -46,8 +46,7 @@ def test_an_agent_that_does_not_start_fails_where_a_run_would_take_it(place: fak
     place.install("claude")
     place.sign_in()
     (place.bin / "claude").write_text("#!/bin/sh\necho broken install >&2\nexit 3\n")
-    ran = place.santiago("doctor")
-    assert ran.returncode == 2
+    ran = place.santiago("doctor", code=2)
     assert "✗ fail  claude        does not start: broken install" in ran.stdout
 
 

@@ -110,8 +110,7 @@ def test_an_unreadable_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_error_as_json_an_out_dir_that_is_a_file_and_escapes_of_a_document_are_dealt_with(tmp_path: Path) -> None:
-    done = inside("plan", tmp_path / "none.md", "--json", cwd=tmp_path)
-    assert done.returncode == 30
+    done = inside("plan", tmp_path / "none.md", "--json", cwd=tmp_path, code=30)
     error = json.loads(done.stdout)["error"]
     assert error["reason"] == "invalid_input"
     assert error["hint"]
@@ -119,13 +118,11 @@ def test_an_error_as_json_an_out_dir_that_is_a_file_and_escapes_of_a_document_ar
     document = tmp_path / "prd.md"
     document.write_text(GOOD)
     (tmp_path / "out").write_text("")
-    done = inside("plan", document, "--out-dir", tmp_path / "out", cwd=tmp_path)
-    assert done.returncode == 30
+    done = inside("plan", document, "--out-dir", tmp_path / "out", cwd=tmp_path, code=30)
     assert "it was not written" in done.stderr
     document = tmp_path / "prd.md"
     document.write_text(
         "# PRD\n### R1: clear \x1b[2J\x1b]52;c;aGk=\x07 screen\u202e\n### R2: Two\nDepends on: R9\x1b[31m\n"
     )
-    done = inside("plan", document, "--out-dir", tmp_path / "plan", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    done = inside("plan", document, "--out-dir", tmp_path / "plan", cwd=tmp_path, code=0)
     assert not set("\x1b\x07\u202e") & set(done.stdout + done.stderr)

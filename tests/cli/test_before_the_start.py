@@ -152,8 +152,7 @@ def test_an_agent_may_not_lead_out_of_the_checkout_and_one_of_a_subfolder_is_nam
     (repo / "santiago.toml").unlink()
     (repo / "deep" / "er").mkdir(parents=True)
     words = ("run", "../../prd.md", "--sandbox", "off", "--verify", CHECK, "--agent", "../../../agent.sh")
-    done = santiago(*words, cwd=repo / "deep" / "er")
-    assert done.returncode == 0, done.stderr
+    santiago(*words, cwd=repo / "deep" / "er", code=0)
     frozen = json.loads((greeter.out_dir(repo) / "run-input.json").read_bytes())
     assert frozen["agent"]["command"] == [str(repo.parent / "agent.sh")]
 
@@ -254,8 +253,7 @@ def test_an_environment_that_checkouts_are_given_is_no_uncommitted_change(repo: 
 
 def test_commands_that_wait_for_approval_are_all_named_with_their_lines(tmp_path: Path) -> None:
     repo = greeter.make(tmp_path / "repo", greeter.GOOD)
-    refused = greeter.looks(repo, "run", "prd.md", "--no-input")
-    assert refused.returncode == 10
+    refused = greeter.looks(repo, "run", "prd.md", "--no-input", code=10)
     commands = "`grep hello hello.txt`, `grep goodbye bye.txt`, `grep both both.txt`"
     assert f"3 commands of the document wait for approval: {commands}\n" in refused.stderr
     assert "Read them in prd.md:11, prd.md:19, prd.md:31, then use --trust-commands." in refused.stderr

@@ -66,8 +66,7 @@ def test_work_that_cannot_be_judged_is_refused_before_anything_is_recorded(faile
 
 
 def test_own_work_that_did_not_pass_is_shown_as_a_person_s_and_can_be_brought_again(failed: Failed) -> None:
-    judged = says(failed.repo, "verify", "S1", "--from", "wrong")
-    assert judged.returncode == 30
+    judged = says(failed.repo, "verify", "S1", "--from", "wrong", code=30)
     assert "(attempt 2, a person's own work)" in judged.stderr
     assert "\n$ grep hello hello.txt " in judged.stderr
     assert "+helo" in looks(failed.repo, "show", "S1", "--patch").stdout
@@ -83,8 +82,7 @@ def test_own_work_that_did_not_pass_is_shown_as_a_person_s_and_can_be_brought_ag
 
 
 def test_after_a_failed_story_is_left_out_plain_resume_is_what_helps(failed: Failed) -> None:
-    left_out = says(failed.repo, "skip", "S1", "--why", "not needed")
-    assert left_out.returncode == 0
+    left_out = says(failed.repo, "skip", "S1", "--why", "not needed", code=0)
     assert re.search(r"left out S1 Say hello: not needed\n", left_out.stderr)
     assert f"{failed.run.name} goes on without S1\n" in left_out.stderr
     assert re.search(r"next: santiago resume( --jobs 2)?   # go on", left_out.stderr)
@@ -107,8 +105,7 @@ def test_work_on_a_story_whose_chunk_is_next_begins_that_chunk(tmp_path: Path, f
     git(repo, "add", "both.txt")
     git(repo, "commit", "-q", "-m", "By hand")
     git(repo, "switch", "-q", "main")
-    judged = says(repo, "verify", "S3", "--from", "mine")
-    assert judged.returncode == 0, judged.stderr
+    says(repo, "verify", "S3", "--from", "mine", code=0)
     state = load(greeter.out_dir(repo)).state
     assert (state.phase, [chunk.ended for chunk in state.chunks.values()]) == ("success", [True, True])
 
@@ -116,8 +113,7 @@ def test_work_on_a_story_whose_chunk_is_next_begins_that_chunk(tmp_path: Path, f
 def test_what_is_done_is_neither_judged_again_nor_left_out(success: Done) -> None:
     before = (success.out_dir / "progress.ndjson").read_bytes()
     for words in (("verify", "S1", "--from", "main"), ("skip", "S1", "--why", "changed my mind")):
-        refused = says(success.repo, *words)
-        assert refused.returncode == 30
+        refused = says(success.repo, *words, code=30)
         assert f"{success.out_dir.name}: S1 is done, and that cannot be undone" in refused.stderr
     late = looks(success.repo, "change", "S1", "--text", "in blue")
     assert (late.returncode, "S1 is done" in late.stderr) == (30, True)
@@ -219,8 +215,7 @@ def test_the_first_answer_counts_before_and_after_it_was_heard(asked: Path, tmp_
         f'{run.name}: S1-1 is answered: adjust "Quiet, please"; `santiago resume`' in told.stderr,
     ) == (0, True)
     for _ in ("waiting in the inbox", "known to the log"):
-        late = looks(repo, "answer", "S1-1", "Loud!")
-        assert late.returncode == 30
+        late = looks(repo, "answer", "S1-1", "Loud!", code=30)
         assert re.search(
             f"{run.name}: S1-1 was answered before, by ann at 20[-0-9]+ [0-9:]+ [A-Z]+; the first", late.stderr
         )
@@ -260,8 +255,7 @@ def test_a_change_says_what_it_takes_until_somebody_sees_it(asked: Path, failure
     assert (said["kind"], said["subject"], said["text"]) == ("change", "S1", "in blue")
     assert [letter["text"] for letter in letters(run)] == ["in blue"]
     spent = shutil.copytree(failure.out_dir, tmp_path / "spent")
-    told = looks(failure.repo, "change", spent, "S1", "--text", "in blue")
-    assert told.returncode == 0
+    told = looks(failure.repo, "change", spent, "S1", "--text", "in blue", code=0)
     assert f"its attempts are used up: `santiago resume {spent} --add-attempts N` grants more" in told.stderr
 
 

@@ -180,8 +180,7 @@ def test_rebase_keeps_ids_and_evidence_and_tells_the_agent_of_a_changed_story_wh
         "### R1", "### R0: Say nothing\n\n- [ ] Nothing is said\n\n**Verification:** `grep -w shh no.txt`\n\n### R1"
     )
     write(repo, prd_md=text, play_yaml=f"{PLAY_ON}  R0: [{{write: {{no.txt: shh}}}}]\n")
-    done = says(repo, "rebase", old, "prd.md", "--trust-commands", "--trust-project")
-    assert done.returncode == 0, done.stderr
+    done = says(repo, "rebase", old, "prd.md", "--trust-commands", "--trust-project", code=0)
     assert f"goes on from {old}: 1 unchanged, 1 changed, 2 new, 0 removed" in done.stderr
     assert sorted(begun(repo)) == ["S2", "S3", "S4"]
     prompt = (newest(repo) / "attempts" / "S2" / "1" / "prompt.md").read_text()
@@ -197,8 +196,7 @@ def test_rebase_keeps_ids_and_evidence_and_tells_the_agent_of_a_changed_story_wh
 def test_rebase_refuses_what_conflicts_with_the_branch_and_says_how_to_solve_it(unfinished: Path) -> None:
     old = newest(unfinished).name
     write(unfinished, prd_md=SECOND, hello_txt="moin\n")
-    done = says(unfinished, "rebase", old, "prd.md", "--trust-commands", "--trust-project")
-    assert done.returncode == 10, done.stderr
+    done = says(unfinished, "rebase", old, "prd.md", "--trust-commands", "--trust-project", code=10)
     assert "conflict in hello.txt" in done.stderr
     assert f"git merge santiago/{old}" in done.stderr
     assert runs(unfinished) == 1

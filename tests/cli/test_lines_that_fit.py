@@ -251,8 +251,7 @@ def test_a_plan_of_one_story_tells_what_it_counts_in_the_singular(tmp_path: Path
     (tmp_path / ".git").mkdir()
     for name, text in ONE_UNIT.items():
         (tmp_path / name).write_text(text)
-        told = inside("plan", name, cwd=tmp_path, env=greeter.place(tmp_path))
-        assert told.returncode == 0, told.stderr
+        told = inside("plan", name, cwd=tmp_path, env=greeter.place(tmp_path), code=0)
         assert not _wrong(told.stdout + told.stderr)
 
 

@@ -95,13 +95,11 @@ def test_a_run_that_nobody_works_on_any_more_is_interrupted_and_a_newer_log_refu
 
 def test_following_a_run_shows_every_event_once_and_ends_with_it(tmp_path: Path) -> None:
     repo = greeter.make(tmp_path / "repo")
-    planned = inside("plan", "prd.md", cwd=repo, env=greeter.place(repo))
-    assert planned.returncode == 0
+    inside("plan", "prd.md", cwd=repo, env=greeter.place(repo), code=0)
     folder = greeter.out_dir(repo)
     follower = _start(repo, "log", str(folder), "--follow", "--json")  # before there is anything to follow
     began = ("--input", folder / "run-input.json", "--plan", folder / "plan.json", "--out-dir", folder)
-    ran = santiago("execute", *began, "--trust-commands", cwd=repo, env=greeter.place(repo))
-    assert ran.returncode == 0, ran.stderr
+    santiago("execute", *began, "--trust-commands", cwd=repo, env=greeter.place(repo), code=0)
     told, _ = follower.communicate(timeout=60)
     numbers = [json.loads(line).get("seq") for line in told.splitlines()[1:]]
     assert numbers == [event.seq for event in read_log(folder / "progress.ndjson")]

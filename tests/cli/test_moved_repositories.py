@@ -29,8 +29,7 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         folder = found[out_dir] = tmp_path_factory.mktemp("world")
         repo = greeter.make(folder / "original")
         where = ("--out-dir", out_dir) if out_dir else ()
-        ran = says(repo, "run", "prd.md", "--trust-commands", "--only", "S2", *where)
-        assert ran.returncode == 0, ran.stderr
+        says(repo, "run", "prd.md", "--trust-commands", "--only", "S2", *where, code=0)
         shutil.copytree(folder, folder.with_name(f"{folder.name}-kept"), symlinks=True)
     return found
 
@@ -63,8 +62,7 @@ def test_a_copy_goes_on_by_itself_and_leaves_the_original_as_it_was(begun: Calla
     original = begun(out_dir)
     copy = shutil.copytree(original, original.with_name("copy"), symlinks=True)
     before = everything(original)
-    gone_on = says(copy, "resume")
-    assert gone_on.returncode == 0, gone_on.stderr
+    says(copy, "resume", code=0)
     assert everything(original) == before
     branch = greeter.git(copy, "for-each-ref", "--format=%(refname)", "refs/heads/santiago/")
     assert greeter.git(copy, "show", f"{branch}:both.txt") == "both"
@@ -77,8 +75,7 @@ def test_a_moved_repository_goes_on(begun: Callable[[str], Path], out_dir: str) 
     old = begun(out_dir)
     moved = old.rename(old.with_name("new"))
     assert "can be resumed" in looks(moved, "clean").stdout
-    gone_on = says(moved, "resume")
-    assert gone_on.returncode == 0, gone_on.stderr
+    says(moved, "resume", code=0)
     assert (state_of(moved), looks(moved, "audit").returncode) == ("success", 0)
 
 
@@ -88,8 +85,7 @@ def test_a_moved_repository_goes_on_also_by_a_run_input_that_names_it_anew(begun
     (old / "input.json").write_text(json.dumps({**wanted, "repo_path": "."}))
     moved = old.rename(old.with_name("new"))
     frozen = (moved / "out" / "run-input.json").read_bytes()
-    gone_on = says(moved, "execute", "--input", "input.json", "--plan", "out/plan.json", "--out-dir", "out")
-    assert gone_on.returncode == 0, gone_on.stderr
+    says(moved, "execute", "--input", "input.json", "--plan", "out/plan.json", "--out-dir", "out", code=0)
     assert (moved / "out" / "run-input.json").read_bytes() == frozen
 
 
@@ -119,8 +115,7 @@ def repo(tmp_path: Path) -> Path:
 
 
 def begin(repo: Path, out_dir: Path, *more: str) -> str:
-    ran = says(repo, "run", "prd.md", "--trust-commands", "--out-dir", out_dir, *more)
-    assert ran.returncode == 0, ran.stderr
+    says(repo, "run", "prd.md", "--trust-commands", "--out-dir", out_dir, *more, code=0)
     found: str = json.loads((out_dir / "run-input.json").read_bytes())["run_id"]
     return found
 
@@ -143,8 +138,7 @@ def test_two_folders_of_the_same_name_are_two_runs(repo: Path, tmp_path: Path) -
     before = head(repo, "out")
     assert begin(repo, second) == "out-2"
     assert head(repo, "out") == before
-    gone_on = says(repo, "resume", first)
-    assert gone_on.returncode == 0, gone_on.stderr
+    says(repo, "resume", first, code=0)
     assert [looks(repo, "audit", out_dir).returncode for out_dir in (first, second)] == [0, 0]
 
 

@@ -58,8 +58,7 @@ def runs(root: Path) -> list[Path]:
 
 
 def test_a_plan_and_its_run_input_are_written_out_of_git_and_replaced_until_the_run_begins(repo: Path) -> None:
-    done = inside("plan", "docs/prd.md", cwd=repo)
-    assert done.returncode == 0, done.stderr
+    done = inside("plan", "docs/prd.md", cwd=repo, code=0)
     (run,) = runs(repo)
     plan = json.loads((run / "plan.json").read_bytes())
     run_input = json.loads((run / "run-input.json").read_bytes())
@@ -154,8 +153,7 @@ def test_the_same_bytes_give_the_same_plan_everywhere(repo: Path, tmp_path: Path
     ]
     plans = []
     for number, (env, cwd, path) in enumerate(calls):
-        done = santiago("plan", path, "--out-dir", tmp_path / f"out{number}", cwd=cwd, env=env)
-        assert done.returncode == 0, done.stderr
+        santiago("plan", path, "--out-dir", tmp_path / f"out{number}", cwd=cwd, env=env, code=0)
         plans.append((tmp_path / f"out{number}" / "plan.json").read_bytes())
     assert len(set(plans)) == 1
 
@@ -239,8 +237,7 @@ def test_the_main_document_of_a_folder_is_planned_and_the_others_are_named(tmp_p
         ({"docs/shop.md": SPEC, "docs/README.md": "# Docs\n"}, "docs", "docs/shop.md", "shop.md is planned"),
     )):  # fmt: skip
         folder = lay(tmp_path / str(number), files)
-        done = inside("plan", given, "--out-dir", folder / "out", cwd=folder)
-        assert done.returncode == 0, done.stderr
+        done = inside("plan", given, "--out-dir", folder / "out", cwd=folder, code=0)
         assert taken.endswith(json.loads((folder / "out" / "plan.json").read_bytes())["source"]["path"])
         assert (taken in done.stderr, left in done.stderr) == (True, True), done.stderr
 

@@ -133,8 +133,7 @@ def test_what_came_while_a_run_rested_is_said_when_it_goes_on_and_hints_reach_wh
     (folder / "inbox/stop.json").write_text("{}")
     with (folder / "progress.ndjson").open("ab") as log:
         log.write(b'{"seq": 99')
-    went_on = santiago("resume", "--hint", "R2", "in blue", cwd=repo, env=env)
-    assert went_on.returncode == 0, went_on.stderr
+    went_on = santiago("resume", "--hint", "R2", "in blue", cwd=repo, env=env, code=0)
     said = went_on.stderr
     assert "the last line of progress.ndjson was incomplete; it was moved to progress.torn.* beside the log\n" in said
     assert " change   S2: in red\n" in said
@@ -152,8 +151,7 @@ def test_what_lies_outside_the_document_is_assumed_where_a_person_says_so(tmp_pa
         "blocked_dependency",
         "done",
     )
-    going_on = santiago("resume", "--assume-external", cwd=repo, env=place(repo))
-    assert going_on.returncode == 0, going_on.stderr
+    santiago("resume", "--assume-external", cwd=repo, env=place(repo), code=0)
 
 
 def test_line_66_chunks_are_named_as_in_the_browser_and_one_before_them_that_is_left_out_is_a_refusal(
@@ -161,13 +159,11 @@ def test_line_66_chunks_are_named_as_in_the_browser_and_one_before_them_that_is_
 ) -> None:
     start = ("run", "prd.md", "--agent", "sh -c true", "--verify", "true", "--dry-run", "--json", "--new", "--chunks")
     for text in ("2-1", "1..2", '"Phase 1: Apart",#2'):
-        told = inside(*start, text, cwd=repo, env=place(repo))
-        assert told.returncode == 0, told.stderr
+        told = inside(*start, text, cwd=repo, env=place(repo), code=0)
         assert [story["id"] for story in json.loads(told.stdout)["stories"]] == ["S1", "S2", "S3"], text
     for dry in ([], ["--dry-run"]):
         words_of_it = ("run", "prd.md", "--agent", "sh -c true", "--verify", "true", "--chunks", "2", *dry)
-        refused = inside(*words_of_it, cwd=repo, env=place(repo))
-        assert refused.returncode == 2
+        refused = inside(*words_of_it, cwd=repo, env=place(repo), code=2)
         assert "Phase 2: Together cannot begin: S1, S2 of Phase 1: Apart must be done first" in refused.stderr
         assert "`--chunks 1..2`" in refused.stderr
     assert not list(repo.glob(".santiago/runs/*/progress.ndjson"))

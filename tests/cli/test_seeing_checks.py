@@ -97,8 +97,7 @@ def test_the_commands_of_a_repository_beside_its_tests_are_found(tmp_path: Path)
 def test_init_takes_the_lint_that_passes_and_leaves_out_the_one_that_is_red(tmp_path: Path) -> None:
     make = "test:\n\tgrep -q ok a.txt\nlint:\n\tgrep -q o a.txt\ntypecheck:\n\tgrep -q types a.txt\n"
     repo = greeter.committed(tmp_path / "repo", {"Makefile": make, "a.txt": "ok\n"})
-    told = santiago("init", "--json", cwd=repo, env={**greeter.place(repo), "SANTIAGO_POLICY_SANDBOX": "off"})
-    assert told.returncode == 0, told.stderr
+    told = santiago("init", "--json", cwd=repo, env={**greeter.place(repo), "SANTIAGO_POLICY_SANDBOX": "off"}, code=0)
     found = json.loads(told.stdout)
     assert [one["test"] for one in found["checks"]] == ["make test", "make lint"]
     assert {one["command"]: one["state"] for one in found["tried"]}["make typecheck"] == "red"

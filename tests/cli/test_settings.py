@@ -57,8 +57,7 @@ def test_a_wrong_setting_is_a_configuration_error_with_file_key_and_a_right_valu
 def test_a_pyproject_without_a_table_of_ours_changes_nothing_and_config_alone_shows_the_settings(repo: Path) -> None:
     for text in ("tool = 3\n", "[project]\nname = 'x'\n"):
         (repo / "pyproject.toml").write_text(text)
-        done = inside("config", "show", "--json", cwd=repo)
-        assert done.returncode == 0, done.stderr
+        done = inside("config", "show", "--json", cwd=repo, code=0)
         assert {setting["origin"] for setting in json.loads(done.stdout).values()} == {"default"}
     assert inside("config", cwd=repo).stdout == inside("config", "show", cwd=repo).stdout != ""
 

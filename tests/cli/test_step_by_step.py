@@ -133,8 +133,7 @@ def make(folder: Path, plan: str = PLAN, play: str = PLAYBOOK) -> Path:
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
     repo = make(tmp_path_factory.mktemp("first"))
-    told = says(repo, "step", *BEGIN)
-    assert told.returncode == 10
+    told = says(repo, "step", *BEGIN, code=10)
     assert "santiago answer S1-detail-1" in told.stderr
     assert "santiago answer S1-detail-1 stop" not in told.stderr, "it rests, so that this would be no advice"
     return repo
@@ -177,8 +176,7 @@ def test_line_44_every_state_and_every_arrow_as_a_person_types_it(repo: Path) ->
     person.says("\x1bLooks good!", "approve")  # and once more, which says nothing
     # Implementing; line 38: a change while it is under way
     person.sees("attempt 1 of")
-    told = looks(repo, "change", "S1", "--text", "greet all of them")
-    assert told.returncode == 0, told.stderr
+    looks(repo, "change", "S1", "--text", "greet all of them", code=0)
     # Adjusting, Step Done; line 37: let me test
     person.sees("S1-result-2")
     assert "hello.txt" in person.sees("Is it complete")
@@ -218,8 +216,7 @@ def test_line_44_every_state_and_every_arrow_as_a_person_types_it(repo: Path) ->
     assert [one.id for one in run.state.open_questions()] == []
     assert states(run) >= STATES
     assert git(repo, "show", f"{run.state.branch}:hello.txt") == "hello, world"
-    audited = looks(repo, "audit", run.out_dir)
-    assert audited.returncode == 0, audited.stdout + audited.stderr
+    looks(repo, "audit", run.out_dir, code=0)
 
 
 def test_lines_19_and_38_an_answer_or_a_change_from_elsewhere_closes_the_question_at_the_terminal(asked: Path) -> None:
@@ -228,15 +225,13 @@ def test_lines_19_and_38_an_answer_or_a_change_from_elsewhere_closes_the_questio
     # line 81: who comes second is told how to answer all the same
     second = looks(asked, "step")
     assert (second.returncode, "`santiago answer`" in second.stderr) == (20, True), second.stderr
-    told = looks(asked, "answer", "S1-detail-1", "defer", "--actor", "bob")
-    assert told.returncode == 0, told.stderr
+    looks(asked, "answer", "S1-detail-1", "defer", "--actor", "bob", code=0)
     person.sees("S1-detail-1 was answered: defer, by bob")
     late = looks(asked, "answer", "S1-detail-1", "ok")
     assert (late.returncode, ", by bob at 20" in late.stderr) == (30, True), late.stderr
     person.sees("S2-detail-1")
     person.sees("\n> ")
-    told = looks(asked, "change", "S2", "--text", "for all", "--actor", "bob")
-    assert told.returncode == 0, told.stderr
+    looks(asked, "change", "S2", "--text", "for all", "--actor", "bob", code=0)
     person.sees("S2-detail-1 was answered: change, by bob")
     person.sees("S2-detail-2")
     person.says("stop", "stop")
@@ -461,8 +456,7 @@ def test_line_72_escapes_in_what_an_agent_asks_do_nothing_to_the_terminal(tmp_pa
     repo = make(tmp_path, play=asks)
     says(repo, "step", *BEGIN)
     looks(repo, "answer", "S1-detail-1", "ok")
-    told = says(repo, "step")
-    assert told.returncode == 10, told.stderr
+    told = says(repo, "step", code=10)
     for shown in (told.stderr, *(looks(repo, word).stdout for word in ("answer", "status", "log"))):
         assert "which" in shown
         assert not {"\x1b", "\x07", "\u202e"} & set(shown)
