@@ -95,7 +95,7 @@ class Made:
             self.pending.clear()
 
     def begin(self, agent: str = "claude") -> None:
-        digests = {"plan_digest": codec.digest(self.plan), "input_digest": "1" * 64}
+        digests: dict[str, Any] = {"plan_digest": codec.digest(self.plan), "input_digest": "1" * 64}
         self.add(K.RUN_CREATED, None, RunPhase.CREATED, version="0.1.0", log=1, **digests)
         self.add(K.RUN_STARTED, epoch=1, pid=4711, host="here", agent=agent, jobs=1, sandbox="bubblewrap")
         self.add(K.RUN_EXECUTING, None, RunPhase.EXECUTING)
@@ -163,7 +163,7 @@ def asking_run(out_dir: Path) -> Made:
     made.fails("S3", 1)
     made.attempt("S3", 2)
     question = "Should a second refund of the same charge be refused with 409, or be answered like the first one?"
-    used = {"agent_ms": 40_000, "tokens": 9_100}
+    used: dict[str, Any] = {"agent_ms": 40_000, "tokens": 9_100}
     made.add(K.ATTEMPT_ENDED, "S3", P.BLOCKED, attempt=2, status="blocked", after=50, reason="agent_asked", **used)
     made.add(K.QUESTION_ASKED, "S3", question="S3-agent-1", kind="agent", text=question, round=1, after=0)
     made.add(K.RUN_ENDED, None, RunPhase.BLOCKED, status="blocked", reason="agent_asked", after=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.widgets import Input
@@ -282,7 +283,7 @@ def test_a_new_revision_is_gone_to_when_it_comes(tmp_path: Path) -> None:
     made = drafting(tmp_path)
 
     async def waits(reader: Reader) -> None:
-        told = {"agent": "codex", "kind": "draft", "message": "no idea", "reason": "agent_failed"}
+        told: dict[str, Any] = {"agent": "codex", "kind": "draft", "message": "no idea", "reason": "agent_failed"}
         made.add(EventKind.DRAFT_ENDED, attempt=2, status="failed", **told)
         await reader.until(lambda: "codex: failed: no idea" in reader.page() or reader.screen.page_shown == "story")
         made.ends_turn(document({**CHUNKS, "Release notes": ("Write the notes", "Tell the customers")}))
@@ -298,7 +299,7 @@ def test_a_turn_without_a_plan_says_why_and_the_revision_stays(tmp_path: Path) -
     made = drafting(tmp_path)
 
     async def waits(reader: Reader) -> None:
-        why = {"reason": "plan_generation_failed", "message": "codex: no idea"}
+        why: dict[str, Any] = {"reason": "plan_generation_failed", "message": "codex: no idea"}
         made.add(EventKind.TURN_ENDED, SessionPhase.REVIEW, status="failed", **why)
         made.add(EventKind.QUESTION_ASKED, question="plan-2", kind="plan", text="?", round=2, revision=1)
         await reader.until(lambda: "turn 2 brought no plan: codex: no idea" in reader.text())
