@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from santiago.board.opening import open_board
 from santiago.board.rules import Move
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from santiago.contract.board import Card, Queue
+from santiago.contract.board import Card, Queue
 
 
 class Desk:
-    """Somebody's hands on a board."""
-
     def __init__(self, project: Path) -> None:
         subprocess.run(["git", "init", "-q", str(project)], check=True)
         self.opened = open_board(project, {})
@@ -37,7 +31,6 @@ class Desk:
             at.set_meta("begun", at.now)
 
     def exhaust(self, name: str, queue: Queue = "developer-todo") -> None:
-        """Have a ticket fail until no attempt is left."""
         spent = False
         while not spent:
             claimed = self.board.claim(queue, "worker", "worker", name=name).card

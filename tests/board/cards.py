@@ -11,7 +11,6 @@ NOW = "2026-11-17T12:00:00Z"
 
 
 def card(name: str, queue: Queue = "developer-todo", **fields: Any) -> Card:
-    """Return a ticket as it would stand in a queue."""
     usual: dict[str, Any] = {
         "status": rules.default_status(queue), "phase": rules.default_phase(queue), "worker": "planner",
         "title": f"Title of {name}", "updated_at": NOW,
@@ -24,5 +23,4 @@ def blocked(name: str, **fields: Any) -> Card:
 
 
 def spent(name: str, **fields: Any) -> Card:
-    """Return a blocked ticket that used its attempts."""
     return blocked(name, **{"attempt_count": 3, "error_class": "dependency_blocked", **fields})

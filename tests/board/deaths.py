@@ -13,13 +13,14 @@ import os
 import shutil
 import signal
 import sys
+from collections.abc import Callable
 from mmap import mmap
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from santiago.board import tsv
 from santiago.board.bootstrap import prepare
-from santiago.board.opening import open_board
+from santiago.board.opening import Opened, open_board
 from santiago.board.root import find
 from santiago.board.rules import Move
 from santiago.board.store import Store
@@ -27,11 +28,6 @@ from santiago.contract.board import FIELDS, QUEUES, Card, evolve
 from santiago.contract.errors import SantiagoError
 from tests.board.project import project, ticket
 from tests.crash.sick import Fault, Sickness
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from santiago.board.opening import Opened
 
 ENDS = ("nowhere", "developer-todo", "planner-review", "done")
 """Where the ticket of these commands may be found, in this order."""
@@ -78,8 +74,6 @@ def _steps(opened: Opened) -> None:
 
 
 class Ground:
-    """A folder that is put back to its beginning before each death."""
-
     def __init__(self, top: Path, begin: Callable[[Path], None] | None) -> None:
         self.folder, self.template = top / "project", top / "template"
         project(self.template)
@@ -186,9 +180,6 @@ class Attached(Sickness):
 
 def working(folder: Path) -> None:
     work(folder, Attached().lift)
-
-
-# Ways to die
 
 
 def at_calls(ground: Ground, library: str, step: int) -> Swept:

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Self
+import subprocess
+from pathlib import Path
+from typing import Any, Self
 
 from santiago.app.board.routing import Consents, route
 from santiago.app.loading import Run, load
 from santiago.board.opening import Opened, open_board
+from santiago.contract.board import Card, Happening
 from tests.cli import greeter
 from tests.cli.inside import Told, inside
 from tests.cli.santiago import santiago
 
-if TYPE_CHECKING:
-    import subprocess
-    from pathlib import Path
-
-    from santiago.contract.board import Card, Happening
-
 SETTINGS = '[agent]\nmode = "scripted"\nplaybook = "playbook.yaml"\n[policy]\nsandbox = "off"\n'
 ONE = """\
 # One
-
 ### R1: Say hello
-
 **Files:** `hello.txt`
 
 - [ ] hello.txt says hello
@@ -34,15 +29,11 @@ ONE = """\
 HELLO = 'stories:\n  R1:\n    - write: {hello.txt: "hello\\n"}\n'
 RESEARCH = """\
 # Research first
-
 ### R1: Which way of rounding is right
-
 Role: scientist
 
 - [ ] study.md names one and says why
-
 ### R2: Say hello
-
 Depends on: R1
 
 **Files:** `hello.txt`
@@ -57,8 +48,6 @@ REQUEST = ("queue", "add", "--queue", "planner-inbox", "--id", "REQ", "--title",
 
 
 class Desk:
-    """One repository, and everything that is typed in it."""
-
     def __init__(self, folder: Path, playbook: str = HELLO, settings: str = "", *, prd: str = ONE) -> None:
         files = {"prd.md": prd, "playbook.yaml": playbook, "santiago.toml": SETTINGS + settings}
         self.repo = greeter.committed(folder / "repo", files)
@@ -72,7 +61,6 @@ class Desk:
         return inside(*words, cwd=self.repo, env=whole)
 
     def requested(self, *words: str) -> Self:
-        """Put the document into the inbox."""
         self.ok(*REQUEST, *words)
         return self
 
@@ -84,13 +72,11 @@ class Desk:
         return self
 
     def ok(self, *words: str, **env: str) -> str:
-        """Type something that must work, and return what it prints."""
         found = self.type(*words, **env)
         assert found.returncode == 0, found.stdout + found.stderr
         return found.stdout
 
     def refused(self, code: int, *words: str, **env: str) -> str:
-        """Type something that must be refused with this code, and return what is said."""
         found = self.type(*words, **env)
         assert found.returncode == code, found.stdout + found.stderr
         return found.stderr + found.stdout
@@ -102,7 +88,6 @@ class Desk:
         return self.type("loop", "--trust-commands", "--trust-project", *words, **env)
 
     def looped(self, *words: str) -> str:
-        """Have a loop come to its good end, and return what it prints."""
         return self.ok("loop", "--trust-commands", "--trust-project", *words)
 
     def add(self, name: str, queue: str = "developer-todo", *words: str) -> None:

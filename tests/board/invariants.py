@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from santiago.board.records import Reading
 from santiago.contract.board import CLAIMED_FROM, QUEUES, BoardEvent, Card, evolve
 from tests.board import table
 
-if TYPE_CHECKING:
-    from santiago.board.records import Reading
-
 
 def wrong(at: Reading) -> list[str]:
-    """Return everything that is wrong with a board's tickets, in words."""
     found: dict[str, Card] = {}
     said = []
     for queue in QUEUES:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from copy import copy
-from typing import TYPE_CHECKING, Generic, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+from pathlib import Path
+from typing import Generic, TypeVar
 
 W = TypeVar("W")
 

@@ -17,8 +17,6 @@ GROUP = click.Group("queue", commands=dict(COMMANDS))
 
 
 class Told(NamedTuple):
-    """What a command said, and how it ended."""
-
     code: int
     out: str
     error: str
@@ -36,14 +34,8 @@ def opened(folder: Path, **environ: str) -> Opened:
 
 
 def ticket(name: str, queue: Queue = "developer-todo", **fields: object) -> Card:
-    known: dict[str, object] = {
-        "status": "pending",
-        "worker": "planner",
-        "title": f"Do {name}",
-        "updated_at": "",
-        "phase": "ready",
-    }
-    return Card(**{**known, **fields, "id": name, "queue": queue})  # type: ignore[arg-type]  # its own fields
+    known: dict[str, object] = {"status": "pending", "worker": "planner", "updated_at": "", "phase": "ready"}
+    return Card(**{**known, "title": f"Do {name}", **fields, "id": name, "queue": queue})  # type: ignore[arg-type]  # its own fields
 
 
 def queue(folder: Path, *words: str) -> Told:

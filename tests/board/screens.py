@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import re
 import tempfile
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unittest.mock import patch
 
+from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
+from santiago.board.opening import Opened
 from santiago.tui.app import SantiagoApp
 from santiago.tui.board import BoardScreen, Column
 from santiago.tui.pane import Pane
@@ -18,21 +21,12 @@ from tests.board.boards import Desk
 from tests.board.cards import NOW, blocked, card, spent
 from tests.tui.driving import press, shown, until
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from textual.pilot import Pilot
-
-    from santiago.board.opening import Opened
-
 HERE = Path(__file__).parent / "pictures"
 TICKS = 1_000_000
 PICTURES = {"board-120x30.svg": ((120, 30), ("left",)), "board-60x24.svg": ((60, 24), ("right",))}
 
 
 class Person:
-    """Somebody who looks at the board."""
-
     def __init__(self, app: SantiagoApp, screen: BoardScreen, pilot: Pilot[Any]) -> None:
         self.app, self.screen, self.pilot = app, screen, pilot
 
@@ -66,8 +60,6 @@ def look(
     size: tuple[int, int] = (120, 30),
     actor: str = "ann",
 ) -> None:
-    """Open the board's screen, and carry a script out."""
-
     async def carried_out() -> None:
         opened = desk.opened if isinstance(desk, Desk) else desk
         screen = BoardScreen(opened, 0, actor, lambda: NOW)
@@ -79,7 +71,6 @@ def look(
 
 
 def filled(desk: Desk) -> None:
-    """Put one of everything onto a board."""
     desk.keep(
         card("AUTH", "planner-inbox", title="Sign in everywhere", updated_at="2026-11-17T11:40:00Z"),
         card("LAB-1", "scientist-todo", title="How long may a session live?", updated_at="2026-11-17T09:00:00Z"),

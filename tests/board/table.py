@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from santiago.contract.board import Card, Phase, Queue, Status
+from santiago.contract.board import Card, Phase, Queue, Status
 
 TODO = ("scientist-todo", "developer-todo")
 PENDING = "pending"

@@ -7,8 +7,8 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import click
 import pytest
@@ -25,14 +25,8 @@ from santiago.tui.board_keys import BOARD
 from tests.board import desk as shells
 from tests.board.boards import Desk, desk
 from tests.board.cards import NOW, blocked, card, spent
-from tests.board.screens import HERE, PICTURES, TICKS, drawn, filled, look
+from tests.board.screens import HERE, PICTURES, TICKS, Person, drawn, filled, look
 from tests.tui.driving import program
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from santiago.tui.keys import Key
-    from tests.board.screens import Person
 
 __all__ = ["desk"]
 
@@ -233,7 +227,6 @@ def test_what_is_no_longer_wanted_is_dropped(desk: Desk) -> None:
 
 
 def test_a_narrow_terminal_shows_one_queue_at_a_time(desk: Desk) -> None:
-    """The board in the TUI."""
     filled(desk)
 
     async def turns(person: Person) -> None:
@@ -247,8 +240,7 @@ def test_a_narrow_terminal_shows_one_queue_at_a_time(desk: Desk) -> None:
     look(desk, turns, size=(60, 24))
 
 
-def test_the_help_names_every_key_with_its_command(desk: Desk) -> None:
-    """The board in the TUI."""
+def test_the_help_names_every_key_with_its_command_which_exists_with_its_options(desk: Desk) -> None:
     actions = {
         name.removeprefix("action_")
         for kind in (BoardScreen, *BoardScreen.__bases__)
@@ -262,24 +254,20 @@ def test_the_help_names_every_key_with_its_command(desk: Desk) -> None:
         assert all(f"$ {key.command}" in person.text() for key in BOARD)
 
     look(desk, asks)
+    for key in BOARD:
+        _, name, *words = key.command.split()
+        found: click.Command | None = santiago.get_command(click.Context(santiago), name)
+        if isinstance(found, click.Group):
+            found = found.commands[words[0]]
+        assert found is not None
+        known = {option for one in found.params for option in one.opts} | {"--help"}
+        assert set(re.findall(r"--[a-z-]+", key.command)) <= known
 
 
-@pytest.mark.parametrize("key", BOARD, ids=lambda key: key.shown)
-def test_the_command_of_every_key_exists_with_its_options(key: Key) -> None:
-    """The board in the TUI."""
-    _, name, *words = key.command.split()
-    found: click.Command | None = santiago.get_command(click.Context(santiago), name)
-    if isinstance(found, click.Group):
-        found = found.commands[words[0]]
-    assert found is not None
-    known = {option for one in found.params for option in one.opts} | {"--help"}
-    assert set(re.findall(r"--[a-z-]+", key.command)) <= known
-
-
-def test_without_a_terminal_the_board_is_a_list(
+def test_without_a_terminal_the_board_is_a_list_or_data(
     desk: Desk, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The board without a terminal."""
+    """Fourteen fields in their order, and what they mean now; what has to be decided, and by whom."""
     filled(desk)
     monkeypatch.setattr("santiago.report.board.ticks_of", lambda _: TICKS)
     monkeypatch.setattr("santiago.board.clock.utc", lambda: NOW)
@@ -290,11 +278,6 @@ def test_without_a_terminal_the_board_is_a_list(
     assert "  AUTH.S1, Sign in with a passkey, ben, 43 min left, try 1/3, 0 min" in lines
     assert "  AUTH.S2, Sign out everywhere, waits for AUTH.S1, 0 min" in lines
     assert "  PAY-2, Which bank?, 0 min, a person has to decide" in lines
-
-
-def test_the_board_as_data(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    """Fourteen fields in their order, and what they mean now; what has to be decided, and by whom."""
-    filled(desk)
     assert command.main(["--json"], standalone_mode=False) == 0
     data = json.loads(capsys.readouterr().out)
     review = data["queues"]["planner-review"][0]

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.board.desk import Desk
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CHECK = ("--verify", "grep hello hello.txt")
 

@@ -14,8 +14,6 @@ MINUTE = 60_000
 
 
 class Machine:
-    """Clocks that a test sets."""
-
     def __init__(self) -> None:
         self.boot, self.monotonic, self.wall = "first", 5_000_000, 1_700_000_000_000
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -17,9 +18,6 @@ from santiago.contract.errors import SantiagoError
 from santiago.contract.reasons import ExitCode
 from tests.board import cards
 from tests.board.invariants import wrong
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 REVIEW = Move(to="planner-review", evidence="proof.log")
 COMMANDS: dict[str, Callable[[Board], object]] = {

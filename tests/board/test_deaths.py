@@ -8,8 +8,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -19,10 +20,28 @@ from tests.board.project import lines, opened, project, ticket
 from tests.crash import sick, tracing
 from tests.crash.world import ROOT, memory_folder
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 ALL = ["nowhere", "developer-todo", "planner-review", "done"]
+OPENING = """
+import sys
+from pathlib import Path
+from santiago.board.store import Store
+for number in range(int(sys.argv[2])):
+    print(number, flush=True)
+    sys.stdin.readline()
+    store = Store(Path(sys.argv[1]) / f"{number}.sqlite3")
+    with store.reading() as at:
+        at.last()
+    store.close()
+"""
+ADDING = """
+import sys
+from pathlib import Path
+from tests.board.project import opened, ticket
+with opened(Path(sys.argv[1])) as board:
+    for number in range(10):
+        board.board.add(ticket(f"{sys.argv[2]}-{number}"), "me")
+assert board.notices == (), board.notices
+"""
 
 
 @pytest.fixture
@@ -93,20 +112,6 @@ def test_what_a_command_recorded_survives_a_power_cut(tmp_path: Path) -> None:
     assert settings == ["wal", 2]
 
 
-OPENING = """
-import sys
-from pathlib import Path
-from santiago.board.store import Store
-for number in range(int(sys.argv[2])):
-    print(number, flush=True)
-    sys.stdin.readline()
-    store = Store(Path(sys.argv[1]) / f"{number}.sqlite3")
-    with store.reading() as at:
-        at.last()
-    store.close()
-"""
-
-
 def test_a_store_that_several_processes_open_first_is_opened_by_all_of_them(tmp_path: Path) -> None:
     """Board line 11: SQLite itself refuses, without waiting, whoever sets the journal's mode beside another one."""
     rounds, pipe = 25, subprocess.PIPE
@@ -119,17 +124,6 @@ def test_a_store_that_several_processes_open_first_is_opened_by_all_of_them(tmp_
         for one in openers:
             print(file=one.stdin, flush=True)
     assert [one.communicate()[1] for one in openers] == [""] * 4
-
-
-ADDING = """
-import sys
-from pathlib import Path
-from tests.board.project import opened, ticket
-with opened(Path(sys.argv[1])) as board:
-    for number in range(10):
-        board.board.add(ticket(f"{sys.argv[2]}-{number}"), "me")
-assert board.notices == (), board.notices
-"""
 
 
 def test_first_commands_of_several_processes_at_once_lose_nothing(tmp_path: Path) -> None:

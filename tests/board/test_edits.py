@@ -68,14 +68,8 @@ def test_another_programs_claim_and_handover_are_taken_in(folder: Path) -> None:
     """board line 14: the claim counts as an attempt, and the ticket stands where the program put it."""
     found = rows(folder, "developer-todo")
     first, second = found[1], found[2]
-    second[1], second[2], second[5], second[8], second[10], second[12] = (
-        "in_progress",
-        "bob",
-        LATER,
-        f"held:bob:{LATER}",
-        "running",
-        "1",
-    )
+    second[1:3], second[5], second[8] = ["in_progress", "bob"], LATER, f"held:bob:{LATER}"
+    second[10], second[12] = "running", "1"
     first[1], first[5], first[8], first[9] = "review", LATER, f"released:{LATER}", "x.log"
     first[10], first[12] = "evidence_collected", "1"
     edit(folder, "planner-review", [found[0], first])
@@ -83,12 +77,8 @@ def test_another_programs_claim_and_handover_are_taken_in(folder: Path) -> None:
     told = taken_in(folder)
     assert told.code == 0, told
     handed, held = card(folder, "T-1"), card(folder, "T-2")
-    assert (handed.queue, handed.phase, handed.attempt_count, handed.evidence_links) == (
-        "planner-review",
-        "evidence_collected",
-        1,
-        "x.log",
-    )
+    assert (handed.queue, handed.phase) == ("planner-review", "evidence_collected")
+    assert (handed.attempt_count, handed.evidence_links) == (1, "x.log")
     assert (held.status, held.holder, held.attempt_count) == ("in_progress", "bob", 1)
 
 

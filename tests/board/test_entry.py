@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from santiago.contract.board import BoardEvent
 from tests.board.desk import Desk
 from tests.cli import greeter
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RUN = ("run", "prd.md", "--trust-commands", "--trust-project")
 

@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from errno import ENOSPC
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -18,17 +18,25 @@ from santiago.board.opening import open_board
 from santiago.board.projections import Projections
 from santiago.board.rules import Move, refuse_text
 from santiago.cli.queue import enqueue
-from santiago.contract.board import QUEUES
+from santiago.contract.board import QUEUES, Card
 from santiago.contract.errors import Kind, SantiagoError
 from tests.board import desk as shells
 from tests.board.boards import Desk, desk
 from tests.board.cards import card
 from tests.cli import greeter
 
-if TYPE_CHECKING:
-    from santiago.contract.board import Card
-
 __all__ = ["desk"]
+TOO_MUCH: dict[str, dict[str, Any]] = {
+    "bytes that are no text": {"title": "caf\udce9"},
+    "a control character of the second kind": {"note": "\x9b31m"},
+    "more attempts than a number may be": {"retry_budget": 10**30},
+    "a NUL": {"title": "a\x00b"},
+    "an escape": {"title": "\x1b[31m"},
+    "a delete": {"title": "a\x7fb"},
+    "no check": {"checks": (" ",)},
+    "a check of nothing": {"checks": ("true",)},
+    "a check with an escape": {"checks": ("grep \x1b x",)},
+}
 
 
 def test_an_id_is_given_once_also_after_the_archive_was_cleared(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,16 +86,6 @@ def _claimed(desk: Desk) -> Card:
     return claimed
 
 
-TOO_MUCH: dict[str, dict[str, Any]] = {
-    "bytes that are no text": {"title": "caf\udce9"},
-    "a control character of the second kind": {"note": "\x9b31m"},
-    "more attempts than a number may be": {"retry_budget": 10**30},
-    "no check": {"checks": (" ",)},
-    "a check of nothing": {"checks": ("true",)},
-    "a check with an escape": {"checks": ("grep \x1b x",)},
-}
-
-
 @pytest.mark.parametrize("what", TOO_MUCH)
 def test_what_a_ticket_cannot_hold_is_refused(desk: Desk, what: str) -> None:
     """Board lines 8, 16 and 18."""
@@ -98,9 +96,17 @@ def test_what_a_ticket_cannot_hold_is_refused(desk: Desk, what: str) -> None:
         assert not any(at.counts().get(queue) for queue in QUEUES)
 
 
-def test_a_note_takes_whatever_a_check_printed() -> None:
-    """Board line 16: escapes and broken text of a program stop no loop."""
+def test_a_note_takes_whatever_a_check_printed_and_what_is_missing_stands_on_lines_of_its_own() -> None:
+    """Board lines 16 and 52: escapes and broken text stop no loop; one thing in a sentence, several in a list."""
     refuse_text("note", shortened("\x1b[31mred\x1b]0;title\x07\x9b\x85 caf\udce9 \x00"))
+    one, two = (
+        Missing(what="it has no evidence", remedy="Verify it."),
+        Missing(what="its phase is ready", remedy="Wait."),
+    )
+    assert refusal(card("T1"), [one]).message == "T1 is not done: it has no evidence"
+    told = refusal(card("T1"), [one, two])
+    assert told.message.splitlines()[1:] == ["  it has no evidence", "  its phase is ready"]
+    assert told.hint == "Verify it. Wait."
 
 
 @pytest.mark.parametrize("name", [".git", ".git/board", "src", ".santiago/runs/x"])
@@ -145,18 +151,6 @@ def test_a_board_of_a_newer_version_is_left_alone_and_one_of_an_earlier_gets_the
         connection.executescript("DROP TABLE follows; PRAGMA user_version = 1;")
     assert _claimed(desk).id == "T1"
     desk.board.free("T1", "planner")
-
-
-def test_what_is_missing_stands_on_lines_of_its_own() -> None:
-    """Board line 52: one thing in a sentence, several in a list."""
-    one, two = (
-        Missing(what="it has no evidence", remedy="Verify it."),
-        Missing(what="its phase is ready", remedy="Wait."),
-    )
-    assert refusal(card("T1"), [one]).message == "T1 is not done: it has no evidence"
-    told = refusal(card("T1"), [one, two])
-    assert told.message.splitlines()[1:] == ["  it has no evidence", "  its phase is ready"]
-    assert told.hint == "Verify it. Wait."
 
 
 def test_a_request_whose_name_an_old_branch_has_gets_another_for_its_run(tmp_path: Path) -> None:

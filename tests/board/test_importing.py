@@ -21,15 +21,8 @@ OLD = ("id", "status", "worker", "title", "source", "updated_at", "note", "next_
 
 def row(name: str, status: str = "pending", **fields: str) -> dict[str, str]:
     known = {"worker": "planner", "title": f"Do {name}", "source": "manual", "updated_at": THEN, "next_action": "TBD"}
-    late = {
-        "lease": "none",
-        "evidence_links": "none",
-        "phase": "",
-        "error_class": "",
-        "attempt_count": "0",
-        "retry_budget": "3",
-    }
-    return {**known, **late, **fields, "id": name, "status": status}
+    late = {"lease": "none", "evidence_links": "none", "attempt_count": "0", "retry_budget": "3"}
+    return {**known, **late, "phase": "", "error_class": "", **fields, "id": name, "status": status}
 
 
 def write(folder: Path, name: str, *rows: dict[str, str], fields: tuple[str, ...] = FIELDS) -> None:
@@ -46,15 +39,8 @@ def write(folder: Path, name: str, *rows: dict[str, str], fields: tuple[str, ...
 def folder(tmp_path: Path) -> Path:
     """A project as the older program leaves it."""
     folder = project(tmp_path / "p", sigee=True)
-    held = row(
-        "T-2",
-        "in_progress",
-        worker="dev",
-        phase="running",
-        lease=f"held:dev:{THEN}",
-        attempt_count="2",
-        error_class="none",
-    )
+    running = {"worker": "dev", "phase": "running", "lease": f"held:dev:{THEN}", "attempt_count": "2"}
+    held = row("T-2", "in_progress", error_class="none", **running)
     write(folder, "queues/developer-todo.tsv", row("T-1", phase="ready", error_class="none"), held)
     write(folder, "queues/planner-inbox.tsv", row("PLAN-shop", source="plan:shop"), fields=OLD)
     write(folder, "queues/scientist-todo.tsv", row("T-9", attempt_count="x", retry_budget="0"))

@@ -6,8 +6,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,9 +18,6 @@ from santiago.util import mounts
 from tests.board.project import opened, project, queue, ticket, tree
 from tests.cli import greeter
 from tests.cli.inside import inside
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def test_the_root_is_below_sigee_where_that_stands_and_is_chosen_once(tmp_path: Path) -> None:
@@ -39,11 +36,12 @@ def test_the_root_is_below_sigee_where_that_stands_and_is_chosen_once(tmp_path: 
     assert find(folder, {}).root == folder / "here"
 
 
-@pytest.mark.parametrize("given", ["/tmp/x", ".", "..", "a/../b", "./", "a\nb"])
-def test_a_root_outside_the_project_is_refused(tmp_path: Path, given: str) -> None:
+@pytest.mark.parametrize("name", ["SANTIAGO_RUNTIME_ROOT", "SIGEE_RUNTIME_ROOT"])
+@pytest.mark.parametrize("given", ["/tmp/x", ".", "..", "a/../b", "a/../../b", "./", "a\nb"])
+def test_a_root_outside_the_project_is_refused(tmp_path: Path, given: str, name: str) -> None:
     """board line 10: absolute, `.`, `..` inside."""
     with pytest.raises(SantiagoError) as caught:
-        opened(project(tmp_path / "p"), SIGEE_RUNTIME_ROOT=given)
+        opened(project(tmp_path / "p"), **{name: given})
     assert caught.value.kind is Kind.USAGE
     assert tree(tmp_path / "p") == {".git": (b"", 0)}
 
@@ -64,8 +62,10 @@ def test_worktrees_share_the_board_of_their_repository_and_attempts_do_not_reach
         opened(main, SANTIAGO_STORY="S1")
 
 
-def test_the_first_command_lays_the_board_out_and_later_ones_make_only_what_is_missing(tmp_path: Path) -> None:
-    """board line 11."""
+def test_the_first_command_lays_the_board_out_and_a_project_is_on_it_after_init_or_a_first_ticket(
+    tmp_path: Path,
+) -> None:
+    """board line 11: later commands make only what is missing."""
     folder = project(tmp_path / "p")
     opened(folder).close()
     once = tree(folder)
@@ -85,6 +85,14 @@ def test_the_first_command_lays_the_board_out_and_later_ones_make_only_what_is_m
     with opened(folder) as board:
         assert board.made == (".santiago/README.md",)
     assert policy.read_text() == "language: ko\n"
+    looked, begun, filled = (project(tmp_path / name) for name in ("looked", "begun", "filled"))
+    opened(looked).close()
+    assert not is_on_board(find(looked, {}))
+    assert queue(begun, "init").code == 0
+    assert is_on_board(find(begun, {}))
+    with opened(filled) as board:
+        board.board.add(ticket("T-1"), "me")
+    assert is_on_board(find(filled, {}))
 
 
 def test_the_users_gitignore_gets_one_block_where_sigee_stands_unless_it_knows_the_root(tmp_path: Path) -> None:
@@ -102,18 +110,6 @@ def test_the_users_gitignore_gets_one_block_where_sigee_stands_unless_it_knows_t
     (folder / ".gitignore").write_text("/.sigee/.runtime\n")
     opened(folder).close()
     assert (folder / ".gitignore").read_text() == "/.sigee/.runtime\n"
-
-
-def test_a_project_is_on_the_board_after_init_or_a_first_ticket_only(tmp_path: Path) -> None:
-    """board line 11."""
-    looked, begun, filled = (project(tmp_path / name) for name in ("looked", "begun", "filled"))
-    opened(looked).close()
-    assert not is_on_board(find(looked, {}))
-    assert queue(begun, "init").code == 0
-    assert is_on_board(find(begun, {}))
-    with opened(filled) as board:
-        board.board.add(ticket("T-1"), "me")
-    assert is_on_board(find(filled, {}))
 
 
 def test_asking_whether_a_plain_project_is_on_the_board_loads_no_database(tmp_path: Path) -> None:
@@ -182,22 +178,19 @@ def mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
     return mounted
 
 
-@pytest.mark.parametrize("kind", ["nfs4", "cifs", "9p", "fuse.sshfs"])
-def test_a_network_file_system_is_refused(tmp_path: Path, mounted: Callable[[str], None], kind: str) -> None:
-    """board line 74."""
-    folder = project(tmp_path / "p")
-    mounted(kind)
-    with pytest.raises(SantiagoError, match=kind) as caught:
-        opened(folder)
-    assert caught.value.kind is Kind.BLOCKED
-    assert tree(folder) == {".git": (b"", 0)}
-
-
-@pytest.mark.parametrize("kind", ["ext4", "btrfs", "somethingnew"])
-def test_other_file_systems_are_taken(tmp_path: Path, mounted: Callable[[str], None], kind: str) -> None:
+def test_a_network_file_system_is_refused_and_any_other_is_taken(
+    tmp_path: Path, mounted: Callable[[str], None]
+) -> None:
     """board line 74: also a type that nobody knows."""
-    mounted(kind)
-    opened(project(tmp_path / "p")).close()
+    for kind in ("nfs4", "cifs", "9p", "fuse.sshfs"):
+        folder = project(tmp_path / kind)
+        mounted(kind)
+        with pytest.raises(SantiagoError, match=kind) as caught:
+            opened(folder)
+        assert (caught.value.kind, tree(folder)) == (Kind.BLOCKED, {".git": (b"", 0)}), kind
+    for kind in ("ext4", "btrfs", "somethingnew"):
+        mounted(kind)
+        opened(project(tmp_path / kind)).close()
 
 
 def test_doctor_tells_of_a_network_file_system(tmp_path: Path, mounted: Callable[[str], None]) -> None:

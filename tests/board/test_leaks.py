@@ -57,18 +57,13 @@ def test_only_the_leaking_part_is_cut(text: str, expected: str) -> None:
     assert leaks(clean(text)) == []
 
 
-def test_ids_of_the_board_are_cut_whatever_they_look_like() -> None:
-    """Board line 69; an id that is an ordinary word says nothing and stays."""
+def test_ids_of_the_board_are_cut_and_a_text_stays_on_its_line_and_closes_no_fence() -> None:
+    """Board lines 68 and 69; an id that is an ordinary word says nothing and stays."""
     known = {"auth.login", "story_7", "login", "log-in", "Sign-In"}.__contains__
     assert clean("auth.login: Sign-In by story_7, login and log-in", known) == "login and log-in"
-
-
-def test_a_text_stays_on_its_line_and_closes_no_fence() -> None:
-    """Board line 68."""
     assert clean("one\n```\ntwo\t`three`\x00") == "one two three"
 
 
 @pytest.mark.parametrize("bad", ["a/", "--a", "a.", "../", "x-", "a/b.", "and \x00 ", "A-1", "src/"])
 def test_a_long_hostile_text_is_cut_to_length_first(bad: str) -> None:
-    """Everything that is read has a limit."""
     assert len(clean(bad * 100_000)) <= 2000

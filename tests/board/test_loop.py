@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +12,7 @@ from santiago.app.board import reviewing
 from santiago.app.board.loop import Loop
 from santiago.app.board.working import Means, leave_out
 from santiago.board.gate import Missing
-from santiago.contract.board import BoardEvent
+from santiago.contract.board import BoardEvent, Card
 from santiago.contract.events import EventKind
 from santiago.contract.phases import StoryPhase
 from santiago.contract.reasons import Reason
@@ -20,13 +20,63 @@ from tests.board.desk import CONSENTS, HELLO, ONE, Desk
 from tests.board.kept import Kept
 from tests.cli import greeter
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from santiago.contract.board import Card
-
-
 pytestmark = pytest.mark.xdist_group("board-loop")  # its worlds are made once
+MORE = """\
+# More
+### R4: Say more
+- [ ] more.txt says more
+
+**Verification:** `grep more more.txt`
+"""
+WAITS = (
+    ONE
+    + """
+### R2: Say goodbye
+Depends on: R1
+
+**Files:** `bye.txt`
+
+**Verification:** `grep goodbye bye.txt`
+"""
+)
+GOODBYE = '  R2:\n    - write: {bye.txt: "goodbye\\n"}\n'
+AT_LAST = 'stories:\n  R1: [{}, {}, {write: {hello.txt: "hello\\n"}}]\n'
+PLAN = """\
+# PlanSpec v2
+id: greetings
+owner: ann
+risk: low
+mode: strict
+## Delivery Waves
+- [ ] Say hello
+  - Targets: hello.txt
+  - Expected behavior: hello.txt says hello
+  - Execute: echo hello > hello.txt
+  - Verification: grep hello hello.txt
+"""
+NEW_BOX = """\
+- [ ] Say goodbye
+  - Targets: bye.txt
+  - Expected behavior: bye.txt says goodbye
+  - Verification: grep goodbye bye.txt
+"""
+PLAYED = """\
+stories:
+  S1:
+    - write: {hello.txt: "hello\\n"}
+"""
+TWO = """\
+# Two
+### R1: Say hello
+- [ ] hello.txt says hello
+
+**Verification:** `grep hello hello.txt`
+### R2: Say goodbye
+- [ ] bye.txt says goodbye
+
+**Verification:** `grep goodbye bye.txt`
+"""
+"""Neither story names its files, so R2 must not overtake R1; but it does not depend on it."""
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +90,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Desk:
     return desk
 
 
-def test_a_request_goes_from_the_inbox_to_the_archive(finished: Desk) -> None:
-    """Board lines 37, 39, 43, 45: each step is said, and the loop ends by itself when nothing is left."""
+def test_a_request_goes_from_the_inbox_to_the_archive_where_the_planner_validates_before(finished: Desk) -> None:
+    """Board lines 3, 22, 37, 39, 43, 45, 55, 63: each step is said, the run keeps its own log and knows who accepted; it ends by itself."""
     said = (finished.repo.parent / "said.txt").read_text().splitlines()
     assert said[:2] == ["AUTOLOOP_CYCLE:1", "AUTOLOOP_ROUTED:REQ:REQ"]
     assert "AUTOLOOP_EXECUTE_FAIL:REQ.S1:REQ" in said
@@ -49,6 +99,14 @@ def test_a_request_goes_from_the_inbox_to_the_archive(finished: Desk) -> None:
     assert said.index("AUTOLOOP_REVIEW_PASS:REQ.S3") < said.index("AUTOLOOP_REVIEW_PASS:REQ")
     assert "AUTOLOOP_TERMINAL_STATUS:STOP_DONE" in said
     assert finished.json("queue", "stats")["archived"] == 4
+    kinds = [one.event for one in finished.events("REQ.S2")][-2:]
+    assert kinds == [BoardEvent.TICKET_VERIFIED, BoardEvent.TICKET_DONE]
+    assert (finished.card("REQ.S2").archived_by, finished.card("REQ.S2").queue) == ("planner", "done")
+    answered = [one for one in finished.run("REQ").state.questions.values() if one.kind == "result"]
+    assert {(one.answer, one.actor) for one in answered} == {("validate", "planner")}
+    first = (finished.run("REQ").out_dir / "progress.ndjson").read_text().splitlines()[0]
+    assert json.loads(first)["event"] == EventKind.RUN_CREATED
+    assert (finished.card("REQ.S1").run, finished.card("REQ.S1").story) == ("REQ", "S1")
 
 
 def test_the_end_says_on_which_branch_the_work_is_and_what_no_test_proves(finished: Desk, tmp_path: Path) -> None:
@@ -65,8 +123,10 @@ def test_the_end_says_on_which_branch_the_work_is_and_what_no_test_proves(finish
     assert (said["not_proven"], said["branches"]) == (["REQ.S1"], ["santiago/REQ"])
 
 
-def test_one_claim_is_one_attempt_of_the_story(finished: Desk) -> None:
-    """Board line 4: the ticket's count is that of the run's log, and its budget is the story's limit."""
+def test_one_claim_is_one_attempt_with_its_own_evidence_and_the_second_knows_what_the_first_did_wrong(
+    finished: Desk,
+) -> None:
+    """Board lines 4, 7 and 42: count and budget are the story's; the critique is carried over, in short in the note, in full in the prompt."""
     run = finished.run("REQ")
     begun = [one for one in finished.events("REQ.S1") if one.event is BoardEvent.TICKET_CLAIMED]
     running = [
@@ -76,20 +136,12 @@ def test_one_claim_is_one_attempt_of_the_story(finished: Desk) -> None:
     ]
     assert finished.card("REQ.S1").attempt_count == len(begun) == len(running) == 2
     assert run.run_input.limits.story_max_attempts == finished.card("REQ.S1").retry_budget == 3
-
-
-def test_the_second_attempt_knows_what_the_first_did_wrong_and_the_archive_forgets_it(finished: Desk) -> None:
-    """Board lines 4 and 42: the critique is carried over, in short in the note and in full in the prompt."""
     prompt = finished.run("REQ").out_dir / "attempts" / "S1" / "2" / "prompt.md"
     assert "grep hello hello.txt" in prompt.read_text()
     given_back = [one for one in finished.events("REQ.S1") if one.changes.get("error_class") == "soft_fail"]
     assert "story_verification_failed" in str(given_back[0].changes["note"])
     assert len(str(given_back[0].changes["note"])) <= 300
     assert (finished.card("REQ.S1").queue, finished.card("REQ.S1").note) == ("done", "passed on attempt 2")
-
-
-def test_every_attempt_keeps_its_own_evidence(finished: Desk) -> None:
-    """Board line 7: rework adds to the evidence and overwrites nothing; column 4 says PASS or FAIL."""
     tables = [finished.root / "evidence" / "REQ.S1" / str(number) / "verification-results.tsv" for number in (1, 2)]
     words = [[line.split("\t")[3] for line in table.read_text().splitlines()[1:]] for table in tables]
     assert words == [["FAIL"], ["PASS"]]
@@ -107,15 +159,6 @@ def test_a_story_that_waits_stands_in_its_own_queue_and_cannot_be_claimed(tmp_pa
     assert "NO_PENDING:developer-todo" in desk.ok("queue", "claim", "--queue", "developer-todo", "--worker", "bob")
 
 
-def test_the_planner_validates_in_the_run_before_the_ticket_is_archived(finished: Desk) -> None:
-    """Board lines 22, 55, 63: verified, then done, with the archive in the same event; the run knows who accepted."""
-    kinds = [one.event for one in finished.events("REQ.S2")][-2:]
-    assert kinds == [BoardEvent.TICKET_VERIFIED, BoardEvent.TICKET_DONE]
-    assert (finished.card("REQ.S2").archived_by, finished.card("REQ.S2").queue) == ("planner", "done")
-    answered = [one for one in finished.run("REQ").state.questions.values() if one.kind == "result"]
-    assert {(one.answer, one.actor) for one in answered} == {("validate", "planner")}
-
-
 def test_a_later_request_begins_on_the_finished_one_that_is_not_merged(finished: Desk) -> None:
     """Board line 39: requests contain each other's work."""
     head = greeter.git(finished.repo, "rev-parse", "santiago/REQ")
@@ -127,17 +170,6 @@ def test_a_later_request_begins_on_the_finished_one_that_is_not_merged(finished:
     finished.looped()
     assert finished.run("NEXT").state.base == head
     assert greeter.git(finished.repo, "show", "santiago/NEXT:both.txt") == "both"
-
-
-MORE = """\
-# More
-
-### R4: Say more
-
-- [ ] more.txt says more
-
-**Verification:** `grep more more.txt`
-"""
 
 
 def test_what_waits_for_a_person_does_not_hold_up_the_rest(tmp_path: Path) -> None:
@@ -159,18 +191,6 @@ def test_what_waits_for_a_person_does_not_hold_up_the_rest(tmp_path: Path) -> No
     assert desk.card("BY-HAND").holder == "ada"
 
 
-def test_a_document_without_stories_is_blocked_with_what_was_found(tmp_path: Path) -> None:
-    """Board line 39: no decision of a user helps, the document has to be mended."""
-    desk = Desk(tmp_path)
-    (desk.repo / "empty.md").write_text("# Nothing\n\nJust words.\n")
-    desk.ok("queue", "add", "--queue", "planner-inbox", "--id", "BAD", "--title", "Bad", "--source", "doc:empty.md")
-    ran = desk.loop()
-    assert ran.returncode == 10
-    assert "STOP_NO_PROGRESS" in ran.stdout
-    assert desk.card("BAD").error_class == "hard_fail"
-    assert "empty.md gives no plan" in desk.card("BAD").note
-
-
 def test_a_document_without_a_check_says_where_to_write_one(tmp_path: Path) -> None:
     """Board line 39: the advice names nothing that the board's commands do not have."""
     desk = Desk(tmp_path, prd="# One\n\n### R1: Say hello\n\n- [ ] hello.txt says hello\n").requested()
@@ -178,21 +198,6 @@ def test_a_document_without_a_check_says_where_to_write_one(tmp_path: Path) -> N
     assert ran.returncode == 10
     assert "Name a command that tests the work: `Verification:` in the document" in ran.stderr
     assert "--verify" not in ran.stderr
-
-
-WAITS = (
-    ONE
-    + """
-### R2: Say goodbye
-
-Depends on: R1
-
-**Files:** `bye.txt`
-
-**Verification:** `grep goodbye bye.txt`
-"""
-)
-GOODBYE = '  R2:\n    - write: {bye.txt: "goodbye\\n"}\n'
 
 
 @pytest.fixture(scope="module")
@@ -223,9 +228,6 @@ def test_used_up_attempts_stop_the_loop_when_they_pile_up(exhausted: Desk) -> No
     (exhausted.repo / "playbook.yaml").write_text(AT_LAST + GOODBYE)
     exhausted.looped()
     assert exhausted.card("REQ.S1").attempt_count == 3
-
-
-AT_LAST = 'stories:\n  R1: [{}, {}, {write: {hello.txt: "hello\\n"}}]\n'
 
 
 def test_what_waits_for_a_bypassed_ticket_goes_on_without_it(exhausted: Desk) -> None:
@@ -275,8 +277,8 @@ def test_work_that_is_on_the_branch_is_not_left_out(finished: Desk) -> None:
     assert not finished.run("REQ").state.stories["S1"].skipped
 
 
-def test_the_loop_stops_at_its_limit_of_cycles(tmp_path: Path) -> None:
-    """Board lines 37 and 47."""
+def test_the_loop_stops_at_its_limit_of_cycles_and_blocks_a_document_without_stories(tmp_path: Path) -> None:
+    """Board lines 37, 39 and 47: no decision of a user helps, the document has to be mended."""
     desk = Desk(tmp_path)
     desk.refused(2, "loop", "--max-cycles", "0")
     desk.refused(2, "loop", "--no-progress-limit", "0")
@@ -285,6 +287,11 @@ def test_the_loop_stops_at_its_limit_of_cycles(tmp_path: Path) -> None:
     ran = desk.loop("--max-cycles", "1", "--json")
     assert ran.returncode == 10
     assert json.loads(ran.stdout)["reason"] == "max_cycles"
+    ran = desk.loop()
+    assert ran.returncode == 10
+    assert "STOP_NO_PROGRESS" in ran.stdout
+    assert desk.card("BAD").error_class == "hard_fail"
+    assert "empty.md gives no plan" in desk.card("BAD").note
 
 
 @pytest.mark.xdist_group("board-science")
@@ -327,35 +334,6 @@ def test_two_plans_of_one_name_are_both_said_and_neither_is_seeded(tmp_path: Pat
     assert desk.json("queue", "stats")["queues"]["planner-inbox"] == 0
 
 
-PLAN = """\
-# PlanSpec v2
-
-id: greetings
-owner: ann
-risk: low
-mode: strict
-
-## Delivery Waves
-
-- [ ] Say hello
-  - Targets: hello.txt
-  - Expected behavior: hello.txt says hello
-  - Execute: echo hello > hello.txt
-  - Verification: grep hello hello.txt
-"""
-NEW_BOX = """\
-- [ ] Say goodbye
-  - Targets: bye.txt
-  - Expected behavior: bye.txt says goodbye
-  - Verification: grep goodbye bye.txt
-"""
-PLAYED = """\
-stories:
-  S1:
-    - write: {hello.txt: "hello\\n"}
-"""
-
-
 def test_a_run_that_failed_its_own_verification_blocks_its_request(tmp_path: Path) -> None:
     """Board line 39: run verification is the gate of a request; mended by a person, it is repeated."""
     desk = Desk(tmp_path, settings='[verification]\nrun_commands = ["test ! -e hello.txt"]\n').requested()
@@ -384,13 +362,6 @@ def test_an_answer_puts_a_waiting_ticket_back(tmp_path: Path) -> None:
     (question,) = [one for one in desk.run("REQ").state.open_questions() if one.story == "S1" and one.kind == "agent"]
     desk.ok("answer", "REQ", question.id, "adjust", "--text", "English")
     desk.looped()
-
-
-def test_events_of_a_run_name_the_planner(finished: Desk) -> None:
-    """Board line 3: the run keeps its own log, and the ticket points at run and story."""
-    first = (finished.run("REQ").out_dir / "progress.ndjson").read_text().splitlines()[0]
-    assert json.loads(first)["event"] == EventKind.RUN_CREATED
-    assert (finished.card("REQ.S1").run, finished.card("REQ.S1").story) == ("REQ", "S1")
 
 
 def test_a_ticket_put_into_a_workers_queue_is_one_story_whatever_its_source(tmp_path: Path) -> None:
@@ -422,24 +393,6 @@ def test_a_request_that_lacks_something_is_blocked_and_given_to_no_worker(
     card = desk.card("REQ")
     assert (card.queue, card.error_class, desk.card("REQ.S1").queue) == ("blocked", "hard_fail", "done")
     assert "the truth moved on" in card.note
-
-
-TWO = """\
-# Two
-
-### R1: Say hello
-
-- [ ] hello.txt says hello
-
-**Verification:** `grep hello hello.txt`
-
-### R2: Say goodbye
-
-- [ ] bye.txt says goodbye
-
-**Verification:** `grep goodbye bye.txt`
-"""
-"""Neither story names its files, so R2 must not overtake R1; but it does not depend on it."""
 
 
 def _two(tmp_path: Path) -> Desk:

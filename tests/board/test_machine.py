@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 from unittest import mock
 
 from hypothesis import settings
@@ -19,9 +20,6 @@ from santiago.contract.board import CLAIMED_FROM, QUEUES, Card, Phase, Queue
 from santiago.contract.errors import SantiagoError
 from tests.board import cards, table
 from tests.board.invariants import wrong
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 queues = st.sampled_from(QUEUES)
 claimed_queues = st.sampled_from(CLAIMED_FROM)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -14,9 +15,6 @@ from santiago.contract.errors import SantiagoError
 from santiago.contract.reasons import ExitCode
 from tests.board import table
 from tests.board.cards import card
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PHASES: tuple[Phase, ...] = get_args(Phase)
 HELD = "held:anna:2026-11-17T12:00:00Z"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,13 +12,8 @@ from santiago.board import rendering
 from santiago.board.leaks import leaks
 from santiago.board.next_prompt import Product, loop_lines, prompt_lines, target_of, user_text
 from santiago.board.verdict import judge
+from santiago.contract.board import Card
 from tests.board.cards import blocked, card, spent
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from santiago.contract.board import Card
 
 ASKING = blocked("AB-1", title="Which payment service", note="needs_user_confirmation")
 ORDER: list[tuple[list[Card], int, tuple[str, str]]] = [
@@ -29,6 +26,25 @@ ORDER: list[tuple[list[Card], int, tuple[str, str]]] = [
     ([card("I", "planner-inbox")], 0, ("tech-planner", "planner-inbox")),
     ([], 2, ("tech-planner", "planner-inbox")),
 ]
+DONE = [
+    card("AB-3", "done", title="Sign in with a passkey (AB-3)"),
+    card("AB-2", "done", title="UTF-8 names in src/names.py"),
+]
+HOSTILE = (
+    "AB-1",
+    "```\n# heading",
+    "{title}",
+    "santiago queue move --id AB-1",
+    ".sigee/.runtime/x",
+    "%s {0} \\",
+    "planner-inbox",
+)
+KOREAN = """# 규약
+1. 사용자에게 달라지는 점
+2. 검증 수준
+3. 남은 주의점
+Every response ends with one block titled `다음 실행 프롬프트`, with a sentence starting with `왜 지금 이 작업인가:`.
+"""
 
 
 @pytest.mark.parametrize(("cards", "backlog", "expected"), ORDER)
@@ -62,13 +78,7 @@ def told(cards: Sequence[Card], project: Path, *, setting: str = "", **product: 
     return user_text(judge(cards, 0), made, rendering.read(project, setting))
 
 
-DONE = [
-    card("AB-3", "done", title="Sign in with a passkey (AB-3)"),
-    card("AB-2", "done", title="UTF-8 names in src/names.py"),
-]
-
-
-def test_the_text_for_users_while_there_is_work(tmp_path: Path) -> None:
+def test_the_text_for_users_while_there_is_work_and_when_all_is_done(tmp_path: Path) -> None:
     """Board line 68: effect, confidence, risk, and one prompt; intent only."""
     cards = [card("AB-8", error_class="dependency_blocked"), card("AB-9", title="AB-9: Sign out everywhere", arrival=5)]
     text = told(cards, tmp_path, finished=DONE, statement="Everybody reaches their own files")
@@ -82,10 +92,6 @@ def test_the_text_for_users_while_there_is_work(tmp_path: Path) -> None:
         "Why now: Everybody reaches their own files. It follows “Sign in with a passkey”, which was finished last.\n"
         "```"
     )
-
-
-def test_the_text_for_users_when_all_is_done(tmp_path: Path) -> None:
-    """Board line 68."""
     assert told([], tmp_path) == (
         "Effect on the product: Nothing is finished yet, so users see no change.\n\n"
         "Confidence: Nothing has been accepted yet, so nothing is proven.\n\n"
@@ -99,16 +105,12 @@ def test_the_text_for_users_when_all_is_done(tmp_path: Path) -> None:
     )
 
 
-def test_a_board_of_blocked_tickets_alone_does_not_say_that_work_goes_on(tmp_path: Path) -> None:
-    """Board line 49."""
+def test_a_board_on_which_nothing_moves_does_not_say_that_work_goes_on(tmp_path: Path) -> None:
+    """Board line 49: all is blocked, or waits for something that was given up."""
     text = told([blocked("AB-1", title="Print labels"), spent("AB-2", title="Pay by card")], tmp_path)
     assert "Everything that is left is stuck (2), and nothing moves until somebody decides." in text
     assert "Find out why “Pay by card” is stuck" in text, "the more urgent of the two"
     assert "Still open" not in text
-
-
-def test_what_waits_for_something_that_was_given_up_is_stuck(tmp_path: Path) -> None:
-    """Board line 49."""
     cards = [card("T1", title="Send a receipt", error_class="dependency_blocked"), spent("T0", decided="stop")]
     text = told(cards, tmp_path)
     assert (
@@ -118,29 +120,16 @@ def test_what_waits_for_something_that_was_given_up_is_stuck(tmp_path: Path) -> 
     assert "Find out why “Send a receipt” is stuck" in text
 
 
-def test_a_title_that_only_names_a_document_or_a_priority_says_nothing(tmp_path: Path) -> None:
+def test_a_decision_is_asked_for_by_its_title_and_one_that_only_names_a_document_or_a_priority_says_nothing(
+    tmp_path: Path,
+) -> None:
     """Board line 68."""
     text = told([card("T1", "planner-inbox", title="Carry out the plan auth", source="plan:auth")], tmp_path)
     assert "Plan the next piece of work: split it" in text
     assert "Build “Pay by card” so" in told([card("T1", title="[P0] Pay by card")], tmp_path)
-
-
-def test_a_decision_is_asked_for_by_its_title(tmp_path: Path) -> None:
-    """Board line 68."""
     text = told([ASKING, card("D")], tmp_path)
     assert "Your decision is needed: 1. What depends on it stands still. Still open: 2." in text
     assert "Show me what has to be decided about “Which payment service”" in text
-
-
-HOSTILE = (
-    "AB-1",
-    "```\n# heading",
-    "{title}",
-    "santiago queue move --id AB-1",
-    ".sigee/.runtime/x",
-    "%s {0} \\",
-    "planner-inbox",
-)
 
 
 @pytest.mark.parametrize("title", HOSTILE)
@@ -157,14 +146,6 @@ def test_no_title_breaks_the_one_block_or_leaks(title: str, language: str, tmp_p
         assert (text.count("```"), text.count("```md\n")) == (2, 1)
         assert text.endswith("\n```")
         assert leaks(text) == []
-
-
-KOREAN = """# 규약
-1. 사용자에게 달라지는 점
-2. 검증 수준
-3. 남은 주의점
-Every response ends with one block titled `다음 실행 프롬프트`, with a sentence starting with `왜 지금 이 작업인가:`.
-"""
 
 
 def contract(project: Path, text: str, folder: str = ".sigee") -> None:

@@ -6,17 +6,33 @@ opens no gate, evidence that is not there is refused, and the loop's work is jud
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.board.desk import Desk
 from tests.cli import greeter
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 PLANNER = ("--actor", "tech-planner")
+MARKER = """\
+# A plan
+
+## PlanSpec v2
+id: autoloop-test
+owner: qa
+risk: low
+mode: strict
+verify_commands:
+  - test -f marker.txt
+
+## Delivery Waves
+### Wave 1 - Unblockers
+- [ ] 1. Create the marker
+  - Targets: marker.txt
+  - Expected behavior: the marker is there.
+  - Execute: `printf "ok" > marker.txt`
+  - Verification: `test -f marker.txt`
+"""
 
 
 class Origin(Desk):
@@ -110,27 +126,6 @@ def test_8_a_plan_with_an_open_box_keeps_the_loop_going(tmp_path: Path) -> None:
     rows = (desk.root / "orchestration" / "queues" / "planner-inbox.tsv").read_text().splitlines()
     assert [row.split("\t")[4] for row in rows[1:]] == ["plan:PLAN-SYNC-001"]
     assert "NEXT_PROMPT_QUEUE:planner-inbox" in desk.ok("queue", "next-prompt")
-
-
-MARKER = """\
-# A plan
-
-## PlanSpec v2
-id: autoloop-test
-owner: qa
-risk: low
-mode: strict
-verify_commands:
-  - test -f marker.txt
-
-## Delivery Waves
-### Wave 1 - Unblockers
-- [ ] 1. Create the marker
-  - Targets: marker.txt
-  - Expected behavior: the marker is there.
-  - Execute: `printf "ok" > marker.txt`
-  - Verification: `test -f marker.txt`
-"""
 
 
 def test_9_the_loop_takes_a_plan_to_the_archive(tmp_path: Path) -> None:

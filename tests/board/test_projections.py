@@ -14,7 +14,6 @@ from santiago.board.board import add
 from santiago.board.opening import Opened
 from santiago.board.rules import Move
 from santiago.contract.board import FIELDS
-from santiago.contract.errors import SantiagoError
 from tests.board.project import lines, opened, project, queue, ticket
 
 QUEUES = Path(".santiago/.runtime/orchestration/queues")
@@ -92,14 +91,6 @@ def test_tabs_and_line_ends_survive_in_the_store_alone(folder: Path) -> None:
     assert (card.title, card.note) == (odd, odd)
     assert [row[3] for row in lines(folder / TODO)[1:]] == ["a b  c d"]
     assert board.notices == ()
-
-
-@pytest.mark.parametrize("bad", ["\x00", "\x1b[31m", "\x07", "\x1f", "\x7f"])
-def test_other_control_characters_are_refused(folder: Path, bad: str) -> None:
-    """board line 16: exit 2."""
-    with opened(folder) as board, pytest.raises(SantiagoError, match="control character") as caught:
-        board.board.add(ticket("T-1", title=f"a{bad}b"), "me")
-    assert caught.value.exit_code == 2
 
 
 def test_many_changes_are_written_once_and_at_the_end(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,23 +174,20 @@ def test_an_archive_of_an_older_month_keeps_its_file(folder: Path) -> None:
             from santiago.board.rules import Change
             from santiago.contract.board import BoardEvent
 
-            fields = {
-                "queue": "done",
-                "status": "done",
-                "phase": "done",
-                "archived_at": "2026-01-05T00:00:00Z",
-                "archived_by": "p",
-            }
-            card = at.change(card, Change(event=BoardEvent.TICKET_DONE, changes=fields, about={}), "p")
+            fields = dict.fromkeys(("queue", "status", "phase"), "done") | {"archived_by": "p"}
+            card = at.change(
+                card,
+                Change(
+                    event=BoardEvent.TICKET_DONE, changes={**fields, "archived_at": "2026-01-05T00:00:00Z"}, about={}
+                ),
+                "p",
+            )
         board.projections.flush()
         path = folder / QUEUES.parent / "archive/done-2026-01.tsv"
         assert [row[0] for row in lines(path)] == ["id", "T-1"]
         with board.store.writing() as at:
             at.drop(card)
     assert [row[0] for row in lines(path)] == ["id"]
-
-
-# Edits by other programs
 
 
 def test_an_edit_is_said_and_never_overwritten_and_kept_beside_when_it_is_discarded(folder: Path) -> None:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from santiago.contract.board import BoardEvent
 from tests.board.desk import Desk
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 CHECK = ("--verify", "grep hello hello.txt")
+ADDING = {
+    "done": (2, ("--queue", "done"), "a ticket cannot be added to done"),
+    "review": (2, ("--queue", "planner-review", "--status", "pending"), "has the status review"),
+    "blocked": (2, ("--queue", "blocked", "--status", "pending"), "has the status blocked"),
+    "attempts": (2, ("--queue", "developer-todo", "--attempt-count", "4"), "more than the budget of 3"),
+    "budget": (2, ("--queue", "developer-todo", "--retry-budget", "0"), "at least one attempt"),
+    "control": (2, ("--queue", "developer-todo", "--note", "a\x07b"), "control character"),
+    "id": (2, ("--queue", "developer-todo", "--id", "../x"), "not a valid ticket id"),
+    "twice": (30, ("--queue", "developer-todo", "--id", "TWICE"), "there is a ticket TWICE already"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -42,18 +49,6 @@ def test_a_person_takes_a_ticket_from_its_queue_to_the_archive(tmp_path: Path) -
     (row,) = (desk.root / "orchestration" / "archive").glob("done-*.tsv")
     assert row.read_text().splitlines()[1].startswith("FIX\tdone\tada\t")
     assert (desk.root / "orchestration" / "queues" / "done.tsv").read_text().count("\n") == 1
-
-
-ADDING = {
-    "done": (2, ("--queue", "done"), "a ticket cannot be added to done"),
-    "review": (2, ("--queue", "planner-review", "--status", "pending"), "has the status review"),
-    "blocked": (2, ("--queue", "blocked", "--status", "pending"), "has the status blocked"),
-    "attempts": (2, ("--queue", "developer-todo", "--attempt-count", "4"), "more than the budget of 3"),
-    "budget": (2, ("--queue", "developer-todo", "--retry-budget", "0"), "at least one attempt"),
-    "control": (2, ("--queue", "developer-todo", "--note", "a\x07b"), "control character"),
-    "id": (2, ("--queue", "developer-todo", "--id", "../x"), "not a valid ticket id"),
-    "twice": (30, ("--queue", "developer-todo", "--id", "TWICE"), "there is a ticket TWICE already"),
-}
 
 
 def test_what_cannot_be_a_ticket_is_refused(desk: Desk) -> None:

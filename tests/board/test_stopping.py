@@ -5,25 +5,24 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import pytest
 
 from santiago.app.board import working
 from santiago.app.board.only_loop import only_loop
 from santiago.app.board.routing import route
 from santiago.app.board.working import Means, work_on
+from santiago.app.start.request import Request
 from santiago.board.rules import Move
 from santiago.contract.events import EventKind
 from tests.board.desk import CONSENTS, HELLO, Desk
 from tests.cli import greeter
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
-
-    from santiago.app.start.request import Request
-
 SLOW = HELLO.replace("    - write", "    - seconds: 1\n      write")
+LIMITED = (
+    "test -e {0} && echo hello > hello.txt && exit; touch {0}; echo 'rate limit reached, try again in 1 second'; exit 1"
+)
 
 
 def test_a_loop_that_is_stopped_ends_and_the_next_one_goes_on(tmp_path: Path) -> None:
@@ -75,11 +74,6 @@ def test_what_a_person_moved_while_it_was_worked_on_stays_where_they_put_it(tmp_
         moved = work_on(Means(opened=opened, consents=CONSENTS), cards)
     assert [card.queue for card in moved] == ["blocked", "planner-review"]
     assert desk.card("REQ.S1").note == "not now"
-
-
-LIMITED = (
-    "test -e {0} && echo hello > hello.txt && exit; touch {0}; echo 'rate limit reached, try again in 1 second'; exit 1"
-)
 
 
 def test_a_lease_is_held_while_the_loop_waits_for_a_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,8 +32,8 @@ def test_priority_by_tag_else_by_class(fields: dict[str, Any], expected: str) ->
     assert label(blocked("T1", **fields)) == expected
 
 
-def test_triage_is_by_priority_then_the_oldest_first() -> None:
-    """Board line 65: decided tickets and those elsewhere need no look."""
+def test_triage_is_by_priority_then_the_oldest_first_as_tsv_and_as_data() -> None:
+    """Board line 65: decided tickets and those elsewhere need no look; tabs and line ends of a value do not break its row."""
     cards = [
         blocked("T1", updated_at="2026-11-16T12:00:01Z"),
         blocked("T2", updated_at="2026-11-10T12:00:00Z"),
@@ -43,16 +43,8 @@ def test_triage_is_by_priority_then_the_oldest_first() -> None:
         card("T6"),
     ]
     rows = triage(cards, NOW)
-    assert [(row.id, row.priority, row.age_days) for row in rows] == [
-        ("T4", "P0", 0),
-        ("T3", "P1", 0),
-        ("T2", "P3", 7),
-        ("T1", "P3", 0),
-    ]
-
-
-def test_triage_as_tsv_and_as_data() -> None:
-    """Board line 65: tabs and line ends of a value do not break its row."""
+    found = [(row.id, row.priority, row.age_days) for row in rows]
+    assert found == [("T4", "P0", 0), ("T3", "P1", 0), ("T2", "P3", 7), ("T1", "P3", 0)]
     rows = triage([blocked("T1", title="one\ttwo\nthree", next_action="wait")], NOW)
     assert as_tsv(rows).split("\n") == [
         "priority\tage_days\tid\terror_class\tattempt_count\tretry_budget\tupdated_at\ttitle\tnext_action",

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from santiago.board.telling import verdict_of
 from santiago.board.verdict import ACTIONABLE, accumulated, is_for_user, judge
+from santiago.contract.board import Card
 from tests.board.boards import Desk, desk
 from tests.board.cards import blocked, card, spent
-
-if TYPE_CHECKING:
-    from santiago.contract.board import Card
 
 __all__ = ["desk"]
 
@@ -20,14 +16,29 @@ SIGNALS = (
     "needs_user_confirmation", "external_decision_required", "user_decision_required", "requires user confirmation",
     "User  Confirmation\nrequired", "note: needs_user_confirmation.", "(user_decision_required)",
 )  # fmt: skip
+ROUTED = card("R", "planner-inbox", status="in_progress")
+"""A request that became tickets, and waits for them."""
+STUCK: list[tuple[list[Card], bool]] = [
+    ([blocked("T1"), spent("T2"), spent("T3", decided="stop")], True),
+    ([ROUTED, blocked("T1", request="R"), card("T2", request="R", error_class="dependency_blocked")], True),
+    ([ROUTED, spent("T1", request="R", decided="stop")], True),
+    ([ROUTED, spent("T1", request="R", decided="bypass")], False),
+    ([ROUTED], False),
+    ([blocked("T1"), card("T2")], False),
+    ([blocked("T1"), card("T2", attempt_count=3)], False),
+    ([blocked("T1"), card("T2", status="in_progress", lease="held:ann:2026-11-17T12:00:00Z", expires=9)], False),
+    ([blocked("T1"), card("T2", "planner-review")], False),
+]
 
 
-def test_an_empty_board_is_done_also_with_archived_tickets_but_not_with_a_plan_that_has_open_boxes() -> None:
-    """Board line 45."""
+def test_an_empty_board_is_done_and_a_plan_with_open_boxes_or_a_ticket_to_judge_is_not() -> None:
+    """Board lines 45 and 49: also with archived tickets; what a person has to judge does not move."""
     verdict = judge([], 0)
     assert (verdict.status, verdict.actionable) == ("STOP_DONE", 0)
     assert judge([card("T1", "done")], 0).status == "STOP_DONE"
     assert judge([], 1).status == "CONTINUE"
+    assert not judge([blocked("T1")], 1).stuck
+    assert judge([blocked("T1"), card("T2", "planner-review")], 0, ["T2"]).moving == 0
 
 
 @pytest.mark.parametrize("queue", ACTIONABLE)
@@ -57,15 +68,11 @@ def test_a_signal_inside_a_longer_word_is_none(text: str) -> None:
     assert judge([blocked("T1", note=text)], 0).status == "CONTINUE"
 
 
-def test_a_signal_in_a_title_or_of_a_ticket_that_is_not_blocked_is_none() -> None:
+def test_a_signal_counts_only_on_a_blocked_ticket_beside_its_title_and_so_does_an_open_question() -> None:
     """Board line 46."""
     word = "needs_user_confirmation"
     assert judge([blocked("T1", title=word), card("T2", note=word, next_action=word)], 0).status == "CONTINUE"
     assert not is_for_user(card("T2", note=word))
-
-
-def test_an_open_question_stops_for_the_user() -> None:
-    """Board line 46."""
     verdict = judge([blocked("T1"), card("T2")], 0, ["T1"])
     assert (verdict.status, verdict.user_confirmation_ids) == ("STOP_USER_CONFIRMATION", ("T1",))
     assert verdict.blocked_for_user == 1
@@ -95,38 +102,14 @@ def test_three_exhausted_tickets_pile_up_or_one_of_the_highest_priority_that_nob
     assert accumulated([spent(f"T{number}", decided="stop", note="p0") for number in range(5)]) == ()
 
 
-ROUTED = card("R", "planner-inbox", status="in_progress")
-"""A request that became tickets, and waits for them."""
-STUCK: list[tuple[list[Card], bool]] = [
-    ([blocked("T1"), spent("T2"), spent("T3", decided="stop")], True),
-    ([ROUTED, blocked("T1", request="R"), card("T2", request="R", error_class="dependency_blocked")], True),
-    ([ROUTED, spent("T1", request="R", decided="stop")], True),
-    ([ROUTED, spent("T1", request="R", decided="bypass")], False),
-    ([ROUTED], False),
-    ([blocked("T1"), card("T2")], False),
-    ([blocked("T1"), card("T2", attempt_count=3)], False),
-    ([blocked("T1"), card("T2", status="in_progress", lease="held:ann:2026-11-17T12:00:00Z", expires=9)], False),
-    ([blocked("T1"), card("T2", "planner-review")], False),
-]
-
-
 @pytest.mark.parametrize(("cards", "stuck"), STUCK)
-def test_where_nothing_can_be_worked_on_it_is_not_said_that_work_goes_on(cards: list[Card], stuck: bool) -> None:
-    """Board line 49: a request that waits for its blocked tickets does not move either."""
+def test_where_nothing_can_be_worked_on_it_is_not_said_that_work_goes_on(
+    cards: list[Card], stuck: bool, desk: Desk
+) -> None:
+    """Board lines 45 and 49: neither does a request that waits for them; no need to read every ticket for it."""
     verdict = judge(cards, 0)
     assert (verdict.status, verdict.stuck) == ("CONTINUE", stuck)
     assert ("tickets are left to work on" in verdict.reason) is not stuck
-
-
-def test_a_plan_that_waits_can_be_worked_on_and_what_a_person_has_to_judge_does_not_move() -> None:
-    """Board line 49."""
-    assert not judge([blocked("T1")], 1).stuck
-    assert judge([blocked("T1"), card("T2", "planner-review")], 0, ["T2"]).moving == 0
-
-
-@pytest.mark.parametrize(("cards", "_"), STUCK)
-def test_the_verdict_is_the_same_without_reading_every_ticket(cards: list[Card], _: bool, desk: Desk) -> None:
-    """Board lines 45 and 49."""
     desk.keep(*cards)
     with desk.store.reading() as at:
-        assert verdict_of(at, 0) == judge(cards, 0)
+        assert verdict_of(at, 0) == verdict

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
+import click
 import pytest
 
 from santiago.app.board.questions import questions_of
@@ -14,16 +14,11 @@ from santiago.board import archive, telling, weekly
 from santiago.cli.archive import command as archive_command
 from santiago.cli.main import main
 from santiago.cli.queue_views import COMMANDS
-from santiago.contract.board import BoardEvent
+from santiago.contract.board import BoardEvent, Card
 from santiago.contract.errors import Kind, SantiagoError
 from tests.board.boards import Desk, desk
 from tests.board.cards import NOW, blocked, card, spent
 from tests.tui.made import asking_run
-
-if TYPE_CHECKING:
-    import click
-
-    from santiago.contract.board import Card
 
 __all__ = ["desk"]
 
@@ -103,11 +98,8 @@ def test_the_next_prompt_for_programs_and_for_users(desk: Desk, capsys: pytest.C
     assert not any(word in out for word in ("LOOP_", "NEXT_PROMPT_", "developer-todo", "auth.1"))
     ran(COMMANDS["next-prompt"], "--json")
     data = json.loads(capsys.readouterr().out)
-    assert (data["status"], data["next"]["queue"], data["counts"]["developer-todo"]) == (
-        "CONTINUE",
-        "developer-todo",
-        1,
-    )
+    told = (data["status"], data["next"]["queue"], data["counts"]["developer-todo"])
+    assert told == ("CONTINUE", "developer-todo", 1)
     truth = desk.place.project / ".sigee" / "product-truth" / "vision.yaml"
     truth.parent.mkdir(parents=True)
     truth.write_text(

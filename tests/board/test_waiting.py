@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import pytest
 
 from santiago.app.board import waiting
 from tests.board.desk import Desk
 from tests.board.project import opened, project, ticket
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
 
 
 def test_a_loop_with_nothing_to_do_ends(tmp_path: Path) -> None:

@@ -11,8 +11,6 @@ from tests.cli import greeter, iterating
 
 
 class Done(NamedTuple):
-    """A run that has ended."""
-
     repo: Path
     out_dir: Path
     code: int

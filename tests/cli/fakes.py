@@ -53,9 +53,7 @@ for step in turn:
 
 PRD = """\
 # PRD: Greeter
-
 ### R1: Say hello
-
 **Files:** `hello.txt`
 
 - [ ] hello.txt says hello
@@ -103,11 +101,11 @@ class Place:
     def sign_in(self, variable: str = "ANTHROPIC_API_KEY") -> None:
         self.env[variable] = "sk-not-a-real-key-0123456789"
 
-    def santiago(self, *arguments: str | Path, seconds: int = 60) -> subprocess.CompletedProcess[str]:
-        return santiago(*arguments, cwd=self.repo, env={**_unset(), **self.env}, seconds=seconds)
+    def santiago(self, *arguments: str | Path, code: int | None = None) -> subprocess.CompletedProcess[str]:
+        return santiago(*arguments, cwd=self.repo, env={**_unset(), **self.env}, code=code)
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return self.santiago("run", "prd.md", "--trust-commands", *arguments)
+    def run(self, *arguments: str, code: int | None = None) -> subprocess.CompletedProcess[str]:
+        return self.santiago("run", "prd.md", "--trust-commands", *arguments, code=code)
 
     def look(self, *arguments: str) -> str:
         """Return what a command prints that only looks; the program's own entry, without a process for each look."""
@@ -136,9 +134,6 @@ def _unset() -> dict[str, str]:
     """Return the agents' own variables of this machine, emptied: a test must not be signed in by accident."""
     families = ("ANTHROPIC_", "CLAUDE_", "OPENAI_", "CODEX_", "GEMINI_", "GOOGLE_", "OPENCODE_")
     return {name: "" for name in os.environ if name.startswith(families)}
-
-
-# Lines as Claude Code prints them
 
 
 def begins(session: str = "5e55-10") -> Step:
@@ -171,7 +166,6 @@ def ends(text: str = "Done.", tokens: int | None = 1200, cost: float | None = 0.
 
 
 def fails(text: str, status: int, code: int = 1) -> list[Step]:
-    """Return the end of a request that the service refused."""
     return [begins(), ends(text, tokens=0, cost=0, is_error=True, api_error_status=status), {"exit": code}]
 
 

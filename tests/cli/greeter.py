@@ -72,13 +72,11 @@ SLOW = GOOD.replace("    - write", "    - seconds: 0.3\n      write")
 
 
 def make(folder: Path, playbook: str = GOOD, *, limits: str = "") -> Path:
-    """Make a repository with the document and what the scripted agent plays."""
     settings = f'[agent]\nmode = "scripted"\nplaybook = "playbook.yaml"\n[policy]\nsandbox = "off"\n{limits}'
     return committed(folder, {"prd.md": PRD, "playbook.yaml": playbook, "santiago.toml": settings})
 
 
 def committed(folder: Path, files: dict[str, str]) -> Path:
-    """Make a repository of a person with a name, and these files in its first commit."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     shutil.copytree(_template(tuple(files.items())), folder, symlinks=True)
     git(folder, "update-index", "-q", "--refresh")  # a copy is another file, which git would take for changed
@@ -126,9 +124,12 @@ def git(folder: Path, *arguments: str) -> str:
     return found.stdout.strip()
 
 
-def carry_out(repo: Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+def carry_out(
+    repo: Path, env: dict[str, str] | None = None, *, code: int | None = None
+) -> subprocess.CompletedProcess[str]:
     """Run the document; checkouts go below the repository's parent, so that nothing is left behind elsewhere."""
-    return santiago("run", "prd.md", "--jobs", "2", "--trust-commands", cwd=repo, env={**place(repo), **(env or {})})
+    words = ("run", "prd.md", "--jobs", "2", "--trust-commands")
+    return santiago(*words, cwd=repo, env={**place(repo), **(env or {})}, code=code)
 
 
 def place(repo: Path) -> dict[str, str]:
@@ -142,14 +143,14 @@ def place(repo: Path) -> dict[str, str]:
     }
 
 
-def says(repo: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+def says(repo: Path, *arguments: str | Path, code: int | None = None) -> subprocess.CompletedProcess[str]:
     """Have a command line carried out in the repository."""
-    return santiago(*arguments, cwd=repo, env=place(repo))
+    return santiago(*arguments, cwd=repo, env=place(repo), code=code)
 
 
-def looks(repo: Path, *arguments: str | Path) -> Told:
+def looks(repo: Path, *arguments: str | Path, code: int | None = None) -> Told:
     """Have a command line carried out in this process, which may start no run."""
-    return inside(*arguments, cwd=repo, env=place(repo))
+    return inside(*arguments, cwd=repo, env=place(repo), code=code)
 
 
 def out_dir(repo: Path) -> Path:

@@ -14,18 +14,17 @@ from tests.cli.santiago import trusted
 
 
 class Told(NamedTuple):
-    """What came of a command line."""
-
     returncode: int
     stdout: str
     stderr: str
 
 
-def inside(*arguments: str | Path, cwd: Path, env: dict[str, str] | None = None) -> Told:
-    """Run a command line as a user in that folder would, without settings of whoever runs the tests."""
+def inside(*arguments: str | Path, cwd: Path, env: dict[str, str] | None = None, code: int | None = None) -> Told:
+    """Run a command line as a user in that folder would, without settings of whoever runs the tests; see it end with `code`."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("SANTIAGO_")}
     out, err = io.StringIO(), io.StringIO()
     world = patch.dict(os.environ, {**clean, **(env or {})}, clear=True)
     with world, chdir(cwd), redirect_stdout(out), redirect_stderr(err):
-        code = main(trusted(*arguments))
-    return Told(code, out.getvalue(), err.getvalue())
+        told = Told(main(trusted(*arguments)), "", "")
+    assert code in (None, told.returncode), (told.returncode, out.getvalue(), err.getvalue())
+    return told._replace(stdout=out.getvalue(), stderr=err.getvalue())

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.cli import greeter
 from tests.cli.greeter import git
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 FIRST = """\
 # PRD: Greeter
-
 ### R1: Say hello
-
 - [ ] hello.txt says hello
 
 **Verification:** `grep hello hello.txt`
-
 ### R2: Say goodbye
-
 - [ ] bye.txt says goodbye
 
 **Verification:** `grep goodbye bye.txt`
@@ -29,7 +22,6 @@ FIRST = """\
 SECOND = f"""\
 {FIRST.replace("says goodbye", "says goodbye, and when").replace("grep goodbye", "grep -w tomorrow")}
 ### R3: Both
-
 - [ ] both.txt says both
 
 **Verification:** `grep both both.txt`

@@ -32,8 +32,9 @@ def santiago(
     memory: int = 0,
     trusting: bool = True,
     program: tuple[str, ...] = PROGRAM,
+    code: int | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command line; `memory` limits the address space of the program."""
+    """Run a command line, and see it end with `code`; `memory` limits the address space of the program."""
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
@@ -47,8 +48,11 @@ def santiago(
     words = trusted(*arguments) if trusting else [str(word) for word in arguments]
     whole = {**clean, "USER": "user", **(env or {})}
     if program == PROGRAM and not memory and forked.fits(whole):
-        return forked.run(words, cwd=cwd, env=whole, seconds=seconds)
-    return subprocess.run(
-        [sys.executable, *program, *words],
-        cwd=cwd, env=whole, capture_output=True, text=True, timeout=seconds, check=False, **options,
-    )  # fmt: skip
+        ran = forked.run(words, cwd=cwd, env=whole, seconds=seconds)
+    else:
+        ran = subprocess.run(
+            [sys.executable, *program, *words],
+            cwd=cwd, env=whole, capture_output=True, text=True, timeout=seconds, check=False, **options,
+        )  # fmt: skip
+    assert code in (None, ran.returncode), (ran.returncode, ran.stdout, ran.stderr)
+    return ran

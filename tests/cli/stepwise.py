@@ -63,7 +63,6 @@ def answer(out_dir: Path, word: str = "", *, text: str = "") -> subprocess.Compl
 
 
 def answer_until(out_dir: Path, question: str) -> Run:
-    """Consent to everything up to this question."""
     for _ in range(20):
         run = load(out_dir)
         if [one.id for one in run.state.open_questions()] == [question]:

@@ -60,7 +60,9 @@ def test_a_growing_log_tells_the_same_wherever_it_is_cut(
     )  # fmt: skip
 
 
-def test_one_look_reads_a_bounded_piece_and_only_what_is_new(tmp_path: Path) -> None:
+def test_one_look_reads_a_bounded_piece_and_no_endless_line_and_the_last_counts_when_nobody_writes(
+    tmp_path: Path,
+) -> None:
     log = tmp_path / "agent.log"
     line = _bytes([fakes.uses("Read", file_path="x" * 100)])
     log.write_bytes(line * (3 * PIECE // len(line)))
@@ -69,18 +71,10 @@ def test_one_look_reads_a_bounded_piece_and_only_what_is_new(tmp_path: Path) -> 
     assert 0 < first <= PIECE // len(line)
     assert activity.look().tools <= 2 * (first + 1)
     assert activity.catch_up().tools == 3 * PIECE // len(line)
-
-
-def test_a_line_without_end_is_passed_over_and_the_next_one_counts(tmp_path: Path) -> None:
-    log = tmp_path / "agent.log"
     log.write_bytes(b'{"type": "' + b"x" * (MOST_LINE + PIECE) + b'"}\n' + _bytes([fakes.uses("Read", file_path="a")]))
     activity = Activity(log, CLAUDE)
     assert activity.catch_up().now() == "Read a"
     assert len(activity._begun) <= MOST_LINE
-
-
-def test_the_last_line_of_a_log_counts_without_its_end_once_nobody_writes_any_more(tmp_path: Path) -> None:
-    log = tmp_path / "agent.log"
     log.write_bytes(_bytes([fakes.begins(), fakes.uses("Read", file_path="a"), fakes.ends("All of it.")]).rstrip(b"\n"))
     activity = Activity(log, CLAUDE)
     assert activity.catch_up().ends is None, "the rest of the line may follow"
@@ -110,9 +104,6 @@ def test_a_log_that_is_not_there_or_begins_anew_is_no_trouble(tmp_path: Path) ->
     activity.look()
     log.write_bytes(_bytes([fakes.uses("Read", file_path="b")]))
     assert (activity.look().now(), activity.reading.tools) == ("Read b", 1)
-
-
-# In words
 
 
 def _doing(folder: Path, agent: str, content: bytes) -> Doing:
@@ -149,13 +140,10 @@ def test_what_an_agent_prints_cannot_steer_the_terminal(tmp_path: Path) -> None:
     assert [text.isprintable() for text in texts] == [True] * 5
 
 
-def test_a_path_into_the_checkout_is_shown_as_the_path_in_the_repository() -> None:
+def test_paths_of_the_checkout_and_the_shell_around_a_command_are_not_shown() -> None:
     folder = "/home/ann/.cache/santiago/0123456789abcdef/r_1/work/S1-1"
     assert tidied(f"Edit {folder}/src/app.py") == "Edit src/app.py"
     assert tidied(f"Bash cd {folder} && pytest") == "Bash cd . && pytest"
-
-
-def test_the_shell_around_a_command_is_not_shown() -> None:
     assert plain("command_execution /bin/bash -lc 'cat hello.py'") == "command_execution cat hello.py"
     assert plain("shell sh -c \"echo 'a' > b") == "shell echo 'a' > b", "cut at the end"
     assert plain("Bash pytest -q") == "Bash pytest -q"
@@ -187,9 +175,6 @@ def test_the_heartbeat_says_what_the_agent_does_and_what_is_waited_for(tmp_path:
     assert line.text.endswith("until 2999-01-01 14:05:00 UTC")
 
 
-# Tokens and money
-
-
 @pytest.mark.parametrize(
     ("tokens", "cost", "words"),
     [
@@ -207,14 +192,11 @@ def test_what_nobody_said_is_called_unknown_and_never_zero(tokens: Sum, cost: Su
     assert said(tokens, cost) == words
 
 
-def test_a_short_line_calls_both_usage() -> None:
-    assert said(Sum(0, 2), Sum(0, 2), brief=True) == ["usage unknown"]
-
-
-def test_figures_are_as_short_as_they_can_be_said() -> None:
+def test_figures_are_as_short_as_they_can_be_said_and_a_short_line_calls_both_usage() -> None:
     numbers = (7, 999, 1000, 12_345, 999_949, 999_950, 2_000_000)
     assert [thousands(n) for n in numbers] == ["7", "999", "1k", "12.3k", "999.9k", "1M", "2M"]
     assert [dollars(n) for n in (0, 40, 9_999, 10_000, 1_234_567)] == ["$0.00", "<$0.0001", "$0.0100", "$0.01", "$1.23"]
+    assert said(Sum(0, 2), Sum(0, 2), brief=True) == ["usage unknown"]
 
 
 def test_a_log_of_more_lines_than_anybody_reads_is_taken_up_at_its_end(

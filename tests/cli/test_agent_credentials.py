@@ -1,21 +1,22 @@
-"""What signs an agent in stays where it is: in no file of a run, and out of reach of an agent that does not need it (P19)."""
+"""What signs an agent in and what it plants stay where they are: in no file of a run, and in a copy of its settings (P19, issue 11)."""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from santiago.process import sandbox
 from santiago.process.credentials import secrets_of
 from tests.cli import fakes, greeter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from tests.process.test_sandbox import KINDS, needs_landlock
 
 OPAQUE = "ya29.a0-opaque_VALUE/that+nobody=knows"
 OTHER = "1//0g-another-that-renews-it"
@@ -31,6 +32,20 @@ seen = {name: len(text) for name, text in found.items()}  # work that holds a se
 pathlib.Path("hello.txt").write_text("hello " + json.dumps(seen))
 print(json.dumps(found), flush=True)
 """
+PLANTS = """
+import os, pathlib, sys
+sys.stdin.read()
+home = pathlib.Path(os.environ["HOME"])
+for folder in (home, pathlib.Path(HOME)):
+    for name in (".claude/settings.json", ".claude.json", ".claude/commands/evil.md", ".claude/projects/p/memory.md"):
+        try:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text("PLANTED")
+        except OSError:
+            pass
+(home / ".claude/.credentials.json").write_text("RENEWED")
+pathlib.Path("hello.txt").write_text("hello")
+"""
 
 
 def _files(out_dir: Path) -> Iterator[tuple[Path, bytes]]:
@@ -38,15 +53,13 @@ def _files(out_dir: Path) -> Iterator[tuple[Path, bytes]]:
 
 
 def _steal(place: fakes.Place, program: Path) -> dict[str, int]:
-    """Return how much of each file the agent saw."""
     head = fakes.PROGRAM.partition("\n")[0]
     program.write_text(f"{head}\n{STEALS}{_closing()}")
     program.chmod(0o755)
     for name in (".claude/.credentials.json", ".ssh/id_rsa", "notes.txt"):
         (place.home / name).parent.mkdir(exist_ok=True)
         (place.home / name).write_text(json.dumps({"claudeAiOauth": {"accessToken": OPAQUE, "refreshToken": OTHER}}))
-    ran = place.run("--agent", "claude" if program.name == "claude" else str(program))
-    assert ran.returncode == 0, ran.stderr
+    place.run("--agent", "claude" if program.name == "claude" else str(program), code=0)
     told = greeter.git(place.repo, "show", f"santiago/{greeter.out_dir(place.repo).name}:hello.txt")
     seen: dict[str, int] = json.loads(told.partition(" ")[2])
     return seen
@@ -104,3 +117,33 @@ def test_an_agent_finds_its_folder_where_a_link_leads_to_it(tmp_path: Path) -> N
         found = _steal(place, place.bin / "claude")
     assert found[".claude/.credentials.json"]
     assert found[".ssh/id_rsa"] == found["notes.txt"] == 0
+
+
+@pytest.mark.parametrize("kind", [*KINDS, pytest.param("landlock", marks=needs_landlock)])
+def test_a_hook_in_an_agents_settings_never_reaches_the_user(tmp_path: Path, kind: str) -> None:
+    place = fakes.Place(tmp_path)
+    (place.repo / "santiago.toml").write_text('[policy]\nsandbox = "required"\n')
+    settings = {"settings.json": "{}", ".credentials.json": '{"token": "OLD"}', "CLAUDE.md": "Be kind."}
+    for name, text in settings.items():
+        (place.home / ".claude" / name).parent.mkdir(exist_ok=True)
+        (place.home / ".claude" / name).write_text(text)
+    (place.home / ".claude.json").write_text("{}")
+    program = place.bin / "claude"
+    end = f"print({json.dumps(fakes.ends()['print'])!r})\n"
+    program.write_text(f"#!{sys.executable}\nHOME = {str(place.home)!r}\n{PLANTS}{end}")
+    program.chmod(0o755)
+    ran = subprocess.run(
+        [sys.executable, "-P", str(Path(__file__).with_name("fenced.py")), kind, "run", "prd.md", "--trust-commands",
+         "--plain", "--no-input", "--agent", "claude"],
+        cwd=place.repo, capture_output=True, text=True, timeout=120, check=False,
+        env={**os.environ, **place.env, "PATH": f"{place.env['PATH']}:{os.environ['PATH']}"},
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    own = place.home / ".claude"
+    found = {str(path.relative_to(own)): path.read_text() for path in own.rglob("*") if path.is_file()}
+    assert found == {**settings, ".credentials.json": "RENEWED"}
+    assert (place.home / ".claude.json").read_text() == "{}"
+    assert "copy of its settings" in ran.stderr
+    left = json.loads((greeter.out_dir(place.repo) / "attempts/S1/1/ending.json").read_text())["left"]
+    assert left == ["~/.claude.json", "~/.claude/commands/evil.md", "~/.claude/settings.json"]
+    assert "~/.claude/settings.json" in place.look("show", "S1")

@@ -1,16 +1,16 @@
-"""Runs with agents that stream: what they are doing is seen while they do it, and afterwards what they did and used."""
+"""Runs with agents that stream: what they do is seen while they do it, in every size, and afterwards what they did and used."""
 
 from __future__ import annotations
 
 import json
 import os
-import pty
 import re
+import shlex
+import shutil
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,12 @@ from tests.cli import fakes, greeter
 from tests.cli.santiago import trusted
 from tests.transcripts import recording
 from tests.transcripts.playing import typed
+from tests.tui.terminal import Terminal
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07::error::x"
 
 
 def _waiting(place: fakes.Place) -> list[fakes.Step]:
-    """Return a turn that stops in the middle until the test has looked."""
     steps = [fakes.uses("Read", file_path=f"{HOSTILE}a.py") for _ in range(3)]
     todo = fakes.plans(("Look around", "completed"), ("Say hello", "in_progress"), ("Test it", "pending"))
     halt = {"write": {str(place.folder / "halfway"): ""}, "wait_for": str(place.folder / "go")}
@@ -104,30 +104,13 @@ def test_a_program_that_only_prints_text_is_shown_by_its_last_line_and_its_usage
 
 def _on_a_terminal(place: fakes.Place) -> tuple[int, str]:
     """Run with a terminal, and let the agent go on once the table has shown what it does."""
-    ours, theirs = pty.openpty()
-    pieces: list[bytes] = []
-
-    def read() -> None:
-        while True:
-            try:
-                piece = os.read(ours, 4096)
-            except OSError:
-                return
-            pieces.append(piece)
-            if b"to-do 1/3" in b"".join(pieces[-3:]):
-                (place.folder / "go").touch()
-
-    reader = threading.Thread(target=read, daemon=True)
-    reader.start()
-    code = subprocess.run(
-        [sys.executable, "-m", "santiago", *trusted("run", "prd.md", "--trust-commands")], cwd=place.repo,
-        env={**place.env, "TERM": "xterm", "COLUMNS": "120", "LINES": "30", "NO_COLOR": "1"},
-        stdin=theirs, stdout=theirs, stderr=theirs, timeout=60, check=False,
-    ).returncode  # fmt: skip
-    os.close(theirs)
-    reader.join(10)
-    os.close(ours)
-    return code, b"".join(pieces).decode().replace("\r\n", "\n")
+    env = {**place.env, "TERM": "xterm", "COLUMNS": "120", "LINES": "30", "NO_COLOR": "1"}
+    terminal = Terminal("-m", "santiago", *trusted("run", "prd.md", "--trust-commands"), cwd=place.repo, env=env)
+    terminal.until(b"to-do 1/3")
+    (place.folder / "go").touch()
+    code = terminal.ends()
+    terminal.close()
+    return code, terminal.shown.decode().replace("\r\n", "\n")
 
 
 def test_the_live_table_shows_tool_file_to_do_list_and_what_is_spent_of_the_limit(tmp_path: Path) -> None:
@@ -151,3 +134,83 @@ def test_a_shell_completes_the_names_of_agents(tmp_path: Path, shell: str) -> No
     )  # fmt: skip
     assert {"claude", "codex"} <= set(re.split(r"[,\n]", ran.stdout))
     assert "command" not in re.split(r"[,\n]", ran.stdout)
+
+
+TITLES = [
+    f"Say word {number} so loudly that everybody in the room can hear it and write it down" for number in range(5)
+]
+PRD = "# PRD: Words\n\n" + "\n".join(
+    f"### R{number}: {title}\n\n**Files:** `w{number}.txt`\n\n- [ ] it says w\n\n**Verification:** `test -f w{number}.txt`\n"
+    for number, title in enumerate(TITLES, 1)
+)
+
+
+class Window:
+    """A window of tmux with a program in it, on a server of its own."""
+
+    def __init__(self, place: fakes.Place, command: list[str], columns: int, rows: int) -> None:
+        self.socket = place.folder / "tmux"
+        words = shlex.join(
+            ["env", "-u", "COLUMNS", "-u", "LINES", *(f"{name}={value}" for name, value in place.env.items()), *command]
+        )
+        self.tmux(
+            "-f", os.devnull, "new-session", "-d", "-c", str(place.repo), "-x", str(columns), "-y", str(rows),
+            f"echo before the run; {words}; echo ended; cat",
+        )  # fmt: skip
+
+    def tmux(self, *words: str) -> str:
+        return subprocess.run(
+            ["tmux", "-S", str(self.socket), *words], capture_output=True, text=True, check=True, timeout=60
+        ).stdout
+
+    def resize(self, columns: int, rows: int) -> None:
+        self.tmux("resize-window", "-x", str(columns), "-y", str(rows))
+
+    def lines(self) -> list[str]:
+        """Return what the window holds, and what has left it at the top."""
+        return self.tmux("capture-pane", "-p", "-S", "-").splitlines()
+
+    def until(self, true: Callable[[list[str]], bool]) -> list[str]:
+        deadline = time.monotonic() + 60
+        while not true(lines := self.lines()):
+            assert time.monotonic() < deadline, "\n".join(lines)
+            time.sleep(0.05)
+        return lines
+
+
+def _once(lines: list[str], columns: int) -> bool:
+    """Tell whether the table stands there, once, in its form for that many columns."""
+    heads = [line for line in lines if line.lstrip().startswith("story ")]
+    rows = [line for line in lines if line.startswith((" ▶ ", " · "))]
+    return (
+        [row.split()[1] for row in rows] == [f"S{number}" for number in range(1, len(TITLES) + 1)]
+        and rows[0].endswith("…")
+        and len(rows[0]) == columns - 1
+        and [("try" in head) for head in heads] == [columns > 60]
+        and sum("ctrl-c stops safely" in line for line in lines) == 1
+    )
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux, a terminal that breaks its lines anew")
+def test_the_table_stands_there_once_in_every_size_and_leaves_only_what_stays(tmp_path: Path) -> None:
+    place = fakes.Place(tmp_path, prd=PRD)
+    place.sign_in()
+    said = fakes.says("I look at all the files that there are, and then at each of them once more. " * 3)
+    halt = {"wait_for": str(tmp_path / "go")}
+    turns = [[{"write": {f"w{number}.txt": "w\n"}}, fakes.ends(tokens=10, cost=0.01)] for number in range(1, 6)]
+    place.install("claude", [fakes.begins(), said, halt, *turns[0]], *turns[1:])
+    command = [sys.executable, "-m", "santiago", *trusted("run", "prd.md", "--trust-commands", "--jobs", "1")]
+    window = Window(place, command, 200, 24)
+    try:
+        window.until(lambda lines: _once(lines, 200))
+        for columns, rows in ((40, 24), (120, 20), (60, 24), (200, 40), (40, 18), (80, 24)):
+            window.resize(columns, rows)
+            window.until(lambda lines, columns=columns: _once(lines, columns))  # type: ignore[misc]
+        (tmp_path / "go").touch()
+        lines = window.until(lambda lines: "ended" in lines)
+    finally:
+        window.tmux("kill-server")
+    assert lines[0] == "before the run"
+    assert sum("begins: 5 stories" in line for line in lines) == 1
+    assert [line.split()[1] for line in lines if line.startswith(" ✓ ")] == [f"S{n}" for n in range(1, len(TITLES) + 1)]
+    assert not any("ctrl-c" in line or line.lstrip().startswith("story ") for line in lines)

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -16,14 +16,10 @@ from santiago.artifacts.reader import read_log
 from santiago.cli.main import main
 from santiago.contract.events import Event, EventKind
 from tests.cli import greeter
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import Done
+from tests.cli.conftest import Done
 
 
 class Copy:
-    """A run and its repository, to be tampered with."""
-
     def __init__(self, repo: Path) -> None:
         self.repo = repo
         self.out_dir = greeter.out_dir(repo)
@@ -34,7 +30,6 @@ class Copy:
         return self.log.read_bytes().splitlines(keepends=True)
 
     def rewrite(self, change: Callable[[Event], Event | None]) -> None:
-        """Write the log anew with a chain that fits."""
         events = [changed for event in read_log(self.log) if (changed := change(event)) is not None]
         digest, lines = GENESIS, []
         for number, event in enumerate(events, 1):
@@ -65,13 +60,15 @@ def _audit(copy: Copy, capsys: pytest.CaptureFixture[str]) -> tuple[int, set[str
     return code, {f"{finding['level']} {finding['code']}" for finding in told["findings"]}
 
 
-def test_a_run_as_it_was_left_is_clean(copy: Copy, capsys: pytest.CaptureFixture[str]) -> None:
+def test_runs_as_they_were_left_are_clean_and_a_branch_taken_over_is_a_note(
+    copy: Copy, capsys: pytest.CaptureFixture[str], failure: Done
+) -> None:
     assert _audit(copy, capsys) == (0, set())
-
-
-def test_a_failed_run_is_clean_too(failure: Done, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", str(failure.out_dir)]) == 0
     assert "clean" in capsys.readouterr().out
+    greeter.git(copy.repo, "merge", "-q", f"santiago/{copy.run}")
+    greeter.git(copy.repo, "branch", "-q", "-D", f"santiago/{copy.run}")
+    assert _audit(copy, capsys) == (0, {"note branch_gone"})
 
 
 def _flip(copy: Copy) -> None:
@@ -81,8 +78,6 @@ def _flip(copy: Copy) -> None:
 
 
 def _no_verdict(copy: Copy) -> None:
-    """Forge a story's verdict, chain and all."""
-
     def change(event: Event) -> Event:
         if event.event is EventKind.ATTEMPT_ENDED and event.status == "ok":
             kept: Any = {key: value for key, value in event.context.items() if key != "digest"}
@@ -176,9 +171,3 @@ def test_tampering_is_found_and_named(how: str, copy: Copy, capsys: pytest.Captu
     code, found = _audit(copy, capsys)
     assert code == 30
     assert f"error {wanted}" in found
-
-
-def test_a_branch_that_a_person_took_over_is_a_note_only(copy: Copy, capsys: pytest.CaptureFixture[str]) -> None:
-    greeter.git(copy.repo, "merge", "-q", f"santiago/{copy.run}")
-    greeter.git(copy.repo, "branch", "-q", "-D", f"santiago/{copy.run}")
-    assert _audit(copy, capsys) == (0, {"note branch_gone"})

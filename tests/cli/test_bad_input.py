@@ -15,6 +15,20 @@ import pytest
 from tests.cli.inside import inside
 
 MIB = 1024**2
+GOOD = "# PRD\n### R1: One\n### R2: Two\n"
+READS = """
+import contextlib, io, json, resource, signal, sys
+from santiago.cli.main import main
+resource.setrlimit(resource.RLIMIT_AS, (1024**3, 1024**3))
+for line in sys.stdin:
+    document, out = json.loads(line)
+    signal.alarm(20)
+    told, said = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(told), contextlib.redirect_stderr(said):
+        code = main(["plan", document, "--out-dir", out])
+    print(json.dumps([code, told.getvalue(), said.getvalue()]), flush=True)
+"""
+"""Plans each document that it is given; all of them have a gibibyte together, and each its own seconds."""
 
 
 def _write(content: bytes) -> Callable[[Path], None]:
@@ -64,21 +78,6 @@ BAD: dict[str, tuple[Callable[[Path], None], str]] = {
 }  # fmt: skip
 
 
-READS = """
-import contextlib, io, json, resource, signal, sys
-from santiago.cli.main import main
-resource.setrlimit(resource.RLIMIT_AS, (1024**3, 1024**3))
-for line in sys.stdin:
-    document, out = json.loads(line)
-    signal.alarm(20)
-    told, said = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(told), contextlib.redirect_stderr(said):
-        code = main(["plan", document, "--out-dir", out])
-    print(json.dumps([code, told.getvalue(), said.getvalue()]), flush=True)
-"""
-"""Plans each document that it is given; all of them have a gibibyte together, and each its own seconds."""
-
-
 def test_hostile_documents_are_refused_in_words_write_nothing_and_take_neither_memory_nor_time(tmp_path: Path) -> None:
     documents = {}
     for number, (name, (make, _)) in enumerate(BAD.items()):
@@ -104,35 +103,26 @@ def test_hostile_documents_are_refused_in_words_write_nothing_and_take_neither_m
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
 def test_an_unreadable_file_is_refused(tmp_path: Path) -> None:
     document = tmp_path / "prd.md"
-    document.write_text("# PRD\n### R1: One\n### R2: Two\n")
+    document.write_text(GOOD)
     document.chmod(0)
     done = inside("plan", document, "--out-dir", tmp_path / "out", cwd=tmp_path)
     assert (done.returncode, "not permitted" in done.stderr) == (30, True)
 
 
-def test_with_json_the_error_is_one_document_on_standard_output(tmp_path: Path) -> None:
-    done = inside("plan", tmp_path / "none.md", "--json", cwd=tmp_path)
-    assert done.returncode == 30
+def test_an_error_as_json_an_out_dir_that_is_a_file_and_escapes_of_a_document_are_dealt_with(tmp_path: Path) -> None:
+    done = inside("plan", tmp_path / "none.md", "--json", cwd=tmp_path, code=30)
     error = json.loads(done.stdout)["error"]
     assert error["reason"] == "invalid_input"
     assert error["hint"]
     assert done.stderr == ""
-
-
-def test_terminal_escapes_of_a_document_never_reach_the_terminal(tmp_path: Path) -> None:
+    document = tmp_path / "prd.md"
+    document.write_text(GOOD)
+    (tmp_path / "out").write_text("")
+    done = inside("plan", document, "--out-dir", tmp_path / "out", cwd=tmp_path, code=30)
+    assert "it was not written" in done.stderr
     document = tmp_path / "prd.md"
     document.write_text(
         "# PRD\n### R1: clear \x1b[2J\x1b]52;c;aGk=\x07 screen\u202e\n### R2: Two\nDepends on: R9\x1b[31m\n"
     )
-    done = inside("plan", document, "--out-dir", tmp_path / "out", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    done = inside("plan", document, "--out-dir", tmp_path / "plan", cwd=tmp_path, code=0)
     assert not set("\x1b\x07\u202e") & set(done.stdout + done.stderr)
-
-
-def test_an_out_dir_that_is_a_file_is_refused(tmp_path: Path) -> None:
-    document = tmp_path / "prd.md"
-    document.write_text("# PRD\n### R1: One\n### R2: Two\n")
-    (tmp_path / "out").write_text("")
-    done = inside("plan", document, "--out-dir", tmp_path / "out", cwd=tmp_path)
-    assert done.returncode == 30
-    assert "it was not written" in done.stderr

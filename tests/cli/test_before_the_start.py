@@ -1,4 +1,4 @@
-"""What is known to be hopeless is refused before the first attempt, and a dry run refuses what the start would refuse."""
+"""What is known to be hopeless is refused before the first attempt, as its dry run is, and leaves no run behind."""
 
 from __future__ import annotations
 
@@ -8,13 +8,26 @@ from pathlib import Path
 import pytest
 
 from tests.cli import greeter
-from tests.cli.greeter import git
+from tests.cli.conftest import Done
+from tests.cli.greeter import git, looks
 from tests.cli.inside import inside
 from tests.cli.santiago import santiago
 
 PRD = "# PRD: Notes\n\n### R1: One\n\n- [ ] there is one\n\n### R2: Two\n\nDepends on: R1\n\n- [ ] there are two\n"
 CHECK = 'test -f "$SANTIAGO_STORY.txt"'
 AGENT = '#!/bin/sh\necho x > "$SANTIAGO_STORY.txt"\n'
+WRONG = {
+    "no check at all": ((), "../agent.sh", 30, 'santiago run PRD --verify "CMD"'),
+    "a relative agent that is nowhere": (("--verify", CHECK), "./nope.sh x", 20, "./nope.sh is not here"),
+    "an absolute agent that is nowhere": (("--verify", CHECK), "/nowhere/nope", 20, "/nowhere/nope does not exist"),
+    "an agent beside it that is nowhere": (("--verify", CHECK), "../nope.sh x", 20, "nope.sh does not exist"),
+    "a folder beside the repository": (("--verify", CHECK), "../repo x", 20, "/repo is a folder"),
+    "a folder of the repository": (("--verify", CHECK), "./.git", 20, ".git is a folder"),
+    "a check that was never committed": (("--verify", "./check.sh"), "../agent.sh", 10, "`git add check.sh"),
+    "a program that is not on PATH": (("--verify", CHECK), "no-such-prog x", 20, "there is no no-such-prog on PATH"),
+    "a script that was never committed": (("--verify", "sh check.sh -q"), "../agent.sh", 10, "`git add check.sh"),
+}
+BARE = "# PRD\n\n### R1: Something\n\n- [ ] it is there\n\n### R2: More\n\n- [ ] it is there, too\n"
 
 
 def script(path: Path, text: str) -> Path:
@@ -38,19 +51,6 @@ def begin(repo: Path, *more: str, agent: str = "../agent.sh") -> tuple[int, str,
 
 def attempts(repo: Path) -> int:
     return len(list(repo.glob(".santiago/runs/*/attempts/*/*/prompt.md")))
-
-
-WRONG = {
-    "no check at all": ((), "../agent.sh", 30, 'santiago run PRD --verify "CMD"'),
-    "a relative agent that is nowhere": (("--verify", CHECK), "./nope.sh x", 20, "./nope.sh is not here"),
-    "an absolute agent that is nowhere": (("--verify", CHECK), "/nowhere/nope", 20, "/nowhere/nope does not exist"),
-    "an agent beside it that is nowhere": (("--verify", CHECK), "../nope.sh x", 20, "nope.sh does not exist"),
-    "a folder beside the repository": (("--verify", CHECK), "../repo x", 20, "/repo is a folder"),
-    "a folder of the repository": (("--verify", CHECK), "./.git", 20, ".git is a folder"),
-    "a check that was never committed": (("--verify", "./check.sh"), "../agent.sh", 10, "`git add check.sh"),
-    "a program that is not on PATH": (("--verify", CHECK), "no-such-prog x", 20, "there is no no-such-prog on PATH"),
-    "a script that was never committed": (("--verify", "sh check.sh -q"), "../agent.sh", 10, "`git add check.sh"),
-}
 
 
 def test_a_hopeless_start_is_refused_as_its_dry_run_is_and_spends_no_attempt(repo: Path) -> None:
@@ -113,21 +113,20 @@ def test_a_check_from_the_repositorys_environment_starts_where_that_environment_
         assert begin(repo, "--verify", check, "--dry-run")[0] == 0, check
 
 
-def test_a_check_that_the_set_up_brings_is_no_reason_to_refuse(repo: Path) -> None:
+def test_a_check_that_the_set_up_brings_or_that_a_story_names_is_no_reason_to_refuse(repo: Path) -> None:
     script(repo / "check.sh", CHECK)
     for settings in ('setup = ["cp ../check.sh ."]', 'copy = ["check.sh"]'):
         (repo / "santiago.toml").write_text(f"[workspace]\n{settings}\n")
         assert begin(repo, "--verify", "./check.sh", "--dry-run")[0] == 0, settings
-
-
-def test_a_check_that_a_story_names_may_come_later(repo: Path) -> None:
-    script(repo / "check.sh", CHECK)
+    (repo / "santiago.toml").unlink()
     (repo / "prd.md").write_text(PRD.replace("### R1: One\n", "### R1: One\n\n**Files:** `check.sh`\n"))
     code, shown, _ = begin(repo, "--verify", "./check.sh", "--dry-run")
     assert (code, "`check.sh`, which checks S1, is not in the last commit" in shown) == (0, True)
 
 
-def test_a_check_behind_a_link_of_the_commit_is_there(repo: Path) -> None:
+def test_a_check_behind_a_link_of_the_commit_is_there_and_a_committed_agent_starts_from_the_checkout(
+    repo: Path,
+) -> None:
     (repo / "real").mkdir()
     script(repo / "real" / "check.sh", CHECK)
     (repo / "bin").symlink_to("real")
@@ -135,9 +134,6 @@ def test_a_check_behind_a_link_of_the_commit_is_there(repo: Path) -> None:
     git(repo, "commit", "-q", "-m", "A link")
     code, shown, _ = begin(repo, "--verify", "bin/check.sh", "--dry-run")
     assert (code, "note:" in shown) == (0, False)
-
-
-def test_a_committed_agent_is_started_from_the_checkout(repo: Path) -> None:
     script(repo / "own.sh", AGENT)
     git(repo, "add", "-A")
     git(repo, "commit", "-q", "-m", "An agent")
@@ -145,21 +141,20 @@ def test_a_committed_agent_is_started_from_the_checkout(repo: Path) -> None:
     assert begin(repo, "--verify", CHECK, agent="./own.sh x")[0] == 0
 
 
-def test_an_agent_that_is_named_from_a_subfolder_is_named_without_a_way_back(repo: Path) -> None:
+def test_an_agent_may_not_lead_out_of_the_checkout_and_one_of_a_subfolder_is_named_without_a_way_back(
+    repo: Path,
+) -> None:
     """A sandbox has only the folders on the way to the program, so `deep/..` would lead nowhere in it."""
-    (repo / "deep" / "er").mkdir(parents=True)
-    words = ("run", "../../prd.md", "--sandbox", "off", "--verify", CHECK, "--agent", "../../../agent.sh")
-    done = santiago(*words, cwd=repo / "deep" / "er")
-    assert done.returncode == 0, done.stderr
-    frozen = json.loads((greeter.out_dir(repo) / "run-input.json").read_bytes())
-    assert frozen["agent"]["command"] == [str(repo.parent / "agent.sh")]
-
-
-def test_a_run_input_whose_agent_leads_out_of_the_checkout_is_refused(repo: Path) -> None:
     (repo / "santiago.toml").write_text('[agent]\ncommand = ["../agent.sh"]\n')
     refused = santiago("run", "prd.md", "--sandbox", "off", "--verify", CHECK, cwd=repo)
     assert (refused.returncode, "../agent.sh leads out of the checkout" in refused.stderr) == (20, True)
     assert attempts(repo) == 0
+    (repo / "santiago.toml").unlink()
+    (repo / "deep" / "er").mkdir(parents=True)
+    words = ("run", "../../prd.md", "--sandbox", "off", "--verify", CHECK, "--agent", "../../../agent.sh")
+    santiago(*words, cwd=repo / "deep" / "er", code=0)
+    frozen = json.loads((greeter.out_dir(repo) / "run-input.json").read_bytes())
+    assert frozen["agent"]["command"] == [str(repo.parent / "agent.sh")]
 
 
 def test_a_dry_run_shows_agent_sandbox_and_only_what_is_left(repo: Path) -> None:
@@ -185,7 +180,9 @@ def test_a_dry_run_of_a_run_that_would_only_fail_again_refuses(repo: Path) -> No
     assert inside("resume", "--dry-run", "--add-attempts", "1", cwd=repo).returncode == 0
 
 
-def test_the_folder_of_the_document_decides_and_is_named(repo: Path, tmp_path: Path) -> None:
+def test_the_folder_of_the_document_decides_and_one_that_holds_a_run_leads_to_resume(
+    repo: Path, tmp_path: Path
+) -> None:
     other = tmp_path / "other"
     other.mkdir()
     (other / "prd.md").write_text(PRD)
@@ -194,9 +191,6 @@ def test_the_folder_of_the_document_decides_and_is_named(repo: Path, tmp_path: P
         assert (done.returncode, f"{other}: this is not a git repository" in done.stderr) == (30, True), done.stderr
         assert "repository around its document" in done.stderr
     assert [path.name for path in other.iterdir()] == ["prd.md"]
-
-
-def test_a_run_in_a_folder_that_holds_one_leads_to_resume(repo: Path) -> None:
     assert begin(repo, "--verify", CHECK, "--out-dir", "out")[0] == 0
     code, _, said = begin(repo, "--verify", CHECK, "--out-dir", "out")
     assert (code, "`santiago resume out`" in said) == (30, True)
@@ -259,8 +253,88 @@ def test_an_environment_that_checkouts_are_given_is_no_uncommitted_change(repo: 
 
 def test_commands_that_wait_for_approval_are_all_named_with_their_lines(tmp_path: Path) -> None:
     repo = greeter.make(tmp_path / "repo", greeter.GOOD)
-    refused = greeter.looks(repo, "run", "prd.md", "--no-input")
-    assert refused.returncode == 10
+    refused = greeter.looks(repo, "run", "prd.md", "--no-input", code=10)
     commands = "`grep hello hello.txt`, `grep goodbye bye.txt`, `grep both both.txt`"
     assert f"3 commands of the document wait for approval: {commands}\n" in refused.stderr
     assert "Read them in prd.md:11, prd.md:19, prd.md:31, then use --trust-commands." in refused.stderr
+
+
+@pytest.fixture
+def planned(tmp_path: Path) -> Path:
+    """A repository with a plan that nothing checks, and a start of it that was refused."""
+    repo = greeter.committed(tmp_path / "repo", {"prd.md": BARE})
+    assert looks(repo, "plan", "prd.md").returncode == 0
+    folder = greeter.out_dir(repo)
+    began = ("--input", folder / "run-input.json", "--plan", folder / "plan.json", "--out-dir", folder)
+    refused = looks(repo, "execute", *began, "--sandbox", "off")
+    assert (refused.returncode, "nothing checks S1" in refused.stderr) == (30, True)
+    return repo
+
+
+def test_a_plan_whose_start_was_refused_is_planned_and_not_begun(planned: Path) -> None:
+    """Also where an older santiago left an empty log."""
+    folder = greeter.out_dir(planned)
+    assert not (folder / "progress.ndjson").exists()
+    for _ in ("no log", "an empty one"):
+        shown = looks(planned, "status", folder)
+        assert (shown.returncode, "   planned   resumable: yes" in shown.stdout) == (0, True)
+        told = json.loads(looks(planned, "status", folder, "--json").stdout)
+        assert (told["state"], told["needs"], told["last_event"]) == ("planned", [], None)
+        audited = looks(planned, "audit", folder)
+        assert (audited.returncode, "has not begun" in audited.stderr) == (30, True)
+        logged = looks(planned, "log", folder)
+        assert (logged.returncode, logged.stdout, "has not begun" in logged.stderr) == (0, "", True)
+        (folder / "progress.ndjson").touch()
+
+
+def test_a_run_that_could_not_begin_is_none(tmp_path: Path) -> None:
+    """Neither for want of an agent nor for want of approval of the document's commands."""
+    repo = greeter.make(tmp_path / "repo")
+    for words in (("--agent", "no-such-agent arg"), ("--agent", "sh -c true", "--no-input")):
+        refused = looks(repo, "run", "prd.md", *words)
+        assert refused.returncode in (10, 20), refused.stderr
+        told = looks(repo, "status")
+        assert (told.returncode, "no run yet" in told.stderr) == (2, True)
+        assert not list(repo.glob(".santiago/runs/*/progress.ndjson"))
+
+
+def test_a_result_whose_log_was_emptied_is_damage_and_no_plan(success: Done, tmp_path: Path) -> None:
+    repo = greeter.copied(success.repo, tmp_path)
+    (greeter.out_dir(repo) / "progress.ndjson").write_bytes(b"")
+    audited = looks(repo, "audit")
+    assert (audited.returncode, "log_cut" in audited.stdout) == (30, True)
+
+
+def test_a_plan_that_was_edited_does_not_begin_and_can_be_planned_as_it_is_now(tmp_path: Path) -> None:
+    repo = greeter.make(tmp_path / "repo")
+    env = greeter.place(repo)
+    assert inside("plan", "prd.md", cwd=repo, env=env).returncode == 0
+    folder = greeter.out_dir(repo)
+    plan = folder / "plan.json"
+    plan.write_text(plan.read_text().replace("Say hello", "Say hi"))
+    began = ("--input", folder / "run-input.json", "--plan", plan, "--out-dir", tmp_path / "other")
+    for words in (("execute", *began), ("execute", *began, "--dry-run"), ("resume",), ("skip", "S1", "--why", "no")):
+        told = inside(*words, cwd=repo, env=env)
+        assert (told.returncode, "edited after it was written" in told.stderr) == (30, True), told.stderr
+    assert not (folder / "progress.ndjson").exists()
+    assert [path.name for path in (tmp_path / "other").iterdir()] == ["result.json"]
+    assert inside("plan", "prd.md", "--check", cwd=repo, env=env).returncode == 3
+    *_, hint = told.stderr.split("fix: ")
+    _, as_edited, _, anew, _ = hint.split("`")
+    assert inside(*as_edited.split()[1:], cwd=repo, env=env).returncode == 0
+    (other,) = {*folder.parent.iterdir()} - {folder}
+    assert json.loads((other / "plan.json").read_bytes())["stories"][0]["title"] == "Say hi"
+    assert inside("resume", other, "--dry-run", cwd=repo, env=env).returncode == 0
+    assert inside(*anew.split()[1:], cwd=repo, env=env).returncode == 0
+    assert inside("resume", folder, "--dry-run", cwd=repo, env=env).returncode == 0
+
+
+def test_a_playbook_that_cannot_be_played_begins_no_run(tmp_path: Path) -> None:
+    repo = greeter.make(tmp_path / "repo", "stories: {R1: {write: {a: 5}}}\n")
+    refused = greeter.carry_out(repo)
+    assert (refused.returncode, "playbook.yaml" in refused.stderr) == (30, True), refused.stderr
+    assert "R1, attempt 1: write must be" in refused.stderr
+    (repo / "santiago.toml").unlink()
+    missing = looks(repo, "run", "prd.md", "--agent", "scripted", "--trust-commands")
+    assert (missing.returncode, "--playbook FILE" in missing.stderr) == (2, True), missing.stderr
+    assert not list(repo.glob(".santiago/runs/*/progress.ndjson"))

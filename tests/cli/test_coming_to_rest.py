@@ -10,34 +10,29 @@ import subprocess
 import sys
 import termios
 import time
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from santiago.app import notice
 from santiago.app.loading import load
+from santiago.app.start.signals import heard, strays_ignored
+from santiago.executor.loop import Urgency
 from santiago.process.sandbox import detect
+from tests.cli.conftest import Done
 from tests.cli.greeter import PRD, committed, git, looks, make, out_dir, place, says
 from tests.cli.santiago import trusted
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from tests.cli.conftest import Done
-
 WORDS = """\
 # PRD: Words
-
 ### R1: One
-
 **Files:** `S1.txt`
 
 - [ ] one
-
 ### R2: Two
-
 **Files:** `S2.txt`
 
 - [ ] two
@@ -54,7 +49,6 @@ def repo(tmp_path: Path) -> Path:
 
 
 def owning(terminal: int) -> Callable[[], object]:
-    """Return what makes a new session the owner of a terminal."""
     return lambda: fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
 
 
@@ -95,7 +89,6 @@ def running(repo: Path, agent: Path, *more: str, **options: Any) -> subprocess.P
 
 
 def begins(repo: Path, folder: Path, does: str, files: dict[str, str], *more: str) -> subprocess.CompletedProcess[str]:
-    """Run the document in a repository with these files, too, with an agent that does this."""
     for name, text in files.items():
         (repo / name).write_text(text)
     git(repo, "add", "-A")
@@ -242,13 +235,6 @@ def test_the_minutes_of_an_attempt_whose_start_was_killed_are_those_of_its_last_
     assert (resumed.returncode, first["attempt"], first["context"]["agent_ms"]) == (0, 1, 234_567)
 
 
-def test_a_change_that_can_have_no_effect_is_refused(success: Done) -> None:
-    unknown = looks(success.repo, "change", "S99", "--text", "in blue")
-    assert (unknown.returncode, "no story S99" in unknown.stderr) == (2, True)
-    late = looks(success.repo, "change", "S1", "--text", "in blue")
-    assert (late.returncode, "S1 is done" in late.stderr) == (30, True)
-
-
 def test_that_nobody_can_be_told_is_said_before_the_run_and_by_the_doctor(tmp_path: Path) -> None:
     repo = make(tmp_path / "repo", limits='[notify]\ncommand = "no-such-prog x"\n')
     ran = says(repo, "run", "prd.md", "--trust-commands", "--only", "S2")
@@ -262,12 +248,7 @@ def test_that_nobody_can_be_told_is_said_before_the_run_and_by_the_doctor(tmp_pa
     [("exit 3", 600, "ended with exit 3"), ("sleep 3600; true", 0.5, "took longer than 0.5 s and was ended")],
 )
 def test_a_notice_that_fails_or_hangs_is_said_and_over(
-    tmp_path: Path,
-    success: Done,
-    script: str,
-    limit: float,
-    says: str,
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, success: Done, script: str, limit: float, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(notice, "SECONDS", limit)
     (tmp_path / "santiago.toml").write_text(f'[notify]\ncommand = ["sh", "-c", "{script}"]\n')
@@ -322,3 +303,24 @@ def test_a_set_up_that_breaks_before_integration_blocks_the_story_and_is_no_conf
     assert (done.returncode, second["reason"]) == (10, "verification_unrunnable"), done.stdout + done.stderr
     assert f"test ! -e {spoilt}" in done.stdout + done.stderr
     assert second["attempts"] == 1
+
+
+def test_the_first_signal_asks_for_a_stop_and_a_second_one_for_a_stop_at_once() -> None:
+    hup, term, key = signal.SIGHUP, signal.SIGTERM, signal.SIGINT
+    for sent, at_once in (
+        ([hup], False), ([hup, hup], False), ([term, hup], False), ([hup, term], True), ([term, term, hup], True),
+        ([key, key], True), ([signal.SIGQUIT], True),
+    ):  # fmt: skip
+        urgency, came = Urgency(), list[int]()
+        before = {number: signal.getsignal(number) for number in sent}
+        with heard(urgency, came):
+            for number in sent:
+                os.kill(os.getpid(), number)
+        assert (urgency.asked, urgency.at_once, urgency.signal, came) == (True, at_once, sent[0].name, sent)
+        assert {number: signal.getsignal(number) for number in sent} == before
+
+
+def test_signals_without_a_meaning_end_nothing() -> None:
+    with strays_ignored():
+        os.kill(os.getpid(), signal.SIGUSR1)
+        os.kill(os.getpid(), signal.SIGUSR2)

@@ -1,23 +1,25 @@
-"""`skip` and `verify`: refused before anything is recorded, and what they say to type next is what helps."""
+"""`skip`, `verify`, answers and changes: refused before anything is recorded, and what they say to type next is what helps."""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, NamedTuple
+import shutil
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
 from santiago.app.loading import load
+from santiago.cli.commands import COMMANDS
+from santiago.cli.main import main
 from tests.cli import greeter
+from tests.cli.conftest import Done
 from tests.cli.greeter import git, looks, says
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Done
+from tests.cli.inside import inside
 
 pytestmark = pytest.mark.xdist_group("decisions")
+ASKS = greeter.GOOD.replace("  R1:\n", '  R1:\n    - ask: "Loud or quiet?"\n')
 
 
 class Failed(NamedTuple):
@@ -64,8 +66,7 @@ def test_work_that_cannot_be_judged_is_refused_before_anything_is_recorded(faile
 
 
 def test_own_work_that_did_not_pass_is_shown_as_a_person_s_and_can_be_brought_again(failed: Failed) -> None:
-    judged = says(failed.repo, "verify", "S1", "--from", "wrong")
-    assert judged.returncode == 30
+    judged = says(failed.repo, "verify", "S1", "--from", "wrong", code=30)
     assert "(attempt 2, a person's own work)" in judged.stderr
     assert "\n$ grep hello hello.txt " in judged.stderr
     assert "+helo" in looks(failed.repo, "show", "S1", "--patch").stdout
@@ -81,8 +82,7 @@ def test_own_work_that_did_not_pass_is_shown_as_a_person_s_and_can_be_brought_ag
 
 
 def test_after_a_failed_story_is_left_out_plain_resume_is_what_helps(failed: Failed) -> None:
-    left_out = says(failed.repo, "skip", "S1", "--why", "not needed")
-    assert left_out.returncode == 0
+    left_out = says(failed.repo, "skip", "S1", "--why", "not needed", code=0)
     assert re.search(r"left out S1 Say hello: not needed\n", left_out.stderr)
     assert f"{failed.run.name} goes on without S1\n" in left_out.stderr
     assert re.search(r"next: santiago resume( --jobs 2)?   # go on", left_out.stderr)
@@ -105,8 +105,7 @@ def test_work_on_a_story_whose_chunk_is_next_begins_that_chunk(tmp_path: Path, f
     git(repo, "add", "both.txt")
     git(repo, "commit", "-q", "-m", "By hand")
     git(repo, "switch", "-q", "main")
-    judged = says(repo, "verify", "S3", "--from", "mine")
-    assert judged.returncode == 0, judged.stderr
+    says(repo, "verify", "S3", "--from", "mine", code=0)
     state = load(greeter.out_dir(repo)).state
     assert (state.phase, [chunk.ended for chunk in state.chunks.values()]) == ("success", [True, True])
 
@@ -114,9 +113,10 @@ def test_work_on_a_story_whose_chunk_is_next_begins_that_chunk(tmp_path: Path, f
 def test_what_is_done_is_neither_judged_again_nor_left_out(success: Done) -> None:
     before = (success.out_dir / "progress.ndjson").read_bytes()
     for words in (("verify", "S1", "--from", "main"), ("skip", "S1", "--why", "changed my mind")):
-        refused = says(success.repo, *words)
-        assert refused.returncode == 30
+        refused = says(success.repo, *words, code=30)
         assert f"{success.out_dir.name}: S1 is done, and that cannot be undone" in refused.stderr
+    late = looks(success.repo, "change", "S1", "--text", "in blue")
+    assert (late.returncode, "S1 is done" in late.stderr) == (30, True)
     assert (success.out_dir / "progress.ndjson").read_bytes() == before
 
 
@@ -151,3 +151,115 @@ def test_line_24_what_a_person_does_is_recorded_with_the_name_that_is_given_and_
     events = [json.loads(line) for line in failed.log.splitlines()]
     who = {one["event"]: one["actor"] for one in events if one["actor"] != "santiago"}
     assert (who["story_accepted"], who["story_skipped"], who["note"]) == ("ann", "eve", "dan")
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    repo = greeter.make(tmp_path_factory.mktemp("asked") / "repo", ASKS)
+    ran = greeter.carry_out(repo)
+    assert (ran.returncode, "Loud or quiet?" in ran.stderr) == (10, True), ran.stderr
+    return repo
+
+
+def copied(repo: Path, target: Path) -> Path:
+    return shutil.copytree(greeter.out_dir(repo), target / "copy")
+
+
+def letters(out_dir: Path) -> list[dict[str, Any]]:
+    return [json.loads(path.read_bytes()) for path in sorted((out_dir / "inbox").glob("*.json"))]
+
+
+def test_an_answer_is_a_fixed_word_or_one_s_own_words(asked: Path, tmp_path: Path) -> None:
+    for number, (words, answer, text) in enumerate((
+        (("Quiet, please",), "adjust", "Quiet, please"), (("quiet", "and", "slow"), "adjust", "quiet and slow"),
+        (("adjust", "--text", "Quiet"), "adjust", "Quiet"), (("Defer",), "defer", ""),
+    )):  # fmt: skip
+        run = copied(asked, tmp_path / str(number))
+        said = json.loads(looks(asked, "answer", run, "S1-1", *words, "--json").stdout)
+        told = [said[name] for name in ("run_id", "kind", "subject", "done")]
+        assert told == [greeter.out_dir(asked).name, "answer", "S1-1", True], words
+        (letter,) = letters(run)
+        assert (letter["answer"], letter["text"]) == (said["answer"], said["text"] or "") == (answer, text), words
+
+
+def test_what_answers_or_changes_nothing_is_refused_and_takes_nobody_s_place(asked: Path) -> None:
+    wrong = []
+    for words, says_so in (
+        (("answer", "S2-1", "approve"), "there is no question S2-1"), (("answer", "S1-1", "aprove"), "did you mean 'approve'?"),
+        (("answer", "S1-1", ""), "the answer is empty"), (("answer", "S1-1", "x" * 40_000), "40,000 characters"),
+        (("answer", "r_none", "S1-1", "approve"), "there is no question r_none"), (("change", "S1", "--text", " "), ""),
+        (("change", "S9", "--text", "in blue"), ""), (("change", "S1"), ""), (("change", "--text", "in blue"), ""),
+    ):  # fmt: skip
+        told = looks(asked, *words)
+        if (told.returncode, says_so in told.stderr, letters(greeter.out_dir(asked))) != (2, True, []):
+            wrong.append((words, told))
+    # A story that there is not is refused everywhere in the same words.
+    for words in (("explain", "S9"), ("log", "--story", "S9"), ("show", "S9"), ("skip", "S9", "--why", "x")):
+        told = looks(asked, *words)
+        if (
+            told.returncode != 2
+            or "the plan has no story S9" not in told.stderr
+            or "There are S1 to S3." not in told.stderr
+        ):
+            wrong.append((words, told))
+    assert wrong == []
+
+
+def test_the_first_answer_counts_before_and_after_it_was_heard(asked: Path, tmp_path: Path) -> None:
+    repo = greeter.copied(asked, tmp_path)
+    run = greeter.out_dir(repo)
+    named = {**greeter.place(repo), "SANTIAGO_ACTOR": "ann"}
+    told = inside("answer", "S1-1", "Quiet, please", cwd=repo, env=named)
+    assert (
+        told.returncode,
+        f'{run.name}: S1-1 is answered: adjust "Quiet, please"; `santiago resume`' in told.stderr,
+    ) == (0, True)
+    for _ in ("waiting in the inbox", "known to the log"):
+        late = looks(repo, "answer", "S1-1", "Loud!", code=30)
+        assert re.search(
+            f"{run.name}: S1-1 was answered before, by ann at 20[-0-9]+ [0-9:]+ [A-Z]+; the first", late.stderr
+        )
+        assert says(repo, "resume").returncode == 0
+        shutil.rmtree(run / "inbox", ignore_errors=True)  # what the log knows needs no second witness
+    prompt = (run / "attempts" / "S1" / "2" / "prompt.md").read_text()
+    assert ("Quiet, please" in prompt, "Loud!" in prompt) == (True, False)
+
+
+def test_an_answer_that_lies_ready_is_asked_for_no_more(asked: Path, tmp_path: Path) -> None:
+    run = copied(asked, tmp_path)
+    looks(asked, "answer", run, "S1-1", "Quiet, please")
+    said = looks(asked, "status", run).stdout
+    assert "santiago answer" not in said
+    assert f"needs you: S1-1 is answered; `santiago resume {run}` takes it up\n" in said
+    assert "   # go on with the answer\n" in said
+    assert json.loads(looks(asked, "status", run, "--json").stdout)["questions"] == []
+
+
+def test_what_was_put_off_says_how_it_goes_on_and_does_when_that_is_typed(asked: Path, tmp_path: Path) -> None:
+    repo = greeter.copied(asked, tmp_path)
+    looks(repo, "answer", "S1-1", "defer")
+    said = says(repo, "resume").stderr
+    assert 'santiago change S1 --text "YOUR ANSWER"' in said
+    assert 'santiago skip S1 --why "YOUR REASON"' in said
+    assert "needs you: S1 is blocked: S1-1 was deferred (defer).\n" in looks(repo, "status").stdout
+    assert "Its question S1-1 was deferred (defer): Loud or quiet?\n" in looks(repo, "show", "S1").stdout
+    looks(repo, "change", "S1", "--text", "Quiet, please")
+    assert says(repo, "resume").returncode == 0
+    assert "Quiet, please" in (greeter.out_dir(repo) / "attempts/S1/2/prompt.md").read_text()
+
+
+def test_a_change_says_what_it_takes_until_somebody_sees_it(asked: Path, failure: Done, tmp_path: Path) -> None:
+    run = copied(asked, tmp_path)
+    told = looks(asked, "change", run, "R1", "--text", "in blue", "--json")
+    said = json.loads(told.stdout)
+    assert (said["kind"], said["subject"], said["text"]) == ("change", "S1", "in blue")
+    assert [letter["text"] for letter in letters(run)] == ["in blue"]
+    spent = shutil.copytree(failure.out_dir, tmp_path / "spent")
+    told = looks(failure.repo, "change", spent, "S1", "--text", "in blue", code=0)
+    assert f"its attempts are used up: `santiago resume {spent} --add-attempts N` grants more" in told.stderr
+
+
+def test_every_command_takes_debug(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in COMMANDS:
+        assert main([command, "--debug", "--help"]) == 0
+        assert "--debug" in capsys.readouterr().out, command

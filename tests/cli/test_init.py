@@ -44,7 +44,6 @@ def committed(tmp_path: Path, files: dict[str, str]) -> Path:
 
 
 def environment(folder: Path, **modules: str) -> Path:
-    """Make a virtual environment with nothing in it but these modules."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     (packages,) = folder.glob("lib/python*/site-packages")
     for name, text in modules.items():
@@ -71,10 +70,9 @@ def init(repo: Path, *words: str, env: dict[str, str] | None = None) -> Told:
     return done
 
 
-# What runs is written
-
-
-def test_a_check_that_runs_on_the_last_commit_is_written_and_said_to_have_run(tmp_path: Path) -> None:
+def test_a_check_that_runs_on_the_last_commit_is_written_and_of_two_the_one_that_finds_the_tests(
+    tmp_path: Path,
+) -> None:
     repo = committed(tmp_path, {"shop.py": SHOP, "test_shop.py": WITH_UNITTEST})
     (repo / "shop.py").write_text("broken(\n")
     done = init(repo)
@@ -83,10 +81,7 @@ def test_a_check_that_runs_on_the_last_commit_is_written_and_said_to_have_run(tm
     assert "python3 -m unittest discover\n      runs: 1 test passes" in done.stderr
     assert "`python3 -m unittest discover` runs: 1 test passes" in (repo / "santiago.toml").read_text()
     assert "there are uncommitted changes, such as shop.py, which no checkout has" in done.stderr
-
-
-def test_of_two_ways_the_one_that_finds_the_tests_is_written(tmp_path: Path) -> None:
-    repo = committed(tmp_path, {"shop.py": SHOP, "tests/test_shop.py": WITH_UNITTEST})
+    repo = committed(tmp_path / "two", {"shop.py": SHOP, "tests/test_shop.py": WITH_UNITTEST})
     init(repo)
     assert written(repo)["verification"]["story_commands"] == ["python3 -m unittest discover -s tests"]
 
@@ -124,11 +119,7 @@ def test_a_red_check_is_written_with_the_tests_that_fail(tmp_path: Path) -> None
 
 @needs_npm
 def test_packages_that_are_missing_are_installed_by_the_set_up_that_is_written(tmp_path: Path) -> None:
-    package = {
-        "name": "shop",
-        "scripts": {"test": "check-shop"},
-        "devDependencies": {"check-shop": "file:./tool"},
-    }
+    package = {"name": "shop", "scripts": {"test": "check-shop"}, "devDependencies": {"check-shop": "file:./tool"}}
     tool = {"name": "check-shop", "version": "1.0.0", "bin": "check.js"}
     check = "#!/usr/bin/env node\nprocess.exit(require(process.cwd() + '/shop.js') === 3 ? 0 : 1)\n"
     files = {"package.json": json.dumps(package), "shop.js": "module.exports = 3\n", ".gitignore": "node_modules\n"}
@@ -174,7 +165,6 @@ def test_a_check_of_which_nothing_passes_is_tried_with_what_the_project_asks_for
 
 
 def wheel(folder: Path, name: str, module: str) -> None:
-    """Make a package that pip can install without any index."""
     folder.mkdir()
     about = f"{name}-1.dist-info"
     with zipfile.ZipFile(folder / f"{name}-1-py3-none-any.whl", "w") as file:
@@ -193,16 +183,13 @@ def test_each_part_of_a_monorepo_gets_its_check(tmp_path: Path) -> None:
     assert written(repo)["verification"]["story_commands"] == checks, done.stderr
 
 
-def test_what_the_authors_use_is_enough_where_it_works(tmp_path: Path) -> None:
+def test_what_the_authors_use_is_enough_where_it_works_and_else_another_way_is_found(tmp_path: Path) -> None:
     files = {"shop.py": SHOP, "test_shop.py": WITH_UNITTEST, "Makefile": "test:\n\tpython3 -m unittest -q\n"}
     repo = committed(tmp_path, files)
     init(repo)
     assert written(repo)["verification"]["story_commands"] == ["make test"]
-
-
-def test_where_the_authors_way_does_not_work_here_another_one_is_found(tmp_path: Path) -> None:
     files = {"shop.py": SHOP, "test_shop.py": WITH_UNITTEST, "Makefile": "test:\n\tno-such-prog\n"}
-    repo = committed(tmp_path, files)
+    repo = committed(tmp_path / "two", files)
     done = init(repo)
     assert "the program `no-such-prog` is missing" in done.stderr
     assert written(repo)["verification"]["story_commands"] == ["python3 -m unittest discover"]
@@ -227,10 +214,9 @@ def test_where_there_are_no_tests_yet_the_usual_runner_is_written(
     assert "there are no tests yet: each story brings its own" in done.stdout
 
 
-# What does not is not
-
-
-def test_what_could_not_be_made_to_run_is_told_in_the_file_and_not_set(tmp_path: Path) -> None:
+def test_what_could_not_be_made_to_run_is_told_in_the_file_and_neither_it_nor_a_blind_check_is_set(
+    tmp_path: Path,
+) -> None:
     repo = committed(tmp_path, {"justfile": "test:\n  no-such-prog\n"})
     done = init(repo, env={"PATH": "/usr/bin:/bin"})
     assert done.returncode == 0
@@ -239,10 +225,7 @@ def test_what_could_not_be_made_to_run_is_told_in_the_file_and_not_set(tmp_path:
     assert "No test command could be made to run." in done.stdout
     assert "fix: Install it" in done.stdout
     assert done.stdout.splitlines()[-1].strip() == 'santiago run YOUR-PRD.md --verify "CMD"'
-
-
-def test_a_blind_check_is_not_written(tmp_path: Path) -> None:
-    repo = committed(tmp_path, {"shop.py": SHOP, "Makefile": "test:\n\t@echo all is well\n"})
+    repo = committed(tmp_path / "two", {"shop.py": SHOP, "Makefile": "test:\n\t@echo all is well\n"})
     done = init(repo)
     assert (written(repo)["verification"]["story_commands"], "shows nothing" in done.stderr) == ([], True)
 
@@ -268,9 +251,6 @@ def test_without_trying_the_file_says_that_nobody_has_seen_it_run(tmp_path: Path
     done = init(repo, "--no-try", env={"PATH": "/usr/bin:/bin"})
     assert (done.stderr, written(repo)["verification"]["story_commands"]) == ("", ["just test"])
     assert "# They have not been run yet (`santiago init --no-try`)" in (repo / "santiago.toml").read_text()
-
-
-# Places where nothing can be tried
 
 
 def test_without_a_commit_the_remedy_is_said_and_only_an_empty_repository_is_set_up(tmp_path: Path) -> None:

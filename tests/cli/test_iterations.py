@@ -1,21 +1,18 @@
-"""The second iteration of a document: what is done stays done, and only what is new or changed goes to an agent."""
+"""The second iteration of a document: what is done stays done; a run's work is taken over by merge or pull request."""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+import shutil
+from pathlib import Path
 
 import pytest
 
 from tests.cli import greeter
 from tests.cli.greeter import git, looks, says
-from tests.cli.iterating import FIRST, PLAY_ON, SECOND, begun, make, newest, run, runs, write
+from tests.cli.iterating import FIRST, PLAY, PLAY_ON, SECOND, begun, make, newest, run, runs, write
 from tests.cli.typing_person import Person
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 pytestmark = pytest.mark.xdist_group("iterating")
 
@@ -111,9 +108,6 @@ def test_a_dry_run_and_a_plan_tell_done_stories_from_those_that_would_run(merged
     assert first not in (newest(merged) / "plan.json").read_text()
 
 
-# A run that is not finished
-
-
 @pytest.fixture(scope="module")
 def half(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository whose first run is through with one story of two."""
@@ -163,9 +157,6 @@ def test_a_run_that_cannot_go_on_names_the_way_to_start_afresh(tmp_path: Path) -
     assert "`santiago run PRD --new` starts afresh" in shown
 
 
-# A document that changed
-
-
 @pytest.mark.parametrize("committed", [True, False])
 def test_a_changed_document_goes_on_from_the_work_of_the_unfinished_run(unfinished: Path, committed: bool) -> None:
     old = newest(unfinished).name
@@ -189,8 +180,7 @@ def test_rebase_keeps_ids_and_evidence_and_tells_the_agent_of_a_changed_story_wh
         "### R1", "### R0: Say nothing\n\n- [ ] Nothing is said\n\n**Verification:** `grep -w shh no.txt`\n\n### R1"
     )
     write(repo, prd_md=text, play_yaml=f"{PLAY_ON}  R0: [{{write: {{no.txt: shh}}}}]\n")
-    done = says(repo, "rebase", old, "prd.md", "--trust-commands", "--trust-project")
-    assert done.returncode == 0, done.stderr
+    done = says(repo, "rebase", old, "prd.md", "--trust-commands", "--trust-project", code=0)
     assert f"goes on from {old}: 1 unchanged, 1 changed, 2 new, 0 removed" in done.stderr
     assert sorted(begun(repo)) == ["S2", "S3", "S4"]
     prompt = (newest(repo) / "attempts" / "S2" / "1" / "prompt.md").read_text()
@@ -206,8 +196,7 @@ def test_rebase_keeps_ids_and_evidence_and_tells_the_agent_of_a_changed_story_wh
 def test_rebase_refuses_what_conflicts_with_the_branch_and_says_how_to_solve_it(unfinished: Path) -> None:
     old = newest(unfinished).name
     write(unfinished, prd_md=SECOND, hello_txt="moin\n")
-    done = says(unfinished, "rebase", old, "prd.md", "--trust-commands", "--trust-project")
-    assert done.returncode == 10, done.stderr
+    done = says(unfinished, "rebase", old, "prd.md", "--trust-commands", "--trust-project", code=10)
     assert "conflict in hello.txt" in done.stderr
     assert f"git merge santiago/{old}" in done.stderr
     assert runs(unfinished) == 1
@@ -245,3 +234,99 @@ def test_status_and_resume_say_what_has_changed_since_and_what_takes_it_in(unfin
         assert text in went.stderr, went.stderr
     assert went.returncode == 0
     assert "since the run began" not in looks(unfinished, "status").stdout, "a finished run goes nowhere"
+
+
+LINES = [f"{number}\n" for number in range(30)]
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that comes first on the path, without gh and glab of this machine."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    for name in ("git", "grep", "sh", "python3"):
+        (folder / name).symlink_to(shutil.which(name) or "")
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
+
+
+def with_remote(repo: Path) -> Path:
+    remote = repo.parent / "remote.git"
+    git(repo, "init", "-q", "--bare", str(remote))
+    git(repo, "remote", "add", "origin", str(remote))
+    git(repo, "push", "-q", "origin", "main")
+    return remote
+
+
+def gh(programs: Path) -> None:
+    """Install a program of GitHub that writes down what it is asked, and says where the request is."""
+    (programs / "gh").write_text('#!/bin/sh\nprintf "%s\\n" "$@" > asked\necho https://example.org/pull/1\n')
+    (programs / "gh").chmod(0o755)
+
+
+def test_pr_pushes_and_opens_with_the_program_that_is_there_and_tells_programs_what_it_did(
+    repo: Path, programs: Path
+) -> None:
+    """Without --yes nothing is pushed, and nobody is asked."""
+    branch = f"santiago/{newest(repo).name}"
+    alone = json.loads(looks(repo, "pr", "--json").stdout)
+    assert (alone["branch"], alone["remote"], alone["push"], alone["opened"]) == (branch, None, None, None)
+    remote = with_remote(repo)
+    gh(programs)
+    looked = looks(repo, "pr", "--json")
+    told = json.loads(looked.stdout)
+    assert (looked.returncode, told["opened"], told["request"][:3]) == (10, None, ["gh", "pr", "create"])
+    assert told["push"] == ["git", "push", "origin", f"refs/heads/{branch}:refs/heads/{branch}"]
+    waits = looks(repo, "pr")
+    assert (waits.returncode, "Nothing was pushed" in waits.stdout) == (10, True)
+    assert git(remote, "branch", "--list", branch) == ""
+    done = looks(repo, "pr", "--json", "--yes")
+    assert (done.returncode, json.loads(done.stdout)["opened"]) == (0, "https://example.org/pull/1")
+    asked = (repo / "asked").read_text().splitlines()
+    assert asked[:8] == ["pr", "create", "--head", branch, "--base", "main", "--title", "PRD: Greeter"]
+    body = Path(asked[-1]).read_text()
+    assert re.search(r"\*\*S1 Say hello\*\* \(1 attempt, proved, [0-9a-f]{12}\)", body), body
+    assert "- proved: a test that was there before failed without the work, and passes with it.\n" in body
+    assert "own_tests" not in body, "only the words that stand in it are explained"
+    assert "hello.txt says hello: `grep hello hello.txt` (failed before, passed now)" in body
+    assert "- `grep hello hello.txt`" in body
+    assert looks(repo, "audit").stdout.startswith("clean")
+    assert git(remote, "rev-parse", branch) == git(repo, "rev-parse", branch)
+    git(repo, "merge", "-q", branch)
+    assert json.loads(looks(repo, "pr", "--json").stdout) == {"run_id": newest(repo).name, "taken_over": True}
+
+
+def test_pr_says_what_to_do_where_no_program_or_no_remote_is_there(repo: Path, programs: Path, tmp_path: Path) -> None:
+    planned = make(tmp_path)
+    assert looks(planned, "plan", "prd.md").returncode == 0
+    assert "no story" in looks(planned, "pr").stderr
+    assert "next: git remote add origin URL" in looks(repo, "pr", "--yes").stdout
+    remote, branch = with_remote(repo), f"santiago/{newest(repo).name}"
+    shown = looks(repo, "pr", "--yes").stdout
+    assert f"next: git push origin {branch}\n" in shown, shown
+    assert git(remote, "branch", "--list", branch) == ""
+
+
+@pytest.fixture(scope="module")
+def with_a_longer_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with a finished run that has put a line before all others of a file."""
+    repo = make(tmp_path_factory.mktemp("longer"))
+    longer = json.dumps("".join(["first\n", *LINES]))
+    write(repo, long_txt="".join(LINES), play_yaml=PLAY.replace("{hello.txt:", f"{{long.txt: {longer}, hello.txt:"))
+    run(repo)
+    assert "git merge" in looks(repo, "status").stdout
+    return repo
+
+
+@pytest.mark.parametrize("later", ["", "prd.md", "hello.txt", "long.txt"])
+def test_status_knows_a_squash_merge_whatever_came_before_and_after_it(with_a_longer_file: Path, later: str) -> None:
+    repo = greeter.restored(with_a_longer_file)
+    if later == "long.txt":  # others have changed the same file elsewhere in the meantime
+        write(repo, long_txt="".join([*LINES, "last\n"]))
+    git(repo, "merge", "-q", "--squash", f"santiago/{newest(repo).name}")
+    git(repo, "commit", "-q", "-m", "The greeter (#1)")
+    if later:
+        write(repo, **{later.replace(".", "_"): f"{(repo / later).read_text()}\nmore\n"})
+    shown = looks(repo, "status").stdout
+    assert "its work is merged" in shown, shown
+    assert "is already merged" in looks(repo, "pr").stdout

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import pty
 import re
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from unittest.mock import patch
 
 import pytest
@@ -24,16 +22,29 @@ from santiago.cli.view.checking import BASE, Checks
 from santiago.cli.view.lines import Line
 from santiago.cli.view.live import Live, is_wanted, page
 from santiago.cli.view.table import Table
-from santiago.contract.events import EventKind
+from santiago.contract.events import Event, EventKind
 from santiago.contract.phases import RunPhase
 from santiago.contract.state import Question, RunState
 from santiago.util.text import width
 from tests.cli import greeter
+from tests.cli.conftest import Done
 from tests.cli.santiago import trusted
+from tests.tui.terminal import Terminal as RealTerminal
 
-if TYPE_CHECKING:
-    from santiago.contract.events import Event
-    from tests.cli.conftest import Done
+ABOUT = [
+    ("S1-2-base", "S1", "checks without the work"),
+    ("S1-2-check", "S1", "checks the work"),
+    ("S2.1-1-merged", "S2.1", "checks it beside the others' work"),
+    ("S1-1-merged-base", "S1", "checks the others' work without it"),
+    ("S4-claim", "S4", "checks what is claimed done"),
+    ("run-check", "run", "checks the work"),
+    ("run-base-S2", "run", "checks without the work"),
+    ("S1-2-old-tests", "S1", "runs the old tests on the new code"),
+    ("S1-2-blind", "S1", "tries whether the checks notice broken code"),
+    ("base", BASE, "checks what is there before any work"),
+    ("base-S3", BASE, "checks what is there before any work"),
+    ("base-blind", BASE, "tries whether the checks notice broken code"),
+]
 
 
 class Terminal:
@@ -127,7 +138,6 @@ def test_a_page_has_the_picture_and_the_last_lines_before_it_in_any_size(
 
 @pytest.mark.parametrize("columns", [40, 80, 200])
 def test_the_table_fits_narrow_and_wide_terminals(success: Done, columns: int) -> None:
-    """Each row is no wider than the terminal, and says which story it is, its title and its state."""
     plan, run_input = frozen(success.out_dir)
     state = load(success.out_dir).state
     table = Table(plan, run_input, success.out_dir, "agent", lambda: 0)
@@ -160,31 +170,12 @@ def test_a_line_that_is_too_long_for_the_terminal_is_broken_between_words() -> N
 
 
 def _on_a_terminal(repo: Path, env: dict[str, str] | None = None) -> tuple[int, str]:
-    """Run the demo with a terminal for standard error, and return what it showed there."""
-    ours, theirs = pty.openpty()
-    pieces: list[bytes] = []
-
-    def read() -> None:
-        while True:
-            try:
-                piece = os.read(ours, 4096)
-            except OSError:
-                return
-            if not piece:
-                return
-            pieces.append(piece)
-
-    reader = threading.Thread(target=read, daemon=True)
-    reader.start()
-    arguments = [sys.executable, "-m", "santiago", *trusted("run", "prd.md", "--jobs", "2", "--trust-commands")]
     settings = {**greeter.place(repo), "TERM": "xterm", "COLUMNS": "100", "LINES": "30", **(env or {})}
-    code = subprocess.run(
-        arguments, cwd=repo, env=settings, stdin=theirs, stdout=theirs, stderr=theirs, timeout=60, check=False
-    ).returncode
-    os.close(theirs)
-    reader.join(10)
-    os.close(ours)
-    return code, b"".join(pieces).decode().replace("\r\n", "\n")
+    words = trusted("run", "prd.md", "--jobs", "2", "--trust-commands")
+    terminal = RealTerminal("-m", "santiago", *words, cwd=repo, env=settings)
+    code = terminal.ends()
+    terminal.close()
+    return code, terminal.shown.decode().replace("\r\n", "\n")
 
 
 def test_a_terminal_gets_a_live_table_and_is_left_tidy(tmp_path: Path) -> None:
@@ -232,22 +223,6 @@ def test_a_reader_that_goes_away_does_not_end_the_run(tmp_path: Path) -> None:
     assert '"status": "success"' in (greeter.out_dir(repo) / "result.json").read_text()
 
 
-ABOUT = [
-    ("S1-2-base", "S1", "checks without the work"),
-    ("S1-2-check", "S1", "checks the work"),
-    ("S2.1-1-merged", "S2.1", "checks it beside the others' work"),
-    ("S1-1-merged-base", "S1", "checks the others' work without it"),
-    ("S4-claim", "S4", "checks what is claimed done"),
-    ("run-check", "run", "checks the work"),
-    ("run-base-S2", "run", "checks without the work"),
-    ("S1-2-old-tests", "S1", "runs the old tests on the new code"),
-    ("S1-2-blind", "S1", "tries whether the checks notice broken code"),
-    ("base", BASE, "checks what is there before any work"),
-    ("base-S3", BASE, "checks what is there before any work"),
-    ("base-blind", BASE, "tries whether the checks notice broken code"),
-]
-
-
 def test_it_is_said_from_the_checkouts_name_what_a_check_is_about_or_that_it_is_set_up() -> None:
     for folder, story, words in ABOUT:
         checks = Checks()
@@ -277,31 +252,20 @@ def test_the_table_says_what_is_checked_before_any_work(success: Done) -> None:
     assert " ▶  checks what is there before any work, 2 of 3: pytest -q" in table.picture(state, 79, 24)
 
 
-# In the logs of others
-
-
-def test_github_takes_no_orders_from_what_others_print(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_services_take_no_orders_from_what_others_print_and_no_title_leaves_its_annotation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     for text in ("::error::x", "  ::add-mask::x", "a ##[add-path]x", "##[group]"):
         quiet = ci.quiet(text)
         assert not quiet.lstrip().startswith("::"), text
         assert "##[" not in quiet
-
-
-def test_buildkite_takes_no_orders_from_what_others_print(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BUILDKITE", "true")
-    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
-    assert not ci.quiet("+++ x").startswith("+++")
-    assert ci.opening("S1") == ["+++ S1"]
-
-
-def test_a_title_cannot_leave_its_annotation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
     (line,) = ci.annotation("a,b.md", 3, "x:y", "100%\n::error::z")
     assert line == "::error file=a%2Cb.md,line=3,title=x%3Ay::100%25%0A::error::z"
-
-
-# Heartbeat
+    monkeypatch.setenv("BUILDKITE", "true")
+    monkeypatch.delenv("GITHUB_ACTIONS")
+    assert not ci.quiet("+++ x").startswith("+++")
+    assert ci.opening("S1") == ["+++ S1"]
 
 
 class _Story:
@@ -316,7 +280,7 @@ class _State:
         self.wait_until: str | None = None
 
 
-def test_a_heartbeat_comes_once_a_minute_and_only_in_silence(tmp_path: Path) -> None:
+def test_a_heartbeat_comes_once_a_minute_only_in_silence_and_says_who_is_at_work(tmp_path: Path) -> None:
     now = 0
     beat = Beat(tmp_path, "any", lambda: now, lambda _: None)
     beat.take([], cast("RunState", _State()))
@@ -329,6 +293,13 @@ def test_a_heartbeat_comes_once_a_minute_and_only_in_silence(tmp_path: Path) -> 
             seen.append(now)
     assert seen == [60_000, 150_000, 210_000, 270_000]
     assert EVERY_MS == 60_000
+    now = EVERY_MS
+    beat = Beat(tmp_path, "any", lambda: now, lambda _: None)
+    beat.take([], cast("RunState", _State()))
+    now = 2 * EVERY_MS
+    line: Any = beat.line()
+    assert line.text.startswith("S1 attempt 1 running")
+    assert "no agent output yet" in line.text
 
 
 def test_a_heartbeat_does_not_break_into_the_line_of_somebody_who_answers(tmp_path: Path) -> None:
@@ -341,13 +312,3 @@ def test_a_heartbeat_does_not_break_into_the_line_of_somebody_who_answers(tmp_pa
     state.questions["S1-detail-1"] = Question("S1-detail-1", "S1", "Carry it out?", ())
     now = 2 * EVERY_MS
     assert beat.line() is None
-
-
-def test_a_heartbeat_says_who_is_at_work(tmp_path: Path) -> None:
-    now = EVERY_MS
-    beat = Beat(tmp_path, "any", lambda: now, lambda _: None)
-    beat.take([], cast("RunState", _State()))
-    now = 2 * EVERY_MS
-    line: Any = beat.line()
-    assert line.text.startswith("S1 attempt 1 running")
-    assert "no agent output yet" in line.text

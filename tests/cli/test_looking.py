@@ -7,61 +7,45 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from santiago.artifacts.frame import GENESIS, encode
 from santiago.artifacts.lock import Lock
 from santiago.artifacts.reader import read_log
 from santiago.artifacts.store import LARGEST
 from santiago.artifacts.tail import Tail
-from santiago.cli.main import main
 from santiago.contract.errors import SantiagoError
+from santiago.contract.events import Context, EventKind
+from santiago.contract.phases import RunPhase
+from santiago.contract.reasons import ExitCode
 from santiago.report.evidence import AttemptEvidence, stats_of
 from tests.cli import greeter
-from tests.cli.inside import inside
+from tests.cli.conftest import Done
+from tests.cli.inside import Told, inside
 from tests.cli.santiago import santiago, trusted
 
-if TYPE_CHECKING:
-    from tests.cli.conftest import Done
+STOPS = [
+    ('[verification]\nstory_commands = ["no-such-runner -q"]\n', "verification", "is not on PATH"),
+    ('[agent]\ncommand = ["no-such-agent"]\n', "agent", "is not on PATH"),
+    ('[agent]\nmode = "scripted"\nplaybook = "none.yaml"\n', "agent", "there is no playbook"),
+    ("[limits]\nstory_max_atempts = 3\n", "config", "unknown setting"),
+]
+UNKNOWN: Context = {"reason": "agent_on_strike"}
 
 
-class Seen(NamedTuple):
-    """What a command printed, and how it ended."""
-
-    returncode: int
-    stdout: str
-    stderr: str
+def look(done: Done, *arguments: str) -> Told:
+    return greeter.looks(done.repo, *arguments)
 
 
-Look = Callable[..., Seen]
-
-
-@pytest.fixture
-def look(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Look:
-    """The program's own entry, in a run's repository; without a process for each look."""
-
-    def looked(done: Done, *arguments: str) -> Seen:
-        monkeypatch.chdir(done.repo)
-        for name, value in greeter.place(done.repo).items():
-            monkeypatch.setenv(name, value)
-        capsys.readouterr()
-        code = main(list(arguments))
-        said = capsys.readouterr()
-        return Seen(code, said.out, said.err)
-
-    return looked
-
-
-def _json(look: Look, done: Done, *arguments: str) -> Any:
+def _json(done: Done, *arguments: str) -> Any:
     return json.loads(look(done, *arguments, "--json").stdout)
-
-
-# status
 
 
 def test_status_does_not_ask_again_for_work_that_was_taken_over(success: Done, tmp_path: Path) -> None:
@@ -71,50 +55,51 @@ def test_status_does_not_ask_again_for_work_that_was_taken_over(success: Done, t
     assert ("its work is merged" in shown, "git merge" in shown) == (True, False), shown
 
 
-def test_status_as_json_agrees_with_the_result(look: Look, success: Done) -> None:
-    told, result = _json(look, success, "status"), json.loads((success.out_dir / "result.json").read_text())
+def test_what_is_told_as_json_of_a_run_is_what_its_result_and_its_log_say(success: Done) -> None:
+    told, result = _json(success, "status"), json.loads((success.out_dir / "result.json").read_text())
     assert told["state"] == result["status"]
     assert told["usage"]["attempts"] == result["usage"]["attempts"] == 4
     assert [(s["id"], s["status"], s["attempts"], s["commit"]) for s in told["stories"]] == [
         (s["id"], s["status"], s["attempts"], s["commit"]) for s in result["stories"]
     ]
-
-
-def test_status_of_a_run_that_nobody_works_on_any_more_says_interrupted(
-    look: Look, success: Done, tmp_path: Path
-) -> None:
-    copy = shutil.copytree(success.out_dir, tmp_path / "copy")
-    lines = (copy / "progress.ndjson").read_bytes().splitlines(keepends=True)
-    (copy / "progress.ndjson").write_bytes(b"".join(lines[:9]) + lines[9][:20])
-    (copy / "result.json").unlink()
-    told = _json(look, success, "status", str(copy))
-    assert (told["state"], told["resumable"], told["seq"]) == ("interrupted", True, 9)
-
-
-def test_status_finds_a_run_by_its_id(look: Look, success: Done) -> None:
-    assert _json(look, success, "status", success.out_dir.name)["out_dir"] == str(success.out_dir)
-
-
-# log
-
-
-def test_the_log_as_json_is_the_log_itself(look: Look, success: Done) -> None:
+    assert _json(success, "status", success.out_dir.name)["out_dir"] == str(success.out_dir)
     lines = [json.loads(line) for line in look(success, "log", "--json").stdout.splitlines()]
     assert lines[0] == {"type": "stream", "schema_version": "1.0"}
     recorded = [json.loads(line) for line in (success.out_dir / "progress.ndjson").read_text().splitlines()]
     kept = [{k: v for k, v in line.items() if k not in ("prev", "h")} for line in recorded]
     assert [{k: v for k, v in line.items() if k != "type"} for line in lines[1:]] == kept
+    told = _json(success, "show", "R1")
+    assert (told["id"], told["shown"]["number"], told["attempts"][1]["proof"]) == ("S1", 2, "proved")
+    told = _json(success, "doctor")
+    assert told["ok"] is True
+    levels = {check["check"]: check["level"] for check in told["checks"]}
+    assert (levels["python"], levels["git"], levels["agent"], levels["config"]) == ("ok", "ok", "ok", "ok")
+
+
+def test_a_run_that_nobody_works_on_any_more_is_interrupted_and_a_newer_log_refused_by_whoever_reads_it(
+    success: Done, tmp_path: Path
+) -> None:
+    copy = shutil.copytree(success.out_dir, tmp_path / "copy")
+    lines = (copy / "progress.ndjson").read_bytes().splitlines(keepends=True)
+    (copy / "progress.ndjson").write_bytes(b"".join(lines[:9]) + lines[9][:20])
+    (copy / "result.json").unlink()
+    told = _json(success, "status", str(copy))
+    assert (told["state"], told["resumable"], told["seq"]) == ("interrupted", True, 9)
+    copy = shutil.copytree(success.out_dir, tmp_path / "newer")
+    log = copy / "progress.ndjson"
+    log.write_bytes(log.read_bytes().replace(b'"log":1', b'"log":2', 1))
+    said = {look(success, *words, str(copy)).stderr for words in (("status",), ("log",), ("log", "--follow"))}
+    assert len(said) == 1
+    assert "its format is version 2" in said.pop()
 
 
 def test_following_a_run_shows_every_event_once_and_ends_with_it(tmp_path: Path) -> None:
     repo = greeter.make(tmp_path / "repo")
-    planned = inside("plan", "prd.md", cwd=repo, env=greeter.place(repo))
-    assert planned.returncode == 0
+    inside("plan", "prd.md", cwd=repo, env=greeter.place(repo), code=0)
     folder = greeter.out_dir(repo)
     follower = _start(repo, "log", str(folder), "--follow", "--json")  # before there is anything to follow
     began = ("--input", folder / "run-input.json", "--plan", folder / "plan.json", "--out-dir", folder)
-    ran = santiago("execute", *began, "--trust-commands", cwd=repo, env=greeter.place(repo))
-    assert ran.returncode == 0, ran.stderr
+    santiago("execute", *began, "--trust-commands", cwd=repo, env=greeter.place(repo), code=0)
     told, _ = follower.communicate(timeout=60)
     numbers = [json.loads(line).get("seq") for line in told.splitlines()[1:]]
     assert numbers == [event.seq for event in read_log(folder / "progress.ndjson")]
@@ -155,32 +140,13 @@ def test_a_log_that_is_replaced_while_it_is_followed_is_refused(success: Done, t
         list(tail.read())
 
 
-def test_a_log_of_a_newer_format_is_refused_in_the_same_words_whoever_reads_or_follows_it(
-    look: Look, success: Done, tmp_path: Path
-) -> None:
-    copy = shutil.copytree(success.out_dir, tmp_path / "copy")
-    log = copy / "progress.ndjson"
-    log.write_bytes(log.read_bytes().replace(b'"log":1', b'"log":2', 1))
-    told = {look(success, *words, str(copy)).stderr for words in (("status",), ("log",), ("log", "--follow"))}
-    assert len(told) == 1
-    assert "its format is version 2" in told.pop()
-
-
-def test_a_pipe_in_the_lock_s_place_keeps_nobody_from_looking(look: Look, success: Done, tmp_path: Path) -> None:
+def test_a_pipe_in_the_lock_s_place_keeps_nobody_from_looking(success: Done, tmp_path: Path) -> None:
     copy = shutil.copytree(success.out_dir, tmp_path / "copy")
     (copy / "lock").unlink()
     os.mkfifo(copy / "lock")
-    assert _json(look, success, "status", str(copy))["state"] == "success"
+    assert _json(success, "status", str(copy))["state"] == "success"
     followed = look(success, "log", "--follow", str(copy))
     assert (followed.returncode, "S3" in followed.stdout) == (0, True)
-
-
-# show
-
-
-def test_show_takes_the_last_attempt_and_the_documents_own_id(look: Look, success: Done) -> None:
-    told = _json(look, success, "show", "R1")
-    assert (told["id"], told["shown"]["number"], told["attempts"][1]["proof"]) == ("S1", 2, "proved")
 
 
 def test_json_holds_every_letter_where_standard_output_cannot(success: Done, tmp_path: Path) -> None:
@@ -217,12 +183,7 @@ def test_the_count_of_changes_is_gits_own(success: Done) -> None:
         assert [f"{one.added}\t{one.removed}\t{one.path}" for one in stats_of(patch)] == listed.splitlines()
 
 
-# clean
-
-
-def test_clean_shows_first_and_then_removes_only_what_the_branch_does_not_need(
-    look: Look, success: Done, tmp_path: Path
-) -> None:
+def test_clean_shows_first_and_then_removes_only_what_the_branch_does_not_need(success: Done, tmp_path: Path) -> None:
     done = success._replace(repo=shutil.copytree(success.repo, tmp_path / "repo", symlinks=True))
     repo, run = done.repo, done.out_dir.name
     before = greeter.git(repo, "for-each-ref")
@@ -240,7 +201,7 @@ def test_clean_shows_first_and_then_removes_only_what_the_branch_does_not_need(
     assert (audited.returncode, "note[refs_pruned]" in audited.stdout) == (0, True)
 
 
-def test_clean_keeps_a_run_that_can_be_resumed_unless_forced(look: Look, failure: Done) -> None:
+def test_clean_keeps_a_run_that_can_be_resumed_unless_forced(failure: Done) -> None:
     before = greeter.git(failure.repo, "for-each-ref")
     refused = look(failure, "clean", "--run", failure.out_dir.name, "--yes")
     assert (refused.returncode, "--force" in refused.stderr) == (2, True)
@@ -248,40 +209,50 @@ def test_clean_keeps_a_run_that_can_be_resumed_unless_forced(look: Look, failure
     assert greeter.git(failure.repo, "for-each-ref") == before
 
 
-def test_clean_keeps_refs_that_are_all_that_holds_finished_work(look: Look, success: Done, tmp_path: Path) -> None:
+def test_clean_keeps_refs_that_are_all_that_holds_finished_work(success: Done, tmp_path: Path) -> None:
     done = success._replace(repo=shutil.copytree(success.repo, tmp_path / "repo", symlinks=True))
     greeter.git(done.repo, "branch", "-q", "-D", f"santiago/{done.out_dir.name}")
     assert "kept: its work is on no branch" in look(done, "clean", "--yes").stdout
     assert "refs/santiago/" in greeter.git(done.repo, "for-each-ref")
 
 
-# doctor
-
-
-def test_doctor_is_content_where_a_run_succeeded(look: Look, success: Done) -> None:
-    told = _json(look, success, "doctor")
-    assert told["ok"] is True
-    levels = {check["check"]: check["level"] for check in told["checks"]}
-    assert (levels["python"], levels["git"], levels["agent"], levels["config"]) == ("ok", "ok", "ok", "ok")
-
-
-STOPS = [
-    ('[verification]\nstory_commands = ["no-such-runner -q"]\n', "verification", "is not on PATH"),
-    ('[agent]\ncommand = ["no-such-agent"]\n', "agent", "is not on PATH"),
-    ('[agent]\nmode = "scripted"\nplaybook = "none.yaml"\n', "agent", "there is no playbook"),
-    ("[limits]\nstory_max_atempts = 3\n", "config", "unknown setting"),
-]
-
-
-def test_doctor_names_what_would_stop_a_run_and_how_to_mend_it(tmp_path: Path) -> None:
+def test_doctor_names_what_would_stop_a_run_and_how_to_mend_it_or_to_begin_a_repository(tmp_path: Path) -> None:
     repo = greeter.make(tmp_path / "repo")
     for settings, check, words in STOPS:
         (repo / "santiago.toml").write_text(settings)
         ran = inside("doctor", "--json", cwd=repo, env=greeter.place(repo))
         found = next(one for one in json.loads(ran.stdout)["checks"] if one["check"] == check)
         assert (ran.returncode, found["level"], words in found["text"], bool(found["fix"])) == (2, "fail", True, True)
-
-
-def test_doctor_outside_a_repository_says_how_to_begin_one(tmp_path: Path) -> None:
     ran = inside("doctor", cwd=tmp_path, env=greeter.place(tmp_path))
     assert (ran.returncode, "git init" in ran.stdout) == (2, True)
+
+
+@pytest.fixture
+def newer(success: Done, tmp_path: Path) -> Path:
+    """Return the out-dir of a run whose last line only a newer santiago knows."""
+    out_dir = greeter.out_dir(shutil.copytree(success.repo, tmp_path / "repo"))
+    (out_dir / "result.json").unlink()
+    log = out_dir / "progress.ndjson"
+    events = list(takewhile(lambda event: event.event is not EventKind.RUN_ENDED, read_log(log)))
+    number = len(events) + 1
+    paused = replace(
+        events[-1], seq=number, event=EventKind.RUN_PAUSED, phase=RunPhase.PAUSED, status=None, context=UNKNOWN
+    )
+    digest, lines = GENESIS, []
+    for event in (*events, paused):
+        line, digest = encode(event, digest)
+        lines.append(line)
+    log.write_bytes(b"".join(lines))
+    return out_dir
+
+
+@pytest.mark.parametrize("words", [["status"], ["status", "--json"], ["log"], ["resume"]], ids=" ".join)
+def test_a_reason_that_is_not_known_here_is_one_clear_error_with_its_line(newer: Path, words: list[str]) -> None:
+    log = newer / "progress.ndjson"
+    before = log.read_bytes()
+    told = inside(*words, newer, cwd=newer, env={"XDG_CACHE_HOME": str(newer.parents[3] / "cache")})
+    error, last = told.stdout + told.stderr, before.count(b"\n")
+    assert f"line {last} is impossible: this version of santiago does not know the reason 'agent_on_strike'" in error
+    assert f"{log}:{last}" in error
+    assert "bug" not in error
+    assert (told.returncode, log.read_bytes()) == (ExitCode.BLOCKED, before)

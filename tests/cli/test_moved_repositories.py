@@ -1,34 +1,24 @@
-"""A repository takes its runs along: a moved one goes on, and a copy goes on by itself and never acts on the original."""
+"""A repository takes its runs along, a copy goes on by itself, and no run ever works on the branch of another one."""
 
 from __future__ import annotations
 
 import json
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from tests.cli import greeter
-from tests.cli.inside import Told, inside
-from tests.cli.santiago import santiago
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Callable
-    from pathlib import Path
+from santiago.artifacts import registry
+from santiago.cli.plan import job_from_document
+from tests.cli import greeter, iterating
+from tests.cli.greeter import looks, says
 
 pytestmark = pytest.mark.xdist_group("moved repositories")
 
 INSIDE = ["", "out"]
 """Where the run lies in the repository: at home, or in a folder that the user named."""
-
-
-def says(repo: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return santiago(*arguments, cwd=repo, env=greeter.place(repo))
-
-
-def looks(repo: Path, *arguments: str | Path) -> Told:
-    return inside(*arguments, cwd=repo, env=greeter.place(repo))
+ONE = ("--only", "S2")
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +29,7 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         folder = found[out_dir] = tmp_path_factory.mktemp("world")
         repo = greeter.make(folder / "original")
         where = ("--out-dir", out_dir) if out_dir else ()
-        ran = says(repo, "run", "prd.md", "--trust-commands", "--only", "S2", *where)
-        assert ran.returncode == 0, ran.stderr
+        says(repo, "run", "prd.md", "--trust-commands", "--only", "S2", *where, code=0)
         shutil.copytree(folder, folder.with_name(f"{folder.name}-kept"), symlinks=True)
     return found
 
@@ -64,7 +53,6 @@ def state_of(repo: Path) -> str:
 
 
 def everything(repo: Path) -> tuple[str, dict[str, bytes]]:
-    """Return all refs of a repository and all files of its runs."""
     kept = [path for name in (".santiago", "out", "../out") for path in (repo / name).rglob("*") if path.is_file()]
     return greeter.git(repo, "for-each-ref"), {str(path): path.read_bytes() for path in kept}
 
@@ -74,8 +62,7 @@ def test_a_copy_goes_on_by_itself_and_leaves_the_original_as_it_was(begun: Calla
     original = begun(out_dir)
     copy = shutil.copytree(original, original.with_name("copy"), symlinks=True)
     before = everything(original)
-    gone_on = says(copy, "resume")
-    assert gone_on.returncode == 0, gone_on.stderr
+    says(copy, "resume", code=0)
     assert everything(original) == before
     branch = greeter.git(copy, "for-each-ref", "--format=%(refname)", "refs/heads/santiago/")
     assert greeter.git(copy, "show", f"{branch}:both.txt") == "both"
@@ -88,8 +75,7 @@ def test_a_moved_repository_goes_on(begun: Callable[[str], Path], out_dir: str) 
     old = begun(out_dir)
     moved = old.rename(old.with_name("new"))
     assert "can be resumed" in looks(moved, "clean").stdout
-    gone_on = says(moved, "resume")
-    assert gone_on.returncode == 0, gone_on.stderr
+    says(moved, "resume", code=0)
     assert (state_of(moved), looks(moved, "audit").returncode) == ("success", 0)
 
 
@@ -99,8 +85,7 @@ def test_a_moved_repository_goes_on_also_by_a_run_input_that_names_it_anew(begun
     (old / "input.json").write_text(json.dumps({**wanted, "repo_path": "."}))
     moved = old.rename(old.with_name("new"))
     frozen = (moved / "out" / "run-input.json").read_bytes()
-    gone_on = says(moved, "execute", "--input", "input.json", "--plan", "out/plan.json", "--out-dir", "out")
-    assert gone_on.returncode == 0, gone_on.stderr
+    says(moved, "execute", "--input", "input.json", "--plan", "out/plan.json", "--out-dir", "out", code=0)
     assert (moved / "out" / "run-input.json").read_bytes() == frozen
 
 
@@ -122,3 +107,109 @@ def test_a_copy_does_not_take_over_a_run_whose_folder_stayed(begun: Callable[[st
         assert (refused.returncode, f"out is a run of {original}" in refused.stderr) == (2, True), (words, refused)
     assert looks(copy, "clean", "--yes", "--force").returncode == 0
     assert everything(original) == before
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    return iterating.make(tmp_path)
+
+
+def begin(repo: Path, out_dir: Path, *more: str) -> str:
+    says(repo, "run", "prd.md", "--trust-commands", "--out-dir", out_dir, *more, code=0)
+    found: str = json.loads((out_dir / "run-input.json").read_bytes())["run_id"]
+    return found
+
+
+def head(repo: Path, run_id: str) -> str:
+    return greeter.git(repo, "rev-parse", f"santiago/{run_id}")
+
+
+def given(repo: Path, out_dir: Path, run_id: str | None) -> tuple[str | Path, ...]:
+    """Return how a program carries out the plan of a run under an id of its own."""
+    wanted = json.loads((out_dir / "run-input.json").read_bytes())
+    (repo.parent / "input.json").write_text(json.dumps({**wanted, "run_id": run_id}))
+    (repo.parent / "plan.json").write_bytes((out_dir / "plan.json").read_bytes())
+    return "execute", "--input", repo.parent / "input.json", "--plan", repo.parent / "plan.json", "--trust-commands"
+
+
+def test_two_folders_of_the_same_name_are_two_runs(repo: Path, tmp_path: Path) -> None:
+    first, second = tmp_path / "a" / "out", tmp_path / "b" / "out"
+    assert begin(repo, first, *ONE) == "out"
+    before = head(repo, "out")
+    assert begin(repo, second) == "out-2"
+    assert head(repo, "out") == before
+    says(repo, "resume", first, code=0)
+    assert [looks(repo, "audit", out_dir).returncode for out_dir in (first, second)] == [0, 0]
+
+
+def test_a_run_that_has_not_done_anything_yet_keeps_its_id(repo: Path, tmp_path: Path) -> None:
+    first, second = tmp_path / "a" / "out", tmp_path / "b" / "out"
+    (repo / "play.yaml").write_text("stories: {}\n")
+    assert says(repo, "run", "prd.md", "--trust-commands", "--out-dir", first, *ONE).returncode != 70
+    assert head(repo, "out") == greeter.git(repo, "rev-parse", "main")
+    assert not greeter.git(repo, "for-each-ref", "refs/santiago/")
+    (repo / "play.yaml").write_text(iterating.PLAY)
+    assert begin(repo, second, *ONE) == "out-2"
+
+
+def test_a_run_in_a_folder_that_was_emptied_begins_on_the_last_commit(repo: Path) -> None:
+    out_dir = repo / "out"
+    assert begin(repo, out_dir) == "out"
+    out_dir.rename(repo.parent / "away")
+    greeter.git(repo, "commit", "-q", "--allow-empty", "-m", "More")
+    assert begin(repo, out_dir, *ONE) == "out-2"
+    greeter.git(repo, "merge-base", "--is-ancestor", "main", "santiago/out-2")
+
+
+def test_an_id_that_was_given_and_is_taken_is_refused_until_its_traces_are_gone(repo: Path, tmp_path: Path) -> None:
+    assert begin(repo, tmp_path / "a" / "out") == "out"
+    before = head(repo, "out")
+    execute = (*given(repo, tmp_path / "a" / "out", "out"), "--out-dir", tmp_path / "b")
+    for more in ((), ("--dry-run",)):
+        refused = looks(repo, *execute, *more)
+        assert (refused.returncode, "another run of this repository has the id out" in refused.stderr) == (30, True)
+        assert "`santiago resume ../a/out`" in refused.stderr
+    assert head(repo, "out") == before
+    assert not (tmp_path / "b" / "plan.json").exists()
+    (tmp_path / "a" / "out").rename(tmp_path / "away")
+    assert "git branch -D santiago/out`" in looks(repo, *execute).stderr
+    assert looks(repo, "clean", "--run", "out", "--force", "--yes").returncode == 0
+    greeter.git(repo, "branch", "-D", "santiago/out")
+    assert looks(repo, *execute, "--dry-run").returncode == 0
+    assert says(repo, *execute).returncode == 0
+
+
+def test_a_run_without_an_id_of_its_own_goes_on_under_the_one_that_it_began_under(repo: Path, tmp_path: Path) -> None:
+    assert begin(repo, tmp_path / "a" / "out") == "out"
+    execute = (*given(repo, tmp_path / "a" / "out", None), "--out-dir", tmp_path / "b" / "out")
+    assert says(repo, *execute, *ONE).returncode == 0
+    gone_on = says(repo, *execute)
+    assert (gone_on.returncode, "run out-2 resumes" in gone_on.stderr) == (0, True), gone_on.stderr
+
+
+def test_a_start_that_died_before_its_first_event_goes_on_under_its_id(repo: Path, tmp_path: Path) -> None:
+    """All that it left is the branch, exactly where the run begins."""
+    greeter.git(repo, "branch", "santiago/out")
+    assert begin(repo, tmp_path / "out") == "out"
+
+
+def test_a_branch_below_the_one_that_would_be_made_is_in_the_way(repo: Path, tmp_path: Path) -> None:
+    greeter.git(repo, "branch", "santiago/out/mine")
+    assert begin(repo, tmp_path / "out", *ONE) == "out-2"
+
+
+def test_runs_that_begin_in_two_worktrees_in_the_same_second_have_ids_of_their_own(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Never rewinds: the second would stand on the branch of the first, and was refused for that."""
+    monkeypatch.setattr("santiago.util.clock.SystemClock.utc", lambda self: "2026-11-17T00:00:01Z")
+    tree = tmp_path / "tree"
+    greeter.git(repo, "worktree", "add", "-q", str(tree), "HEAD")
+    ids = []
+    for root in (repo, tree):
+        job = job_from_document(root / "prd.md", None)
+        common = registry.common_git_dir(root)
+        assert common is not None
+        ids.append(str(job.run_input.run_id))
+        registry.register(common, ids[-1], job.out_dir, "2026-11-17T00:00:01Z")
+    assert ids == ["r_20261117_000001", "r_20261117_000001_2"]

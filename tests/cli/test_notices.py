@@ -5,28 +5,29 @@ from __future__ import annotations
 import json
 import socket
 import threading
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from santiago.app import notice, webhook
 from santiago.app.loading import load
+from tests.cli.conftest import Done
 from tests.cli.greeter import GOOD, carry_out, make, out_dir, place
 from tests.cli.inside import inside
 from tests.cli.santiago import santiago
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.cli.conftest import Done
 
 KEYS = {"run_id", "event", "text", "question", "answer_command"}
 ASKS = GOOD.replace(
     '    - write: {bye.txt: "goodbye\\n"}\n', '    - ask: "Which \\e]8;;http://x\\e\\\\ bye is hunter2-hunter2?"\n'
 )
+WRONG = (
+    "ftp://example.org", "file:///etc/passwd", "example.org/hook", "http://", "https://a b", "http://[::1",
+    "http://u:p@example.org", "http://example.org:x", 3,
+)  # fmt: skip
 
 
 @contextmanager
@@ -104,7 +105,7 @@ def test_address_and_command_are_told_of_a_question_with_how_to_answer_it(tmp_pa
     assert "[notify]" not in ran.stderr
 
 
-def test_an_address_that_hangs_is_waited_for_no_longer_than_its_time_and_said_at_the_end(
+def test_an_address_that_hangs_or_where_nobody_listens_is_said_without_what_it_keeps_secret(
     tmp_path: Path, success: Done, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(notice, "SECONDS", 0.2)
@@ -112,9 +113,6 @@ def test_an_address_that_hangs_is_waited_for_no_longer_than_its_time_and_said_at
         (tmp_path / "santiago.toml").write_text(hook(f"http://127.0.0.1:{silent.getsockname()[1]}/"))
         said = notice.Notice(tmp_path).give(load(success.out_dir).state, success.out_dir)
     assert said == "[notify] webhook took longer than 0.2 s"
-
-
-def test_an_address_where_nobody_listens_is_said_without_what_it_keeps_secret(success: Done, tmp_path: Path) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as gone:
         port = gone.getsockname()[1]
     (tmp_path / "santiago.toml").write_text(hook(f"http://127.0.0.1:{port}/secret-path"))
@@ -124,11 +122,7 @@ def test_an_address_where_nobody_listens_is_said_without_what_it_keeps_secret(su
 
 @pytest.mark.parametrize(
     ("answers", "tries", "why"),
-    [
-        ((503, 503), 3, ""),
-        ((503, 503, 503), 3, "answered 503"),
-        ((404,), 1, "answered 404"),
-    ],
+    [((503, 503), 3, ""), ((503, 503, 503), 3, "answered 503"), ((404,), 1, "answered 404")],
 )
 def test_only_a_fault_of_the_other_side_is_tried_again_and_twice_at_most(
     answers: tuple[int, ...], tries: int, why: str, monkeypatch: pytest.MonkeyPatch
@@ -144,12 +138,6 @@ def test_a_message_is_not_sent_on_to_another_address() -> None:
         with listening() as (other, leaked), listening(code, to=other) as (address, _):
             assert webhook.post(address, {"event": "stop"}, 60) == f"answered {code}"
         assert leaked == []
-
-
-WRONG = (
-    "ftp://example.org", "file:///etc/passwd", "example.org/hook", "http://", "https://a b", "http://[::1",
-    "http://u:p@example.org", "http://example.org:x", 3,
-)  # fmt: skip
 
 
 def test_an_address_that_is_none_is_refused_with_a_right_one(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,10 +13,8 @@ from santiago.contract import codec
 from tests.cli import greeter
 from tests.cli.inside import Told, inside
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 Data = dict[str, Any]
+LISTED, WORDS = "the chunks are listed as", 'the chunk "Phase 1: Words"'
 
 
 @pytest.fixture
@@ -32,15 +31,8 @@ def _execute(repo: Path, change: Callable[[Data], object], *words: str) -> Told:
     change(data)
     del data["digest"]
     (repo.parent / "plan.json").write_bytes(codec.canonical({**data, "digest": codec.digest(data)}))
-    began = (
-        "--input",
-        folder / "run-input.json",
-        "--plan",
-        repo.parent / "plan.json",
-        "--out-dir",
-        repo.parent / "out",
-    )
-    return inside("execute", *began, "--trust-commands", *words, cwd=repo, env=greeter.place(repo))
+    began = ("--input", folder / "run-input.json", "--plan", repo.parent / "plan.json", "--out-dir")
+    return inside("execute", *began, repo.parent / "out", "--trust-commands", *words, cwd=repo, env=greeter.place(repo))
 
 
 def _story(number: int, **fields: object) -> Callable[[Data], object]:
@@ -73,7 +65,6 @@ def _same_requirement(data: Data) -> None:
 _unknown_dependency, _unlisted_story = _story(0, depends_on=["S9"]), _chunk("S1")
 _cycle = _all(_story(0, depends_on=["S2"]), _story(1, depends_on=["S1"]))
 _later_chunk = _all(_story(0, depends_on=["S3"]), _story(2, depends_on=[]))
-LISTED, WORDS = "the chunks are listed as", 'the chunk "Phase 1: Words"'
 BROKEN: list[tuple[Callable[[Data], object], str, str]] = [
     (_unknown_dependency, "unknown_dependency", "S1 depends on S9, which the plan does not define"),
     (_chunk_as_dependency, "unknown_dependency", "S3 depends on P1, which is not the id of a story"),
@@ -105,7 +96,10 @@ def test_a_plan_that_breaks_a_rule_begins_nothing(planned: Path) -> None:
         (out / "result.json").unlink()
 
 
-def test_all_that_is_wrong_is_told_at_once_with_its_place(planned: Path) -> None:
+def test_all_that_is_wrong_is_told_at_once_with_its_place_and_a_dry_run_writes_nothing(planned: Path) -> None:
+    told = _execute(planned, _cycle, "--dry-run")
+    assert (told.returncode, "error[cycle]" in told.stderr) == (30, True)
+    assert not (planned.parent / "out").exists()
     told = _execute(planned, _all(_unknown_dependency, _unlisted_chunk, _same_requirement), "--json")
     assert told.returncode == 30
     answer = json.loads(told.stdout)
@@ -116,9 +110,6 @@ def test_all_that_is_wrong_is_told_at_once_with_its_place(planned: Path) -> None
     assert answer["error"]["reason"] == "invalid_input"
     message = json.loads((planned.parent / "out" / "result.json").read_bytes())["message"]
     assert all(finding["message"] in message for finding in answer["findings"])
-
-
-def test_a_plan_or_an_input_that_is_none_leaves_a_result_too(planned: Path) -> None:
     folder, out = greeter.out_dir(planned), planned.parent / "out"
     (planned.parent / "bad.json").write_text('{"contract_version": 1}')
     for files in (
@@ -129,12 +120,6 @@ def test_a_plan_or_an_input_that_is_none_leaves_a_result_too(planned: Path) -> N
         assert inside(*words, cwd=planned, env=greeter.place(planned)).returncode == 30
         assert json.loads((out / "result.json").read_bytes())["reason"] == "invalid_input"
         (out / "result.json").unlink()
-
-
-def test_a_dry_run_refuses_the_same_and_writes_nothing(planned: Path) -> None:
-    told = _execute(planned, _cycle, "--dry-run")
-    assert (told.returncode, "error[cycle]" in told.stderr) == (30, True)
-    assert not (planned.parent / "out").exists()
 
 
 def test_a_mended_plan_runs_where_the_refused_one_left_its_result(planned: Path) -> None:

@@ -1,14 +1,16 @@
-"""A run that rests says why, who asked for it, where to look and how to go on (promise 8).
-
-What it prints is held by tests/transcripts/run.txt.
-"""
+"""A run that rests says why, who asked for it, where to look and how to go on (promise 8); tests/transcripts/run.txt has its words."""
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from pathlib import Path
+from shlex import quote
 
 import pytest
 
@@ -16,10 +18,12 @@ from santiago.app.loading import Run, empty_fold, load
 from santiago.app.start.scope import scope_of
 from santiago.artifacts.reader import read_log
 from santiago.cli.view.table import Table
+from santiago.contract.errors import SantiagoError
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.executor.reopen import Grants, reopening
 from santiago.report.failure import Report
-from santiago.report.remedies import resume
+from santiago.report.remedies import granting, resume
 from santiago.report.resting import because, stopping
 from tests.cli import words
 from tests.cli.greeter import committed, out_dir, place
@@ -27,9 +31,7 @@ from tests.cli.inside import inside
 from tests.cli.santiago import santiago
 from tests.cli.words import UNFENCED, WRITES, run
 from tests.transcripts import recording
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.transcripts.playing import typed
 
 
 @pytest.fixture
@@ -64,16 +66,6 @@ def test_a_start_that_was_to_do_less_says_why_it_rests(tmp_path: Path) -> None:
     waits = recorded("external", tmp_path / "c", until=EventKind.STORY_BLOCKED)
     waits.state.stories["S2"].phase = StoryPhase.VERIFIED
     assert why(waits, None, "S2") == "S2 passed its checks and waits for S1 to go first"
-
-
-def test_a_start_that_leaves_out_a_chunk_before_its_own_is_refused(repo: Path) -> None:
-    for dry in ([], ["--dry-run"]):
-        start = ("run", "prd.md", "--agent", "sh -c true", "--verify", "true", "--chunks", "2", *dry)
-        refused = inside(*start, cwd=repo, env=place(repo))
-        assert refused.returncode == 2
-        assert "Phase 2: Together cannot begin: S1, S2 of Phase 1: Apart must be done first" in refused.stderr
-        assert "`--chunks 1..2`" in refused.stderr
-    assert not list(repo.glob(".santiago/runs/*/progress.ndjson"))
 
 
 def test_a_gate_pauses_after_each_chunk_and_the_next_one_whose_turn_it_is_runs_alone(repo: Path) -> None:
@@ -141,8 +133,7 @@ def test_what_came_while_a_run_rested_is_said_when_it_goes_on_and_hints_reach_wh
     (folder / "inbox/stop.json").write_text("{}")
     with (folder / "progress.ndjson").open("ab") as log:
         log.write(b'{"seq": 99')
-    went_on = santiago("resume", "--hint", "R2", "in blue", cwd=repo, env=env)
-    assert went_on.returncode == 0, went_on.stderr
+    went_on = santiago("resume", "--hint", "R2", "in blue", cwd=repo, env=env, code=0)
     said = went_on.stderr
     assert "the last line of progress.ndjson was incomplete; it was moved to progress.torn.* beside the log\n" in said
     assert " change   S2: in red\n" in said
@@ -160,13 +151,69 @@ def test_what_lies_outside_the_document_is_assumed_where_a_person_says_so(tmp_pa
         "blocked_dependency",
         "done",
     )
-    going_on = santiago("resume", "--assume-external", cwd=repo, env=place(repo))
-    assert going_on.returncode == 0, going_on.stderr
+    santiago("resume", "--assume-external", cwd=repo, env=place(repo), code=0)
 
 
-def test_line_66_the_command_line_takes_the_same_selections_as_the_browser(repo: Path) -> None:
+def test_line_66_chunks_are_named_as_in_the_browser_and_one_before_them_that_is_left_out_is_a_refusal(
+    repo: Path,
+) -> None:
     start = ("run", "prd.md", "--agent", "sh -c true", "--verify", "true", "--dry-run", "--json", "--new", "--chunks")
     for text in ("2-1", "1..2", '"Phase 1: Apart",#2'):
-        told = inside(*start, text, cwd=repo, env=place(repo))
-        assert told.returncode == 0, told.stderr
+        told = inside(*start, text, cwd=repo, env=place(repo), code=0)
         assert [story["id"] for story in json.loads(told.stdout)["stories"]] == ["S1", "S2", "S3"], text
+    for dry in ([], ["--dry-run"]):
+        words_of_it = ("run", "prd.md", "--agent", "sh -c true", "--verify", "true", "--chunks", "2", *dry)
+        refused = inside(*words_of_it, cwd=repo, env=place(repo), code=2)
+        assert "Phase 2: Together cannot begin: S1, S2 of Phase 1: Apart must be done first" in refused.stderr
+        assert "`--chunks 1..2`" in refused.stderr
+    assert not list(repo.glob(".santiago/runs/*/progress.ndjson"))
+
+
+def test_where_the_run_s_attempts_are_used_up_the_suggestion_can_be_pasted_and_is_enough(tmp_path: Path) -> None:
+    repo = words.make(tmp_path)
+    said = run(repo, WRITES, limits="run_max_attempts = 1").stderr
+    refused = santiago("resume", cwd=repo, env=place(repo))
+    assert (refused.returncode, "limits.run_max_attempts" in refused.stderr) == (30, True), refused.stderr
+    (line,) = [line for line in said.splitlines() if " santiago resume --add-attempts 2   # " in line]
+    assert "`santiago resume --add-attempts 2" in refused.stderr
+    (bin_folder := tmp_path / "bin").mkdir()
+    (program := bin_folder / "santiago").write_text(f'#!/bin/sh\nexec {quote(sys.executable)} -m santiago "$@"\n')
+    program.chmod(0o755)
+    env = {**os.environ, **place(repo), "PATH": f"{bin_folder}:{os.environ['PATH']}"}
+    pasted = ["sh", "-c", line.removeprefix("next: ")]  # the whole line, with what it says behind the command
+    assert subprocess.run(pasted, cwd=repo, env=env, capture_output=True, check=False).returncode == 0
+    assert load(out_dir(repo)).state.phase == "success"
+
+
+@pytest.mark.parametrize(
+    ("world", "gone", "more"),
+    [
+        ("spent", "the run reached its limits.run_max_attempts", "--add-attempts 2"),
+        ("late-and-spent", "S1 used all of its 1 attempt and 0.005 minutes", "--add-attempts 2 --add-minutes 30"),
+    ],
+)
+def test_a_refusal_to_go_on_names_the_limit_and_grants_what_is_lacking_to_the_run_that_is_meant(
+    world: str, gone: str, more: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = recording.load(world, tmp_path)
+    monkeypatch.chdir(repo)
+    found = load(older := out_dir(repo))
+    for folder in ("", f" .santiago/runs/{older.name}"):
+        with pytest.raises(SantiagoError, match="going on as it is would only repeat that") as refused, granting(older):
+            reopening(found.state, found.run_input.limits, Grants(), None)
+        assert f"({gone})" in refused.value.message
+        assert refused.value.hint == (
+            f"`santiago resume{folder} {more}` grants more; `santiago skip{folder} STORY --why …` leaves a story out."
+        )
+        if not folder:
+            _begin_a_newer_one(older)
+    assert f"next: santiago show .santiago/runs/{older.name} S1 --attempt 1" in "\n".join(
+        typed(f"santiago show {older.name} S1", repo)
+    )
+
+
+def _begin_a_newer_one(older: Path) -> None:
+    """From now on the run that was there is no longer what a command means that names none."""
+    newer = shutil.copytree(older, older.with_name("r_29990101_000000"))
+    note = {"run_id": newer.name, "out_dir": str(newer), "created": "2999-01-01T00:00:00.000Z"}
+    (older.parents[2] / ".git" / "santiago" / "runs" / f"{newer.name}.json").write_text(json.dumps(note))

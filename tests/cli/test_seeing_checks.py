@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from santiago.app.scripts import scripts
 from tests.cli import greeter
@@ -13,10 +13,23 @@ from tests.cli.typing_person import Person
 from tests.transcripts import recording
 from tests.transcripts.playing import typed
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 BARE = "# PRD\n\n### US-01: One\n\n- [ ] a\n\n**Verification:** `grep a a.txt`\n\n### US-02: Two\n\n- [ ] b\n"
+PACKAGE = '{"scripts": {"test": "node --test", "lint": "eslint .", "type-check": "tsc", "build": "vite build"}}'
+REPOSITORIES: list[tuple[dict[str, str], list[tuple[str, str]]]] = [
+    ({"package.json": PACKAGE}, [("lint", "npm run lint"), ("typecheck", "npm run type-check"), ("build", "npm run build")]),
+    ({"package.json": PACKAGE, "pnpm-lock.yaml": ""}, [("lint", "pnpm run lint"), ("typecheck", "pnpm run type-check"), ("build", "pnpm run build")]),
+    ({"pyproject.toml": "[tool.ruff]\nline-length = 99\n[tool.mypy]\nstrict = true\n"}, [("lint", "ruff check ."), ("typecheck", "mypy .")]),
+    ({"pyproject.toml": "[tool.ruff]\n", "uv.lock": ""}, [("lint", "uv run --no-sync ruff check .")]),
+    ({"pyproject.toml": "broken ["}, []),
+    ({"Makefile": "lint:\n\truff\nbuild = x\ntypecheck: all\n\tmypy\n"}, [("lint", "make lint"), ("typecheck", "make typecheck")]),
+    ({"justfile": "build target:\n  cc\n"}, [("build", "just build")]),
+    ({"Cargo.toml": ""}, [("lint", "cargo clippy"), ("build", "cargo build")]),
+    ({"go.mod": ""}, [("lint", "go vet ./..."), ("build", "go build ./...")]),
+    ({"build.gradle.kts": ""}, [("lint", "gradle check -x test"), ("build", "gradle assemble")]),
+    ({"packages/api/package.json": '{"scripts": {"lint": "x"}}', "web/ruff.toml": ""},
+     [("lint", "cd web && ruff check ."), ("lint", "cd packages/api && npm run lint")]),
+    ({"notes.md": ""}, []),
+]  # fmt: skip
 
 
 def test_a_plan_tells_each_check_with_its_line_and_which_story_has_none(tmp_path: Path) -> None:
@@ -30,25 +43,18 @@ def test_a_plan_tells_each_check_with_its_line_and_which_story_has_none(tmp_path
     assert json.loads("\n".join(typed("santiago plan prd.md --json", repo)))["unchecked"] == ["S2"]
 
 
-def test_plan_shows_what_a_program_gave_to_run_at_the_end(tmp_path: Path) -> None:
+def test_plan_shows_what_runs_at_the_end_and_a_check_of_every_story_may_name_the_story(tmp_path: Path) -> None:
+    """`{id}` is the document's id as file names have it."""
     repo = greeter.committed(tmp_path / "repo", {"prd.md": BARE})
     run_input = {"contract_version": 1, "repo_path": str(repo), "prd_path": "prd.md"}
     given = tmp_path / "run-input.json"
     given.write_text(json.dumps({**run_input, "verification": {"run_commands": ["make all"]}}))
     told = inside("plan", "--input", given, "--out-dir", tmp_path / "out", cwd=repo, env=greeter.place(repo))
     assert "at the end: $ make all   ../run-input.json:1\n" in told.stdout, told.stderr
-
-
-def test_a_check_of_every_story_may_name_the_story(tmp_path: Path) -> None:
-    """`{id}` is the document's id as file names have it."""
-    repo = greeter.committed(tmp_path / "repo", {"prd.md": BARE})
     words = ("run", "prd.md", "--agent", "sh -c true", "--sandbox", "off", "--verify", "pytest tests/test_{id}.py")
     told = inside(*words, "--dry-run", "--json", cwd=repo, env=greeter.place(repo))
     rows = {row["id"]: row["checks"] for row in json.loads(told.stdout)["stories"]}
-    assert rows == {
-        "S1": ["grep a a.txt", "pytest tests/test_us_01.py"],
-        "S2": ["pytest tests/test_us_02.py"],
-    }
+    assert rows == {"S1": ["grep a a.txt", "pytest tests/test_us_01.py"], "S2": ["pytest tests/test_us_02.py"]}
 
 
 def test_a_person_leaves_out_single_commands_and_the_run_keeps_to_that(tmp_path: Path) -> None:
@@ -79,24 +85,6 @@ def test_no_is_still_no(tmp_path: Path) -> None:
     assert (person.leaves(), "were not approved" in person.shown) == (10, True)
 
 
-PACKAGE = '{"scripts": {"test": "node --test", "lint": "eslint .", "type-check": "tsc", "build": "vite build"}}'
-REPOSITORIES: list[tuple[dict[str, str], list[tuple[str, str]]]] = [
-    ({"package.json": PACKAGE}, [("lint", "npm run lint"), ("typecheck", "npm run type-check"), ("build", "npm run build")]),
-    ({"package.json": PACKAGE, "pnpm-lock.yaml": ""}, [("lint", "pnpm run lint"), ("typecheck", "pnpm run type-check"), ("build", "pnpm run build")]),
-    ({"pyproject.toml": "[tool.ruff]\nline-length = 99\n[tool.mypy]\nstrict = true\n"}, [("lint", "ruff check ."), ("typecheck", "mypy .")]),
-    ({"pyproject.toml": "[tool.ruff]\n", "uv.lock": ""}, [("lint", "uv run --no-sync ruff check .")]),
-    ({"pyproject.toml": "broken ["}, []),
-    ({"Makefile": "lint:\n\truff\nbuild = x\ntypecheck: all\n\tmypy\n"}, [("lint", "make lint"), ("typecheck", "make typecheck")]),
-    ({"justfile": "build target:\n  cc\n"}, [("build", "just build")]),
-    ({"Cargo.toml": ""}, [("lint", "cargo clippy"), ("build", "cargo build")]),
-    ({"go.mod": ""}, [("lint", "go vet ./..."), ("build", "go build ./...")]),
-    ({"build.gradle.kts": ""}, [("lint", "gradle check -x test"), ("build", "gradle assemble")]),
-    ({"packages/api/package.json": '{"scripts": {"lint": "x"}}', "web/ruff.toml": ""},
-     [("lint", "cd web && ruff check ."), ("lint", "cd packages/api && npm run lint")]),
-    ({"notes.md": ""}, []),
-]  # fmt: skip
-
-
 def test_the_commands_of_a_repository_beside_its_tests_are_found(tmp_path: Path) -> None:
     for number, (files, wanted) in enumerate(REPOSITORIES):
         repo = tmp_path / str(number)
@@ -109,8 +97,7 @@ def test_the_commands_of_a_repository_beside_its_tests_are_found(tmp_path: Path)
 def test_init_takes_the_lint_that_passes_and_leaves_out_the_one_that_is_red(tmp_path: Path) -> None:
     make = "test:\n\tgrep -q ok a.txt\nlint:\n\tgrep -q o a.txt\ntypecheck:\n\tgrep -q types a.txt\n"
     repo = greeter.committed(tmp_path / "repo", {"Makefile": make, "a.txt": "ok\n"})
-    told = santiago("init", "--json", cwd=repo, env={**greeter.place(repo), "SANTIAGO_POLICY_SANDBOX": "off"})
-    assert told.returncode == 0, told.stderr
+    told = santiago("init", "--json", cwd=repo, env={**greeter.place(repo), "SANTIAGO_POLICY_SANDBOX": "off"}, code=0)
     found = json.loads(told.stdout)
     assert [one["test"] for one in found["checks"]] == ["make test", "make lint"]
     assert {one["command"]: one["state"] for one in found["tried"]}["make typecheck"] == "red"

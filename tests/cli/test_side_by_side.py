@@ -1,18 +1,16 @@
-"""`--jobs` says when fewer stories can run side by side than are asked for, what keeps them back, and what helps."""
+"""`--jobs` and limits on the command line: what keeps stories back is said, and a run that has begun keeps its limits."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.cli import greeter
 from tests.cli.inside import inside
 from tests.cli.santiago import santiago
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 WORDS = ("run", "prd.md", "--agent", "sh -c true", "--verify", "test -s a", "--sandbox", "off")
+LIMITS = ("--max-attempts", "1", "--max-cost", "2.5", "--max-tokens", "900000", "--timeout", "45")
 
 
 def document(*stories: str) -> str:
@@ -38,8 +36,7 @@ def test_it_is_said_where_fewer_stories_can_run_side_by_side(tmp_path: Path) -> 
         (APART, ("--gate", "step"), "3 at a time are asked for, but only one runs: with --gate step, each story waits for your answer"),
     )):  # fmt: skip
         repo = greeter.committed(tmp_path / str(number) / "repo", {"prd.md": prd})
-        found = greeter.looks(repo, *WORDS, "--dry-run", "--json", "--jobs", "3", *more)
-        assert found.returncode == 0, found.stderr
+        found = greeter.looks(repo, *WORDS, "--dry-run", "--json", "--jobs", "3", *more, code=0)
         notes = [note for note in json.loads(found.stdout)["notes"] if "at a time" in note]
         assert [told in note for note in notes] == ([True] if told else []), (number, notes)
         assert ("--optimistic" in "".join(notes)) == ((prd is NO_FILES and not more) or prd is MIXED), number
@@ -67,10 +64,50 @@ def test_a_story_that_waits_for_money_is_said_to(tmp_path: Path) -> None:
     repo = greeter.committed(tmp_path / "repo", {"prd.md": prd, "play.yaml": play})
     ran = santiago(
         "run", "prd.md", "--playbook", "play.yaml", "--trust-commands", "--jobs", "2", "--max-tokens", "100",
-        "--sandbox", "off", cwd=repo, env=greeter.place(repo),
+        "--sandbox", "off", cwd=repo, env=greeter.place(repo), code=0,
     )  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
     held = [line for line in ran.stderr.splitlines() if " held " in line]
     assert [line.endswith("run_max_tokens leaves no room for an attempt beside the running ones") for line in held] == [
         True
     ]
+
+
+def test_a_run_keeps_the_limits_of_its_command_line_and_resume_names_what_adds_to_them(tmp_path: Path) -> None:
+    spent = greeter.make(tmp_path / "repo", greeter.BAD)
+    ran = greeter.says(spent, "run", "prd.md", *LIMITS, "--trust-commands")
+    assert (ran.returncode, "1 attempt" in ran.stderr) == (30, True), ran.stderr
+    limits = json.loads((greeter.out_dir(spent) / "run-input.json").read_text())["limits"]
+    names = ("story_max_attempts", "run_max_cost_usd", "run_max_tokens", "run_timeout_minutes")
+    assert [limits[name] for name in names] == [1, 2.5, 900000, 45]
+    for words, grant in (
+        (("--max-attempts", "3"), "--add-attempts 2"), (("--max-cost", "4"), "--add-cost 1.5"),
+        (("--max-tokens", "1000000"), "--add-tokens 100000"), (("--timeout", "60"), "--add-minutes 15"),
+    ):  # fmt: skip
+        told = greeter.looks(spent, "resume", *words)
+        assert (told.returncode, f"santiago resume {grant}`" in told.stderr) == (2, True), told.stderr
+    told = greeter.looks(spent, "resume", "--timeout", "5")
+    assert (told.returncode, "--add-" in told.stderr) == (2, False), told.stderr
+    assert "--timeout 5 differs from what the run began with, which is 45" in told.stderr
+    told = greeter.looks(spent, "resume", "--max-cost", "nan")
+    assert (told.returncode, "--max-cost nan is not a valid limit" in told.stderr) == (2, True), told.stderr
+    # The limit that a run began with may be said again: it is then refused for its own reason alone.
+    told = greeter.looks(spent, "resume", *LIMITS)
+    assert (told.returncode, "differs" in told.stderr) == (30, False), told.stderr
+
+
+def test_run_reads_a_document_as_plan_would_be_told_to(tmp_path: Path) -> None:
+    """`--strict` refuses what is only doubtful, and `--units` and `--allow-fallback` choose what is planned."""
+    doubtful = "# PRD\n\n### R1: One\n\nDepends on: R9\n\n- [ ] a\n"
+    files = {
+        "prd.md": doubtful,
+        "plain.md": "# Idea\n\n## Core Features\n\n- Say hello to people\n- Say goodbye to people\n",
+    }
+    repo = greeter.committed(tmp_path / "repo", files)
+    words = ("--agent", "sh -c true", "--dry-run", "--sandbox", "off", "--assume-external", "--verify", "test -s a")
+    env = greeter.place(repo)
+    assert inside("run", "prd.md", *words, cwd=repo, env=env).returncode == 0
+    strict = inside("run", "prd.md", "--strict", *words, cwd=repo, env=env)
+    assert (strict.returncode, "R9" in strict.stderr) == (30, True), strict.stderr
+    assert inside("run", "plain.md", *words, cwd=repo, env=env).returncode == 30
+    taken = inside("run", "plain.md", "--allow-fallback", *words, cwd=repo, env=env)
+    assert (taken.returncode, "2 stories" in taken.stdout) == (0, True), taken.stderr

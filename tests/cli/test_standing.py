@@ -8,18 +8,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from santiago.process import landlock, sandbox
+from tests.cli.greeter import committed
 from tests.cli.inside import inside
 from tests.process.test_sandbox import KINDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 EVERYWHERE = [
     *KINDS,
@@ -45,6 +43,12 @@ class Numbers(unittest.TestCase):
 """
 GOOD = "\n\ndef two():\n    return 2\n"
 BROKEN = "\n\ndef one():\n    return None\n\n\ndef two():\n    return None\n"
+CHECK = ".venv/bin/python -m unittest discover -s tests"
+NODE_TEST = """const test = require("node:test"); const assert = require("node:assert");
+const { one, two } = require("@own/numbers"); const { three } = require("three");
+test("one", () => assert.equal(one(), 1)); test("two", () => assert.equal(two() + one(), three()));
+"""
+NODE_CHECK = "node --test packages/app/test.js"
 
 
 @contextmanager
@@ -58,15 +62,6 @@ def folder(place: str, tmp_path: Path) -> Iterator[Path]:
         pytest.skip(f"{above} cannot be written by us")
     with tempfile.TemporaryDirectory(prefix=".santiago-test-", dir=above) as made:
         yield Path(made)
-
-
-def committed(repo: Path, **files: str) -> Path:
-    for name, text in files.items():
-        (repo / name).parent.mkdir(parents=True, exist_ok=True)
-        (repo / name).write_text(text)
-    for words in (("init", "-q", "."), ("add", "-A"), ("commit", "-qm", "Start")):
-        subprocess.run(["git", "-c", "user.name=u", "-c", "user.email=u@e.org", *words], cwd=repo, check=True)
-    return repo
 
 
 def run(repo: Path, kind: str, check: str, agent: str) -> tuple[int, str]:
@@ -96,7 +91,7 @@ def editable(top: Path) -> Path:
     rules = ".venv/\n.santiago/\n"
     committed(
         repo,
-        **{"src/own_numbers.py": PACKAGE, "tests/test_numbers.py": TESTS, "prd.md": PRD, ".gitignore": rules,
+        {"src/own_numbers.py": PACKAGE, "tests/test_numbers.py": TESTS, "prd.md": PRD, ".gitignore": rules,
            "santiago.toml": "[limits]\nstory_max_attempts = 2\n"},
     )  # fmt: skip
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(repo / ".venv")], check=True)
@@ -106,9 +101,6 @@ def editable(top: Path) -> Path:
     note = {"url": repo.as_uri(), "dir_info": {"editable": True}}
     (site / "own_numbers-1.dist-info/direct_url.json").write_text(json.dumps(note))
     return repo
-
-
-CHECK = ".venv/bin/python -m unittest discover -s tests"
 
 
 @pytest.mark.parametrize(("kind", "place"), STANDING)
@@ -140,10 +132,6 @@ def test_a_check_that_heeds_no_search_path_is_refused_where_only_that_would_help
 
 
 needs_node = pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
-NODE_TEST = """const test = require("node:test"); const assert = require("node:assert");
-const { one, two } = require("@own/numbers"); const { three } = require("three");
-test("one", () => assert.equal(one(), 1)); test("two", () => assert.equal(two() + one(), three()));
-"""
 
 
 @pytest.fixture
@@ -152,7 +140,7 @@ def monorepo(tmp_path: Path) -> Path:
     repo = tmp_path / "repo"
     committed(
         repo,
-        **{"packages/numbers/index.js": "exports.one = () => 1;\n",
+        {"packages/numbers/index.js": "exports.one = () => 1;\n",
            "packages/numbers/package.json": '{"name": "@own/numbers"}', "packages/app/test.js": NODE_TEST,
            "package.json": '{"workspaces": ["packages/*"]}', ".gitignore": "node_modules/\n.santiago/\n", "prd.md": PRD,
            "santiago.toml": "[limits]\nstory_max_attempts = 2\n"},
@@ -162,9 +150,6 @@ def monorepo(tmp_path: Path) -> Path:
     (repo / "node_modules/@own").mkdir()
     (repo / "node_modules/@own/numbers").symlink_to("../../packages/numbers")
     return repo
-
-
-NODE_CHECK = "node --test packages/app/test.js"
 
 
 @needs_node
@@ -200,7 +185,7 @@ def test_set_up_installs_once_and_agent_and_checks_get_the_same(tmp_path: Path, 
     install = "mkdir -p node_modules && date +%s%N >>node_modules/stamp && sleep 0.01"
     settings = f'[workspace]\nsetup = ["{install}"]\n[limits]\nstory_max_attempts = 2\n'
     repo = tmp_path / "repo"
-    committed(repo, **{"prd.md": PRD, ".gitignore": "node_modules/\n.santiago/\n", "santiago.toml": settings})
+    committed(repo, {"prd.md": PRD, ".gitignore": "node_modules/\n.santiago/\n", "santiago.toml": settings})
     check = "test $(wc -l <node_modules/stamp) = 1 && cmp node_modules/stamp seen"
     code, said = run(repo, kind, check, "cp node_modules/stamp seen")
     assert code == 0, said

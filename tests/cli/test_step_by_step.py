@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import re
+import signal
+import struct
+import termios
 import time
 from pathlib import Path
 
@@ -15,29 +20,25 @@ from santiago.artifacts.names import LOG
 from santiago.artifacts.reader import Reader
 from santiago.contract.views import run_step_state, step_states
 from santiago.report.run_status import chunk_ms
+from santiago.util.text import width
+from tests.cli import greeter
 from tests.cli.greeter import committed, git, looks, out_dir, place, restored, says
 from tests.cli.typing_person import Person
 
 PLAN = """\
 # Plan: Greeter
-
 ## Step 1: Say hello
-
 **Files:** `hello.txt`
 
 Actions:
 - write hello.txt
 
 Result: hello.txt says hello
-
 ## Step 2: Say goodbye
-
 **Files:** `bye.txt`, `later.txt`
 
 Result: bye.txt says goodbye
-
 ## Step 3: Say thanks
-
 **Files:** `thanks.txt`
 
 Result: thanks.txt says thanks
@@ -89,6 +90,35 @@ CHECK = "python3 -m unittest -q test_words"
 
 
 pytestmark = pytest.mark.xdist_group("step_by_step")
+BEGIN = ("plan.md", "--agent", "scripted", "--playbook", "play.yaml", "--verify", CHECK)
+STATES = {
+    "Plan Loaded", "Tasks Created", "Step Selected", "Plan Proposed", "Plan Revised", "Implementing", "Step Done",
+    "Adjusting", "Marked Complete", "Substep Selected", "Substep Implementing", "Substep Done", "Resume Flow",
+    "Plan Complete",
+}  # fmt: skip
+PHASES = "# Greeter\n\n## Phase 1: Hello\n\n- write hello.txt\n\n## Phase 2: Bye\n\n- write bye.txt\n"
+PART = """\
+stories:
+  S1.1:
+    - write: {part.txt: "part\\n"}
+  S1:
+    - write: {bye.txt: "goodbye\\n"}
+proposals:
+  S1:
+    - detail:
+        objective: Part
+        create: [bye.txt]
+        actions: [in parts]
+        substeps:
+          - {title: Go, actions: [write part.txt], files: [part.txt], checks: ["grep part part.txt"]}
+"""
+AGENT = """\
+case "$SANTIAGO_STORY-$SANTIAGO_ATTEMPT" in
+S1-*) echo hello > hello.txt ;;
+S2-1) until test -e {go}; do sleep 0.05; done; echo godbye > bye.txt ;;
+S2-2) echo > {begun}; echo goodbye > bye.txt ;;
+esac
+"""
 
 
 @pytest.fixture
@@ -103,8 +133,7 @@ def make(folder: Path, plan: str = PLAN, play: str = PLAYBOOK) -> Path:
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
     repo = make(tmp_path_factory.mktemp("first"))
-    told = says(repo, "step", *BEGIN)
-    assert told.returncode == 10
+    told = says(repo, "step", *BEGIN, code=10)
     assert "santiago answer S1-detail-1" in told.stderr
     assert "santiago answer S1-detail-1 stop" not in told.stderr, "it rests, so that this would be no advice"
     return repo
@@ -112,22 +141,11 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def asked(first: Path) -> Path:
-    """A repository with a run that rests at its first question."""
     return restored(first)
 
 
 def sits(repo: Path, *words: str) -> Person:
     return Person("step", *words, cwd=repo, env=place(repo))
-
-
-BEGIN = ("plan.md", "--agent", "scripted", "--playbook", "play.yaml", "--verify", CHECK)
-
-
-STATES = {
-    "Plan Loaded", "Tasks Created", "Step Selected", "Plan Proposed", "Plan Revised", "Implementing", "Step Done",
-    "Adjusting", "Marked Complete", "Substep Selected", "Substep Implementing", "Substep Done", "Resume Flow",
-    "Plan Complete",
-}  # fmt: skip
 
 
 def states(run: Run) -> set[str | None]:
@@ -158,8 +176,7 @@ def test_line_44_every_state_and_every_arrow_as_a_person_types_it(repo: Path) ->
     person.says("\x1bLooks good!", "approve")  # and once more, which says nothing
     # Implementing; line 38: a change while it is under way
     person.sees("attempt 1 of")
-    told = looks(repo, "change", "S1", "--text", "greet all of them")
-    assert told.returncode == 0, told.stderr
+    looks(repo, "change", "S1", "--text", "greet all of them", code=0)
     # Adjusting, Step Done; line 37: let me test
     person.sees("S1-result-2")
     assert "hello.txt" in person.sees("Is it complete")
@@ -199,27 +216,22 @@ def test_line_44_every_state_and_every_arrow_as_a_person_types_it(repo: Path) ->
     assert [one.id for one in run.state.open_questions()] == []
     assert states(run) >= STATES
     assert git(repo, "show", f"{run.state.branch}:hello.txt") == "hello, world"
-    audited = looks(repo, "audit", run.out_dir)
-    assert audited.returncode == 0, audited.stdout + audited.stderr
+    looks(repo, "audit", run.out_dir, code=0)
 
 
-def test_lines_19_and_38_an_answer_or_a_change_from_elsewhere_closes_the_question_at_the_terminal(
-    asked: Path,
-) -> None:
+def test_lines_19_and_38_an_answer_or_a_change_from_elsewhere_closes_the_question_at_the_terminal(asked: Path) -> None:
     person = sits(asked)
     person.sees("\n> ")
     # line 81: who comes second is told how to answer all the same
     second = looks(asked, "step")
     assert (second.returncode, "`santiago answer`" in second.stderr) == (20, True), second.stderr
-    told = looks(asked, "answer", "S1-detail-1", "defer", "--actor", "bob")
-    assert told.returncode == 0, told.stderr
+    looks(asked, "answer", "S1-detail-1", "defer", "--actor", "bob", code=0)
     person.sees("S1-detail-1 was answered: defer, by bob")
     late = looks(asked, "answer", "S1-detail-1", "ok")
     assert (late.returncode, ", by bob at 20" in late.stderr) == (30, True), late.stderr
     person.sees("S2-detail-1")
     person.sees("\n> ")
-    told = looks(asked, "change", "S2", "--text", "for all", "--actor", "bob")
-    assert told.returncode == 0, told.stderr
+    looks(asked, "change", "S2", "--text", "for all", "--actor", "bob", code=0)
     person.sees("S2-detail-1 was answered: change, by bob")
     person.sees("S2-detail-2")
     person.says("stop", "stop")
@@ -227,9 +239,7 @@ def test_lines_19_and_38_an_answer_or_a_change_from_elsewhere_closes_the_questio
     assert person.leaves() == 0
 
 
-def test_a_person_who_takes_a_year_costs_no_minutes_and_one_whose_input_ends_is_told_how_to_answer(
-    asked: Path,
-) -> None:
+def test_a_person_who_takes_a_year_costs_no_minutes_and_one_whose_input_ends_is_told_how_to_answer(asked: Path) -> None:
     person = sits(asked)
     person.sees("stop      pause")
     deadline = time.monotonic() + 60
@@ -305,9 +315,6 @@ def test_line_76_nothing_asked_is_said_and_line_27_a_plan_that_cannot_be_read_le
     assert not (repo / ".santiago" / "runs").exists()
 
 
-PHASES = "# Greeter\n\n## Phase 1: Hello\n\n- write hello.txt\n\n## Phase 2: Bye\n\n- write bye.txt\n"
-
-
 def test_line_27_inferred_steps_are_shown_and_made_to_steps_only_where_somebody_says_so(repo: Path) -> None:
     (repo / "plan.md").write_text(PHASES)
     told = looks(repo, "step", *BEGIN)
@@ -373,23 +380,6 @@ def test_line_22_what_was_typed_before_a_question_was_seen_answers_nothing(repo:
     assert [one.id for one in load(out_dir(repo)).state.open_questions()] == ["S1-detail-1"]
 
 
-PART = """\
-stories:
-  S1.1:
-    - write: {part.txt: "part\\n"}
-  S1:
-    - write: {bye.txt: "goodbye\\n"}
-proposals:
-  S1:
-    - detail:
-        objective: Part
-        create: [bye.txt]
-        actions: [in parts]
-        substeps:
-          - {title: Go, actions: [write part.txt], files: [part.txt], checks: ["grep part part.txt"]}
-"""
-
-
 def test_line_13_a_step_whose_own_checks_fail_after_its_substeps_is_attempted_on_their_work(repo: Path) -> None:
     (repo / "plan.md").write_text(
         "# Plan\n\n## Step 1: Part\n\n**Files:** `bye.txt`\n\n**Verification:** `grep goodbye bye.txt`\n"
@@ -403,3 +393,78 @@ def test_line_13_a_step_whose_own_checks_fail_after_its_substeps_is_attempted_on
     state = load(out_dir(repo)).state
     assert (told.returncode, state.stories["S1"].attempts, state.stories["S1"].proposals) == (0, 1, 1), told.stderr
     assert {"part.txt", "bye.txt"} <= set(git(repo, "ls-tree", "--name-only", state.branch or "").split())
+
+
+def test_what_a_run_says_while_somebody_types_waits_for_the_end_of_the_line(tmp_path: Path) -> None:
+    repo = greeter.make(tmp_path / "repo", limits='gates = ["result"]\n')
+    agent, go, begun = tmp_path / "agent.sh", tmp_path / "go", tmp_path / "begun"
+    os.mkfifo(begun)
+    agent.write_text(AGENT.format(go=go, begun=begun))
+    words = ("run", "prd.md", "--jobs", "2", "--agent", f"sh {agent}", "--sandbox", "off")
+    person = Person(*words, "--trust-commands", "--trust-project", cwd=repo, env=place(repo))
+    person.sees("S1-result-1")
+    person.sees("\n> ")
+    go.touch()
+    begun.read_text()  # by now the first attempt of S2 has failed, and its second has begun
+    person.types("louder, please")
+    assert person.sees("louder, please") == "", "the line that is typed stays whole"
+    person.sees('understood: change "louder, please"; Enter to send')
+    person.presses("\x1b")
+    assert "attempt 2 of" in person.sees("\n> "), "and then it is told what happened"
+    person.types("stop")
+    person.sees("understood: stop")
+    person.presses("\n")
+    assert person.leaves() == 0
+
+
+def test_a_question_survives_a_terminal_that_changes_its_size_a_line_too_long_and_ctrl_c(tmp_path: Path) -> None:
+    repo = make(tmp_path)
+    person = sits(repo, *BEGIN)
+    person.sees("\n> ")
+    for columns in (20, 1, 200):
+        fcntl.ioctl(person.ours, termios.TIOCSWINSZ, struct.pack("HHHH", 10, columns, 0, 0))
+        os.killpg(person.process.pid, signal.SIGWINCH)
+        person.types("")
+        person.sees("> ")
+    person.types("in French " * 900)  # more than a line takes is no answer by itself
+    person.sees("understood: adjust")
+    person.presses("\x1b")
+    person.sees("> ")
+    person.types("ok")
+    person.sees("understood: approve; Enter to send")
+    os.killpg(person.process.pid, signal.SIGINT)  # a stop, before anything is sent
+    assert person.leaves() == 130
+    state = load(out_dir(repo)).state
+    assert ([one.id for one in state.open_questions()], state.phase) == (["S1-detail-1"], "paused")
+
+
+def test_a_title_in_wide_letters_is_cut_where_the_terminal_ends(tmp_path: Path) -> None:
+    person = sits(make(tmp_path, PLAN.replace("Say hello", "挨拶をする" * 12)), *BEGIN)
+    person.sees("── S1-detail-1 ── ")
+    rest = person.sees("\n")
+    assert rest.startswith("挨拶")
+    assert width(f"── S1-detail-1 ── {rest}") <= 80
+    person.says("stop", "stop")
+    assert person.leaves() == 0
+
+
+def test_line_72_escapes_in_what_an_agent_asks_do_nothing_to_the_terminal(tmp_path: Path) -> None:
+    asks = (
+        'stories: {S1: [{ask: "which \\e]0;owned\\a\\e[2J\\u202Eone?"}]}\nproposals:'
+        + PLAYBOOK.partition("proposals:")[2]
+    )
+    repo = make(tmp_path, play=asks)
+    says(repo, "step", *BEGIN)
+    looks(repo, "answer", "S1-detail-1", "ok")
+    told = says(repo, "step", code=10)
+    for shown in (told.stderr, *(looks(repo, word).stdout for word in ("answer", "status", "log"))):
+        assert "which" in shown
+        assert not {"\x1b", "\x07", "\u202e"} & set(shown)
+    person = sits(repo)
+    person.sees("which")
+    person.sees("\n> ")
+    person.types("stop")
+    person.sees("understood: stop")
+    person.presses("\n")
+    assert person.leaves() in (0, 10)
+    assert "\x1b" not in person.shown

@@ -1,25 +1,24 @@
-"""The page beside a GitHub job: what came of the run, bounded, and deaf to what titles say."""
+"""The page beside a GitHub job: what came of the run, bounded, and texts of others letter by letter."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
 
 from santiago.cli.view.ci import STEP_SUMMARY
 from santiago.report import step_summary
+from santiago.report.markdown import code, prose
 from tests.cli import greeter
 from tests.transcripts import recording
 from tests.transcripts.playing import typed
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 HOSTILE = "Say `x` | y | <img src=a onerror=b> [link](http://a.example) *a* @ann $$1$$ www.a.example \\"
+RENDER = MarkdownIt("gfm-like", {"html": True})
 
 
 @pytest.fixture
@@ -36,7 +35,6 @@ def rows(page: str) -> list[list[str]]:
 
 
 def told(world: str, folder: Path, file: Path) -> list[str]:
-    """Have a recorded run told once more beside a GitHub job; return what it prints."""
     return typed(f"{STEP_SUMMARY}={file} santiago run prd.md", recording.load(world, folder / world))
 
 
@@ -96,3 +94,28 @@ def test_the_table_is_bounded_and_keeps_what_failed(
     told("failed", tmp_path, file)
     assert [row[0] for row in rows(file.read_text())] == ["S1"]
     assert "… and 2 stories more" in file.read_text()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hello.txt says hello (twice), or 100 %", "own_tests, __init__ and *stars*", "<b>bold</b> & <script>", "[a](b) ![c](d)",
+        "1. a list", "- a list", "+ a list", "# no heading", "a | b", "~~gone~~ $x$ {y} ^z", "a \\ b \\* c",
+        "see https://example.org and www.example.org", "a ` alone", "&amp; stays", "| a |", "> quoted",
+    ],
+)  # fmt: skip
+def test_prose_is_shown_letter_by_letter(text: str) -> None:
+    shown = RENDER.render(f"- {prose(text)}\n")
+    plain = RENDER.renderInline("".join(f"&#{ord(sign)};" for sign in text))
+    assert shown == f"<ul>\n<li>{plain}</li>\n</ul>\n"
+
+
+def test_what_a_reader_of_the_file_sees_is_close_to_what_was_written() -> None:
+    text = "the total of own_tests (in EUR), e.g. `total([1], x)`, is 3.50: see docs/prd.md"
+    assert prose(text) == text
+
+
+@pytest.mark.parametrize("text", ["npm test", "a `b` c", "``", "`x`", "grep '<b>' *.md"])
+def test_code_is_shown_letter_by_letter(text: str) -> None:
+    inner = text.replace("<", "&lt;").replace(">", "&gt;")
+    assert RENDER.render(f"- {code(text)}\n") == f"<ul>\n<li><code>{inner}</code></li>\n</ul>\n"

@@ -24,7 +24,6 @@ pytestmark = pytest.mark.xdist_group("steps shown")
 
 @pytest.fixture
 def asking(tmp_path: Path) -> Path:
-    """A run that asks about the detailed plan of its first story."""
     return greeter.out_dir(recording.load("asking", tmp_path / "asking"))
 
 
@@ -46,26 +45,22 @@ def told(out_dir: Path, *words: str | Path) -> Any:
     return json.loads(inside(*words, "--json", cwd=repo, env=greeter.place(repo)).stdout)
 
 
-def test_line_5_an_open_question_is_told_with_its_kind_its_words_and_what_answers_it(asking: Path) -> None:
+def test_lines_5_26_31_and_72_an_open_question_is_shown_with_its_command_and_plan_and_acts_on_no_terminal(
+    asking: Path,
+) -> None:
+    """Line 5: kind and words; line 26: what answers it; line 31: the plan, and that it waits; line 72: text of others."""
     (question,) = told(asking, "status")["questions"]
     about = (question["id"], question["kind"], question["story"], question["round"], question["until"])
     assert about == ("S1-detail-2", "detail", "S1", 1, None)
     assert question["words"] == ["approve", "adjust", "defer", "stop"]
     assert question["answer_command"] == "santiago answer S1-detail-2"
     assert question["asked_at"] == load(asking).state.questions["S1-detail-2"].asked_at
-
-
-def test_lines_26_and_31_the_open_question_is_shown_with_its_command_and_the_latest_detailed_plan(asking: Path) -> None:
-    """Line 26: what answers it; line 31: the plan, and that it waits."""
     repo = asking.parents[2]
     assert "santiago answer S1-detail-2 approve" in "\n".join(typed("santiago status", repo))
     assert "Detailed plan of S1, proposal 2: it waits for your answer" in typed("santiago show S1", repo)
     detail = told(asking, "show", "S1")["detail"]
     assert (detail["revision"], detail["approved"], detail["file"]) == (2, False, "details/S1/2.json")
     assert detail["text"] == (asking / "details/S1/2.md").read_text()
-
-
-def test_line_72_a_detailed_plan_is_shown_without_what_would_act_on_a_terminal(asking: Path) -> None:
     with (asking / "details/S1/2.md").open("a") as file:
         file.write("\x1b]8;;http://evil.example\x07click\x1b[2J\u202e\n")
     shown = "\n".join(typed("santiago show S1", asking.parents[2]))
@@ -139,10 +134,7 @@ def cut_after(out_dir: Path, kind: bytes) -> None:
     (out_dir / "result.json").unlink()
 
 
-# audit
-
-
-def test_line_32_an_audit_knows_the_files_of_detailed_plans_and_finds_each_that_was_changed_or_added(
+def test_line_32_an_audit_finds_each_file_of_plans_that_was_changed_or_added_and_knows_a_killed_proposal(
     halfway: Path, tmp_path: Path
 ) -> None:
     clean = told(halfway, "audit")
@@ -152,9 +144,6 @@ def test_line_32_an_audit_knows_the_files_of_detailed_plans_and_finds_each_that_
         (copy / f"details/S1/{name}").write_text("{}")
         kind = "file_unknown" if name == "2.more.md" else "file_changed"
         assert (kind, f"details/S1/{name}") in audited(halfway, copy)
-
-
-def test_an_audit_knows_a_proposal_that_was_killed(halfway: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(halfway, tmp_path / "copy")
     cut_after(copy, b'"proposal_started"')
     assert not [path for _, path in audited(halfway, copy) if path.startswith("details/")]

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jsonschema_rs
 
 from santiago.contract.fold import Fold
 from santiago.contract.phases import ENDED
-from santiago.contract.state import initial
+from santiago.contract.state import RunState, initial
 from santiago.executor.schedule import followed
 from santiago.report.tasks import tasks, update_plan
+from tests.cli.conftest import Done
 from tests.cli.greeter import place
 from tests.cli.inside import inside
 from tests.executor.simulation import SimulatedPerformer, Simulation, plan_of, random_plan, story
 from tests.executor.test_gates import Person, splitting, stepwise
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from santiago.contract.state import RunState
-    from tests.cli.conftest import Done
 
 TEXT = {"type": "string", "minLength": 1, "pattern": r"^[^\u0000-\u001f\u202a-\u202e]+$"}
 STATUS = {"enum": ["pending", "in_progress", "completed"]}
@@ -53,7 +49,6 @@ def document(plan: Any, state: RunState) -> dict[str, Any]:
 
 
 def states(run: Simulation) -> Iterator[RunState]:
-    """Yield where a run stood after each event of its log."""
     fold = Fold(initial(run.plan, followed(run.plan)))
     yield fold.state
     for event in run.store.log:
@@ -65,7 +60,9 @@ def in_progress(listed: list[dict[str, Any]]) -> list[str]:
     return [task["id"] for task in listed if task["status"] == "in_progress"]
 
 
-def test_a_finished_run_has_all_of_its_tasks_completed(success: Done) -> None:
+def test_a_finished_run_has_all_tasks_completed_and_a_failed_one_nothing_under_way(
+    success: Done, failure: Done
+) -> None:
     said = inside("status", "--tasks", cwd=success.repo, env=place(success.repo))
     found = json.loads(said.stdout)
     assert (said.returncode, DOCUMENT.is_valid(found)) == (0, True)
@@ -75,9 +72,6 @@ def test_a_finished_run_has_all_of_its_tasks_completed(success: Done) -> None:
     assert found["tasks"][0]["activeForm"] == "Working on: Say hello"
     assert found["update_plan"]["plan"][0] == {"step": "Say hello", "status": "completed"}
     assert found["update_plan"]["explanation"] == "3 of 3 tasks completed; run success"
-
-
-def test_a_failed_run_has_nothing_under_way_and_says_what_waits_for_what(failure: Done) -> None:
     found = json.loads(inside("status", "--tasks", cwd=failure.repo, env=place(failure.repo)).stdout)
     assert in_progress(found["tasks"]) == []
     assert found["tasks"][2]["blockedBy"][0] == "S1"
@@ -95,11 +89,8 @@ def test_a_step_is_under_way_with_its_substep_and_a_plan_names_only_the_substep(
         assert sum(step["status"] == "in_progress" for step in steps) <= 1
     assert seen == [["S1"], ["S1.1", "S1"], ["S1.2", "S1"], ["S2"], ["S2.1", "S2"], ["S2.2", "S2"]]
     (state,) = [*states(run)][-1:]
-    assert [task["subject"] for task in tasks(run.plan, state)][:3] == [
-        "S1.1 of Title S1",
-        "S1.2 of Title S1",
-        "Title S1",
-    ]
+    subjects = [task["subject"] for task in tasks(run.plan, state)]
+    assert subjects[:3] == ["S1.1 of Title S1", "S1.2 of Title S1", "Title S1"]
 
 
 def test_at_every_event_at_most_one_task_is_under_way_and_it_waits_for_nothing() -> None:
@@ -121,7 +112,7 @@ def _is_true_at_every_event(run: Simulation) -> None:
         assert all(completed.isdisjoint(task["blockedBy"]) for task in listed)
 
 
-def test_a_story_that_was_left_out_is_no_task_and_blocks_nobody() -> None:
+def test_a_story_that_was_left_out_is_no_task_and_titles_do_nothing_to_who_shows_them() -> None:
     plan = plan_of([story("S1"), story("S2", needs=["S1"])])
     state = initial(plan)
     assert tasks(plan, state)[1]["blockedBy"] == ["S1"]
@@ -129,9 +120,6 @@ def test_a_story_that_was_left_out_is_no_task_and_blocks_nobody() -> None:
     (left,) = tasks(plan, state)
     assert (left["id"], left["blockedBy"]) == ("S2", [])
     assert update_plan(plan, state)["explanation"].startswith("0 of 1 task completed, 1 left out")
-
-
-def test_titles_do_nothing_to_who_shows_them() -> None:
     plan = plan_of([story("S1", title="Evil \x1b]8;;http://x\x1b\\link\u202e\nnext")])
     found = document(plan, initial(plan))
     assert DOCUMENT.is_valid(found)

@@ -14,9 +14,7 @@ from tests.cli import greeter
 
 PRD = """\
 # PRD: Greeter
-
 ### R1: Say hello
-
 **Files:** `greet.py`
 
 - [ ] `greet("Ann")` returns "Hello, Ann!"
@@ -46,11 +44,41 @@ HALF = 'def greet(name):\n    return f"Hello, {name}!"\n'
 CHECK = "python3 -m unittest -q"
 LIMITS = "[limits]\nstory_max_attempts = 3\n"
 FLAGS = ("--verify", CHECK, "--sandbox", "off", "--tests-first")
+GOOD_TESTS = {"write": {"tests/test_greet.py": TESTS}, "evidence": {"R1#1": "test_greet.Greeting.test_name"}}
+WRITER = f"""\
+import os, pathlib, sys
+prompt = sys.stdin.read()
+assert "write its tests" in prompt and "tests/test_two.py" in prompt, prompt
+pathlib.Path("tests/test_greet.py").write_text({TESTS!r})
+pathlib.Path("greet.py").write_text("def greet(name):\\n    return 'cheat'\\n")
+pathlib.Path(os.environ["SANTIAGO_EVIDENCE"]).write_text('{{"R1#1": "tests.test_greet.Greeting.test_name"}}')
+"""
+WORKER = f"""\
+import pathlib, sys
+prompt = sys.stdin.read()
+assert "stand already" in prompt and "- `tests/test_greet.py`" in prompt, prompt
+assert not pathlib.Path("greet.py").exists()
+pathlib.Path("greet.py").write_text({WORK!r})
+"""
+NONE = {
+    "no test at all": {"greet.py": WORK},
+    "no python": {"tests/test_greet.py": "import no such thing\n"},
+    "an old test emptied": {"tests/test_greet.py": TESTS, "tests/test_two.py": "import unittest\n"},
+}
+WEAK = TESTS.replace('"Hello, Ann!"', 'greet("Ann")').replace('"Hello!"', 'greet("")')
+EASED: dict[str, Any] = {
+    "weakened": {"write": {"greet.py": HALF, "tests/test_greet.py": WEAK}},
+    "deleted": {"write": {"greet.py": HALF}, "delete": ["tests/test_greet.py"]},
+    "renamed": {"write": {"greet.py": HALF, "tests/test_greet.py": TESTS.replace("def test_nobody", "def nobody")}},
+    "not loaded": {
+        "write": {"greet.py": HALF, "tests/__init__.py": "def load_tests(loader, tests, pattern):\n    return tests\n"}
+    },
+    "an old test deleted": {"write": {"greet.py": WORK}, "delete": ["tests/test_two.py"]},
+    "deleted once they pass": {"write": {"greet.py": WORK}, "delete": ["tests/test_greet.py"]},
+}
 
 
 class World:
-    """A repository with one old test, and a document that names no command."""
-
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         files = {"prd.md": PRD, "numbers_.py": "def two():\n    return 2\n", "santiago.toml": LIMITS}
@@ -95,9 +123,6 @@ def world(tmp_path: Path) -> World:
     return World(tmp_path)
 
 
-GOOD_TESTS = {"write": {"tests/test_greet.py": TESTS}, "evidence": {"R1#1": "test_greet.Greeting.test_name"}}
-
-
 def test_a_document_without_commands_reaches_proved(world: World) -> None:
     ended = world.play([GOOD_TESTS], [{"write": {"greet.py": HALF}}, {"write": {"greet.py": WORK}}])
     assert ended.returncode == 0, ended.stderr
@@ -119,23 +144,6 @@ def test_a_document_without_commands_reaches_proved(world: World) -> None:
     assert rows["R1#1"]["test"].endswith("test_greet.Greeting.test_name")
     assert (rows["R1#1"]["before"], rows["R1#1"]["after"]) == ("failed", "passed")
     assert rows["R1#2"]["test"] == ""
-
-
-WRITER = f"""\
-import os, pathlib, sys
-prompt = sys.stdin.read()
-assert "write its tests" in prompt and "tests/test_two.py" in prompt, prompt
-pathlib.Path("tests/test_greet.py").write_text({TESTS!r})
-pathlib.Path("greet.py").write_text("def greet(name):\\n    return 'cheat'\\n")
-pathlib.Path(os.environ["SANTIAGO_EVIDENCE"]).write_text('{{"R1#1": "tests.test_greet.Greeting.test_name"}}')
-"""
-WORKER = f"""\
-import pathlib, sys
-prompt = sys.stdin.read()
-assert "stand already" in prompt and "- `tests/test_greet.py`" in prompt, prompt
-assert not pathlib.Path("greet.py").exists()
-pathlib.Path("greet.py").write_text({WORK!r})
-"""
 
 
 def test_another_agent_writes_the_tests_and_its_source_is_left_out(world: World) -> None:
@@ -162,13 +170,6 @@ def test_vacuous_tests_are_refused(world: World) -> None:
     assert "(3 attempts," in ended.stderr
 
 
-NONE = {
-    "no test at all": {"greet.py": WORK},
-    "no python": {"tests/test_greet.py": "import no such thing\n"},
-    "an old test emptied": {"tests/test_greet.py": TESTS, "tests/test_two.py": "import unittest\n"},
-}
-
-
 @pytest.mark.parametrize("case", NONE)
 def test_tests_that_are_none_never_get_as_far_as_the_work(world: World, case: str) -> None:
     """The second refusal of the same kind asks a person, whose answer the next attempt hears."""
@@ -179,21 +180,6 @@ def test_tests_that_are_none_never_get_as_far_as_the_work(world: World, case: st
         world.santiago("answer", "S1-2", "Call greet, please")
         assert world.santiago("resume", "--sandbox", "off").returncode == 10
         assert ("Call greet, please" in world.file(3, "prompt.md"), world.untouched) == (True, True)
-
-
-WEAK = TESTS.replace('"Hello, Ann!"', 'greet("Ann")').replace('"Hello!"', 'greet("")')
-
-
-EASED: dict[str, Any] = {
-    "weakened": {"write": {"greet.py": HALF, "tests/test_greet.py": WEAK}},
-    "deleted": {"write": {"greet.py": HALF}, "delete": ["tests/test_greet.py"]},
-    "renamed": {"write": {"greet.py": HALF, "tests/test_greet.py": TESTS.replace("def test_nobody", "def nobody")}},
-    "not loaded": {
-        "write": {"greet.py": HALF, "tests/__init__.py": "def load_tests(loader, tests, pattern):\n    return tests\n"}
-    },
-    "an old test deleted": {"write": {"greet.py": WORK}, "delete": ["tests/test_two.py"]},
-    "deleted once they pass": {"write": {"greet.py": WORK}, "delete": ["tests/test_greet.py"]},
-}
 
 
 @pytest.mark.parametrize("work", EASED)

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import pty
-import subprocess
-import sys
 from pathlib import Path
 from unittest.mock import patch
 
@@ -17,9 +13,11 @@ import tests.cli.inside
 from tests.cli.greeter import committed, git, place, restored
 from tests.cli.inside import inside
 from tests.cli.santiago import santiago
+from tests.tui.terminal import Terminal
 
 PRD = "# PRD: Greeter\n\n### R1: Say hello\n\n**Files:** `hello.txt`\n\n- [ ] hello.txt says hello\n"
 CHECK = "grep hello hello.txt"
+EVERYTHING = {"agent", "setup", "check", "notify"}
 
 
 class Clone:
@@ -59,26 +57,16 @@ class Clone:
 
     def do_on_a_terminal(self, answer: str, *words: str) -> tuple[int, str]:
         """Type an answer to whatever is asked first; return the exit code and what the terminal showed."""
-        ours, theirs = pty.openpty()
-        child = subprocess.Popen(
-            [sys.executable, "-m", "santiago", *words],
-            cwd=self.repo, env={**os.environ, **self.env}, stdin=theirs, stdout=theirs, stderr=theirs,
-        )  # fmt: skip
-        os.close(theirs)
-        os.write(ours, f"{answer}\n".encode())
-        shown = b""
-        with contextlib.suppress(OSError):  # how a terminal says that nobody is left
-            while piece := os.read(ours, 4096):
-                shown += piece
-        os.close(ours)
-        return child.wait(60), shown.decode(errors="replace")
+        terminal = Terminal("-m", "santiago", *words, cwd=self.repo, env=self.env)
+        os.write(terminal.ours, f"{answer}\n".encode())
+        code = terminal.ends()
+        terminal.close()
+        return code, terminal.shown.decode(errors="replace")
 
     @property
     def happened(self) -> set[str]:
         return {path.name for path in self.signs.iterdir()}
 
-
-EVERYTHING = {"agent", "setup", "check", "notify"}
 
 pytestmark = pytest.mark.xdist_group("trust")
 
@@ -98,7 +86,6 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Clone:
 
 @pytest.fixture
 def trusted(once: Clone) -> Clone:
-    """A repository whose settings somebody has trusted for a run."""
     restored(once.repo)
     for sign in once.signs.iterdir():
         sign.unlink()
@@ -123,8 +110,7 @@ def test_what_is_trusted_once_is_not_asked_about_again_in_any_worktree_but_in_ev
     done = santiago("run", "prd.md", cwd=tmp_path / "tree", env=trusted.env, trusting=False)
     assert (done.returncode, trusted.happened) == (0, EVERYTHING), done.stderr
     git(trusted.repo, "clone", "-q", str(trusted.repo), str(tmp_path / "other"))
-    done = santiago("run", "prd.md", cwd=tmp_path / "other", env=trusted.env, trusting=False)
-    assert done.returncode == 10, done.stderr
+    done = santiago("run", "prd.md", cwd=tmp_path / "other", env=trusted.env, trusting=False, code=10)
 
 
 def test_on_a_terminal_enter_means_no_and_yes_is_remembered(clone: Clone) -> None:
@@ -200,16 +186,13 @@ def test_a_setting_below_one_of_the_users_own_is_measured_by_that(clone: Clone) 
     assert (code, "policy.doubts" in said) == (10, True)
 
 
-def test_looking_never_asks(clone: Clone) -> None:
+def test_looking_never_asks_and_planning_does_not_carry_settings_past_the_question(clone: Clone) -> None:
     looks = (
         ("plan", "prd.md"), ("run", "prd.md", "--dry-run"), ("status",), ("config", "show"), ("show", "S1"), ("log",),
         ("clean",),
     )  # fmt: skip
     assert [words for words in looks if clone.ask(*words)[0] != 0] == []
     assert (clone.doubted, clone.happened) == (True, set())
-
-
-def test_planning_does_not_carry_settings_past_the_question(clone: Clone) -> None:
     assert clone.ask("plan", "prd.md")[0] == 0
     (planned,) = (clone.repo / ".santiago" / "runs").iterdir()
     execute = ("execute", "--input", f"{planned}/run-input.json", "--plan", f"{planned}/plan.json", "--out-dir")
@@ -262,9 +245,6 @@ def test_where_the_word_cannot_be_written_down_it_holds_for_this_start(clone: Cl
     assert clone.ask("run", "prd.md")[0] == 10
 
 
-# Links
-
-
 def test_a_link_where_runs_are_kept_is_refused_before_anything_is_written_through_it(
     clone: Clone, tmp_path: Path
 ) -> None:
@@ -282,14 +262,11 @@ def test_a_link_where_runs_are_kept_is_refused_before_anything_is_written_throug
     assert clone.happened == set()
 
 
-def test_a_linked_gitignore_of_ours_is_not_written_through(clone: Clone, tmp_path: Path) -> None:
+def test_links_of_the_repository_are_not_written_through(clone: Clone, tmp_path: Path) -> None:
     (clone.repo / ".santiago").mkdir()
     (clone.repo / ".santiago" / ".gitignore").symlink_to(tmp_path / "planted")
     assert clone.ask("plan", "prd.md")[0] == 0
     assert not (tmp_path / "planted").exists()
-
-
-def test_an_out_dir_behind_a_link_of_the_repository_is_refused(clone: Clone, tmp_path: Path) -> None:
     (tmp_path / "target").mkdir()
     (clone.repo / "build").symlink_to(tmp_path / "target")
     code, said = clone.ask("run", "prd.md", "--trust-project", "--out-dir", "build/out")

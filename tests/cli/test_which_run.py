@@ -5,26 +5,21 @@ from __future__ import annotations
 import json
 import shutil
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from santiago.artifacts.lock import Lock
 from tests.cli import greeter
+from tests.cli.conftest import Done
 from tests.cli.inside import Told, inside
 from tests.cli.santiago import santiago
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Done
 
 pytestmark = pytest.mark.xdist_group("which run")
 
 
 class Two(NamedTuple):
-    """A repository with an older run that is not finished, and a newer one that is."""
-
     repo: Path
     older: Path
     newer: Path
@@ -37,10 +32,17 @@ class Two(NamedTuple):
 def two(tmp_path_factory: pytest.TempPathFactory) -> Two:
     repo = greeter.make(tmp_path_factory.mktemp("two") / "repo")
     for folder, more in (("z-older", ("--only", "S2")), ("a-newer", ())):
-        ran = santiago(
-            "run", "prd.md", "--trust-commands", "--out-dir", folder, *more, cwd=repo, env=greeter.place(repo)
+        santiago(
+            "run",
+            "prd.md",
+            "--trust-commands",
+            "--out-dir",
+            folder,
+            *more,
+            cwd=repo,
+            env=greeter.place(repo),
+            code=0,
         )
-        assert ran.returncode == 0, ran.stderr
     return Two(repo, repo / "z-older", repo / "a-newer")
 
 
@@ -74,15 +76,14 @@ def test_where_all_are_finished_nothing_begins_and_a_result_that_a_crash_took_is
     assert (json.loads(first)["type"], json.loads(second)["type"]) == ("stream", "nothing_to_resume")
     assert (log.read_bytes(), result.read_bytes()) == before
     result.unlink()
-    said = inside("resume", cwd=repo, env=env)
-    assert said.returncode == 0, said.stderr
+    inside("resume", cwd=repo, env=env, code=0)
     assert result.read_bytes() == before[1]
     out_dir.rename(tmp_path / "elsewhere")  # and what is gone is not the newest
     told = inside("status", cwd=repo, env=env)
     assert (told.returncode, "no run yet" in told.stderr) == (2, True)
 
 
-def test_what_is_running_is_meant_before_what_is_newer(two: Two) -> None:
+def test_what_is_running_is_meant_before_what_is_newer_and_named_by_a_refusal(two: Two) -> None:
     with Lock(two.older, since="now"):
         assert json.loads(two.says("status", "--json").stdout)["run_id"] == run_id(two.older)
         told = two.says("stop")
@@ -90,6 +91,12 @@ def test_what_is_running_is_meant_before_what_is_newer(two: Two) -> None:
     assert (told.returncode, f"{run_id(two.older)} was asked to stop" in told.stderr) == (0, True)
     assert not asked.with_name("stop-now.json").exists()
     assert json.loads(two.says("status", "--json").stdout)["run_id"] == run_id(two.newer)
+    told = two.says("stop", "--json")
+    said = json.loads(told.stdout)
+    assert (told.returncode, said["run_id"], said["done"], said["running"]) == (0, run_id(two.newer), False, False)
+    with Lock(two.older, since="now"):
+        refused = two.says("skip", "S3", "--why", "no")
+    assert (refused.returncode, str(two.older) in refused.stderr) == (20, True)
 
 
 def test_where_several_are_running_one_has_to_be_named(two: Two) -> None:
@@ -101,18 +108,6 @@ def test_where_several_are_running_one_has_to_be_named(two: Two) -> None:
             assert told.returncode == 2, words
             assert f"{run_id(two.newer)}, {run_id(two.older)}" in told.stderr
     assert not list(two.repo.glob("*/inbox/*.json"))
-
-
-def test_stopping_what_does_not_run_names_it_and_is_no_error(two: Two) -> None:
-    told = two.says("stop", "--json")
-    said = json.loads(told.stdout)
-    assert (told.returncode, said["run_id"], said["done"], said["running"]) == (0, run_id(two.newer), False, False)
-
-
-def test_a_refusal_to_go_on_names_the_run(two: Two) -> None:
-    with Lock(two.older, since="now"):
-        refused = two.says("skip", "S3", "--why", "no")
-    assert (refused.returncode, str(two.older) in refused.stderr) == (20, True)
 
 
 def test_outside_a_repository_it_is_that_what_is_said(tmp_path: Path) -> None:

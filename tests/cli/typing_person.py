@@ -15,8 +15,6 @@ SECONDS = 60
 
 
 class Person:
-    """Sits before one command on a pseudo-terminal."""
-
     def __init__(self, *words: str, cwd: Path, env: dict[str, str]) -> None:
         self.ours, theirs = pty.openpty()
         clean = {name: value for name, value in os.environ.items() if not name.startswith("SANTIAGO_")}
@@ -52,7 +50,6 @@ class Person:
         self.presses("\n")
 
     def leaves(self) -> int:
-        """Wait for the end, and return the exit code."""
         while self._more():
             pass
         os.close(self.ours)

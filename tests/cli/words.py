@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import subprocess
+from pathlib import Path
 
 from tests.cli.greeter import committed, place
 from tests.cli.santiago import santiago
 
-if TYPE_CHECKING:
-    import subprocess
-    from pathlib import Path
-
 PRD = """\
 # PRD: Words
-
 ## Phase 1: Apart
-
 ### R1: One
-
 **Files:** `S1.txt`
 
 - [ ] one
-
 ### R2: Two
-
 Depends on: R1
 
 **Files:** `S2.txt`
 
 - [ ] two
-
 ## Phase 2: Together
-
 ### R3: Three
-
 **Files:** `S3.txt`
 
 - [ ] three
@@ -48,7 +37,6 @@ def make(folder: Path) -> Path:
 
 
 def run(repo: Path, agent: str, *more: str, limits: str = "", check: str = THERE) -> subprocess.CompletedProcess[str]:
-    """Run the document with a shell script for an agent."""
     (repo.parent / "agent.sh").write_text(agent)
     if limits:
         (repo / "santiago.toml").write_text(f"{UNFENCED}[limits]\n{limits}\n")

@@ -7,15 +7,18 @@ import atexit
 import os
 import shutil
 import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack, asynccontextmanager
 from functools import cache
 from pathlib import Path
 from time import monotonic, sleep
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 from unittest.mock import patch
 
+import pytest
 from textual._compositor import Compositor
+from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
@@ -23,18 +26,11 @@ from santiago.app import detached
 from santiago.tui.app import SantiagoApp
 from santiago.tui.listing import Listing
 from santiago.tui.pane import Pane
+from santiago.tui.review import ReviewScreen
 from santiago.tui.rows import Rows
 from santiago.tui.watch import WatchScreen
 from tests import forked
 from tests.cli import greeter
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-
-    import pytest
-    from textual.app import App
-
-    from santiago.tui.review import ReviewScreen
 
 PATIENCE_S = 120
 """Seconds before a test gives up what it waits for."""
@@ -73,7 +69,6 @@ def program() -> str:
 
 
 def waited(holds: Callable[[], object]) -> None:
-    """Wait for what another process does."""
     end = monotonic() + PATIENCE_S
     while not holds():
         assert monotonic() < end
@@ -129,14 +124,12 @@ async def shown(app: App[Any], size: tuple[int, int]) -> AsyncIterator[Pilot[Any
 
 
 async def press(app: App[Any], *keys: str) -> None:
-    """Press keys, each when the program has done all that the one before asked for."""
     for key in keys:
         await app._press_keys([key])
         await settled(app)
 
 
 async def until(app: App[Any], holds: Callable[[], bool], text: Callable[[], str]) -> None:
-    """Let the program go on until something holds, and all that came with it is there."""
     end = monotonic() + PATIENCE_S
     while not holds():
         assert monotonic() < end, text()
@@ -145,8 +138,6 @@ async def until(app: App[Any], holds: Callable[[], bool], text: Callable[[], str
 
 
 class Person:
-    """Somebody at the keys of a screen."""
-
     def __init__(self, app: SantiagoApp, pilot: Pilot[Any]) -> None:
         self.app, self.pilot = app, pilot
 
@@ -178,8 +169,6 @@ class Person:
 
 
 class Browser(Person):
-    """The browser of one run, with somebody at its keys."""
-
     @property
     def screen(self) -> WatchScreen:
         return cast("WatchScreen", self.app.first)
@@ -196,7 +185,6 @@ class Browser(Person):
         return self.screen.preview()[0]
 
     def text(self) -> str:
-        """Return all that is on the screen, as text."""
         return "\n".join(
             [*(str(widget.content) for widget in self.app.screen.query(Static)), *self.list(), self.page()]
         )
@@ -219,7 +207,6 @@ def drive(
     size: tuple[int, int],
     now: str,
 ) -> P:
-    """Show a screen to a person, and have a script carried out when it is ready."""
     if now:
         screen.following.utc = lambda: now
     app = SantiagoApp(screen)
@@ -242,6 +229,5 @@ def browse(
     now: str = "",
     plain: bool = False,
 ) -> Browser:
-    """Open the browser on a run and carry a script out."""
     screen = WatchScreen(out_dir, plain=plain)
     return drive(screen, Browser, lambda: not screen.following.behind, script, size, now)

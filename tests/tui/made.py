@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
 
 from santiago.artifacts.frame import GENESIS, encode
 from santiago.artifacts.names import INPUT, LOG, PLAN
 from santiago.contract import codec
-from santiago.contract.events import Event, EventKind
+from santiago.contract.events import Context, Event, EventKind
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.policy import Limits, RunInput
 from santiago.contract.units import Usd
 from santiago.planner.compile import compile_plan
 from santiago.planner.source import Source
 from tests.cli.fakes import plans, uses
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from santiago.contract.events import Context
 
 K, P = EventKind, StoryPhase
 RUN = "r_20261115_0117"
@@ -33,10 +29,22 @@ CHUNKS = {
     "Release notes": ("Write the notes",),
 }
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
+PATCH = """\
+diff --git a/src/refund/api.py b/src/refund/api.py
+index 1111111..2222222 100644
+--- a/src/refund/api.py
++++ b/src/refund/api.py
+@@ -1,3 +1,5 @@
+ def refund(charge):
+-    return 200
++    if charge.refunded:
++        return 409
++    return 200
+"""
+LOGGED = "reading src/refund/api.py\nrunning pytest -q tests/test_3.py\n1 failed, 3 passed\n"
 
 
 def document(chunks: Mapping[str, tuple[str, ...]] = CHUNKS, *, checks: bool = True) -> str:
-    """Return a document with these chunks and stories."""
     lines, number = ["# PRD: Billing revamp", ""], 0
     for place, (chunk, titles) in enumerate(chunks.items(), start=1):
         lines += [f"## Phase {place}: {chunk}", ""]
@@ -49,8 +57,6 @@ def document(chunks: Mapping[str, tuple[str, ...]] = CHUNKS, *, checks: bool = T
 
 
 class Made:
-    """A run's folder, and a log that events are added to."""
-
     def __init__(self, out_dir: Path, text: str = "", **settings: Any) -> None:
         self.out_dir = out_dir
         out_dir.mkdir(parents=True)
@@ -73,7 +79,6 @@ class Made:
         self, event: EventKind, story: str | None = None, phase: StoryPhase | RunPhase | None = None, /,
         *, chunk: str | None = None, attempt: int | None = None, status: Any = None, after: int = 5, **context: Any,
     ) -> None:  # fmt: skip
-        """Add an event, so many seconds after the one before."""
         self.seq, self.second = self.seq + 1, self.second + after
         minute = 17 + self.second // 60
         time = f"2026-11-15T{1 + minute // 60:02}:{minute % 60:02}:{self.second % 60:02}.000Z"
@@ -90,15 +95,8 @@ class Made:
             self.pending.clear()
 
     def begin(self, agent: str = "claude") -> None:
-        self.add(
-            K.RUN_CREATED,
-            None,
-            RunPhase.CREATED,
-            plan_digest=codec.digest(self.plan),
-            input_digest="1" * 64,
-            version="0.1.0",
-            log=1,
-        )
+        digests: dict[str, Any] = {"plan_digest": codec.digest(self.plan), "input_digest": "1" * 64}
+        self.add(K.RUN_CREATED, None, RunPhase.CREATED, version="0.1.0", log=1, **digests)
         self.add(K.RUN_STARTED, epoch=1, pid=4711, host="here", agent=agent, jobs=1, sandbox="bubblewrap")
         self.add(K.RUN_EXECUTING, None, RunPhase.EXECUTING)
         self.add(K.BASE_EXAMINED, status="ok")
@@ -128,7 +126,6 @@ class Made:
         self.add(K.STORY_DONE, story, P.DONE, status="ok", after=1, commit=COMMIT, head=COMMIT)
 
     def files(self, story: str, number: int, **files: str) -> None:
-        """Leave files of an attempt."""
         folder = self.out_dir / "attempts" / story / str(number)
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
@@ -155,21 +152,6 @@ def failed_run(out_dir: Path) -> Made:
     return made
 
 
-PATCH = """\
-diff --git a/src/refund/api.py b/src/refund/api.py
-index 1111111..2222222 100644
---- a/src/refund/api.py
-+++ b/src/refund/api.py
-@@ -1,3 +1,5 @@
- def refund(charge):
--    return 200
-+    if charge.refunded:
-+        return 409
-+    return 200
-"""
-LOGGED = "reading src/refund/api.py\nrunning pytest -q tests/test_3.py\n1 failed, 3 passed\n"
-
-
 def asking_run(out_dir: Path) -> Made:
     """Make a run at rest that asks two questions."""
     made = Made(out_dir)
@@ -181,17 +163,8 @@ def asking_run(out_dir: Path) -> Made:
     made.fails("S3", 1)
     made.attempt("S3", 2)
     question = "Should a second refund of the same charge be refused with 409, or be answered like the first one?"
-    made.add(
-        K.ATTEMPT_ENDED,
-        "S3",
-        P.BLOCKED,
-        attempt=2,
-        status="blocked",
-        after=50,
-        reason="agent_asked",
-        agent_ms=40_000,
-        tokens=9_100,
-    )
+    used: dict[str, Any] = {"agent_ms": 40_000, "tokens": 9_100}
+    made.add(K.ATTEMPT_ENDED, "S3", P.BLOCKED, attempt=2, status="blocked", after=50, reason="agent_asked", **used)
     made.add(K.QUESTION_ASKED, "S3", question="S3-agent-1", kind="agent", text=question, round=1, after=0)
     made.add(K.RUN_ENDED, None, RunPhase.BLOCKED, status="blocked", reason="agent_asked", after=1)
     return made
@@ -208,13 +181,9 @@ def running_run(out_dir: Path) -> Made:
     made.chunk(1)
     made.fails("S3", 1)
     made.attempt("S3", 2)
-    todos = (
-        ("read the refund code", "completed"),
-        ("refuse a second refund", "in_progress"),
-        ("test both cases", "pending"),
-    )
+    todos = ("read the refund code", "refuse a second refund", "test both cases")
     steps = (
-        uses("Read", file_path="src/refund/api.py"), plans(*todos),
+        uses("Read", file_path="src/refund/api.py"), plans(*zip(todos, ("completed", "in_progress", "pending"), strict=True)),
         uses("Edit", file_path="src/refund/api.py"), uses("Bash", command="pytest -q tests/test_3.py"),
     )  # fmt: skip
     made.files("S3", 2, agent_log="".join(f"{json.dumps(step['print'])}\n" for step in steps))

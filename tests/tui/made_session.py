@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any, cast
 
 from santiago.artifacts.frame import GENESIS, encode
 from santiago.artifacts.names import INPUT, LOG
 from santiago.artifacts.session_files import ASKED
 from santiago.contract import codec
-from santiago.contract.events import Event, EventKind
+from santiago.contract.events import Context, Event, EventKind
 from santiago.contract.phases import SessionPhase
 from santiago.contract.policy import Agent, RunInput
 from santiago.contract.session import Drafter, SessionInput
@@ -17,11 +18,6 @@ from santiago.planner.compile import compile_plan
 from santiago.planner.source import Source
 from tests.cli import greeter
 from tests.tui.made import CHUNKS, COMMIT, document
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from santiago.contract.events import Context
 
 K, P = EventKind, SessionPhase
 SESSION = "p_20261115_011702"
@@ -31,8 +27,6 @@ SAID = "ask for the reason of a refund, and leave the release notes to the end"
 
 
 class MadeSession:
-    """A session's folder, and a log that events are added to."""
-
     def __init__(self, root: Path, task: str = "Give customers their money back") -> None:
         self.folder = root / ".santiago" / "sessions" / SESSION
         (self.folder / "revisions").mkdir(parents=True)
@@ -49,7 +43,6 @@ class MadeSession:
         self, event_kind: EventKind, phase: SessionPhase | None = None, /, *, attempt: int | None = None, status: Any = None,
         after: int = 5, **context: Any,
     ) -> None:  # fmt: skip
-        """Add an event, so many seconds after the one before."""
         self.seq, self.second = self.seq + 1, self.second + after
         time = f"2026-11-15T01:{17 + self.second // 60:02}:{self.second % 60:02}.000Z"
         event = Event(
@@ -65,29 +58,14 @@ class MadeSession:
             self.add(K.QUESTION_ANSWERED, question=f"plan-{self.revision}", answer="adjust", text=said)
         self.turn += 1
         mode = "multi" if len(agents) > 1 else "single"
-        began: dict[str, Any] = {
-            "mode": mode,
-            "agents": list(agents),
-            "text": said,
-            "base": self.base,
-            "revision": self.revision,
-        }
-        self.add(K.TURN_STARTED, P.DRAFTING, attempt=self.turn, **began)
+        began: dict[str, Any] = {"mode": mode, "agents": list(agents), "base": self.base, "revision": self.revision}
+        self.add(K.TURN_STARTED, P.DRAFTING, attempt=self.turn, text=said, **began)
 
     def drafts(self, agent: str, *, kind: str = "draft", done: bool = True) -> None:
         self.add(K.DRAFT_STARTED, attempt=self.turn, agent=agent, kind=kind, round=1)
         if done:
-            spent = {"ms": 41_000, "tokens": 18_200, "cost_micro_usd": 140_000}
-            self.add(
-                K.DRAFT_ENDED,
-                attempt=self.turn,
-                status="ok",
-                agent=agent,
-                kind=kind,
-                digest="2" * 64,
-                after=41,
-                **spent,
-            )
+            spent = {"ms": 41_000, "tokens": 18_200, "cost_micro_usd": 140_000, "digest": "2" * 64}
+            self.add(K.DRAFT_ENDED, attempt=self.turn, status="ok", agent=agent, kind=kind, after=41, **spent)
 
     def ends_turn(self, text: str) -> None:
         compiled = compile_plan(Source(text, path="docs/prd.md"))
@@ -100,7 +78,6 @@ class MadeSession:
         self.add(K.QUESTION_ASKED, question=name, kind="plan", text="?", round=self.revision, revision=self.revision)
 
     def has_turn(self, text: str, said: str = "") -> None:
-        """Add a whole turn of all agents."""
         self.begin_turn(said)
         for name in AGENTS:
             self.drafts(name)
@@ -109,7 +86,6 @@ class MadeSession:
 
 
 def changed() -> str:
-    """Return the document of the second revision."""
     text = document({**CHUNKS, "Release notes": ("Write the notes", "Tell the customers")})
     text = text.replace(
         "- [ ] Refund endpoint is tested", "- [ ] Refund endpoint is tested\n- [ ] a refund names its reason"

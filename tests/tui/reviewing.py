@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, cast
 
 from textual.widgets import Static
 
@@ -12,10 +14,6 @@ from santiago.tui.pane import Pane
 from santiago.tui.review import ReviewScreen
 from tests.cli.santiago import santiago
 from tests.tui.driving import Person, drive
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
 
 AGENT = """\
 import json, os, pathlib, sys, time
@@ -64,8 +62,6 @@ def a_plan(*titles: str, chunks: int = 1, criterion: str = "it is there") -> dic
 
 
 class Agents:
-    """Scripts that draft what they are given."""
-
     def __init__(self, repo: Path) -> None:
         self.repo, self.folder = repo, repo.parent / "agents"
         self.folder.mkdir()
@@ -89,14 +85,11 @@ class Agents:
 
 
 class Reader(Person):
-    """The review of one session, with somebody at its keys."""
-
     @property
     def screen(self) -> ReviewScreen:
         return cast("ReviewScreen", self.app.first)
 
     async def click(self, key: str) -> None:
-        """Click a button of the window, or of the screen."""
         for bar in self.app.screen.query(Buttons):
             for y, line in enumerate(bar.lines(bar.size.width)):
                 for x, button in line:
@@ -113,15 +106,12 @@ class Reader(Person):
 
     @property
     def closed(self) -> bool:
-        """No window is open over the review."""
         return self.app.screen is self.screen
 
     def actions(self) -> list[str]:
-        """Return the keys of the actions that are shown."""
         return [one.key for one in self.screen.query_one("#actions", Buttons).buttons]
 
     def painted(self) -> str:
-        """Return what is painted, as text."""
         strips = self.app.screen._compositor.render_strips()
         return "\n".join("".join(part.text for part in strip) for strip in strips)
 
@@ -141,6 +131,5 @@ def review(
     now: str = "",
     plain: bool = False,
 ) -> Reader:
-    """Open the review of a session and carry a script out."""
     screen = ReviewScreen(folder, plain=plain)
     return drive(screen, Reader, lambda: screen.following.compared, script, size, now)

@@ -8,18 +8,13 @@ import select
 import subprocess
 import sys
 import termios
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 SECONDS = 60
 """How long something is waited for that must come."""
 
 
 class Terminal:
-    """A pseudo-terminal with a program on it."""
-
     def __init__(
         self, *words: str, cwd: Path, env: dict[str, str] | None = None, size: tuple[int, int] = (24, 80)
     ) -> None:
@@ -35,7 +30,6 @@ class Terminal:
         self.shown = b""
 
     def until(self, text: bytes) -> None:
-        """Read until something was shown."""
         while text not in self.shown:
             ready, _, _ = select.select([self.ours], [], [], SECONDS)
             assert ready, self.shown[-2000:]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from textual.widgets import Input, Static
@@ -11,13 +11,8 @@ from santiago.artifacts.inbox import Inbox
 from santiago.contract.phases import RunPhase
 from santiago.report.chunks import MARKS, rows_of
 from santiago.report.following import Following
-from tests.tui.driving import browse, resized
+from tests.tui.driving import Browser, browse, resized
 from tests.tui.made import NOW, K, Made, P, document, failed_run
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.tui.driving import Browser
 
 EVIL = "\x1b[31mred\x1b]8;;http://evil\x07link\u202edrow [bold]not bold[/bold] \x07"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -18,15 +18,9 @@ from tests.board.desk import Desk
 from tests.board.kept import Kept
 from tests.cli import greeter
 from tests.cli.inside import inside
-from tests.tui.driving import browse, stand_in
+from tests.tui.driving import Browser, browse, stand_in
 from tests.tui.made_session import reviewed
-from tests.tui.reviewing import review
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.tui.driving import Browser
-    from tests.tui.reviewing import Reader
+from tests.tui.reviewing import Reader, review
 
 
 @pytest.fixture(scope="module")

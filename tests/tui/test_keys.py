@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 import pytest
+from textual.screen import Screen
 
 from santiago.cli.commands import COMMANDS
 from santiago.cli.main import santiago
@@ -15,15 +15,10 @@ from santiago.tui.keys import WATCH, Key, table
 from santiago.tui.review import ReviewScreen
 from santiago.tui.review_keys import REVIEW
 from santiago.tui.watch import WatchScreen
-from tests.tui.driving import browse
+from tests.tui.driving import Person, browse
 from tests.tui.made import failed_run
 from tests.tui.made_session import reviewed
 from tests.tui.reviewing import review
-
-if TYPE_CHECKING:
-    from textual.screen import Screen
-
-    from tests.tui.driving import Person
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import signal
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -24,13 +24,7 @@ from tests.cli import greeter, words
 from tests.cli.inside import inside
 from tests.cli.santiago import santiago
 from tests.tui.driving import stand_in, waited
-from tests.tui.reviewing import Agents, review
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.tui.reviewing import Reader
-
+from tests.tui.reviewing import Agents, Reader, review
 
 pytestmark = pytest.mark.xdist_group("tui-reviews")  # its world is made once
 
@@ -57,7 +51,6 @@ def planned(planned_once: Kept[tuple[Agents, Path]], monkeypatch: pytest.MonkeyP
 
 @pytest.fixture
 def agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Agents:
-    """Make a repository with agents beside it, and stand in it as a person would."""
     repo = words.make(tmp_path)
     stand_in(repo, monkeypatch)
     return Agents(repo)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,13 +17,7 @@ from santiago.contract.phases import RunPhase
 from santiago.report.evidence import AttemptEvidence
 from tests.cli import greeter, stepwise, words
 from tests.cli.inside import inside
-from tests.tui.driving import browse, program, stand_in, waited
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.tui.driving import Browser
+from tests.tui.driving import Browser, browse, program, stand_in, waited
 
 WAITS = 'while [ ! -e "{}" ]; do sleep 0.05; done\n' + words.WRITES
 """An agent that goes on when somebody lets it."""
@@ -31,7 +26,6 @@ SECONDS = 60
 
 @pytest.fixture
 def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make a repository, and stand in it as a person would."""
     made = words.make(tmp_path)
     stand_in(made, monkeypatch)
     return made
@@ -62,7 +56,6 @@ def begun(repo: Path, agent: str) -> Iterator[Path]:
 
 @pytest.fixture
 def held(repo: Path) -> Iterator[Path]:
-    """Begin a run whose agents wait for the file `go`; another process holds it."""
     with begun(repo, WAITS.format(repo.parent / "go")) as out_dir:
         yield out_dir
 
@@ -200,7 +193,6 @@ def test_line_64_what_a_running_attempt_changes_is_seen_while_it_runs(
 
 
 def _checkout(out_dir: Path) -> Path:
-    """Return the folder of the first attempt."""
     (found,) = (out_dir.parents[2].parent / "cache").glob(f"santiago/*/{out_dir.name}/work/S1-1")
     return found
 

@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
+import pytest
 from textual.widgets import Input
 
 from santiago.contract.events import EventKind
-from santiago.contract.phases import SessionPhase
+from santiago.contract.phases import SESSION_MOVES, RunPhase, SessionPhase
+from santiago.contract.views import screen
 from santiago.report.controls import controls_of
 from santiago.report.following_session import FollowingSession
+from santiago.report.review import screen_of
 from santiago.tui.deciding import Deciding, Saying
 from santiago.tui.dialogs import Reading
 from tests.tui.driving import resized
 from tests.tui.made import CHUNKS, document
 from tests.tui.made_session import NOW, SAID, MadeSession, drafting, large, reviewed
-from tests.tui.reviewing import review
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.tui.reviewing import Reader
+from tests.tui.reviewing import Reader, review
 
 EVIL = "\x1b]8;;http://evil\x07click\x1b]8;;\x07 \u202egnp.exe\x1b[31m red [bold]not markup[/bold]"
 SHOWN = "click gnp.exe red [bold]not markup[/bold]"
+SCREENS = {
+    SessionPhase.DRAFTING: "PLANNING_ACTIVE",
+    SessionPhase.REVIEW: "PLAN_REVIEW_READY",
+    SessionPhase.FINALIZED: "NORMAL",
+    SessionPhase.CANCELLED: "NORMAL",
+}
+ARROWS = {
+    ("PLANNING_ACTIVE", "PLAN_REVIEW_READY"),  # a turn completes with a plan
+    ("PLAN_REVIEW_READY", "PLANNING_ACTIVE"),  # continue planning, quick edit
+    ("PLAN_REVIEW_READY", "NORMAL"),  # cancel; finalize with --no-start, from where the run leads on
+    ("PLANNING_ACTIVE", "NORMAL"),  # no plan
+    ("NORMAL", "PLAN_REVIEW_READY"),  # a cancelled review is taken up
+    ("NORMAL", "PLANNING_ACTIVE"),  # planning begins, or a session without a plan is taken up
+}
 
 
 def test_line_62_the_plan_is_shown_by_chunk_with_pages_and_earlier_revisions_are_read_only(tmp_path: Path) -> None:
@@ -270,15 +283,8 @@ def test_a_new_revision_is_gone_to_when_it_comes(tmp_path: Path) -> None:
     made = drafting(tmp_path)
 
     async def waits(reader: Reader) -> None:
-        made.add(
-            EventKind.DRAFT_ENDED,
-            attempt=2,
-            status="failed",
-            agent="codex",
-            kind="draft",
-            message="no idea",
-            reason="agent_failed",
-        )
+        told: dict[str, Any] = {"agent": "codex", "kind": "draft", "message": "no idea", "reason": "agent_failed"}
+        made.add(EventKind.DRAFT_ENDED, attempt=2, status="failed", **told)
         await reader.until(lambda: "codex: failed: no idea" in reader.page() or reader.screen.page_shown == "story")
         made.ends_turn(document({**CHUNKS, "Release notes": ("Write the notes", "Tell the customers")}))
         await reader.until(lambda: "revision 2: 1 new, 0 changed, 0 removed" in reader.text())
@@ -293,16 +299,38 @@ def test_a_turn_without_a_plan_says_why_and_the_revision_stays(tmp_path: Path) -
     made = drafting(tmp_path)
 
     async def waits(reader: Reader) -> None:
-        made.add(
-            EventKind.TURN_ENDED,
-            SessionPhase.REVIEW,
-            status="failed",
-            reason="plan_generation_failed",
-            message="codex: no idea",
-        )
+        why: dict[str, Any] = {"reason": "plan_generation_failed", "message": "codex: no idea"}
+        made.add(EventKind.TURN_ENDED, SessionPhase.REVIEW, status="failed", **why)
         made.add(EventKind.QUESTION_ASKED, question="plan-2", kind="plan", text="?", round=2, revision=1)
         await reader.until(lambda: "turn 2 brought no plan: codex: no idea" in reader.text())
         assert "rev 1  review" in reader.text()
         assert reader.actions() == ["c", "e", "f", "x"]
 
     review(made.folder, waits, now=NOW)
+
+
+def test_line_63_a_session_has_these_arrows_and_no_others(tmp_path: Path) -> None:
+    planning = FollowingSession(reviewed(tmp_path).folder).planning
+    for phase, wanted in SCREENS.items():
+        planning.state.phase = phase
+        assert screen_of(planning) == wanted
+    assert {(SCREENS[a], SCREENS[b]) for a, others in SESSION_MOVES.items() for b in others} == ARROWS
+
+
+@pytest.mark.parametrize(
+    ("phase", "resumable", "wanted"),
+    [
+        (RunPhase.CREATED, True, "NORMAL"),
+        (RunPhase.PLANNING, False, "PLANNING_ACTIVE"),
+        (RunPhase.PLAN_REVIEW, False, "PLAN_REVIEW_READY"),
+        (RunPhase.EXECUTING, False, "EXECUTION_ACTIVE"),
+        (RunPhase.RUN_VERIFICATION, False, "EXECUTION_ACTIVE"),
+        (RunPhase.PAUSED, True, "EXECUTION_RESUMABLE"),
+        (RunPhase.FAILED, True, "EXECUTION_RESUMABLE"),
+        (RunPhase.FAILED, False, "NORMAL"),
+        (RunPhase.BLOCKED, True, "EXECUTION_RESUMABLE"),
+        (RunPhase.SUCCESS, False, "NORMAL"),
+    ],
+)
+def test_line_63_a_run_has_these_screens(phase: RunPhase, resumable: bool, wanted: str) -> None:
+    assert screen(phase, resumable=resumable) == wanted

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.board.governance.product import make
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture(scope="session")
@@ -20,5 +17,4 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def project(shop: Path, tmp_path: Path) -> Path:
-    """A governed project that is in order."""
     return shutil.copytree(shop, tmp_path / "shop", symlinks=True)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from santiago.board.governance.hierarchy import TRUTH
 from santiago.board.governance.scenarios import BUNDLES, CATALOGUE, ENDING
 from tests.workspace.conftest import git
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _HEAD = 'version: 1\nrevision: 4\nupdated_at: "2026-01-31T12:00:00Z"\nowner: "planner"\n'
 _FILES = {
@@ -63,14 +60,12 @@ def write_scenario(project: Path, one: dict[str, str], **changes: str) -> None:
 
 
 def govern(project: Path, *kinds: dict[str, str]) -> None:
-    """Write the product truth with a link for each of these scenarios."""
     for file, body in _FILES.items():
         write_truth(project, file, body)
     write_truth(project, "traceability.yaml", "links:\n" + "".join(_LINK.format(**one) for one in kinds))
 
 
 def make(project: Path) -> Path:
-    """Write the project, in order in every respect, and commit it."""
     govern(project, HELLO, BYE)
     for one in (HELLO, BYE):
         write_scenario(project, one)
@@ -90,7 +85,6 @@ def override(project: Path, expires_at: str) -> None:
 
 
 def commit(project: Path) -> str:
-    """Commit all that is there, and return the commit."""
     git(project, "add", "-A")
     git(project, "commit", "-q", "--allow-empty", "-m", "work")
     return git(project, "rev-parse", "HEAD")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +11,6 @@ from santiago.board.governance.running import Request, selected
 from santiago.board.governance.scenarios import CATALOGUE
 from santiago.board.root import find
 from tests.board.governance.product import BYE, HELLO, write, write_scenario
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ROOT = ".sigee/.runtime"
 COPY = f"{ROOT}/dag/scenarios/hello.scenario.yml"
@@ -55,8 +52,8 @@ def test_a_cycle_is_told_as_a_path(project: Path) -> None:
     assert told(project) == ["bye.scenario.yml:7: scenarios wait for each other: bye -> hello -> bye"]
 
 
-def test_steps_run_as_red_impl_units_green_smoke(project: Path) -> None:
-    """Board line 72: the order; a scenario that depends on another begins after its green, and gates come last."""
+def test_steps_run_as_red_impl_units_green_smoke_and_one_brings_what_it_waits_for_and_no_gate(project: Path) -> None:
+    """Board line 72: the order, gates last, a scenario after the green of what it depends on; and `--only`."""
     write_scenario(project, BYE, depends_on="hello")
     nodes = dag.build(scenarios.read(project).scenarios)
     assert [name for name in nodes if name.startswith("hello")] == [
@@ -71,11 +68,6 @@ def test_steps_run_as_red_impl_units_green_smoke(project: Path) -> None:
     assert order.index("bye_green") < order.index("hello_smoke_boundary_1"), "smoke waits for the green of linked ones"
     for name, node in nodes.items():
         assert all(order.index(dep) < order.index(name) for dep in node.deps)
-
-
-def test_one_step_brings_what_it_waits_for_and_no_gate(project: Path) -> None:
-    """Board line 72: `--only`."""
-    write_scenario(project, BYE, depends_on="hello")
     found = scenarios.read(project).scenarios
     chosen = selected(found, Request(only="bye_red"))
     assert list(chosen)[-2:] == ["hello_green", "bye_red"]
@@ -93,8 +85,8 @@ def test_a_change_brings_what_is_below_and_above(project: Path) -> None:
     assert selected(found, Request(concerned=())) == {}
 
 
-def test_compiling_leaves_copies_and_a_manifest_and_is_idempotent(project: Path) -> None:
-    """Board line 72: compile with manifest."""
+def test_compiling_leaves_copies_and_a_manifest_which_a_changed_source_makes_out_of_date(project: Path) -> None:
+    """Board line 72: compile with manifest, idempotent; `--check-only` finds edits of the source, and writes nothing."""
     root = project / ROOT
     assert [one.message for one in compiling.checked(project, find(project, {})).faults] == [
         "it was never compiled"
@@ -111,12 +103,6 @@ def test_compiling_leaves_copies_and_a_manifest_and_is_idempotent(project: Path)
     again = compiling.compiled(project, find(project, {}))
     assert (again.written, again.unchanged) == ((), 2)
     assert compiling.checked(project, find(project, {})).faults == ()
-
-
-def test_a_changed_source_is_out_of_date_until_it_is_compiled(project: Path) -> None:
-    """Board line 72: `--check-only` finds edits of the source, and writes nothing."""
-    compiling.compiled(project, find(project, {}))
-    write_scenario(project, HELLO, title="Another")
     (project / CATALOGUE / "bye.scenario.yml").unlink()
     write_scenario(project, HELLO, title="Another", linked_nodes="")
     assert [(one.file, one.message) for one in compiling.checked(project, find(project, {})).faults] == [

@@ -37,11 +37,6 @@ def changed(project: Path) -> Change:
     return Change(ticket="T-1", base=base, head=commit(project), evidence=())
 
 
-@pytest.fixture
-def change(project: Path) -> Change:
-    return changed(project)
-
-
 @pytest.fixture(scope="module")
 def run_once(shop: Path, tmp_path_factory: pytest.TempPathFactory) -> Kept[tuple[Path, Change]]:
     """A changed project, all of whose scenarios ran for T-1."""
@@ -78,13 +73,15 @@ def attach(project: Path, change: Change, base: str | None = None) -> Change:
     return Change(ticket=change.ticket, base=change.base, head=change.head, evidence=(Path(f"{ROOT}/impact.json"),))
 
 
-def test_nothing_is_missing_where_governance_is_off(tmp_path: Path) -> None:
-    """Board line 12: without a product truth the gate asks for nothing."""
+def test_nothing_is_missing_where_governance_is_off_and_starters_close_the_gate_by_file_and_line(
+    tmp_path: Path,
+) -> None:
+    """Board lines 12 and 61: without a product truth the gate asks for nothing; then each starter that is left."""
     assert not gate.is_on(tmp_path)
-    assert (
-        gate.missing(tmp_path, tmp_path / ".santiago/.runtime", Change(ticket="T", base=None, head=None, evidence=()))
-        == ()
-    )
+    assert told(tmp_path, Change(ticket="T", base=None, head=None, evidence=())) == []
+    seed(tmp_path)
+    found = told(tmp_path, Change(ticket="T-1", base=None, head=None, evidence=()))
+    assert f"{TRUTH}/vision.yaml:7: the starter VIS-BOOT-1 is still there" in found
 
 
 def test_a_change_with_its_results_lacks_nothing_where_the_board_has_a_record_of_its_run(
@@ -114,13 +111,6 @@ def test_everything_that_is_missing_is_told_at_once(project: Path) -> None:
     ]
 
 
-def test_starters_close_the_gate_by_file_and_line(tmp_path: Path) -> None:
-    """Board line 61: each starter that is left."""
-    seed(tmp_path)
-    found = told(tmp_path, Change(ticket="T-1", base=None, head=None, evidence=()))
-    assert f"{TRUTH}/vision.yaml:7: the starter VIS-BOOT-1 is still there" in found
-
-
 def test_a_catalogue_below_the_runtime_root_only_closes_the_gate(project: Path) -> None:
     """Board line 58."""
     compiling.compiled(project, find(project, {}))
@@ -131,8 +121,10 @@ def test_a_catalogue_below_the_runtime_root_only_closes_the_gate(project: Path) 
     assert any("scenarios are only here" in line for line in found)
 
 
-def test_the_impact_result_of_another_range_or_one_that_says_less_is_refused(ran: tuple[Path, Change]) -> None:
-    """Board line 59: the gate compares it with what the range has."""
+def test_the_impact_result_of_another_range_or_ticket_or_one_that_says_less_is_refused(
+    ran: tuple[Path, Change],
+) -> None:
+    """Board line 59: the gate compares it with what the range has; `truth impact --ticket` hands it in."""
     project, change = ran
     (found,) = told(project, attach(project, change, base=f"{change.base}^"))
     assert "no impact result is for" in found
@@ -142,25 +134,28 @@ def test_the_impact_result_of_another_range_or_one_that_says_less_is_refused(ran
     data["impacted"]["scenarios"] = []
     write(project, f"{ROOT}/impact.json", json.dumps(data))
     assert len(told(project, handed_in)) == 1
+    assert change.base
+    assert change.head
+    kept = impact.of_range(project, change.base, change.head, enforce=False)
+    impact.keep(project / ROOT, "T-2", kept)
+    assert len(told(project, change)) == 1
+    impact.keep(project / ROOT, "T-1", kept)
+    assert told(project, change) == []
 
 
-def test_an_impact_result_of_the_same_files_in_another_range_is_refused(project: Path, change: Change) -> None:
+def test_an_impact_result_of_the_same_files_in_another_range_is_refused(project: Path) -> None:
     """Board line 59: commits are compared, and not only what lies between them."""
+    change = changed(project)
     later = Change(ticket="T-1", base=change.base, head=commit(project), evidence=())
     handed_in = attach(project, change)
     (found, _) = told(project, Change(ticket="T-1", base=later.base, head=later.head, evidence=handed_in.evidence))
     assert "no impact result is for" in found
 
 
-def test_code_that_no_scenario_names_needs_no_impact_result_and_no_tests(project: Path) -> None:
-    """Board lines 59, 60: none impacted, none asked."""
-    base = commit(project)
-    write(project, "notes.md", "later\n")
-    assert told(project, Change(ticket="T-1", base=base, head=commit(project), evidence=())) == []
-
-
-def test_the_tests_of_another_ticket_do_not_count(ran: tuple[Path, Change]) -> None:
-    """Board line 60: results are of this ticket; a copy of another's file is seen through."""
+def test_results_of_another_ticket_of_a_run_that_did_not_pass_or_without_logs_do_not_count(
+    ran: tuple[Path, Change],
+) -> None:
+    """Board line 60 (defects 2 and 5): a copy of another's file, a failure, a part, a dry run, uncommitted files, mere numbers."""
     project, change = ran
     state = project / ROOT / "dag/state"
     handed_in = replace(attach(project, change), ticket="T-2")
@@ -169,6 +164,20 @@ def test_the_tests_of_another_ticket_do_not_count(ran: tuple[Path, Change]) -> N
     shutil.copytree(state / "T-1", state / "T-2")
     (found,) = told(project, handed_in)
     assert found.endswith("it is a run for T-1")
+    path, handed_in = project / ROOT / "dag/state/T-1/last-run.json", attach(project, change)
+    data = json.loads(path.read_text())
+    said = {"status": ("FAIL", "PARTIAL", "DRY_RUN"), "dry_run": (True,), "clean": (False,)}
+    for key, value in [(key, value) for key, values in said.items() for value in values]:
+        path.write_text(json.dumps({**data, key: value}))
+        assert len(told(project, handed_in)) == 1, (key, value)
+    path.write_text(json.dumps(data))
+    log = project / data["evidence_dir"] / "bye_unit_normal_1-run.log"
+    log.write_text("fine, I would say\n")
+    assert told(project, handed_in) == ["bye: 1 of 2 unit_normal tests have a result that passed"]
+    log.unlink()
+    assert told(project, handed_in) == ["bye: 1 of 2 unit_normal tests have a result that passed"]
+    path.write_text(json.dumps({**data, "results": []}))
+    assert "hello: 0 of 5 boundary_smoke tests have a result that passed" in told(project, handed_in)
 
 
 def test_the_tests_of_another_commit_do_not_count(ran: tuple[Path, Change]) -> None:
@@ -178,32 +187,6 @@ def test_the_tests_of_another_commit_do_not_count(ran: tuple[Path, Change]) -> N
     later = Change(ticket="T-1", base=change.base, head=commit(project), evidence=())
     (found,) = told(project, attach(project, later))
     assert "it ran on" in found
-
-
-def test_a_run_that_did_not_pass_does_not_count(ran: tuple[Path, Change]) -> None:
-    """Board line 60 (defect 2): neither a failure, nor a part, nor a dry run, nor one on uncommitted files."""
-    project, change = ran
-    path, handed_in = project / ROOT / "dag/state/T-1/last-run.json", attach(project, change)
-    data = json.loads(path.read_text())
-    said = {"status": ("FAIL", "PARTIAL", "DRY_RUN"), "dry_run": (True,), "clean": (False,)}
-    for key, value in [(key, value) for key, values in said.items() for value in values]:
-        path.write_text(json.dumps({**data, key: value}))
-        assert len(told(project, handed_in)) == 1, (key, value)
-
-
-def test_numbers_without_results_are_refused(ran: tuple[Path, Change]) -> None:
-    """Board line 60 (defect 5): a file that only says 2/2/2/5, or whose logs are gone or changed, shows nothing."""
-    project, change = ran
-    handed_in = attach(project, change)
-    path = project / ROOT / "dag/state/T-1/last-run.json"
-    data = json.loads(path.read_text())
-    log = project / data["evidence_dir"] / "bye_unit_normal_1-run.log"
-    log.write_text("fine, I would say\n")
-    assert told(project, handed_in) == ["bye: 1 of 2 unit_normal tests have a result that passed"]
-    log.unlink()
-    assert told(project, handed_in) == ["bye: 1 of 2 unit_normal tests have a result that passed"]
-    path.write_text(json.dumps({**data, "results": []}))
-    assert "hello: 0 of 5 boundary_smoke tests have a result that passed" in told(project, handed_in)
 
 
 def test_tests_that_the_scenario_no_longer_has_do_not_count(ran: tuple[Path, Change]) -> None:
@@ -229,33 +212,12 @@ def test_the_gate_looks_at_the_commit_and_not_at_what_stands_beside_it(project: 
     assert told(project, _of(base, mended)) == []
 
 
-def test_a_truth_that_nobody_committed_is_told(project: Path) -> None:
-    """Board line 57: the commit that would be accepted has to hold it."""
-    git(project, "rm", "-rq", "--cached", ".sigee")
-    git(project, "commit", "-qm", "without")
-    base = git(project, "rev-parse", "HEAD")
-    (found,) = told(project, _of(base, base))
-    assert found.startswith(f"{TRUTH} is not part of")
-
-
-def test_the_impact_result_is_found_where_the_command_keeps_it(ran: tuple[Path, Change]) -> None:
-    """Board line 59: `truth impact --ticket` hands it in; that of another ticket is not looked at."""
-    project, change = ran
-    assert change.base
-    assert change.head
-    found = impact.of_range(project, change.base, change.head, enforce=False)
-    impact.keep(project / ROOT, "T-2", found)
-    assert len(told(project, change)) == 1
-    impact.keep(project / ROOT, "T-1", found)
-    assert told(project, change) == []
-
-
 def _of(base: str, head: str) -> Change:
     return Change(ticket="T-1", base=base, head=head, evidence=())
 
 
 def test_an_expired_override_closes_the_gate_for_core_changes_only(project: Path) -> None:
-    """Board line 62."""
+    """Board lines 59, 60 and 62: code that no scenario names needs no override, no impact result and no tests."""
     write_scenario(project, BYE, linked_nodes="hello")
     override(project, "2026-02-01T00:00:00Z")
     base = commit(project)
@@ -267,7 +229,12 @@ def test_an_expired_override_closes_the_gate_for_core_changes_only(project: Path
     assert "OVR-1 expired on 2026-02-01T00:00:00Z" in found[0]
 
 
-def test_a_range_that_git_does_not_know_is_told(project: Path) -> None:
-    """Board line 59: what cannot be compared is no pass."""
+def test_a_range_that_git_does_not_know_and_a_truth_that_nobody_committed_are_told(project: Path) -> None:
+    """Board lines 57 and 59: what cannot be compared is no pass, and the commit that would be accepted has to hold the truth."""
     (found,) = told(project, Change(ticket="T-1", base="f" * 40, head="e" * 40, evidence=()))
     assert found.startswith("the impact of the change cannot be computed")
+    git(project, "rm", "-rq", "--cached", ".sigee")
+    git(project, "commit", "-qm", "without")
+    base = git(project, "rev-parse", "HEAD")
+    (found,) = told(project, _of(base, base))
+    assert found.startswith(f"{TRUTH} is not part of")

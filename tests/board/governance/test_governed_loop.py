@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import pytest
 
 from santiago.app.board.routing import route
 from santiago.app.board.working import Means, work_on
@@ -11,11 +13,6 @@ from santiago.board.governance.scenarios import CATALOGUE, ENDING
 from santiago.contract.board import BoardEvent
 from tests.board.desk import CONSENTS, HELLO, ONE, Desk
 from tests.board.governance.product import commit, govern, scenario, write_scenario
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
 
 BOTH = {"id": "both", "capability": "CAP-BYE", "layer": "system"}
 
@@ -26,6 +23,9 @@ APART = (
 )
 """Only the second story concerns the scenario."""
 PLAYED = HELLO + '  R2:\n    - write: {both.txt: "both\\n"}\n'
+ALONE = "# One\n\n### R1: Say both\n\n**Files:** `both.txt`\n\n**Verification:** `grep both both.txt`\n"
+BROKEN = scenario(**BOTH, linked_nodes="", unit_normal_tests="grep -q both both.txt")
+WHOLE = scenario(**BOTH, linked_nodes="")
 
 
 def desk_of(folder: Path, *, prd: str = APART, **changes: str) -> Desk:
@@ -53,11 +53,6 @@ def test_a_ticket_whose_scenario_fails_is_sent_back(tmp_path: Path) -> None:
     assert "AUTOLOOP_REVIEW_REQUEUE:REQ.S2" in ran.stdout
     assert desk.card("REQ.S1").queue == "done"
     assert desk.card("REQ.S2").queue != "done"
-
-
-ALONE = "# One\n\n### R1: Say both\n\n**Files:** `both.txt`\n\n**Verification:** `grep both both.txt`\n"
-BROKEN = scenario(**BOTH, linked_nodes="", unit_normal_tests="grep -q both both.txt")
-WHOLE = scenario(**BOTH, linked_nodes="")
 
 
 def breaking(folder: Path, *attempts: str) -> Desk:

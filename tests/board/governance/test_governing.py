@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +12,6 @@ from santiago.board.governance.gate import Change, missing
 from santiago.board.root import find
 from santiago.contract.errors import Kind, SantiagoError
 from tests.board.governance.product import BYE, commit, override, write, write_scenario
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def refuse(commands: list[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +12,6 @@ from santiago.board.governance.scenarios import CATALOGUE
 from santiago.contract.errors import SantiagoError
 from tests.board.governance.product import BYE, HELLO, commit, override, write, write_scenario, write_truth
 from tests.workspace.conftest import git
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def apart(project: Path) -> str:
@@ -43,16 +40,6 @@ def test_a_file_concerns_the_scenarios_that_name_it(project: Path) -> None:
     assert data["required_verification"][0] == "santiago truth validate --strict"
 
 
-def test_a_change_of_nothing_that_is_named_concerns_nothing(project: Path) -> None:
-    """Board line 60: none impacted, none asked."""
-    base = commit(project)
-    write(project, "notes.md", "later\n")
-    found = impact.of_range(project, base, commit(project), enforce=True)
-    assert found.impacted["scenarios"] == ()
-    assert found.required == ()
-    assert found.guard.passes
-
-
 @pytest.mark.parametrize("glob", ["src/**", "src/*", "src/**/*.py", "src", "src/", "**/deep.py", "src/a/deep.py"])
 def test_globs_mean_what_people_write(project: Path, glob: str) -> None:
     """Board line 59: globs reach into folders."""
@@ -60,8 +47,18 @@ def test_globs_mean_what_people_write(project: Path, glob: str) -> None:
     assert "hello" in impact.of_files(project, ["src/a/deep.py"], enforce=False).impacted["scenarios"]
 
 
-def test_what_the_truth_says_of_an_entry_concerns_what_is_below_it(project: Path) -> None:
-    """Board line 59: an id of the product truth that changed is walked down to its scenarios; a new revision alone is no id."""
+def test_what_changes_in_the_truth_or_a_scenario_concerns_what_is_below_it_and_without_an_id_everything(
+    project: Path,
+) -> None:
+    """Board line 59: an id of the product truth is walked down to its scenarios, also as it was before; all, where no id is found."""
+    base = apart(project)
+    write_truth(
+        project, "vision.yaml", 'visions:\n  - id: "VIS-SHOP"\n    statement: "Customers feel welcome."\n', revision=5
+    )
+    head = commit(project)
+    assert impact.of_range(project, base, head, enforce=False).impacted["scenarios"] == ("bye", "hello", "third")
+    by_file = impact.of_files(project, [f"{TRUTH}/pillars.yaml"], enforce=False)
+    assert by_file.impacted["scenarios"] == ("bye", "hello", "third")
     base = apart(project)
     text = (
         (project / TRUTH / "capabilities.yaml").read_text().replace('"CAP-HELLO"', '"CAP-HELLO"\n    notes: "louder"')
@@ -71,37 +68,17 @@ def test_what_the_truth_says_of_an_entry_concerns_what_is_below_it(project: Path
     assert found.impacted["scenarios"] == ("hello",)
     assert found.core == ("hello",)
     assert found.touches_truth
-
-
-def test_a_truth_that_changed_without_an_id_concerns_everything(project: Path) -> None:
-    """Board line 59: where no id is found, all scenarios are concerned; so are they where only the file is known."""
-    base = apart(project)
-    write_truth(
-        project, "vision.yaml", 'visions:\n  - id: "VIS-SHOP"\n    statement: "Customers feel welcome."\n', revision=5
-    )
-    head = commit(project)
-    assert impact.of_range(project, base, head, enforce=False).impacted["scenarios"] == ("bye", "hello", "third")
-    by_file = impact.of_files(project, [f"{TRUTH}/pillars.yaml"], enforce=False)
-    assert by_file.impacted["scenarios"] == ("bye", "hello", "third")
-
-
-def test_an_entry_that_is_gone_concerns_what_was_below_it(project: Path) -> None:
-    """Board line 59: what the truth said before counts as well."""
-    base = apart(project)
-    text = (project / TRUTH / "traceability.yaml").read_text()
-    write(project, f"{TRUTH}/traceability.yaml", text[: text.index('  - scenario_id: "bye"')])
-    found = impact.of_range(project, base, commit(project), enforce=False)
-    assert found.impacted["scenarios"] == ("bye", "third")
-
-
-def test_a_scenario_that_changed_is_concerned(project: Path) -> None:
-    """Board line 59: its own file."""
     base = apart(project)
     write_scenario(project, HELLO, linked_nodes="bye")
     found = impact.of_range(project, base, commit(project), enforce=False)
     assert f"{CATALOGUE}/hello.scenario.yml" in found.changed_files
     assert "hello" in found.impacted["scenarios"]
     assert found.touches_truth
+    base = apart(project)
+    text = (project / TRUTH / "traceability.yaml").read_text()
+    write(project, f"{TRUTH}/traceability.yaml", text[: text.index('  - scenario_id: "bye"')])
+    found = impact.of_range(project, base, commit(project), enforce=False)
+    assert found.impacted["scenarios"] == ("bye", "third")
 
 
 def test_a_range_is_judged_by_its_own_commits(project: Path) -> None:
@@ -117,13 +94,14 @@ def test_a_range_is_judged_by_its_own_commits(project: Path) -> None:
 
 
 def test_what_is_no_file_in_a_commit_is_left_out(project: Path) -> None:
-    """Board line 59: a submodule or a link among the scenarios is none of them."""
+    """Board lines 59 and 60: a submodule or a link among the scenarios is none of them; none impacted, none asked."""
     base = commit(project)
     git(project, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},{CATALOGUE}/sub.scenario.yml")
     (project / CATALOGUE / "link.scenario.yml").symlink_to("hello.scenario.yml")
     git(project, "add", f"{CATALOGUE}/link.scenario.yml")
     git(project, "commit", "-qm", "odd")
-    assert impact.of_range(project, base, "HEAD", enforce=False).impacted["scenarios"] == ()
+    found = impact.of_range(project, base, "HEAD", enforce=True)
+    assert (found.impacted["scenarios"], found.guard.passes) == ((), True)
 
 
 def test_only_the_core_layer_needs_an_override(project: Path) -> None:

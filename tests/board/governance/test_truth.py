@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,18 +12,26 @@ from santiago.board.governance.scenarios import CATALOGUE
 from santiago.board.governance.starters import seed
 from tests.board.governance.product import BYE, override, write, write_scenario, write_truth
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 def told(project: Path, *, strict: bool = True) -> list[str]:
     return [f"{one.where.removeprefix('.sigee/')}: {one.message}" for one in truth.validate(project, strict=strict)]
 
 
-def test_a_product_truth_in_order_is_valid(project: Path) -> None:
-    """Board line 57: strict validation passes, and the revision can be read by others (line 38)."""
+def test_a_product_truth_in_order_is_valid_also_with_a_comment_on_starters_and_an_expired_override(
+    project: Path,
+) -> None:
+    """Board lines 57, 61 and 62: strict validation passes, and the revision can be read by others (line 38); what expired is told."""
     assert told(project) == []
     assert truth.revision(project) == 4
+    path = project / TRUTH / "vision.yaml"
+    path.write_text(f"# VIS-BOOT-1 stood here once\n{path.read_text()}")
+    assert told(project) == []
+    override(project, "2026-02-01T00:00:00Z")
+    assert told(project) == []
+    (note,) = truth.notes(project)
+    assert "core-overrides.yaml:6: the override OVR-1 expired on 2026-02-01T00:00:00Z" in note
+    (project / TRUTH / "vision.yaml").unlink()
+    assert truth.revision(project) is None
 
 
 def test_every_fault_is_told_at_once_with_its_file_and_line(project: Path) -> None:
@@ -91,13 +99,6 @@ def test_starters_hold_together_but_are_no_product(tmp_path: Path) -> None:
     assert all("starter" in line for line in found)
 
 
-def test_a_comment_is_no_starter(project: Path) -> None:
-    """Board line 61: what only speaks of one that was replaced is left alone."""
-    path = project / TRUTH / "vision.yaml"
-    path.write_text(f"# VIS-BOOT-1 stood here once\n{path.read_text()}")
-    assert told(project) == []
-
-
 def test_only_what_is_missing_is_seeded(project: Path) -> None:
     """Board line 12: what is there stays, and what is added belongs to its revision."""
     (project / TRUTH / "core-overrides.yaml").unlink()
@@ -116,14 +117,6 @@ def test_seeding_follows_no_link_out_of_the_project(tmp_path: Path) -> None:
     with pytest.raises(SantiagoError, match="out of the project"):
         seed(project)
     assert list(elsewhere.iterdir()) == []
-
-
-def test_an_expired_override_is_no_fault_of_the_truth(project: Path) -> None:
-    """Board line 62: it is told, and fails nothing by itself."""
-    override(project, "2026-02-01T00:00:00Z")
-    assert told(project) == []
-    (note,) = truth.notes(project)
-    assert "core-overrides.yaml:6: the override OVR-1 expired on 2026-02-01T00:00:00Z" in note
 
 
 def test_an_override_says_who_why_and_until_when(project: Path) -> None:
@@ -154,9 +147,3 @@ def test_odd_files_are_refused_by_name(project: Path, text: str, message: str) -
     """Board line 57: whatever a file holds, it is read within bounds and told as a fault."""
     write(project, f"{TRUTH}/vision.yaml", text)
     assert any(line.startswith("product-truth/vision.yaml") and message in line for line in told(project))
-
-
-def test_a_revision_needs_all_files(tmp_path: Path) -> None:
-    """Board line 38: no revision where the truth is not whole."""
-    write_truth(tmp_path, "vision.yaml", "visions: []\n")
-    assert truth.revision(tmp_path) is None
