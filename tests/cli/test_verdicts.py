@@ -142,6 +142,13 @@ def test_work_that_breaks_an_old_test_and_drops_it_is_asked_about_and_never_done
     assert "-    def test_twice" in verdict(repo)["difference"]
 
 
+def test_a_check_whose_tests_fail_has_failed_also_where_its_line_succeeds(tmp_path: Path) -> None:
+    """The exit code of `pytest | tee log` is that of tee."""
+    repo = repository(tmp_path / "repo", {**BASE, "test_numbers.py": WITH_ADD, **ONCE})
+    ran = run(repo, {"numbers_.py": SOURCE.replace("a + b", "a - b")}, check=f"{CHECK} 2>&1 | cat")
+    assert (ran.returncode, story(repo)["status"]) == (30, "failed"), ran.stderr
+
+
 def test_work_that_breaks_a_test_whose_text_it_left_alone_fails(tmp_path: Path) -> None:
     """A change elsewhere in the tests does not make a broken one somebody's question."""
     other = "import unittest\n\nimport numbers_\n\n\nclass Other(unittest.TestCase):\n    def test_pi(self):\n        self.assertEqual(numbers_.PI, 3)\n"

@@ -230,6 +230,14 @@ def test_against_an_old_plan_the_difference_is_said() -> None:
     assert result.diff.new == ("S5",)
 
 
+def test_a_new_story_never_gets_an_id_that_another_has_although_one_was_removed() -> None:
+    parts = [f"### R{n}: Title {n}\n\n- [ ] it does {n}\n\n" for n in range(1, 5)]
+    first = plan_of("# PRD\n\n" + "".join(parts[:3]))
+    second = plan_of("# PRD\n\n" + parts[0] + parts[2], against=first)
+    new = plan_of("# PRD\n\n" + parts[0] + parts[2] + parts[3], against=second)
+    assert {story.origin.id: story.id for story in new.stories} == {"R1": "S1", "R3": "S3", "R4": "S4"}
+
+
 ORDERABLE = st.lists(st.integers(1, 30), min_size=1, max_size=12, unique=True)
 
 
