@@ -53,7 +53,9 @@ for step in turn:
 
 PRD = """\
 # PRD: Greeter
+
 ### R1: Say hello
+
 **Files:** `hello.txt`
 
 - [ ] hello.txt says hello

@@ -10,19 +10,27 @@ from tests.cli.santiago import santiago
 
 PRD = """\
 # PRD: Words
+
 ## Phase 1: Apart
+
 ### R1: One
+
 **Files:** `S1.txt`
 
 - [ ] one
+
 ### R2: Two
+
 Depends on: R1
 
 **Files:** `S2.txt`
 
 - [ ] two
+
 ## Phase 2: Together
+
 ### R3: Three
+
 **Files:** `S3.txt`
 
 - [ ] three
