@@ -772,12 +772,12 @@ def test_evolve_leaves_its_argument_untouched_and_shares_nothing_with_it() -> No
     assert after != before
 
 
-def test_every_kind_of_event_folds_even_with_nothing_to_say() -> None:
-    for kind in EventKind:
-        for story in (None, "S1", "S9"):
-            journal = Journal(plan_of(S1=""))
-            journal.add(kind, story)
-            assert journal.state.seq == 2
+@each("kind", EventKind)
+def test_every_kind_of_event_folds_even_with_nothing_to_say(kind: EventKind) -> None:
+    for story in (None, "S1", "S9"):
+        journal = Journal(plan_of(S1=""))
+        journal.add(kind, story)
+        assert journal.state.seq == 2
 
 
 # The two machines are exactly the arrows of the design, no more and no fewer

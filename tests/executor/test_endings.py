@@ -135,8 +135,7 @@ def test_denials_do_not_matter_where_the_work_is_there(tmp_path: Path, monkeypat
     world = World(tmp_path, monkeypatch, play)
     assert world.run().phase is RunPhase.SUCCESS
     assert json.loads((world.out_dir / "attempts/S1/1/ending.json").read_text())["denials"] == ["WebFetch"]
-    budgets = {(packet.budget_tokens, packet.budget_micro_usd) for packet in world.agent.packets}
-    assert budgets == {(None, None)}, "without a limit nothing is said about money"
+    assert {(one.budget_tokens, one.budget_micro_usd) for one in world.agent.packets} == {(None, None)}, "no limit"
 
 
 def test_the_usage_of_an_attempt_that_is_adopted_after_a_stop_is_kept(

@@ -151,8 +151,7 @@ def test_line_45_a_document_changed_meanwhile_or_outside_git_is_left_alone_and_t
 ) -> None:
     world = World(tmp_path, monkeypatch, change=change or (lambda _: None), commit=change is not None)
     assert world.run().phase is RunPhase.SUCCESS
-    rest = "" if told[0] == "ok" else ", so no ticks were written"
-    assert world.told() == [(told[0], told[1] + rest)]
+    assert world.told() == [(told[0], told[1] + ("" if told[0] == "ok" else ", so no ticks were written"))]
     assert (world.repo / "prd.md").read_text() == PRD
     if kept:
         assert kept in world.document().decode()
