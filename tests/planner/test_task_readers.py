@@ -562,6 +562,5 @@ def test_steps_of_a_procedure_inside_a_longer_text_are_no_units() -> None:
 
 def test_ten_thousand_boxes_are_read() -> None:
     """A hundred thousand: `python -m proofs ids`."""
-    document = readers.read(Source("# TODO\n" + "- [ ] Do it\n" * 10_000))
-    assert document is not None
+    document = read("# TODO\n" + "- [ ] Do it\n" * 10_000)
     assert len(document.units) == 10_000

@@ -50,7 +50,6 @@ def cases(text: str) -> list[tuple[str, str, str]]:
 
 
 def told(document: Document, expected: str) -> str:
-    """Tell of a document what was expected to be told."""
     pairs = (line.partition(": ") for line in expected.split("\n"))
     return "\n".join(f"{what}: {_told(document, what, value)}" for what, _, value in pairs)
 
