@@ -15,8 +15,33 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TESTS = Path(__file__).parent
-WHOLE = ("agents", "crash", "docs", "journeys", "proofs")
-"""Folders whose tests carry out whole runs; others mark theirs with `whole`."""
+WHOLE = [
+    "agents",
+    "crash",
+    "docs",
+    "journeys",
+    "proofs",
+    "board/governance/test_governed_loop.py",
+    "board/test_loop.py",
+    "cli/test_agent_endings.py",
+    "cli/test_coming_to_rest.py",
+    "cli/test_init.py",
+    "cli/test_iterations.py",
+    "cli/test_notices.py",
+    "cli/test_run_commands.py",
+    "cli/test_standing.py",
+    "cli/test_step_by_step.py",
+    "cli/test_tests_first.py",
+    "cli/test_verdicts.py",
+    "executor/test_tests_first_in_git.py",
+    "judge/naming/test_real_runners.py",
+    "sessions/test_decisions.py",
+    "sessions/test_turns.py",
+    "tui/test_real_reviews.py",
+    "tui/test_real_runs.py",
+    "tui/test_terminal.py",
+]
+"""Whose tests carry out whole runs, or wait for other programs."""
 
 settings.register_profile("ci", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("ci")
@@ -39,12 +64,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what the edit loop does not wait for."""
     if config.getoption("--quick"):
-        long = [
-            item for item in items if item.get_closest_marker("whole") or item.path.relative_to(TESTS).parts[0] in WHOLE
-        ]
-        config.hook.pytest_deselected(items=long)
-        left = set(long)
-        items[:] = [item for item in items if item not in left]
+        long = {item for item in items if any(item.path.is_relative_to(TESTS / name) for name in WHOLE)}
+        config.hook.pytest_deselected(items=list(long))
+        items[:] = [item for item in items if item not in long]
 
 
 @pytest.fixture(scope="session", autouse=True)
