@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from santiago.contract.ports.agent import Packet
 
-VERSION = 5
+VERSION = 6
 """Version of the wording below. A run records it with every prompt."""
 MAX_CRITIQUES = 3
 
@@ -59,6 +59,15 @@ _TESTS_TASK = (
     "implements it later, and your tests will judge that work. Whether they are good is found out by running the checks",
     "below in a clean checkout of what you leave behind. Committed or not makes no difference.",
 )
+_SHOW_TASK = (
+    "You work in a git checkout that is yours alone. This one story is implemented: its work is in this folder and passes",
+    "the checks below, but no test fails without it. Add the test that is missing, and nothing else: a test that passes",
+    "with this work and fails without it. Committed or not makes no difference.",
+)
+_SHOW_RULES = (
+    "- Put the test where the checks run it. Leave the work as it is, unless your test shows that it is wrong.",
+    "- You may change existing tests, but they are also run as they were before: what passed must still pass.",
+)
 _RULES = (
     "- Add tests for what you do: a new test that fails without your work is the best proof of it.",
     "- You may change existing tests, but they are also run as they were before: what passed must still pass.",
@@ -88,19 +97,20 @@ _PLAN_RULES = (
 def _title(packet: Packet) -> str:
     if packet.proposes:
         return f"# Story {packet.story.id}, proposal {packet.proposal}: plan it in detail"
-    return f"# Story {packet.story.id}, attempt {packet.attempt}{': write its tests' if packet.tests_only else ''}"
+    asked = ": write its tests" if packet.tests_only else ": add the test that is missing" if packet.shows else ""
+    return f"# Story {packet.story.id}, attempt {packet.attempt}{asked}"
 
 
 def _task(packet: Packet) -> tuple[str, ...]:
     if packet.proposes:
         return _PLAN_TASK
-    return _TESTS_TASK if packet.tests_only else _TASK
+    return _TESTS_TASK if packet.tests_only else _SHOW_TASK if packet.shows else _TASK
 
 
 def _rules(packet: Packet) -> tuple[str, ...]:
     if packet.proposes:
         return _PLAN_RULES
-    return (*(_TESTS_RULES if packet.tests_only else _RULES), *_COMMON_RULES)
+    return (*(_TESTS_RULES if packet.tests_only else _SHOW_RULES if packet.shows else _RULES), *_COMMON_RULES)
 
 
 def _story_text(packet: Packet) -> str:
@@ -142,18 +152,22 @@ def _tests(packet: Packet) -> list[str]:
 
 def _evidence(packet: Packet) -> list[str]:
     """Return the lines that ask for the test that shows each criterion."""
-    if not packet.criteria:
-        return []
-    first, work = packet.criteria[0][0], "the work" if packet.tests_only else "your work"
-    return [
-        "## Evidence",
-        "",
+    work = "the work" if packet.tests_only else "your work"
+    name = packet.criteria[0][0] if packet.criteria else "story"
+    asked = [
         "For each acceptance criterion name the test that shows it. Write a JSON object to the file that the variable",
         f"SANTIAGO_EVIDENCE names: the criterion's id, and the id of a test (or a command) that fails without {work}:",
         "",
-        f'    {{"{first}": "tests/test_example.py::test_name"}}',
+        f'    {{"{name}": "tests/test_example.py::test_name"}}',
         "",
     ]
+    excuse = [
+        "If no test can fail without the work, write there why, in a word or two; a person is told, and decides:",
+        "",
+        '    {"no_test": "refactoring"}',
+        "",
+    ]
+    return ["## Evidence", "", *(asked if packet.criteria else []), *([] if packet.tests_only else excuse)]
 
 
 def _plan_asked() -> list[str]:

@@ -46,6 +46,11 @@ KINDS: Mapping[str, Mapping[str, str]] = MappingProxyType({
         "refuse": "have it done again",
         **_JUDGED,
     },
+    "unproven": {
+        "accept": "take the story as done, on your word",
+        "change": "have the work changed by what you say, in one more attempt",
+        "retry": "have one more attempt add the test that is missing",
+    },
     "agent": {
         "adjust": "tell the agent, in your own words",
         "defer": "leave the story for later and go on with others",

@@ -8,7 +8,9 @@ from santiago.contract.events import Event, EventKind
 from santiago.contract.outcomes import Proof
 from santiago.contract.question_details import (
     OVERTAKEN,
+    attest,
     close,
+    forget,
     note,
     overtake,
     question_answered,
@@ -16,7 +18,7 @@ from santiago.contract.question_details import (
     question_expired,
 )
 from santiago.contract.reasons import SHARED, Reason
-from santiago.contract.state import DetailState, Refusal, RunState, StoryState
+from santiago.contract.state import DetailState, Refusal, RunState, StoryState, Unshown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 W = TypeVar("W", Reason, Proof)
 TESTS = "tests"
 """Mode of an attempt that only writes its story's tests."""
+SHOW = "show"
+"""Mode of an attempt that begins on work which passes its checks, and is asked only for the test that shows it."""
 PAUSES = "chunk"
 """Mode of a run that rests after each chunk because a person said so while it ran."""
 REST = "rest"
@@ -74,6 +78,11 @@ def _run_executing(state: RunState, event: Event) -> None:
 
 def _run_verifying(state: RunState, _: Event) -> None:
     state.verify_rounds += 1
+
+
+def _run_ended(state: RunState, event: Event) -> None:
+    if reason_of(event) is Reason.UNPROVEN:
+        state.checked = state.head or ""
 
 
 def _ticks_written(state: RunState, event: Event) -> None:
@@ -138,14 +147,18 @@ def _change_requested(state: RunState, story: StoryState, event: Event) -> None:
     story.adjusting, story.gated, story.deferred = bool(story.attempts or story.parts), False, False
     story.seen = story.commit or story.seen
     story.tests = None  # they may test what the person no longer wants
-    if question := state.questions.get(story.asked):
-        close(state, question, OVERTAKEN if question.kind == "pick" else "change", event)
+    if not story.integrated:
+        forget(state, story)
+    for question in state.open_questions():
+        if question.id == story.asked or (question.kind == "unproven" and question.story == story.id):
+            close(state, question, OVERTAKEN if question.kind == "pick" else "change", event)
     note(state, story, event)
 
 
 def _story_accepted(state: RunState, story: StoryState, event: Event) -> None:
     """A person's word replaces the verdict, and closes the question about the work."""
     story.proof, story.reason, story.commit = Proof.ATTESTED, None, event.context.get("commit") or story.commit
+    attest(state, story)
     for question in state.questions.values():
         if question.story == story.id and question.answer is None:
             close(state, question, "accept", event)
@@ -154,8 +167,24 @@ def _story_accepted(state: RunState, story: StoryState, event: Event) -> None:
 def _story_done(state: RunState, story: StoryState, event: Event) -> None:
     story.commit, story.reason = event.context.get("commit") or story.commit, None
     story.adjusting = False
+    forget(state, story)
     if not story.parent:
         state.continue_after = story.id
+    state.head = event.context.get("head") or state.head
+
+
+def _story_unproven(_: RunState, story: StoryState, event: Event) -> None:
+    """The work that stands is the story's again, whatever a later attempt brought."""
+    story.commit, story.proof, story.reason = event.context.get("commit"), Proof.REGRESSION, Reason.UNPROVEN
+    story.criteria = story.unshown.criteria if story.unshown else story.criteria
+
+
+def _story_integrated(state: RunState, story: StoryState, event: Event) -> None:
+    """The work is on the branch, so it is what a later attempt starts from and is compared with."""
+    story.before = story.before or state.head or ""
+    story.commit = story.integrated = event.context.get("commit", "")
+    if story.unshown:
+        story.unshown.commit = story.integrated
     state.head = event.context.get("head") or state.head
 
 
@@ -185,6 +214,9 @@ def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
     story.base, story.commit, story.proof, story.criteria = event.context.get("base"), None, None, ()
     story.onto = tuple(event.context.get("onto", ()))
     story.writes_tests = event.context.get("mode") == TESTS
+    story.showing = event.context.get("mode") == SHOW
+    if story.unshown:
+        story.unshown.asked = True
     story.on_tests = story.tests is not None and story.tests in story.onto[-1:]
     story.unsettled = True
     story.begun_ms, story.begun_in = state.used_ms, state.epoch
@@ -192,7 +224,8 @@ def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
 
 def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
     context, kind = event.context, event.event
-    if kind is EventKind.ATTEMPT_VOIDED or event.status == "voided":
+    voided = kind is EventKind.ATTEMPT_VOIDED or event.status == "voided"
+    if voided:
         state.chunks[story.chunk].retries -= story.counted > 1
         story.voided += 1
         story.uncounted += 1
@@ -209,6 +242,7 @@ def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
     elif event.status == "ok":
         story.tests, story.tests_by = context.get("tests_commit"), story.attempts
     story.criteria = tuple(tuple(row) for row in context.get("criteria", ())) or story.criteria
+    _look_for_a_test(state, story, event, voided=voided)
     proof = context.get("proof")
     story.proof, story.reason = None if proof is None else _known("proof", _PROOFS, proof), reason_of(event)
     if story.reason is Reason.WORKSPACE_CONFLICT:
@@ -217,10 +251,30 @@ def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
             story.tests = None
     if story.unsettled:  # the agent's own end, not what became of its work later
         story.unsettled = False
-        if story.attempts >= story.change_requested:
+        if story.attempts >= story.change_requested and not (story.integrated and voided):
             story.change_requested = 0
         _spend(state, story, event)
         _hear(state, story, event)
+
+
+def _look_for_a_test(state: RunState, story: StoryState, event: Event, *, voided: bool) -> None:
+    """Note whether the work lacks a test that shows it. Work that was kept for that stays until something replaces it."""
+    found = story.unshown
+    if voided and story.unsettled:
+        if found and story.showing:
+            found.asked = False  # nobody could answer
+        return
+    if story.integrated:
+        return
+    if event.context.get("lacks") and (found is None or found.blind):
+        blind = reason_of(event) is Reason.NOTHING_VERIFIED
+        story.unshown = Unshown(
+            commit=event.context.get("commit", ""), attempt=story.attempts, criteria=story.criteria, blind=blind,
+            excuse=event.context.get("excuse", ""), asked=found is not None,
+        )  # fmt: skip
+        state.unshown.add(story.id)
+    elif event.status == "ok" or not story.unsettled or (found and found.blind):
+        forget(state, story)  # it is shown, it did not fit onto the branch, or it never could go on
 
 
 def _proposal_started(_: RunState, story: StoryState, __: Event) -> None:
@@ -287,6 +341,7 @@ OF_RUN: dict[EventKind, Callable[[RunState, Event], None]] = {
     EventKind.RUN_STARTED: _run_started,
     EventKind.RUN_EXECUTING: _run_executing,
     EventKind.RUN_VERIFYING: _run_verifying,
+    EventKind.RUN_ENDED: _run_ended,
     EventKind.TICKS_WRITTEN: _ticks_written,
     EventKind.CHUNK_ENDED: _chunk_ended,
     EventKind.BUDGET_RAISED: _budget_raised,
@@ -313,6 +368,8 @@ OF_STORY: dict[EventKind, Callable[[RunState, StoryState, Event], None]] = {
     EventKind.STORY_KEPT: _story_kept,
     EventKind.CLAIM_JUDGED: _attempt_ended,
     EventKind.STORY_ACCEPTED: _story_accepted,
+    EventKind.STORY_UNPROVEN: _story_unproven,
+    EventKind.STORY_INTEGRATED: _story_integrated,
     EventKind.STORY_DONE: _story_done,
     EventKind.STORY_FAILED: _story_rests,
     EventKind.STORY_BLOCKED: _story_rests,

@@ -73,7 +73,11 @@ class EventKind(StrEnum):
     """A story that the document claims done, or whose work is already in the base, was checked on the base."""
     STORY_ACCEPTED = "story_accepted"
     """A person takes the work of the latest attempt as it is, whatever the verdict said."""
+    STORY_UNPROVEN = "story_unproven"
+    """The story's work passes its checks, and no test shows it. It goes on all the same, and a person is asked."""
     STORY_VERIFIED = "story_verified"
+    STORY_INTEGRATED = "story_integrated"
+    """Unproven work is on the branch. Its story is done only when a person says so, or a later attempt shows it."""
     STORY_DONE = "story_done"
     STORY_FAILED = "story_failed"
     STORY_BLOCKED = "story_blocked"
@@ -163,6 +167,10 @@ class Context(TypedDict, total=False):
     """Tests, or whole checks, that the event is about; the first ones of many."""
     criteria: list[list[str]]
     """For each criterion: its id, the test that shows it, the test's result without the work, and its result with the work."""
+    lacks: str
+    """What work that passes its checks lacks: `test`, where no test shows it."""
+    excuse: str
+    """Why no agent is asked for the test that is missing."""
     tests_commit: str
     """Commit that holds only the tests which an attempt wrote, and none of its other work."""
     kind: str

@@ -108,6 +108,8 @@ class Fold:
             self._skip(story)
         elif event.event is EventKind.STORY_SPLIT and story is not None:
             self._split(story, event)
+        elif event.event is EventKind.STORY_INTEGRATED and story is not None:
+            self.state.chunks[story.chunk].left -= 1
         elif event.event is EventKind.QUESTION_ANSWERED and story is None:
             self._take_up_deferred(event)
 
@@ -130,7 +132,7 @@ class Fold:
         before = None if alike and not (story.lost or story.gated) else _standing(story)
         story.blocked_from = old if phase is _BLOCKED else None
         self._enter(story, phase)
-        if phase is _DONE and not story.skipped:
+        if phase is _DONE and not (story.skipped or story.integrated):
             self.state.chunks[story.chunk].left -= 1
         if before is not None:
             self._tell(story, before)
@@ -157,7 +159,7 @@ class Fold:
         state = self.state
         while state.retire_at < len(state.order):
             story = state.stories[state.order[state.retire_at]]
-            if not (story.phase is _DONE or story.skipped or story.hopeless):
+            if not (story.phase is _DONE or story.skipped or story.integrated or story.hopeless):
                 break
             state.retire_at += 1
 
@@ -208,7 +210,7 @@ class Fold:
 
     def _skip(self, story: StoryState) -> None:
         """Leave a story out, with its substeps; what is done stays done."""
-        if story.skipped or story.phase is StoryPhase.DONE:
+        if story.skipped or story.integrated or story.phase is StoryPhase.DONE:
             return
         before = _standing(story)
         story.skipped = True
@@ -302,7 +304,13 @@ def _standing(story: StoryState) -> Standing:
 
 
 _STRUCTURAL = frozenset(
-    {EventKind.CHUNK_STARTED, EventKind.STORY_SKIPPED, EventKind.STORY_SPLIT, EventKind.QUESTION_ANSWERED}
+    {
+        EventKind.CHUNK_STARTED,
+        EventKind.STORY_SKIPPED,
+        EventKind.STORY_SPLIT,
+        EventKind.STORY_INTEGRATED,
+        EventKind.QUESTION_ANSWERED,
+    }
 )
 """Events that change more than one story."""
 
@@ -312,6 +320,7 @@ _PARKING = frozenset(
         EventKind.QUESTION_ANSWERED,
         EventKind.QUESTION_EXPIRED,
         EventKind.CHANGE_REQUESTED,
+        EventKind.STORY_INTEGRATED,
     }
 )
 """Events that take a story out of the order, or put it back, without moving it to another phase."""

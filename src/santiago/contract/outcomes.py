@@ -30,6 +30,8 @@ class Proof(StrEnum):
     """A person said so."""
     REGRESSION = "regression"
     """Nothing broke, and nothing new is shown."""
+    CLAIMED = "claimed"
+    """The document says that it is done, or it was there before any work; its checks pass."""
 
 
 @record
@@ -110,6 +112,10 @@ class Verdict:
     beside: tuple[str, ...] = ()
     """CI files and settings of other tools that the work changed and no check of this story runs."""
     criteria: tuple[Criterion, ...] = ()
+    lacks_test: bool = False
+    """The work passes its checks, and no test shows what it does."""
+    excuse: str = ""
+    """Why no agent is asked for the test that is missing: the kind of change, or what the agent says of it."""
     awaiting: tuple[str, ...] = ()
     """Tests that were written before the work, and fail for want of it."""
 

@@ -110,8 +110,10 @@ class Policy:
     """Where a person's word is needed: for a story's detailed plan, for its result, or after each chunk."""
     jobs: Annotated[int, AtLeast(1)] = 1
     """Stories that may be worked on at the same time."""
-    proof: Literal["regression", "own_tests", "proved"] = "regression"
-    """How strong a verdict must be for a story to be done."""
+    proof: Literal["regression", "own_tests", "proved"] = "own_tests"
+    """How strong a verdict must be for a story to be done without a person's word."""
+    unproven: Literal["ask", "accept"] = "ask"
+    """What to do with work that passes its checks and is shown by less than that: ask a person, or take it."""
     changed_tests: Literal["ask", "accept", "refuse"] = "ask"
     """What to do where the work changes what existing tests expect, or removes them."""
     doubts: Literal["ask", "accept", "refuse"] = "ask"
@@ -134,6 +136,11 @@ class Policy:
     """What to do where a money or token limit is set and the agent does not report."""
     write_back: bool = False
     """Ticks of the plan's document are written back, as one commit on the run's branch."""
+
+    @property
+    def takes_unproven(self) -> bool:
+        """Whether work that no test shows is taken without a word. `proof = "regression"` has always meant that."""
+        return self.unproven == "accept" or self.proof == "regression"
 
     @property
     def closed(self) -> frozenset[Gate]:

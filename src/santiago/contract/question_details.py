@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from santiago.contract.outcomes import Proof
 from santiago.contract.state import Question
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def question_asked(state: RunState, event: Event) -> None:
         asked_at=event.timestamp,
         until=context.get("until", ""),
         limit=context.get("limit", ""),
+        lacks=context.get("lacks", ""),
     )
     if kind not in PARKING:
         return
@@ -62,7 +64,34 @@ def question_answered(state: RunState, event: Event) -> None:
         return
     if question.detail:
         note(state, story, event)
-    _take(story, question.kind, question.answer or "")
+    answer = event.context.get("answer", "")
+    if question.kind == "unproven":
+        _take_unproven(state, story, answer)
+    elif question.lacks and answer == "validate":
+        attest(state, story)
+    _take(story, question.kind, answer)
+
+
+def _take_unproven(state: RunState, story: StoryState, answer: str) -> None:
+    """A person takes work that no test shows, or lets an agent work on it once more."""
+    if answer == "accept":
+        attest(state, story)
+        return
+    story.change_requested, story.reason = story.attempts + 1, None
+    if answer == "retry" and story.unshown:
+        story.unshown.asked = False
+
+
+def attest(state: RunState, story: StoryState) -> None:
+    """A person's word makes the story done. Its box can be ticked then, if the run ticks boxes."""
+    story.proof, story.reason, story.adjusting = Proof.ATTESTED, None, False
+    state.ticked = state.ticked and not story.integrated
+    forget(state, story)
+
+
+def forget(state: RunState, story: StoryState) -> None:
+    story.unshown = None
+    state.unshown.discard(story.id)
 
 
 def _take(story: StoryState, kind: str, answer: str) -> None:

@@ -39,6 +39,7 @@ class Reason(StrEnum):
     VERIFICATION_TAMPERED = "verification_tampered"
     CHANGED_EXPECTATION = "changed_expectation"
     DOUBTED = "doubted"
+    UNPROVEN = "unproven"
     UNTRUSTED_PROJECT = "untrusted_project"
     SECRET_IN_WORK = "secret_in_work"  # noqa: S105  # a name
     VERIFICATION_TIMEOUT = "verification_timeout"
@@ -123,6 +124,7 @@ MEANINGS: dict[Reason, Meaning] = {
     Reason.CHANGED_EXPECTATION: _m("blocked", _DEP, ExitCode.BLOCKED, "The work changes what existing tests expect, or removes them; a person must agree.", "`santiago show STORY` shows the difference; `santiago answer QUESTION accept` or `refuse` decides."),
     Reason.SECRET_IN_WORK: _m("failed", _SOFT, ExitCode.FAILED, "The work holds a secret, so it does not come onto the branch.", "`santiago show STORY` says where; let the program read it from its environment instead.", retryable=True),
     Reason.DOUBTED: _m("blocked", _DEP, ExitCode.BLOCKED, "The work holds lines that could deceive its checks; a person must look at them.", "`santiago show STORY` names the lines; `santiago answer QUESTION accept` or `refuse` decides."),
+    Reason.UNPROVEN: _m("blocked", _DEP, ExitCode.BLOCKED, "The work passes its checks and is on the branch, but no test fails without it; a person must say whether it is done.", "`santiago show STORY` shows the work; `santiago accept --unproven --why …` takes all of it, `santiago answer QUESTION retry` asks for the missing test."),
     Reason.UNTRUSTED_PROJECT: _m("blocked", _DEP, ExitCode.BLOCKED, "The repository brings settings that start programs or weaken protections, and nobody has trusted them yet.", "Read the settings that the message names, then use --trust-project; on a terminal you are asked."),
     Reason.VERIFICATION_TIMEOUT: _m("failed", _SOFT, ExitCode.FAILED, "A check did not end within its time limit.", "Raise `verification.timeout_minutes`, or find out what hangs.", retryable=True),
     Reason.VERIFICATION_UNRUNNABLE: _m("blocked", _DEP, ExitCode.BLOCKED, "A check could not be started, or the set-up before it failed.", "Install what it needs and `santiago resume`, or start a new run with another check (--verify) or [workspace] setup."),

@@ -35,6 +35,21 @@ class DetailState:
 
 
 @lean()
+class Unshown:
+    """Work that passes its checks and that no test shows. It is kept, whatever later attempts bring."""
+
+    commit: str
+    attempt: int
+    criteria: tuple[tuple[str, ...], ...] = ()
+    blind: bool = False
+    """Its checks do not notice broken code, so it cannot go on without a test."""
+    excuse: str = ""
+    """Why no agent is asked for the missing test."""
+    asked: bool = False
+    """An agent was asked for the missing test, since the work was made or since a person said so."""
+
+
+@lean()
 class StoryState:
     """The state of one story."""
 
@@ -90,6 +105,14 @@ class StoryState:
     criteria: tuple[tuple[str, ...], ...] = ()
     """Of the latest attempt: criterion, test, the test's result without the work and with it."""
     reason: Reason | None = None
+    unshown: Unshown | None = None
+    """Its work that passes its checks and that no test shows, until the story is done or the work is given up."""
+    showing: bool = False
+    """The latest attempt was asked only for the test that its work lacks."""
+    integrated: str = ""
+    """The commit of its unproven work on the branch. Other stories build on it, and it is never taken back."""
+    before: str = ""
+    """The head of the branch before that commit: what the story's strength is measured against."""
     kept: str = ""
     """The earlier run that finished it, where the base holds that work."""
     judged: bool = False
@@ -131,8 +154,20 @@ class StoryState:
         return bool(self.kept) and self.phase is StoryPhase.DONE and not self.attempts
 
     @property
+    def is_unproven(self) -> bool:
+        """Its work is on the branch, and no test and no person has shown yet that the story is done."""
+        return bool(self.integrated) and self.phase is StoryPhase.VERIFIED and self.commit == self.integrated
+
+    @property
+    def stands(self) -> bool:
+        """It has work that goes on however its next attempt ends."""
+        return bool(self.integrated) or (self.unshown is not None and not self.unshown.blind)
+
+    @property
     def satisfied(self) -> bool:
-        return self.skipped or (self.phase in SATISFIED and not (self.gated and self.phase is StoryPhase.VERIFIED))
+        if self.skipped or self.integrated:
+            return True
+        return self.phase in SATISFIED and not (self.gated and self.phase is StoryPhase.VERIFIED)
 
     @property
     def aside(self) -> bool:
@@ -189,6 +224,8 @@ class Question:
     answered_at: str = ""
     limit: str = ""
     """For a question for more budget: the limit that was reached."""
+    lacks: str = ""
+    """For a question about a result: what shows it is missing, so that a person's word is what makes it done."""
 
     def about(self) -> tuple[str, ...]:
         """Return the stories that wait for its answer."""
@@ -200,7 +237,7 @@ class ChunkState:
     label: str
     stories: tuple[str, ...]
     left: int
-    """Stories that are neither done nor skipped."""
+    """Stories that are neither done nor skipped, and whose work is not on the branch."""
     started: bool = False
     ended: bool = False
     retries: int = 0
@@ -238,6 +275,8 @@ class RunState:
     failed: set[str] = field(default_factory=set)
     collected: set[str] = field(default_factory=set)
     """Stories whose passing verdict is recorded, and that have not moved on yet."""
+    unshown: set[str] = field(default_factory=set)
+    """Stories with work that passes its checks and that no test shows."""
     retire_at: int = 0
     """Position in plan order before which every story is retired or parked."""
     active_chunk: str | None = None
@@ -288,6 +327,8 @@ class RunState:
     ticked: bool = False
     """The step that ticks finished stories in the plan's document is over, whether it could tick or not."""
     verify_rounds: int = 0
+    checked: str = ""
+    """The head on which the checks of the run passed, while unproven stories kept it from being a success."""
     examined: bool = False
     """Every check ran once on the base, and nothing prevents a verdict."""
     red: tuple[str, ...] = ()

@@ -16,6 +16,10 @@ class Attempt:
     timeout_ms: int
     tests: bool = False
     """The attempt only writes the story's tests. They must fail, since the work is still missing."""
+    shows: bool = False
+    """The attempt begins on work of the story that passes its checks, and is asked only for the test that shows it."""
+    work: str = ""
+    """That work, where it is not on the branch: a snapshot that is put into the folder, not committed."""
 
     @property
     def id(self) -> str:
@@ -148,6 +152,8 @@ class Order:
     """The approved detailed plans of the stories that it concerns, and of their parents. For a proposal: the previous one."""
     findings: tuple[str, ...] = ()
     """What was wrong with the previous proposal, where it was sent back."""
+    before: str = ""
+    """The commit before the story's unproven work came onto the branch, where its strength is to be measured anew."""
     parts: bool = False
     """The story's substeps are done. The story is judged with their work, against the commit that it began on."""
     kept: bool = False

@@ -13,8 +13,12 @@ if TYPE_CHECKING:
     from santiago.contract.answers import Understood
     from santiago.contract.state import Question, RunState, StoryState
 
-_SENDS_BACK = {("detail", "approve"), ("detail", "adjust"), ("detail", "defer"), ("result", "change")}
-"""Answers with which a story is ready again: for its attempt, another proposal, or its turn later."""
+_READY, _DONE = StoryPhase.READY, StoryPhase.DONE
+_MOVES = {
+    ("detail", "approve"): _READY, ("detail", "adjust"): _READY, ("detail", "defer"): _READY, ("result", "change"): _READY,
+    ("unproven", "accept"): _DONE, ("unproven", "change"): _READY, ("unproven", "retry"): _READY,
+}  # fmt: skip
+"""Answers that move a story: it is ready again for an attempt, another proposal or its turn later, or it is done."""
 
 
 def facts_of(answer: Understood, question: Question, state: RunState, actor: str, scope: str = "") -> list[Fact]:
@@ -26,7 +30,7 @@ def facts_of(answer: Understood, question: Question, state: RunState, actor: str
         ]
     if (question.kind, answer.word) == ("detail", "approve") and not (story.detail and story.detail.digest):
         return [of_run(EventKind.NOTE, actor=actor, message=f"answer to {question.id}: there is no plan to approve")]
-    phase = StoryPhase.READY if (question.kind, answer.word) in _SENDS_BACK else None
+    phase = _MOVES.get((question.kind, answer.word))
     answered = of_story(
         story, EventKind.QUESTION_ANSWERED, phase,
         attempt=0, actor=actor, question=question.id, answer=answer.word, text=answer.text, scope=scope,
@@ -42,11 +46,18 @@ def _following(answer: Understood, question: Question, story: StoryState, actor:
     if question.kind == "grant" and answer.word == "grant":
         both = (question.limit, "run_max_attempts") if question.limit == "story_max_attempts" else (question.limit,)
         return [_raised(name, story.parent or story.id, actor) for name in both]
+    if question.kind == "unproven" and answer.word != "accept":
+        return one_attempt(story, actor)
     if story.phase is not StoryPhase.BLOCKED or answer.word == "defer":
         return []
     reopened = of_story(story, EventKind.STORY_REOPENED, StoryPhase.READY, attempt=0, actor=actor)
     taken = accepted(story, actor, answer.text) if question.kind in JUDGED and answer.word == "accept" else []
     return [reopened, *taken]
+
+
+def one_attempt(story: StoryState, actor: str) -> list[Fact]:
+    """Return the facts that grant one more attempt for work that stands already."""
+    return [_raised(name, story.id, actor) for name in ("story_max_attempts", "run_max_attempts")]
 
 
 def _raised(limit: str, story: str, actor: str) -> Fact:

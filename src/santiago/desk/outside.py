@@ -11,7 +11,7 @@ from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_run, of_story
 from santiago.contract.phases import WAITING, StoryPhase
 from santiago.contract.ports.desk import Heard, Letter
-from santiago.desk.answering import facts_of
+from santiago.desk.answering import facts_of, one_attempt
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -50,6 +50,8 @@ def understood(letters: Sequence[Letter], state: RunState, held: Collection[str]
             heard.facts.append(fact)
             if fact.story is not None:
                 heard.changed.append(fact.story)
+                story = state.stories[fact.story]
+                heard.facts += one_attempt(story, letter.actor) if story.integrated else []
     return heard
 
 

@@ -6,21 +6,21 @@ Stories run as early as dependencies, chunk and file focus allow; they are integ
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Unpack
 
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_run, of_story
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, VerifyRun, WriteBack
-from santiago.executor import gates, starting, waiting
+from santiago.executor import gates, starting, unproven, waiting
 from santiago.executor.budget import Budget
 from santiago.executor.situation import Cancel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from santiago.contract.events import EventStatus
+    from santiago.contract.events import Context, EventStatus
     from santiago.contract.state import ChunkState, RunState, StoryState
     from santiago.executor.situation import Act, Situation
 
@@ -45,12 +45,22 @@ def _verifying(at: Situation) -> list[Act]:
         return []
     if at.state.stop_requested:
         return [_pause(Reason.INTERRUPTED)]
+    if at.state.checked and at.state.checked == at.state.head:
+        return [run_end(at.state)]  # nothing has changed since its checks passed
     return [VerifyRun(round=at.state.verify_rounds)]
+
+
+def run_end(state: RunState, **context: Unpack[Context]) -> Fact:
+    """Return the end of a run whose checks passed. It is no success while a story is unproven."""
+    if unproven.left(state):
+        context["reason"] = Reason.UNPROVEN
+        return of_run(EventKind.RUN_ENDED, RunPhase.BLOCKED, "blocked", **context)
+    return of_run(EventKind.RUN_ENDED, RunPhase.SUCCESS, "ok", **context)
 
 
 def _executing(at: Situation) -> list[Act]:
     state = at.state
-    if owed := [*_unfinished(at), *_stale(at), *_refused(at), *gates.owed(at)]:
+    if owed := [*_unfinished(at), *_stale(at), *_refused(at), *unproven.owed(at), *gates.owed(at)]:
         return owed
     if state.stop_requested:
         return [] if at.flying else [_pause("" if state.rests else Reason.INTERRUPTED)]
@@ -61,12 +71,12 @@ def _executing(at: Situation) -> list[Act]:
     if (spent := Budget(at.run_input.limits, state).run_exhausted(at.now_ms)) and spent.reason is Reason.RUN_TIMEOUT:
         return [] if at.flying else [_end(RunPhase.FAILED, spent.reason, spent.limit)]
     chunk = _open_chunk(at)
-    if chunk is None:
+    if chunk is None and not unproven.is_under_way(at):
         return _after_last_chunk(at)
     if not state.examined:
         # Before any agent is started: no attempt is spent where the checks cannot give a verdict.
         return [] if at.flying else [ExamineBase(commit=state.head or "")]
-    if not chunk.started:
+    if chunk is not None and not chunk.started:
         closing = _close_chunk(state)
         if closing and _rests_after_chunks(at):
             return [*closing, _pause()]
@@ -93,7 +103,7 @@ def _stale(at: Situation) -> Iterator[Act]:
     """Yield the end of attempts that build on an attempt which was voided since. They are voided too, and not counted."""
     for name in sorted(at.state.verified | at.state.running, key=lambda name: at.state.stories[name].index):
         story = at.state.stories[name]
-        if story.unmet == 0 or story.parent:
+        if story.unmet == 0 or story.parent or story.integrated:
             continue
         if story.phase is StoryPhase.VERIFIED and not starting.in_flight(at, name):
             reason = Reason.WORKSPACE_CONFLICT
@@ -157,7 +167,9 @@ def _after_last_chunk(at: Situation) -> list[Act]:
 
 def next_to_retire(state: RunState) -> StoryState | None:
     """Return the verified story whose work comes onto the branch next, or is there already because of a crash."""
-    return next((state.stories[name] for name in state.verified if state.stories[name].index == state.retire_at), None)
+    found = [state.stories[name] for name in state.verified]
+    improved = (story for story in found if story.integrated and not story.is_unproven)
+    return next(improved, next((story for story in found if story.index == state.retire_at), None))
 
 
 def _integrations(at: Situation) -> list[Act]:
@@ -169,7 +181,8 @@ def _integrations(at: Situation) -> list[Act]:
     story = state.stories[at.landed] if at.landed in state.verified else next_to_retire(state)
     if story is None or story.commit is None or gates.awaits_word(at, story):
         return []
-    return [Integrate(story=story.id, attempt=max(story.attempts, 1), commit=story.commit)]
+    number = story.unshown.attempt if story.unshown and story.unshown.commit == story.commit else story.attempts
+    return [Integrate(story=story.id, attempt=max(number, 1), commit=story.commit)]
 
 
 # Endings
@@ -189,7 +202,7 @@ def _ending(at: Situation) -> list[Act]:
         found = next((story for story in stories if story.phase is phase), None)
         if found is not None:
             return [_end(ends, found.reason or Reason.BLOCKED_DEPENDENCY)]
-    if at.state.open_questions():
+    if gates.holding(at.state):
         return [_end(RunPhase.BLOCKED, Reason.NEEDS_USER_CONFIRMATION)]
     if put_off := gates.for_the_deferred(at):
         return [*put_off]

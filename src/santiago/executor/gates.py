@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from santiago.contract.policy import Gate
-    from santiago.contract.state import StoryState
+    from santiago.contract.state import Question, RunState, StoryState
     from santiago.executor.situation import Act, Situation
 
 _PROVEN = (Proof.PROVED, Proof.OWN_TESTS)
+LASTING = frozenset({"unproven"})
+"""Kinds of questions that nobody waits for, and that never expire."""
 
 
 def owed(at: Situation) -> Iterator[Fact]:
@@ -41,9 +43,12 @@ def owed(at: Situation) -> Iterator[Fact]:
         if story.skipped or story.aside:
             continue
         if story.phase is StoryPhase.PROPOSED:
-            yield _ask(at, "detail", story, story.proposals, _about_detail(story))
+            yield ask(at, "detail", story, story.proposals, _about_detail(story))
         elif awaits_word(at, story):
-            yield _ask(at, "result", story, story.attempts, _about_result(story))
+            fact = ask(at, "result", story, story.attempts, _about_result(story))
+            if at.run_input.policy.stepwise and story.proof not in _PROVEN:
+                fact.context["lacks"] = "test"  # a person looks at it, and their word will stand for the test
+            yield fact
 
 
 def before_attempt(at: Situation, story: StoryState, budget: Budget) -> list[Act] | None:
@@ -70,7 +75,7 @@ def before_attempt(at: Situation, story: StoryState, budget: Budget) -> list[Act
 
 def awaits_word(at: Situation, story: StoryState) -> bool:
     """Tell whether a person must approve verified work before it counts."""
-    return not story.validated and _is_closed(at, "result", story)
+    return not (story.validated or story.integrated) and _is_closed(at, "result", story)
 
 
 def _is_interrupted(story: StoryState) -> bool:
@@ -108,7 +113,7 @@ def _taking_up(at: Situation, story: StoryState) -> list[Act] | None:
     asked = rounds[-1] if rounds else None
     if asked is None or asked.answer == EXPIRED:
         text = f"The work on {story.id} was interrupted. Should it be continued, or is it complete if its checks pass?"
-        return [_ask(at, "resume", story, story.attempts, text)]
+        return [ask(at, "resume", story, story.attempts, text)]
     if asked.answer != "complete":
         return None
     number, commit = story.attempts + 1, story.commit or ""
@@ -130,7 +135,12 @@ def grant_instead(at: Situation, story: StoryState, limit: str) -> Fact | None:
 
 def waits_for_a_person(at: Situation) -> bool:
     """Tell whether somebody is there who may still answer an open question."""
-    return at.attended and bool(at.state.open_questions())
+    return at.attended and bool(holding(at.state))
+
+
+def holding(state: RunState) -> list[Question]:
+    """Return the open questions that keep a run from going on or from its end."""
+    return [one for one in state.open_questions() if one.kind not in LASTING]
 
 
 def expired(at: Situation) -> list[Fact]:
@@ -159,7 +169,7 @@ def _to_go_on(at: Situation, story: StoryState) -> list[Act]:
     done = at.state.stories[at.state.continue_after]
     text = f"{done.id} is complete. Go on with {story.id}, or stop?"
     open_one = _is_open(at, "continue", done)
-    return [] if open_one else [_ask(at, "continue", done, done.attempts, text)]
+    return [] if open_one else [ask(at, "continue", done, done.attempts, text)]
 
 
 def is_busy(at: Situation) -> bool:
@@ -168,7 +178,7 @@ def is_busy(at: Situation) -> bool:
         return False
     waiting = (at.state.stories[one.story] for one in at.state.open_questions() if one.story)
     under_way = (at.state.stories[name] for name in at.state.proposed | at.state.verified)
-    busy = any(not (story.deferred or story.skipped or story.validated) for story in under_way)
+    busy = any(not (story.deferred or story.skipped or story.validated or story.integrated) for story in under_way)
     return busy or bool(at.state.picking) or any(story.asked for story in waiting)
 
 
@@ -187,12 +197,13 @@ def _is_open(at: Situation, kind: str, story: StoryState) -> bool:
 def _grant(at: Situation, story: StoryState, limit: str, what: str) -> Fact:
     used = story.proposals if what != "attempt" else sum(one.counted for one in at.state.family(story))
     text = f"{story.id} has used all of its {used} {what}s. Grant one more?"
-    fact = _ask(at, "grant", story, used, text)
+    fact = ask(at, "grant", story, used, text)
     fact.context["limit"] = limit
     return fact
 
 
-def _ask(at: Situation, kind: str, story: StoryState, number: int, text: str) -> Fact:
+def ask(at: Situation, kind: str, story: StoryState, number: int, text: str) -> Fact:
+    """Return the question about a story; asked again, it gets a name of its own."""
     name = f"{story.id}-{kind}-{number}" if number else f"{story.id}-{kind}"
     rounds = sum(one.id == name or one.id.startswith(f"{name}-again") for one in at.state.questions.values()) + 1
     return _asked(at, kind, story, name if rounds == 1 else f"{name}-again{rounds}", rounds, text)
@@ -200,7 +211,7 @@ def _ask(at: Situation, kind: str, story: StoryState, number: int, text: str) ->
 
 def _asked(at: Situation, kind: str, story: StoryState | None, name: str, rounds: int, text: str) -> Fact:
     most = int(at.run_input.limits.wait_max_minutes)
-    until = text_of(ms_of(at.utc) + most) if at.attended else ""
+    until = text_of(ms_of(at.utc) + most) if at.attended and kind not in LASTING else ""
     options = list(KINDS[kind])
     event = EventKind.QUESTION_ASKED
     if story is None:
@@ -217,5 +228,5 @@ def _about_detail(story: StoryState) -> str:
 
 
 def _about_result(story: StoryState) -> str:
-    proof = f" ({story.proof})" if story.proof else ""
-    return f"The work on {story.id} passes its checks{proof}. Is it complete, or should something change?"
+    shown = f" ({story.proof})" if story.proof in _PROVEN else ", but no test shows it"
+    return f"The work on {story.id} passes its checks{shown}. Is it complete, or should something change?"

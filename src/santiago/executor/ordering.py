@@ -33,6 +33,7 @@ def order(step: Step, state: RunState, limits: Limits, anchor: str) -> Order:
         parent=story.parent if story else None,
         details=_details(step, state, story),
         findings=story.detail.findings if story and story.sent_back and story.detail else (),
+        before=story.before if story else "",
         parts=bool(story and story.parts),
         kept=bool(story and story.kept),
     )
@@ -65,7 +66,13 @@ def _concerned(step: Step, state: RunState) -> tuple[tuple[str, int], ...]:
     match step:
         case ExamineBase():
             return tuple((one.id, one.attempts) for one in state.stories.values() if not one.satisfied)
-        case VerifyRun() | WriteBack():
+        case VerifyRun():
+            return tuple(
+                (one.id, one.attempts)
+                for one in state.stories.values()
+                if one.phase is StoryPhase.DONE or one.integrated
+            )
+        case WriteBack():
             return tuple((one.id, one.attempts) for one in state.stories.values() if one.phase is StoryPhase.DONE)
         case _:
             return ()

@@ -138,6 +138,7 @@ class StepPerformer:
             self.judge.prepare(opened.folder, stop)
             if self.run_input.workspace.setup:
                 self.workspace.prepared(step.story, step.number)
+            laid = bool(step.work) and self.workspace.lay(step.story, step.number, step.work)
         except WorkspaceConflictError as error:
             return replace(blank, status="voided", reason=Reason.WORKSPACE_CONFLICT, message=error.message)
         except SetUpFailedError as error:
@@ -146,6 +147,7 @@ class StepPerformer:
             unready = replace(blank, status="voided", reason=Reason.VERIFICATION_UNRUNNABLE, message=str(error))
             return self._recorded(unready, None)
         began = self.clock.monotonic_ms()
+        step = replace(step, shows=step.shows and (laid or not step.work))
         ending = self._let_work(story, step, order, opened, stop)
         agent_ms = ending.ms or self.clock.monotonic_ms() - began
         ending = replace(ending, ms=agent_ms)
@@ -172,6 +174,7 @@ class StepPerformer:
             prompt_file=self.files.prompt_path(step.story, step.number),
             timeout_ms=step.timeout_ms,
             tests_only=step.tests,
+            shows=step.shows,
             tests_by=order.tests_by,
             test_files=self._test_files(opened.base, written=bool(order.tests_by)),
             **self._approved(order),
@@ -256,6 +259,8 @@ class StepPerformer:
             return replace(outcome, status="stopped", reason=None)
         verdict = judged.verdict
         outcome = replace(outcome, verdict=verdict, verify_ms=self.clock.monotonic_ms() - began)
+        if verdict.lacks_test and not self.files.ending(step.story, step.number):
+            verdict = replace(verdict, excuse="a person's own work")  # no agent was asked, and none is
         judged_status: StepStatus = "ok" if verdict.passed else "failed"
         outcome = replace(outcome, status=judged_status, reason=verdict.reason, tests=judged.tests)
         if judged.tests:
@@ -273,6 +278,7 @@ class StepPerformer:
             story=self._story(step.story, order), attempt=step.number, base=base, snapshot=snapshot,
             evidence=tuple(evidence.items()), writes_tests=step.tests,
             before_tests=self.workspace.base_of(base) if order.tests_by else None,
+            before_story=order.before or None, needs_no_proof=order.parent is not None,
         )  # fmt: skip
 
     def _recorded(self, outcome: AttemptOutcome, record: bytes | None) -> AttemptOutcome:
@@ -355,7 +361,11 @@ class StepPerformer:
         if judged is None:
             return blank
         digest = self.files.keep_record(name, judged.record)
-        return replace(blank, verdict=judged.verdict, verify_ms=self.clock.monotonic_ms() - began, digest=digest)
+        found, policy = judged.verdict, self.run_input.policy
+        if order.parts and found.passed and found.proof is None and not (policy.takes_unproven or policy.stepwise):
+            why = "its substeps were judged one by one"
+            found = replace(found, passed=False, reason=Reason.UNPROVEN, lacks_test=True, excuse=why)
+        return replace(blank, verdict=found, verify_ms=self.clock.monotonic_ms() - began, digest=digest)
 
     def _write_back(self, step: WriteBack, order: Order) -> TicksWritten:
         """Tick the finished stories in the document on the branch. After a crash the branch may already have that commit."""

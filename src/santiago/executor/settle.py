@@ -20,6 +20,7 @@ from santiago.contract.outcomes import (
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, SHARED, Reason
 from santiago.executor import critique, messages
+from santiago.executor.decide import run_end
 from santiago.executor.settle_proposal import proposal
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ QUESTIONS = {
 """Verdicts that need a person's word, and what kind of question each is."""
 MAX_WORDS = 1000
 MAX_CRITERIA = 100
+MAX_EXCUSE = 200
 MAX_QUESTION = 4000
 """Characters of an agent's message in the log; all of it is in the attempt's files."""
 MOST_TESTS = 100
@@ -60,7 +62,7 @@ def settle(state: RunState, outcome: Outcome) -> list[Fact]:
         case TicksWritten():
             return _ticks(outcome) if state.phase is RunPhase.EXECUTING and not state.ticked else []
         case RunVerdict():
-            return _run_verdict(outcome) if state.phase is RunPhase.RUN_VERIFICATION else []
+            return _run_verdict(state, outcome) if state.phase is RunPhase.RUN_VERIFICATION else []
         case _:
             assert_never(outcome)
 
@@ -87,6 +89,9 @@ def _attempt(story: StoryState, outcome: AttemptOutcome) -> list[Fact]:
             of_story(story, EventKind.STORY_VERIFIED, StoryPhase.VERIFIED, "ok"),
         ]
     reason = outcome.reason or Reason.INTERRUPTED
+    if reason is Reason.UNPROVEN or (story.stands and (MEANINGS[reason].spends or reason is Reason.AGENT_ASKED)):
+        # Whatever this attempt brought: its story has work that goes on. `unproven.owed` says what follows.
+        return [_end(story, outcome, EventKind.ATTEMPT_ENDED, StoryPhase.READY, _failed(outcome), verdict="fail")]
     if reason is Reason.AGENT_ASKED:
         return _asked(story, outcome)
     if reason in QUESTIONS:
@@ -94,11 +99,14 @@ def _attempt(story: StoryState, outcome: AttemptOutcome) -> list[Fact]:
         return _asked_by_the_judge(story, outcome, "" if story.writes_tests else QUESTIONS[reason])
     if not MEANINGS[reason].spends or outcome.status == "voided":
         return [_voided(story, outcome), *([_blocked(story, outcome)] if MEANINGS[reason].ends_in == "blocked" else [])]
-    status: EventStatus = "stopped" if outcome.status == "stopped" else "failed"
-    ended = _end(story, outcome, EventKind.ATTEMPT_ENDED, StoryPhase.READY, status, verdict="fail")
+    ended = _end(story, outcome, EventKind.ATTEMPT_ENDED, StoryPhase.READY, _failed(outcome), verdict="fail")
     if MEANINGS[reason].ends_in == "blocked":
         return [ended, of_story(story, EventKind.STORY_BLOCKED, StoryPhase.BLOCKED, "blocked", reason=reason)]
     return [ended]
+
+
+def _failed(outcome: AttemptOutcome) -> EventStatus:
+    return "stopped" if outcome.status == "stopped" else "failed"
 
 
 def _asked(story: StoryState, outcome: AttemptOutcome) -> list[Fact]:
@@ -208,6 +216,8 @@ def _end(
             )
         ),
         verdict=verdict,
+        lacks="test" if outcome.verdict and outcome.verdict.lacks_test else "",
+        excuse=outcome.verdict.excuse[:MAX_EXCUSE] if outcome.verdict else "",
         criteria=_criteria(outcome),
         tests=[name[:300] for name in outcome.verdict.awaiting[:MOST_TESTS]] if outcome.verdict else [],
         tests_commit=outcome.tests or "",
@@ -255,12 +265,14 @@ def _claim(story: StoryState, outcome: ClaimOutcome) -> list[Fact]:
     step, ms, digest = outcome.step, outcome.verify_ms, outcome.digest or ""
     event, phase = EventKind.CLAIM_JUDGED, StoryPhase.EVIDENCE_COLLECTED
     if not outcome.verdict.passed:
-        words = critique.of_parts(outcome.verdict)[:MAX_QUESTION] if story.parts else ""
+        kept = outcome.verdict.lacks_test
+        words = critique.of_parts(outcome.verdict)[:MAX_QUESTION] if story.parts and not kept else ""
         return [
             of_story(
-                story, event, None, "failed", step=step, verify_ms=ms, digest=digest, verdict="fail", message=words
+                story, event, None, "failed", step=step, verify_ms=ms, digest=digest, verdict="fail", message=words,
+                lacks="test" if kept else "", excuse=outcome.verdict.excuse, commit=outcome.commit if kept else "",
             )
-        ]
+        ]  # fmt: skip
     proof = outcome.verdict.proof if story.parts else None
     return [
         of_story(
@@ -274,8 +286,10 @@ def _claim(story: StoryState, outcome: ClaimOutcome) -> list[Fact]:
 def _integration(story: StoryState, outcome: IntegrationOutcome) -> list[Fact]:
     ms = outcome.verify_ms
     if (head := outcome.head) is not None:
-        done, commit, digest = EventKind.STORY_DONE, outcome.commit or head, outcome.digest or ""
-        return [of_story(story, done, StoryPhase.DONE, "ok", commit=commit, head=head, verify_ms=ms, digest=digest)]
+        unproven = story.unshown is not None and story.unshown.commit == story.commit
+        event, done = (EventKind.STORY_INTEGRATED, None) if unproven else (EventKind.STORY_DONE, StoryPhase.DONE)
+        commit, digest = outcome.commit or head, outcome.digest or ""
+        return [of_story(story, event, done, "ok", commit=commit, head=head, verify_ms=ms, digest=digest)]
     reason = outcome.reason or Reason.WORKSPACE_CONFLICT
     if reason is Reason.INTERRUPTED:
         return []  # it stays verified, and the next start integrates it
@@ -303,12 +317,12 @@ def _ticks(outcome: TicksWritten) -> list[Fact]:
     return [of_run(event, None, status, step=outcome.step, head=head, commit=head, message=words)]
 
 
-def _run_verdict(outcome: RunVerdict) -> list[Fact]:
+def _run_verdict(state: RunState, outcome: RunVerdict) -> list[Fact]:
     if outcome.stopped:
         return [of_run(EventKind.RUN_PAUSED, RunPhase.PAUSED, reason=Reason.INTERRUPTED)]
     ended, ms, step, digest = EventKind.RUN_ENDED, outcome.verify_ms, outcome.step, outcome.digest or ""
     if outcome.verdict.passed:
-        return [of_run(ended, RunPhase.SUCCESS, "ok", verify_ms=ms, step=step, digest=digest)]
+        return [run_end(state, verify_ms=ms, step=step, digest=digest)]
     if outcome.verdict.reason is not Reason.VERIFICATION_UNRUNNABLE:
         reason = Reason.RUN_VERIFICATION_FAILED
         words = outcome.verdict.message[:MAX_WORDS]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from santiago.contract.details import TESTS
+from santiago.contract.details import SHOW, TESTS
 from santiago.contract.events import EventKind, EventStatus, Fact
 from santiago.contract.facts import of_story
 from santiago.contract.phases import StoryPhase
 from santiago.contract.reasons import MEANINGS, SHARED, Reason
 from santiago.contract.steps import Adopt, Attempt, JudgeClaim, story_of
-from santiago.executor import gates
+from santiago.executor import gates, unproven
 from santiago.executor.budget import MAX_UNCOUNTED, Budget
 
 if TYPE_CHECKING:
@@ -117,10 +117,14 @@ def _begin(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
     base, timeout_ms = base_of(at.state, story), budget.attempt_ms(story, at.now_ms)
     writer = at.run_input.policy.tests_first
     tests = bool(writer) and story.tests is None
-    step = Attempt(story=story.id, number=number, base=base, timeout_ms=timeout_ms, tests=tests)
+    shows = not tests and unproven.is_asked_for_a_test(story)
+    work = story.unshown.commit if shows and story.unshown and not story.integrated else ""
+    step = Attempt(
+        story=story.id, number=number, base=base, timeout_ms=timeout_ms, tests=tests, shows=shows, work=work
+    )  # fmt: skip
     begun = of_story(
         story, EventKind.ATTEMPT_STARTED, StoryPhase.RUNNING, attempt=number, step=step.id,
-        base=base[0], onto=list(base[1:]), mode=TESTS if tests else "",
+        base=base[0], onto=list(base[1:]), mode=TESTS if tests else SHOW if shows else "",
         agent=writer if tests and writer != "same" else "",
     )  # fmt: skip
     return [begun, step]
@@ -133,7 +137,8 @@ def base_of(state: RunState, story: StoryState) -> tuple[str, ...]:
     while waiting:
         for name in state.needs.get(waiting.pop(), ()):
             other = state.stories[name]
-            if other.phase is StoryPhase.VERIFIED and not other.gated and name not in needed:
+            on_branch = other.gated or other.integrated
+            if other.phase is StoryPhase.VERIFIED and not on_branch and name not in needed:
                 needed.add(name)
                 waiting.append(name)
     found = sorted((state.stories[name] for name in needed), key=lambda other: other.index)

@@ -11,7 +11,7 @@ from santiago.contract.outcomes import DoubtfulLine, Proof, Verdict
 from santiago.contract.ports.judge import Examination, Judged, SetUpFailedError
 from santiago.contract.reasons import Reason
 from santiago.contract.record import lean
-from santiago.judge import criteria, telling, tests_first, verdict
+from santiago.judge import criteria, excuses, telling, tests_first, verdict
 from santiago.judge.commandline import absent, names_what_is_missing
 from santiago.judge.doubts import doubts
 from santiago.judge.judges import JudgeFiles
@@ -151,13 +151,15 @@ class TreeJudge:
             if trees.judging and not verdict.is_proved(checks):
                 took = max(check.work.result.seconds for check in checks)
                 without = replace(
-                    trial.on("new-tests", trees.with_new_tests()), patience_ms=max(_LEAST_MS, took * _TIMES)
+                    trial.on("new-tests", trees.with_new_tests(work.before_story)),
+                    patience_ms=max(_LEAST_MS, took * _TIMES),
                 )
                 new = self.trials.results(without, stop)
                 checks = [replace(check, new_tests=new[check.work.command]) for check in checks]
             found = self._weighed(found, checks, trial, trees, stop)
             found = self._doubted(found, work, trees)
             found = self._with_criteria(found, work, checks, trial, stop)
+            found = self._held_to_policy(found, work, checks, trees)
         return _judged(found, checks)
 
     def _written(self, work: Work, stop: Stop) -> Judged:
@@ -213,25 +215,33 @@ class TreeJudge:
         return tuple(dict.fromkeys((*own, *run_commands_of(self.plan, self.run_input))))
 
     def _weighed(self, found: Verdict, checks: Sequence[Check], trial: Trial, trees: Trees, stop: Stop) -> Verdict:
-        """Return the verdict with its strength, or a refusal if it is weaker than the policy asks for."""
+        """Return the verdict with its strength, or a refusal if no check can see the work."""
         proof = Proof.REGRESSION
         if verdict.is_proved(checks):
             proof = Proof.PROVED
         elif verdict.has_own_tests(checks, trees.text_changed):
             proof = Proof.OWN_TESTS
         found = replace(found, proof=proof)
-        if not found.passed:
-            return found  # a person is asked already
-        if proof is Proof.REGRESSION:
-            if red := [
-                check for check in checks if not check.work.is_green
-            ]:  # they fail on the base too, or the verdict would be a failure
+        if not found.passed or proof is not Proof.REGRESSION:
+            return found  # a person is asked already, or a test shows the work
+        # What is red now was red on the base too, or the verdict would be a failure.
+        if red := [check for check in checks if not check.work.is_green]:
+            if self.run_input.policy.takes_unproven:
                 return telling.nothing_shown(found, untouched=all(ends_alike(one.base, one.work) for one in red))
-            if not self._can_see(checks, trial, stop):
-                return telling.nothing_seen(found)
-        if _RANKS.index(proof) < _RANKS.index(Proof(self.run_input.policy.proof)):
-            return telling.too_weak(found, self.run_input.policy.proof, checks)
+        elif not self._can_see(checks, trial, stop):
+            return telling.nothing_seen(found)
         return found
+
+    def _held_to_policy(self, found: Verdict, work: Work, checks: Sequence[Check], trees: Trees) -> Verdict:
+        """Return the verdict, or say what is missing if it is weaker than the policy asks for and nobody looks at the result."""
+        policy, proof = self.run_input.policy, found.proof
+        if not found.passed or proof is None or work.needs_no_proof or policy.takes_unproven or policy.stepwise:
+            return found
+        if _RANKS.index(proof) >= _RANKS.index(Proof(policy.proof)) or excuses.is_prose(work.story.files):
+            return found
+        before, after = (partial(self.workspace.read, commit) for commit in (work.base, work.snapshot.commit))
+        excuse = excuses.excuse(trees.paths, trees.files.judges, before, after, dict(work.evidence))
+        return telling.unproven(found, policy.proof, checks, excuse)
 
     def _can_see(self, checks: Sequence[Check], trial: Trial, stop: Stop) -> bool:
         """Tell whether any of the checks notices broken work. Checks that could not be tried on the base are tried here."""
@@ -282,8 +292,20 @@ class TreeJudge:
         own = commands if not base else story.verify if not attempt else ()
         checks = [Check(base=(before or after)[one], work=after[one], is_own=one in own) for one in commands]
         found = verdict.of_work(checks)
-        proved = found.passed and before is not None and verdict.is_proved(checks)
-        return _judged(replace(found, proof=Proof.PROVED) if proved else found, checks if before else ())
+        if found.passed and base is not None:
+            found = replace(found, proof=self._strength(checks, trial, base, commit, stop))
+        return _judged(found, checks if before else ())
+
+    def _strength(self, checks: Sequence[Check], trial: Trial, base: str, commit: str, stop: Stop) -> Proof | None:
+        """Return how strongly the work of several attempts is shown, compared with the commit before all of it."""
+        if verdict.is_proved(checks):
+            return Proof.PROVED
+        trees = Trees(self.workspace, self._files(trial.commands, base), base, commit, self.workspace.changed(base, commit))
+        if trial.attempt or not trees.judging:
+            return None
+        new = self.trials.results(trial.on("new-tests", trees.with_new_tests()), stop)
+        checks = [replace(check, new_tests=new[check.work.command]) for check in checks]
+        return Proof.OWN_TESTS if verdict.has_own_tests(checks, trees.text_changed) else None
 
     def run(self, base: str, head: str, stories: Sequence[Story], accepted: Sequence[str], stop: Stop) -> Judged | None:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from santiago.contract.outcomes import CheckVerdict
+from santiago.contract.outcomes import CheckVerdict, Proof
 from santiago.contract.reasons import Reason
 
 if TYPE_CHECKING:
@@ -125,20 +125,25 @@ def nothing_seen(found: Verdict) -> Verdict:
         f"{names} still pass when every file of the work except the tests is replaced with garbage, so they show nothing. "
         "Add a test that runs the code."
     )
-    return _not_passed(found, Reason.NOTHING_VERIFIED, message)
+    return replace(_not_passed(found, Reason.NOTHING_VERIFIED, message), lacks_test=True)
 
 
-def too_weak(found: Verdict, wanted: str, checks: Sequence[Check]) -> Verdict:
-    """Return the refusal of work whose checks pass but do not prove as much as the policy asks for."""
-    words = [
-        f"`{check.work.command}` {'passes without it too' if check.base.is_green else 'was not there before, or could not run'}"
-        for check in checks
-        if check.work.is_green
-    ]
+def unproven(found: Verdict, wanted: str, checks: Sequence[Check], excuse: str) -> Verdict:
+    """Return the verdict on work whose checks pass and show less than the policy asks for. The work is kept."""
     proved = "a test that existed before the work, failed, and passes now"
-    ask = proved if wanted == "proved" else "a test that fails without the work"
-    message = f'The checks pass, but policy.proof = "{wanted}" asks for {ask}: {"; ".join(words)}.'
-    return _not_passed(found, Reason.NOTHING_VERIFIED, message)
+    ask = proved if wanted == "proved" else "a test that fails without the work and passes with it"
+    words = [f"`{check.work.command}` {_without(check)}" for check in checks if check.work.is_green]
+    message = f"The checks pass, but nothing shows what the work does: {'; '.join(words)}. What is missing is {ask}."
+    if found.as_before:
+        message += f"\n\nThese tests failed before the work and still fail:\n\n{listed(found.as_before)}"
+    if named := [f"{row.test} (for {row.id})" for row in found.criteria if row.test and row.before == "passed"]:
+        message += f"\n\nThese named tests passed before the work too, so they show nothing:\n\n{listed(named)}"
+    told = replace(found, passed=False, reason=Reason.UNPROVEN, message=message, lacks_test=True, excuse=excuse)
+    return replace(told, proof=Proof.REGRESSION)
+
+
+def _without(check: Check) -> str:
+    return "passes without it too" if check.base.is_green else "was not there before, or could not run"
 
 
 def without_evidence(found: Verdict, lacking: Sequence[str]) -> Verdict:

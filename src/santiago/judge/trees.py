@@ -58,9 +58,9 @@ class Trees:
         """Return the work with the judge of the base."""
         return self._composed(self.work, self.base)
 
-    def with_new_tests(self) -> str:
-        """Return the base with the judge of the work."""
-        return self._composed(self.base, self.work)
+    def with_new_tests(self, onto: str | None = None) -> str:
+        """Return the base, or the commit before any work of the story, with the judge of the work."""
+        return self._composed(onto or self.base, self.work)
 
     def _composed(self, onto: str, judges_from: str) -> str:
         mixed: dict[str, bytes] = {}

@@ -251,6 +251,21 @@ class GitWorkspace:
         listing = ("ls-files", "--others", "--exclude-standard", "--directory", "-z")
         place.provided.write_bytes(self.repository.on_objects(*listing, index=place.index, folder=place.folder).out)
 
+    def lay(self, story: str, attempt: int, commit: str) -> bool:
+        """Put the changes of a snapshot into the folder. The folder's index stays as it was, so git shows them as changes."""
+        place, base = self._place(story, attempt), self._bases[story, attempt]
+        applied = apply(self.repository, base, commit, self.base_of(commit))
+        if applied.tree is None:
+            return False
+        index = place.own / "laid"
+        with self.folders.written():
+            shutil.copy2(place.index, index)
+            move = ("read-tree", "-m", "-u", checked(base), checked(applied.tree))
+            self.repository.on_objects(*move, index=index, folder=place.folder)
+            lfs_files.fill(self.repository, place.folder, index)
+            index.unlink()
+        return True
+
     def snapshot(self, story: str, attempt: int, message: str) -> Snapshot | None:
         place = self._place(story, attempt)
         # From memory if possible, since an agent without a sandbox could change the note.

@@ -61,6 +61,8 @@ class Packet:
     budget_micro_usd: int | None = None
     """What is left of the run's money when the attempt begins; None where it is not limited."""
     budget_tokens: int | None = None
+    shows: bool = False
+    """The folder holds work that passes its checks; the agent is asked only for a test that shows it."""
     tests_only: bool = False
     """The attempt only writes the story's tests."""
     tests_by: int = 0

@@ -31,6 +31,10 @@ class Work:
     """The attempt only writes the story's tests. They must fail on the base, since the work is still missing."""
     before_tests: str | None = None
     """The base without the story's own tests, where those were written first and put onto it."""
+    before_story: str | None = None
+    """The commit before any work of the story, where the base already has unproven work of it."""
+    needs_no_proof: bool = False
+    """It is a substep: its story is what must be shown."""
 
 
 @record

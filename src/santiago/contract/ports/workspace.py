@@ -83,6 +83,9 @@ class Workspace(Protocol):
     def prepared(self, story: str, attempt: int) -> None:
         """Note the untracked files that set-up left in the attempt's folder, so that no snapshot counts them as the agent's work."""
 
+    def lay(self, story: str, attempt: int, commit: str) -> bool:
+        """Put the changes of an earlier snapshot into the attempt's folder, not committed; False where they do not fit."""
+
     def snapshot(self, story: str, attempt: int, message: str) -> Snapshot | None:
         """Keep what the folder holds under the attempt's ref; None where nothing differs from the base."""
 

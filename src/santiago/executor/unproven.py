@@ -1,0 +1,84 @@
+"""Work that passes its checks and that no test shows: an agent is asked once for the test, then the work goes on, then a person is asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.contract.events import EventKind
+from santiago.contract.facts import of_story
+from santiago.contract.outcomes import Proof
+from santiago.contract.phases import StoryPhase
+from santiago.contract.reasons import Reason
+from santiago.executor import gates
+from santiago.executor.budget import MAX_UNCOUNTED, Budget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from santiago.contract.events import Fact
+    from santiago.contract.state import RunState, StoryState
+    from santiago.executor.situation import Situation
+
+
+def owed(at: Situation) -> Iterator[Fact]:
+    """Yield what follows from the state alone: work that goes on as it is, and questions that nobody has asked yet."""
+    for story in sorted((at.state.stories[name] for name in at.state.unshown), key=lambda story: story.index):
+        if story.phase is StoryPhase.READY and story.stands and not story.skipped and not _gets_attempt(at, story):
+            yield from goes_on(story)
+        elif story.is_unproven and not _is_asked(at.state, story):
+            yield gates.ask(at, "unproven", story, story.attempts, _text(story))
+
+
+def goes_on(story: StoryState) -> list[Fact]:
+    """Return the facts by which work that no test shows is the story's work all the same."""
+    found = story.unshown
+    assert found is not None
+    number = found.attempt or None
+    return [
+        of_story(
+            story, EventKind.STORY_UNPROVEN, StoryPhase.EVIDENCE_COLLECTED, "ok",
+            attempt=number, commit=found.commit, proof=Proof.REGRESSION, reason=Reason.UNPROVEN, excuse=found.excuse,
+        ),
+        of_story(story, EventKind.STORY_VERIFIED, StoryPhase.VERIFIED, "ok", attempt=number),
+    ]  # fmt: skip
+
+
+def _gets_attempt(at: Situation, story: StoryState) -> bool:
+    """Tell whether an agent works on it once more: asked for the missing test, or because a person said so."""
+    found, unknown = story.unshown, at.run_input.policy.unknown_usage == "allow"
+    budget = Budget(at.run_input.limits, at.state, unknown_allowed=unknown)
+    if story.uncounted >= MAX_UNCOUNTED or budget.exhausted(story, at.now_ms):
+        return False
+    if story.change_requested:
+        return True
+    wanted = found is not None and not found.asked and not found.excuse and not story.integrated
+    # Stories that had no turn yet come before a second attempt of one whose work passes its checks.
+    untouched = sum(chunk.left for chunk in at.state.chunks.values())
+    return wanted and budget.run_attempts - at.state.counted >= untouched
+
+
+def is_asked_for_a_test(story: StoryState) -> bool:
+    """Tell whether the next attempt begins on the story's work and is asked only for the missing test."""
+    return story.unshown is not None and not story.unshown.asked and not story.unshown.excuse
+
+
+def is_under_way(at: Situation) -> bool:
+    """Tell whether unproven work is being improved, after all chunks are finished."""
+    return any(
+        story.integrated and not story.is_unproven and (story.phase is not StoryPhase.READY or at.scope.allows(story))
+        for story in map(at.state.stories.__getitem__, at.state.unshown)
+    )
+
+
+def left(state: RunState) -> list[StoryState]:
+    """Return the stories whose work is on the branch and that are not done, in plan order."""
+    return [story for story in state.stories.values() if story.is_unproven]
+
+
+def _is_asked(state: RunState, story: StoryState) -> bool:
+    return any(one.kind == "unproven" and one.story == story.id for one in state.open_questions())
+
+
+def _text(story: StoryState) -> str:
+    why = f" ({story.unshown.excuse})" if story.unshown and story.unshown.excuse else ""
+    return f"The work on {story.id} passes its checks, but no test fails without it{why}. Is {story.id} done?"

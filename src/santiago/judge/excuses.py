@@ -1,0 +1,56 @@
+"""Kinds of change that a test of their own can hardly show. No agent is asked for one; whether the story is done is still a question."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from santiago.judge import globs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    Read = Callable[[str], bytes | None]
+
+REASON = "no_test"
+"""The key under which an agent's evidence says why it added no test."""
+_PROSE = (".md", ".mdx", ".rst", ".txt", ".adoc", ".asciidoc", ".org", ".tex")
+_SETTINGS = (
+    "**/*.lock", "**/*-lock.json", "**/*-lock.yaml", "**/go.sum", "**/*.lockb", "**/npm-shrinkwrap.json",
+    ".github/**", ".gitlab/**", ".gitlab-ci.yml", ".circleci/**", "**/Jenkinsfile", "azure-pipelines.yml", ".travis.yml",
+    "**/*.toml", "**/*.ini", "**/*.cfg", "**/*.conf", "**/*.properties", "**/*.yml", "**/*.yaml", "**/.*",
+    "**/Dockerfile", "**/tsconfig*.json", "**/package.json",
+)  # fmt: skip
+"""Continuous integration, configuration and lock files."""
+
+
+def is_prose(paths: Sequence[str]) -> bool:
+    """Tell whether a story is about texts for people alone, by the files that the plan names."""
+    return bool(paths) and all(path.lower().endswith(_PROSE) for path in paths)
+
+
+def excuse(
+    paths: Sequence[str], judges: Callable[[str], bool], before: Read, after: Read, evidence: Mapping[str, str]
+) -> str:
+    """Return why no test is asked for; empty if one is."""
+    if said := evidence.get(REASON, "").strip():
+        return f"the agent says: {said}"
+    kinds = [_kind(path, judges, before, after) for path in paths]
+    return "" if "" in kinds else f"only {' and '.join(sorted(set(kinds)))} changed"
+
+
+def _kind(path: str, judges: Callable[[str], bool], before: Read, after: Read) -> str:
+    if judges(path):
+        return "tests"
+    if globs.matches(path, _SETTINGS):
+        return "settings"
+    return "comments or layout" if path.endswith(".py") and _is_same_program(before(path), after(path)) else ""
+
+
+def _is_same_program(before: bytes | None, after: bytes | None) -> bool:
+    if before is None or after is None:
+        return False
+    try:
+        return ast.dump(ast.parse(before)) == ast.dump(ast.parse(after))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
