@@ -163,7 +163,8 @@ class Audit:
             self.records[self._record_of(event)] = event
         if event.event is EventKind.LOG_REPAIRED:
             self._torn(event)
-        if event.event is EventKind.STORY_ACCEPTED:
+        said_done = event.event is EventKind.QUESTION_ANSWERED and event.phase is StoryPhase.DONE
+        if event.event is EventKind.STORY_ACCEPTED or said_done:
             self.attested[event.story_id or ""] = event.actor
         if event.event is EventKind.NOTE and event.context.get("ref", "").startswith("refs/santiago/"):
             self.note(
@@ -251,7 +252,7 @@ class Audit:
             return f"evidence/run-{event.context.get('step', '').rpartition('/')[2] or 0}.json"
         if event.event is EventKind.CLAIM_JUDGED:
             return f"evidence/{event.story_id}-claim.json"
-        if event.event is EventKind.STORY_DONE:
+        if event.event in (EventKind.STORY_DONE, EventKind.STORY_INTEGRATED):
             return f"evidence/{event.story_id}-{event.attempt}-merged.json"
         return f"{attempt_folder(event.story_id, event.attempt or 0)}/{VERIFICATION}"
 
@@ -282,7 +283,8 @@ class Audit:
 
 _WITH_EVIDENCE = frozenset(
     {
-        EventKind.BASE_EXAMINED, EventKind.ATTEMPT_ENDED, EventKind.CLAIM_JUDGED, EventKind.STORY_DONE, EventKind.RUN_ENDED,
+        EventKind.BASE_EXAMINED, EventKind.ATTEMPT_ENDED, EventKind.CLAIM_JUDGED, EventKind.STORY_DONE,
+        EventKind.STORY_INTEGRATED, EventKind.RUN_ENDED,
     }
 )  # fmt: skip
 

@@ -55,28 +55,54 @@ def _refuse_settled(run: Run, name: str) -> None:
 
 
 @click.command("accept")
-@click.argument("words", nargs=-1, required=True, metavar="[RUN] STORY")
+@click.argument("words", nargs=-1, metavar="[RUN] [STORY]")
+@click.option("--unproven", is_flag=True, help="Accept every story whose work no test shows.")
 @click.option("--why", required=True, help="The reason; it is recorded with your name.")
 @click.option("--trust-project", is_flag=True, help="Trust the settings that come with the repository, as they are.")
 @actor_option
 @click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON.")
-def accept(words: tuple[str, ...], why: str, trust_project: bool, actor: str | None, as_json: bool) -> int:
+def accept(
+    words: tuple[str, ...], unproven: bool, why: str, trust_project: bool, actor: str | None, as_json: bool
+) -> int:
     """Accept the work of a story's latest attempt, whatever its checks said. The log keeps that it was you."""
     from santiago.cli.start.running import start
 
-    run, story = _target(words)
+    if unproven:
+        run = _run(words)
+        stories = tuple(one.id for one in run.state.stories.values() if one.is_unproven)
+        if not stories:
+            hint = f"`santiago status {run.run_id}` shows its stories."
+            raise SantiagoError(Kind.INPUT, f"no story of {run.run_id} is unproven", hint=hint)
+    else:
+        run, story = _target(words)
+        stories = (story,)
     with naming(run.run_id):
+        if run.worker and _leave_answers(run, stories, why, actor):
+            return 0
         flags = _flags(as_json=as_json, actor=actor, trust_project=trust_project)
-        return start(run.out_dir, run.run_input, run.plan, flags, base=run.out_dir, accepts=(story, why))
+        return start(run.out_dir, run.run_input, run.plan, flags, base=run.out_dir, accepts=(stories, why))
+
+
+def _leave_answers(run: Run, stories: tuple[str, ...], why: str, actor: str | None) -> bool:
+    """Answer the questions about unproven stories of a run that is at work. False if there is none."""
+    from santiago.app.actor import actor as named
+    from santiago.app.requests import answer
+    from santiago.cli.view.text import say
+
+    found = [one for one in run.state.open_questions() if one.kind == "unproven" and one.story in stories]
+    for question in found:
+        say(answer(run, question.id, "accept", named(actor), text=why).text, err=True)
+    return bool(found)
 
 
 @click.command("verify")
 @click.argument("words", nargs=-1, required=True, metavar="[RUN] STORY")
 @click.option("--from", "ref", required=True, metavar="REF", help="A branch or commit with your own work.")
+@click.option("--why", default="", help="Take it, with this reason, even if it passes and no test shows it.")
 @click.option("--trust-project", is_flag=True, help="Trust the settings that come with the repository, as they are.")
 @actor_option
 @click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON.")
-def verify(words: tuple[str, ...], ref: str, trust_project: bool, actor: str | None, as_json: bool) -> int:
+def verify(words: tuple[str, ...], ref: str, why: str, trust_project: bool, actor: str | None, as_json: bool) -> int:
     """Check your own work on a story like an attempt, and put it onto the run's branch if it passes."""
     from santiago.cli.start.running import start
 
@@ -85,7 +111,7 @@ def verify(words: tuple[str, ...], ref: str, trust_project: bool, actor: str | N
         _say_what_does_not_judge(story, tests)
     with naming(run.run_id):
         flags = _flags(as_json=as_json, actor=actor, trust_project=trust_project)
-        return start(run.out_dir, run.run_input, run.plan, flags, base=run.out_dir, own_work=(story, ref))
+        return start(run.out_dir, run.run_input, run.plan, flags, base=run.out_dir, own_work=(story, ref), why=why)
 
 
 def _say_what_does_not_judge(story: str, tests: str) -> None:
@@ -99,6 +125,15 @@ def _say_what_does_not_judge(story: str, tests: str) -> None:
 def _flags(*, as_json: bool, actor: str | None, trust_project: bool = False) -> Flags:
     """Return the flags of such a start. Commands of the document were approved before; settings may have changed since."""
     return Flags(as_json=as_json, trust_commands=True, no_input=as_json, trust_project=trust_project, actor=actor)
+
+
+def _run(words: tuple[str, ...]) -> Run:
+    """Return the run that is meant, where no story is named."""
+    from santiago.app.loading import load
+
+    if len(words) > 1:
+        raise click.UsageError("--unproven takes every unproven story; name no other one.")
+    return load(find_run(words[0] if words else None))
 
 
 def _target(words: tuple[str, ...]) -> tuple[Run, str]:

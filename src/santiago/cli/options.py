@@ -69,6 +69,11 @@ _OPTIONS = (
         help="What to do with work that could deceive its checks.",
     ),
     click.option(
+        "--unproven",
+        type=click.Choice(("ask", "accept")),
+        help="What to do with work that passes its checks and that no test shows.",
+    ),
+    click.option(
         "--tests-first",
         metavar="[AGENT]",
         is_flag=False,

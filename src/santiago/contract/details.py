@@ -82,7 +82,7 @@ def _run_verifying(state: RunState, _: Event) -> None:
 
 def _run_ended(state: RunState, event: Event) -> None:
     if reason_of(event) is Reason.UNPROVEN:
-        state.checked = state.head or ""
+        state.checked = (state.head or "", event.context.get("step", ""), event.context.get("digest", ""))
 
 
 def _ticks_written(state: RunState, event: Event) -> None:
@@ -215,6 +215,7 @@ def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
     story.onto = tuple(event.context.get("onto", ()))
     story.writes_tests = event.context.get("mode") == TESTS
     story.showing = event.context.get("mode") == SHOW
+    story.word = (event.actor, event.context.get("text", ""))
     if story.unshown:
         story.unshown.asked = True
     story.on_tests = story.tests is not None and story.tests in story.onto[-1:]

@@ -54,7 +54,17 @@ def of_story(
 
 
 def accepted(story: StoryState, actor: str, why: str) -> list[Fact]:
-    """Return the facts by which a person accepts the work of a story's latest attempt, in place of a verdict."""
+    """Return the facts by which a person accepts the work of a story's latest attempt, in place of a verdict.
+
+    Work that is on the branch already makes its story done.
+    """
+    if story.is_unproven:
+        return [
+            of_story(
+                story, EventKind.STORY_ACCEPTED, StoryPhase.DONE, "ok",
+                actor=actor, commit=story.commit or "", proof=Proof.ATTESTED, text=why,
+            )
+        ]  # fmt: skip
     return [
         of_story(
             story, EventKind.STORY_ACCEPTED, StoryPhase.EVIDENCE_COLLECTED, "ok",

@@ -109,6 +109,8 @@ class StoryState:
     """Its work that passes its checks and that no test shows, until the story is done or the work is given up."""
     showing: bool = False
     """The latest attempt was asked only for the test that its work lacks."""
+    word: tuple[str, str] = ("", "")
+    """Who takes the work of the latest attempt even if no test shows it, and why: a person who brought it."""
     integrated: str = ""
     """The commit of its unproven work on the branch. Other stories build on it, and it is never taken back."""
     before: str = ""
@@ -327,8 +329,8 @@ class RunState:
     ticked: bool = False
     """The step that ticks finished stories in the plan's document is over, whether it could tick or not."""
     verify_rounds: int = 0
-    checked: str = ""
-    """The head on which the checks of the run passed, while unproven stories kept it from being a success."""
+    checked: tuple[str, str, str] = ("", "", "")
+    """The head on which the run's checks passed although it was no success yet, by which step, and their record's digest."""
     examined: bool = False
     """Every check ran once on the base, and nothing prevents a verdict."""
     red: tuple[str, ...] = ()

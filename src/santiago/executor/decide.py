@@ -45,8 +45,9 @@ def _verifying(at: Situation) -> list[Act]:
         return []
     if at.state.stop_requested:
         return [_pause(Reason.INTERRUPTED)]
-    if at.state.checked and at.state.checked == at.state.head:
-        return [run_end(at.state)]  # nothing has changed since its checks passed
+    head, step, digest = at.state.checked
+    if head and head == at.state.head:
+        return [run_end(at.state, step=step, digest=digest)]  # nothing has changed since its checks passed
     return [VerifyRun(round=at.state.verify_rounds)]
 
 

@@ -14,7 +14,7 @@ from santiago.executor.budget import Budget
 from santiago.executor.decide import begin_chunk
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Sequence
 
     from santiago.contract.policy import Limits
     from santiago.contract.state import RunState, StoryState
@@ -57,11 +57,11 @@ def reopening(
     return [*_raised(state, limits, grants), *hints(state, grants), *reopened, *_executing(state, head)]
 
 
-def reopening_one(state: RunState, name: str, head: str | None, actor: str) -> list[Fact]:
-    """Return the facts that reopen one story for work that a person supplies, even without budget or before its chunk."""
-    story = state.stories[name]
-    chunk = state.chunks[story.chunk]
-    reopened = [_reopened(story, actor)] if story.phase in PARKED else []
+def reopening_some(state: RunState, names: Sequence[str], head: str | None, actor: str) -> list[Fact]:
+    """Return the facts that reopen stories for work that a person supplies or accepts, even without budget or before their chunk."""
+    stories = [state.stories[name] for name in names]
+    reopened = [_reopened(story, actor) for story in stories if story.phase in PARKED]
+    chunk = state.chunks[stories[0].chunk]
     return [*reopened, *_executing(state, head), *([] if chunk.started else begin_chunk(state, chunk))]
 
 

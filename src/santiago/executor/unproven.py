@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.contract.events import EventKind
-from santiago.contract.facts import of_story
+from santiago.contract.facts import accepted, of_story
 from santiago.contract.outcomes import Proof
 from santiago.contract.phases import StoryPhase
 from santiago.contract.reasons import Reason
@@ -24,7 +24,7 @@ def owed(at: Situation) -> Iterator[Fact]:
     """Yield what follows from the state alone: work that goes on as it is, and questions that nobody has asked yet."""
     for story in sorted((at.state.stories[name] for name in at.state.unshown), key=lambda story: story.index):
         if story.phase is StoryPhase.READY and story.stands and not story.skipped and not _gets_attempt(at, story):
-            yield from goes_on(story)
+            yield from accepted(story, *story.word) if story.word[1] else goes_on(story)
         elif story.is_unproven and not _is_asked(at.state, story):
             yield gates.ask(at, "unproven", story, story.attempts, _text(story))
 

@@ -300,7 +300,9 @@ class TreeJudge:
         """Return how strongly the work of several attempts is shown, compared with the commit before all of it."""
         if verdict.is_proved(checks):
             return Proof.PROVED
-        trees = Trees(self.workspace, self._files(trial.commands, base), base, commit, self.workspace.changed(base, commit))
+        trees = Trees(
+            self.workspace, self._files(trial.commands, base), base, commit, self.workspace.changed(base, commit)
+        )
         if trial.attempt or not trees.judging:
             return None
         new = self.trials.results(trial.on("new-tests", trees.with_new_tests()), stop)

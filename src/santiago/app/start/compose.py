@@ -31,7 +31,7 @@ from santiago.contract.record import record
 from santiago.engine.threads import ThreadsEngine
 from santiago.executor.loop import Coordinator
 from santiago.executor.perform import StepPerformer
-from santiago.executor.reopen import hints, reopening, reopening_one
+from santiago.executor.reopen import hints, reopening, reopening_some
 from santiago.process import sandbox
 from santiago.process.server import ProcessServer
 from santiago.util.clock import SystemClock, WorkClock
@@ -133,8 +133,8 @@ class _Start:
             log.finish(log.state)  # a crash may have come before the result was written
         if request.own_work:
             start_events.refuse_own_work(log.state, hold.workspace, *request.own_work)
-        if request.accepts:
-            start_events.refuse_accepting(log.state, request.accepts[0])
+        for name in request.accepts[0] if request.accepts else ():
+            start_events.refuse_accepting(log.state, name)
         if log.state.phase is RunPhase.SUCCESS:
             hold.workspace.tidy()
             return log.state
@@ -188,9 +188,9 @@ class _Start:
         facts = []
         if request.approves and not request.skips:  # skipping a story starts no command
             facts = start_events.approvals(request.plan, self.run_input, state, request.consent, request.actor)
-        one = request.own_work or request.accepts
-        if one:
-            return facts + reopening_one(state, one[0], workspace.head(), request.actor)
+        mine = (request.own_work[0],) if request.own_work else request.accepts[0] if request.accepts else ()
+        if mine:
+            return facts + reopening_some(state, mine, workspace.head(), request.actor)
         if not self.log.fresh and not request.skips:
             claimed = request.scope.claims
             return facts + reopening(state, self.run_input.limits, request.grants, workspace.head(), claimed)
@@ -199,7 +199,7 @@ class _Start:
     def _work(self, coordinator: Coordinator) -> RunState:
         workspace, own_work = self.hold.workspace, self.request.own_work
         if own_work is not None:
-            begun = start_events.own_work(self.log.state, workspace, *own_work, self.request.actor)
+            begun = start_events.own_work(self.log.state, workspace, *own_work, self.request.actor, self.request.why)
             coordinator.record([begun])
             start_events.keep_changes(self.log.state, self.attempts, workspace, own_work[0], begun.context["commit"])
             coordinator.recovered |= {own_work[0]}

@@ -40,7 +40,8 @@ def prepare(
     grants: Grants | None = None,
     skips: list[tuple[str, str]] | None = None,
     own_work: tuple[str, str] | None = None,
-    accepts: tuple[str, str] | None = None,
+    why: str = "",
+    accepts: tuple[tuple[str, ...], str] | None = None,
     agent: Agent | None = None,
     compiled: bool = False,
 ) -> Request:
@@ -71,6 +72,7 @@ def prepare(
         scope=scope,
         skips=skips or [],
         own_work=own_work,
+        why=why,
         accepts=accepts,
         agent=agent,
         grants=replace(grants or Grants(), actor=who),
@@ -143,6 +145,7 @@ def _policy(frozen: Policy, wishes: Wishes) -> Policy:
         assume_external=wishes.assume_external or frozen.assume_external,
         sandbox=wishes.sandbox or frozen.sandbox,  # type: ignore[arg-type]  # checked where it was given
         changed_tests=wishes.changed_tests or frozen.changed_tests,  # type: ignore[arg-type]  # checked where it was given
+        unproven=wishes.unproven or frozen.unproven,  # type: ignore[arg-type]  # checked where it was given
         doubts=wishes.doubts or frozen.doubts,  # type: ignore[arg-type]  # checked where it was given
         tests_first=lasting(wishes.tests_first) if wishes.tests_first else frozen.tests_first,
         write_back=wishes.write_back or frozen.write_back,

@@ -46,8 +46,10 @@ class Request:
     """(story, why) to leave out. The start then only records this."""
     own_work: tuple[str, str] | None = None
     """(story, ref): a person's own commit, to be judged as an attempt."""
-    accepts: tuple[str, str] | None = None
-    """(story, why): a person accepts the work of its latest attempt."""
+    why: str = ""
+    """Why a person takes their own work even if no test shows it."""
+    accepts: tuple[tuple[str, ...], str] | None = None
+    """(stories, why): a person accepts the work of their latest attempts."""
     only_creates: bool = False
     """Whether the start only records that the run exists, and which of its commands are approved."""
     approves: bool = True

@@ -145,9 +145,13 @@ def skipping(state: RunState, skips: Sequence[tuple[str, str]], actor: str) -> l
 def refuse_accepting(state: RunState, name: str) -> None:
     """Raise if a story has no work that a person could accept."""
     story = state.stories[name]
+    if story.is_unproven:
+        return
     if story.phase not in PARKED or story.skipped:
         word = "left out" if story.skipped else story.phase
-        hint = "Only a story that rests with a question, a refusal or a used-up budget can be accepted."
+        hint = (
+            "Only a story that is unproven, or rests with a question, a refusal or a used-up budget, can be accepted."
+        )
         raise SantiagoError(Kind.INPUT, f"{name} is {word}, so there is nothing to accept", hint=hint)
     if story.commit is None:
         hint = f"Bring work of your own: `santiago verify {name} --from REF`, or leave it out: `santiago skip {name} --why …`."
@@ -157,9 +161,9 @@ def refuse_accepting(state: RunState, name: str) -> None:
         raise SantiagoError(Kind.INPUT, f"{name} waits for other stories, so it cannot be accepted now", hint=hint)
 
 
-def accepting(state: RunState, name: str, why: str, actor: str) -> list[Fact]:
-    """Return the facts by which a person accepts a story's work. The story was made ready again before."""
-    return accepted(state.stories[name], actor, why)
+def accepting(state: RunState, names: Sequence[str], why: str, actor: str) -> list[Fact]:
+    """Return the facts by which a person accepts the work of stories. Those that rested were made ready again before."""
+    return [fact for name in names for fact in accepted(state.stories[name], actor, why)]
 
 
 def refuse_own_work(state: RunState, workspace: GitWorkspace, name: str, ref: str) -> None:
@@ -185,7 +189,7 @@ def _no_commit(ref: str) -> SantiagoError:
     return SantiagoError(Kind.USAGE, f"{ref!r} is not a commit of this repository", hint="Name a branch or a commit.")
 
 
-def own_work(state: RunState, workspace: GitWorkspace, name: str, ref: str, actor: str) -> Fact:
+def own_work(state: RunState, workspace: GitWorkspace, name: str, ref: str, actor: str, why: str = "") -> Fact:
     """Return the fact that turns a person's commit into an attempt whose agent has ended. The loop judges it like any other."""
     story = state.stories[name]
     number = story.attempts + 1
@@ -194,7 +198,9 @@ def own_work(state: RunState, workspace: GitWorkspace, name: str, ref: str, acto
         raise _no_commit(ref)
     step, base = f"attempt/{name}/{number}", workspace.base_of(commit)
     begun, phase = EventKind.ATTEMPT_STARTED, StoryPhase.RUNNING
-    return of_story(story, begun, phase, attempt=number, actor=actor, step=step, base=base, ref=ref, commit=commit)
+    return of_story(
+        story, begun, phase, attempt=number, actor=actor, step=step, base=base, ref=ref, commit=commit, text=why
+    )  # fmt: skip
 
 
 def keep_changes(state: RunState, attempts: FileAttempts, workspace: GitWorkspace, name: str, commit: str) -> None:

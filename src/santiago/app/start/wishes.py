@@ -19,6 +19,7 @@ class Wishes:
     sandbox: str | None = None
     changed_tests: str | None = None
     doubts: str | None = None
+    unproven: str | None = None
     tests_first: str | None = None
     actor: str | None = None
     """The person's name; by default from the environment."""

@@ -49,7 +49,8 @@ def start(
     grants: Grants | None = None,
     skips: list[tuple[str, str]] | None = None,
     own_work: tuple[str, str] | None = None,
-    accepts: tuple[str, str] | None = None,
+    why: str = "",
+    accepts: tuple[tuple[str, ...], str] | None = None,
     agent: Agent | None = None,
     said: frozenset[str] = frozenset(),
     compiled: bool = False,
@@ -63,8 +64,8 @@ def start(
     asked = not flags.no_input and sys.stdin.isatty()
     request = prepare(
         out_dir, run_input, plan, flags,
-        base=base, plan_file=plan_file, grants=grants, skips=skips, own_work=own_work, accepts=accepts, agent=agent,
-        compiled=compiled,
+        base=base, plan_file=plan_file, grants=grants, skips=skips, own_work=own_work, why=why, accepts=accepts,
+        agent=agent, compiled=compiled,
     )  # fmt: skip
     if beginning is not None:
         request.settings, request.begins_on = beginning.settings, beginning.commit
@@ -154,8 +155,8 @@ def _shown(request: Request, flags: Flags, desk: TerminalDesk | None = None) -> 
         screen.close()
     if state.reason == Reason.INTERRUPTED and request.signals[:1] in ([signal.SIGTERM], [signal.SIGHUP]):
         return ExitCode.TERMINATED
-    one = own_work or request.accepts
-    return exit_code(state) or (_own_code(state, one[0]) if one else ExitCode.OK)
+    mine = (own_work[0],) if own_work else request.accepts[0] if request.accepts else ()
+    return exit_code(state) or max((_own_code(state, name) for name in mine), default=ExitCode.OK)
 
 
 def _note(text: str) -> None:
