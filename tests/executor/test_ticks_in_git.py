@@ -71,7 +71,7 @@ class World(AnyWorld):
             return ending()
 
         files = {"ok.txt": "yes\n", **({"prd.md": text} if commit else {})}
-        policy, check = Policy(sandbox="off", write_back=True), "grep -q yes ok.txt"
+        policy, check = Policy(sandbox="off", unproven="accept", write_back=True), "grep -q yes ok.txt"
         super().__init__(folder, monkeypatch, play, planned(text), check=check, policy=policy, files=files)
         if commit:
             (self.repo / "prd.md").chmod(0o755)
@@ -127,7 +127,7 @@ def test_line_45_without_the_wish_nothing_is_ticked_and_a_later_start_may_have_i
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = World(tmp_path, monkeypatch)
-    plain = replace(world.run_input, policy=Policy(sandbox="off"))
+    plain = replace(world.run_input, policy=Policy(sandbox="off", unproven="accept"))
     wish = Wishes(write_back=True)
     fresh = prepare(world.out_dir, plain, world.plan, wish, base=world.repo, compiled=True)
     assert (fresh.run_input.policy.write_back, fresh.policy and fresh.policy.write_back) == (True, True)
