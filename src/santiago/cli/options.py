@@ -83,6 +83,11 @@ _OPTIONS = (
     ),
     click.option("--trust-commands", is_flag=True, help="Run commands that come from the document without asking."),
     click.option(
+        "--trust-ticks/--no-trust-ticks",
+        default=None,
+        help="Take the document's word for ticked boxes that no check shows, or have them worked on.",
+    ),
+    click.option(
         "--trust-project", is_flag=True, help="Trust the settings that come with the repository, as they are."
     ),
     click.option("--dry-run", is_flag=True, help="Show what would run, and run nothing."),
@@ -141,6 +146,7 @@ class Flags(Wishes):
     """What a command line says about one start of a run."""
 
     trust_commands: bool = False
+    trust_ticks: bool | None = None
     trust_project: bool = False
     dry_run: bool = False
     as_json: bool = False

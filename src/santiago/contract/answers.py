@@ -46,6 +46,11 @@ KINDS: Mapping[str, Mapping[str, str]] = MappingProxyType({
         "refuse": "have it done again",
         **_JUDGED,
     },
+    "there": {
+        "accept": "take the story as done, on your word",
+        "refuse": "have it attempted again",
+        **_JUDGED,
+    },
     "unproven": {
         "accept": "take the story as done, on your word",
         "change": "have the work changed by what you say, in one more attempt",

@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
+
 if TYPE_CHECKING:
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import RunInput
 
+_NAMES = pattern(r"\s(?:-k|-run|-t|--filter|--grep)[\s=]|\s\S*(?:::|/|\w\.\w)\S*")
+"""A selection of tests by name, or a word that is a path, a module or the id of a test."""
 ID = "{id}"
 """Stands in a check of every story for the story's own id: `pytest tests/test_{id}.py`."""
 
@@ -29,6 +33,13 @@ def shared_commands_of(story: Story, run_input: RunInput) -> tuple[str, ...]:
         return run_input.verification.story_commands
     name = re.sub(r"[^0-9a-z]+", "_", (story.origin.id or story.id).lower()).strip("_") or story.id.lower()
     return tuple(command.replace(ID, name) for command in run_input.verification.story_commands)
+
+
+def shows_itself(story: Story, plan: Plan, run_input: RunInput) -> bool:
+    """Tell whether a story has a check of its own: one that stands at no other story, and names a test or a file."""
+    others = {command for one in plan.stories if one.id != story.id for command in one.verify}
+    others |= {*run_input.verification.story_commands, *run_commands_of(plan, run_input)}
+    return any(one not in others and _NAMES.search(one) for one in own_commands_of(story, run_input))
 
 
 def run_commands_of(plan: Plan, run_input: RunInput) -> tuple[str, ...]:

@@ -123,6 +123,10 @@ def _commands_approved(state: RunState, event: Event) -> None:
     state.approved |= frozenset(event.context.get("digests", ()))
 
 
+def _ticks_trusted(state: RunState, event: Event) -> None:
+    state.trusts_ticks = event.status == "ok"
+
+
 def _base_examined(state: RunState, event: Event) -> None:
     state.examined, state.red = event.status == "ok", tuple(event.context.get("tests", ()))
 
@@ -203,6 +207,8 @@ def _story_rests(state: RunState, story: StoryState, event: Event) -> None:
 
 def _story_kept(_: RunState, story: StoryState, event: Event) -> None:
     story.kept = event.context.get("run", "")
+    story.kept_proof = _PROOFS.get(event.context.get("proof", ""))
+    story.criteria = tuple(tuple(row) for row in event.context.get("criteria", ()))
 
 
 def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
@@ -350,6 +356,7 @@ OF_RUN: dict[EventKind, Callable[[RunState, Event], None]] = {
     EventKind.WAIT_STARTED: _wait_started,
     EventKind.WAIT_ENDED: _wait_ended,
     EventKind.COMMANDS_APPROVED: _commands_approved,
+    EventKind.TICKS_TRUSTED: _ticks_trusted,
     EventKind.BASE_EXAMINED: _base_examined,
     EventKind.STOP_REQUESTED: _stop_requested,
     EventKind.PAUSES_SET: _pauses_set,

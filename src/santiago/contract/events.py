@@ -37,6 +37,8 @@ class EventKind(StrEnum):
     CHUNK_ENDED = "chunk_ended"
     COMMANDS_APPROVED = "commands_approved"
     """Commands that came from a document may run; by digest."""
+    TICKS_TRUSTED = "ticks_trusted"
+    """Whether a person takes the document's word for ticked boxes that no check of their own shows; by its status."""
     BUDGET_RAISED = "budget_raised"
     TIME_USED = "time_used"
     """Execution time since the last such event."""

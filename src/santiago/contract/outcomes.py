@@ -224,6 +224,8 @@ class ClaimOutcome:
     story: str
     commit: str
     verdict: Verdict
+    own_check: bool = True
+    """A check of the story's own shows it, and not only the checks of all stories."""
     verify_ms: int = 0
     digest: str | None = None
 

@@ -15,7 +15,7 @@ OVERTAKEN = "overtaken"
 """Recorded in place of an answer that is no longer needed: the story was skipped, or a person supplied the work."""
 EXPIRED = "expired"
 """Recorded in place of an answer that did not come in time."""
-PARKING = frozenset({"detail", "result", "grant", "resume", "pick"})
+PARKING = frozenset({"detail", "result", "grant", "resume", "pick", "there"})
 """Kinds of questions about stories that leave the order until they are answered; their phase stays."""
 
 
@@ -106,8 +106,10 @@ def _take(story: StoryState, kind: str, answer: str) -> None:
             story.adjusting, story.gated, story.change_requested = True, False, story.attempts + 1
         case "grant", "refuse":
             story.change_requested = 0
-        case (("detail" | "result"), "defer"):
+        case (("detail" | "result" | "there"), "defer"):
             story.deferred = True
+        case "there", "refuse":
+            story.reason = None
 
 
 def question_expired(state: RunState, event: Event) -> None:

@@ -117,6 +117,8 @@ class StoryState:
     """The head of the branch before that commit: what the story's strength is measured against."""
     kept: str = ""
     """The earlier run that finished it, where the base holds that work."""
+    kept_proof: Proof | None = None
+    """How strongly it was shown there."""
     judged: bool = False
     """The story was checked on the base, since the document claims it done or the base holds its work."""
     skipped: bool = False
@@ -326,6 +328,8 @@ class RunState:
     """The open question that asks which of several stories goes on."""
     rest: dict[str, str] = field(default_factory=dict)
     """Kind of question → the chunk, or `run`, for which a person approved all further questions of this kind."""
+    trusts_ticks: bool = False
+    """A person takes the document's word for ticked boxes that no check of their own shows."""
     ticked: bool = False
     """The step that ticks finished stories in the plan's document is over, whether it could tick or not."""
     verify_rounds: int = 0

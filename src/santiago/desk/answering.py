@@ -48,6 +48,8 @@ def _following(answer: Understood, question: Question, story: StoryState, actor:
         return [_raised(name, story.parent or story.id, actor) for name in both]
     if question.kind == "unproven" and answer.word != "accept":
         return one_attempt(story, actor)
+    if (question.kind, answer.word) == ("there", "accept"):
+        return accepted(story, actor, answer.text)
     if story.phase is not StoryPhase.BLOCKED or answer.word == "defer":
         return []
     reopened = of_story(story, EventKind.STORY_REOPENED, StoryPhase.READY, attempt=0, actor=actor)

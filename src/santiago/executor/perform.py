@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, assert_never
 
 from santiago.contract import ticks
-from santiago.contract.checks import commands_of
+from santiago.contract.checks import commands_of, shows_itself
 from santiago.contract.content import content_of
 from santiago.contract.outcomes import (
     AgentEnding,
@@ -365,7 +365,9 @@ class StepPerformer:
         if order.parts and found.passed and found.proof is None and not (policy.takes_unproven or policy.stepwise):
             why = "its substeps were judged one by one"
             found = replace(found, passed=False, reason=Reason.UNPROVEN, lacks_test=True, excuse=why)
-        return replace(blank, verdict=found, verify_ms=self.clock.monotonic_ms() - began, digest=digest)
+        own = order.parts or order.kept or shows_itself(self.stories[step.story], self.plan, self.run_input)
+        verify_ms = self.clock.monotonic_ms() - began
+        return replace(blank, verdict=found, own_check=own, verify_ms=verify_ms, digest=digest)
 
     def _write_back(self, step: WriteBack, order: Order) -> TicksWritten:
         """Tick the finished stories in the document on the branch. After a crash the branch may already have that commit."""

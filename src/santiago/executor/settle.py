@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
+from santiago.contract.answers import KINDS
 from santiago.contract.events import Context, EventKind, EventStatus, Fact
 from santiago.contract.facts import of_run, of_story, spent
 from santiago.contract.outcomes import (
@@ -53,7 +54,7 @@ def settle(state: RunState, outcome: Outcome) -> list[Fact]:
             return proposal(state.stories[outcome.story], outcome)
         case ClaimOutcome():
             story = state.stories[outcome.story]
-            return _claim(story, outcome) if story.phase is StoryPhase.READY and not story.judged else []
+            return _claim(state, story, outcome) if story.phase is StoryPhase.READY and not story.judged else []
         case IntegrationOutcome():
             story = state.stories[outcome.story]
             return _integration(story, outcome) if story.phase is StoryPhase.VERIFIED else []
@@ -258,7 +259,7 @@ def _known(outcome: AttemptOutcome) -> Context:
     return known
 
 
-def _claim(story: StoryState, outcome: ClaimOutcome) -> list[Fact]:
+def _claim(state: RunState, story: StoryState, outcome: ClaimOutcome) -> list[Fact]:
     """Claimed work that passes is done without an attempt; otherwise it is an ordinary story."""
     if outcome.verdict.reason is Reason.INTERRUPTED:
         return []  # the next start looks again
@@ -273,7 +274,9 @@ def _claim(story: StoryState, outcome: ClaimOutcome) -> list[Fact]:
                 lacks="test" if kept else "", excuse=outcome.verdict.excuse, commit=outcome.commit if kept else "",
             )
         ]  # fmt: skip
-    proof = outcome.verdict.proof if story.parts else None
+    if not (outcome.own_check or state.trusts_ticks):
+        return _is_it_there(story, outcome) if story.attempts else [_not_believed(story, outcome)]
+    proof = outcome.verdict.proof if story.parts else story.kept_proof if story.kept else Proof.CLAIMED
     return [
         of_story(
             story, event, phase, "ok",
@@ -281,6 +284,30 @@ def _claim(story: StoryState, outcome: ClaimOutcome) -> list[Fact]:
         ),
         of_story(story, EventKind.STORY_VERIFIED, StoryPhase.VERIFIED, "ok"),
     ]  # fmt: skip
+
+
+def _not_believed(story: StoryState, outcome: ClaimOutcome) -> Fact:
+    """Nobody took the document's word, so a ticked box that no check of its own shows is an ordinary story."""
+    return of_story(
+        story, EventKind.CLAIM_JUDGED, None, "failed", step=outcome.step, verify_ms=outcome.verify_ms,
+        digest=outcome.digest or "", message="its box is ticked, but no check of its own shows it",
+    )  # fmt: skip
+
+
+def _is_it_there(story: StoryState, outcome: ClaimOutcome) -> list[Fact]:
+    """The agent found nothing to do, and only checks of all stories pass: a person says whether the story is there already."""
+    text = (
+        f"The agent changed nothing for {story.id}, and all checks pass without any work. Is {story.id} there already?"
+    )
+    judged = of_story(
+        story, EventKind.CLAIM_JUDGED, None, "ok", step=outcome.step, verify_ms=outcome.verify_ms,
+        digest=outcome.digest or "", verdict="pass", commit=outcome.commit,
+    )  # fmt: skip
+    options, number = list(KINDS["there"]), f"{story.id}-there-{story.attempts}"
+    return [
+        judged,
+        of_story(story, EventKind.QUESTION_ASKED, question=number, kind="there", text=text, options=options),
+    ]
 
 
 def _integration(story: StoryState, outcome: IntegrationOutcome) -> list[Fact]:

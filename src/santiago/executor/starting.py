@@ -16,6 +16,7 @@ from santiago.executor.budget import MAX_UNCOUNTED, Budget
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from santiago.contract.plan import Story
     from santiago.contract.state import RunState, StoryState
     from santiago.executor.situation import Act, Situation
 
@@ -87,8 +88,7 @@ def _instead(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
     if story.uncounted >= MAX_UNCOUNTED and story.reason and story.reason is not Reason.INTERRUPTED:
         phase = StoryPhase.BLOCKED if MEANINGS[story.reason].ends_in == "blocked" else StoryPhase.FAILED
         return [rest(story, phase, story.reason, "uncounted endings")]
-    claimed = (planned.claimed_done or story.kept) and not story.parent and story.attempts == 0
-    if (claimed or story.parts) and not story.judged and not story.change_requested:
+    if _may_be_there(planned, story) and not story.judged and not story.change_requested:
         return [JudgeClaim(story=story.id)]
     spent = budget.exhausted(story, at.now_ms)
     if spent is None:
@@ -99,6 +99,14 @@ def _instead(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
     phase = StoryPhase.BLOCKED if blocks else StoryPhase.FAILED
     both = [story, at.state.stories[story.parent]] if story.parent else [story]
     return [rest(one, phase, spent.reason, spent.limit) for one in both]
+
+
+def _may_be_there(planned: Story, story: StoryState) -> bool:
+    """Tell whether a story may be done without another attempt: its document or an earlier run says so, or its agent found nothing to do."""
+    if story.parent:
+        return False
+    claimed = (planned.claimed_done or story.kept) and story.attempts == 0
+    return bool(claimed or story.parts or story.reason is Reason.AGENT_NO_CHANGE)
 
 
 def _set_aside(at: Situation, story: StoryState, budget: Budget) -> list[Act]:

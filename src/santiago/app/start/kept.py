@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from santiago.contract.plan import Plan
-    from santiago.contract.state import RunState
+    from santiago.contract.state import RunState, StoryState
 
 MOST_RUNS = 20
 """How many earlier runs are searched, newest first."""
@@ -57,12 +57,29 @@ def told(plan: Plan, found: dict[str, Landed]) -> str:
     return f"done already, so only their checks would run: {named([s for s in plan.stories if s.id in found])}"
 
 
-def facts(state: RunState, found: dict[str, Landed]) -> list[Fact]:
-    """Return the facts about stories that are already done, for a new run's log."""
-    return [
-        of_story(state.stories[name], EventKind.STORY_KEPT, run=one.run, commit=one.commit)
-        for name, one in found.items()
-    ]
+def facts(state: RunState, found: dict[str, Landed], repo: Path) -> list[Fact]:
+    """Return the facts about stories that are already done, for a new run's log, with how strongly each was shown."""
+    earlier = _stories_of({one.run for one in found.values()}, repo)
+    facts = []
+    for name, one in found.items():
+        was = earlier.get((one.run, one.story))
+        proof, criteria = (was.proof, [list(row) for row in was.criteria]) if was else (None, [])
+        story, kind = state.stories[name], EventKind.STORY_KEPT
+        facts.append(of_story(story, kind, run=one.run, commit=one.commit, proof=proof or "", criteria=criteria))
+    return facts
+
+
+def _stories_of(runs: set[str], repo: Path) -> dict[tuple[str, str], StoryState]:
+    """Return the stories of earlier runs as their records tell. Records that are gone or unreadable tell nothing."""
+    from santiago.app.loading import load  # loaded only when needed, so that `plan` starts quickly
+
+    common = registry.common_git_dir(repo) if runs else None
+    found: dict[tuple[str, str], StoryState] = {}
+    for run in registry.runs(common) if common else ():
+        if run.run_id in runs:
+            with suppress(SantiagoError):
+                found |= {(run.run_id, name): story for name, story in load(run.out_dir).state.stories.items()}
+    return found
 
 
 def _match(contents: dict[str, str], known: list[Landed], found: dict[str, Landed]) -> None:

@@ -36,6 +36,8 @@ class Request:
     grants: Grants = field(default_factory=Grants)
     consent: Callable[[list[str]], None] = lambda _: None
     """Asks whether commands of the document may run; raises if not."""
+    consent_ticks: Callable[[int], bool] = lambda _: False
+    """Asks whether the document's word is taken for ticked boxes that no check shows; raises if nobody can say."""
     consent_unfenced: Callable[[], None] = lambda: None
     """Asks whether an agent may run without any sandbox; raises if not."""
     policy: Policy | None = None

@@ -55,6 +55,13 @@ def approvals(
     ]
 
 
+def trusting(ticked: Sequence[str], consent: Callable[[int], bool], actor: str) -> list[Fact]:
+    """Ask once whether the document's word is taken for boxes that are ticked and that no check shows."""
+    if not ticked:
+        return []
+    return [of_run(EventKind.TICKS_TRUSTED, None, "ok" if consent(len(ticked)) else "failed", actor=actor)]
+
+
 def put_back(state: RunState, workspace: GitWorkspace) -> list[str]:
     """Make the run's branch again if somebody deleted it; return messages for people."""
     if state.head is None or workspace.head() is not None:

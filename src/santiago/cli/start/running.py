@@ -16,7 +16,7 @@ from santiago.app.start.prepare import prepare, said_in
 from santiago.app.start.request import Request
 from santiago.app.start.trust import waiting
 from santiago.artifacts.names import PLAN, has_begun
-from santiago.cli.start.consent import SHOWN, ask_consent, ask_unfenced, choose
+from santiago.cli.start.consent import SHOWN, ask_consent, ask_ticks, ask_unfenced, choose
 from santiago.cli.start.trust import approve
 from santiago.cli.view.screen import Screen
 from santiago.cli.view.text import paint, say
@@ -75,6 +75,7 @@ def start(
     request.consent = lambda commands: ask_consent(
         commands, _places(request), asked=asked, trusted=flags.trust_commands, of=origin_of(request.plan)
     )
+    request.consent_ticks = lambda number: ask_ticks(number, asked=asked, said=flags.trust_ticks)
     request.consent_unfenced = lambda: ask_unfenced(asked=asked)
     said |= said_in(flags)
     if flags.dry_run:
