@@ -267,7 +267,7 @@ def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
 def _look_for_a_test(state: RunState, story: StoryState, event: Event, *, voided: bool) -> None:
     """Note whether the work lacks a test that shows it. Work that was kept for that stays until something replaces it."""
     found = story.unshown
-    if voided and story.unsettled:
+    if story.unsettled and (voided or reason_of(event) is Reason.INTERRUPTED):
         if found and story.showing:
             found.asked = False  # nobody could answer
         return
