@@ -80,7 +80,7 @@ def make(top: Path, stories: int, *, real: bool = False) -> list[str]:
     (top / "plan.json").write_bytes(codec.canonical(_plan(stories)))
     settings: dict[str, Any] = {
         "contract_version": 1, "repo_path": "repo", "prd_path": "prd.md", "run_id": "bench",
-        "agent": {"command": ["sh", str(top / "agent.sh")]}, "policy": {"sandbox": "off"},
+        "agent": {"command": ["sh", str(top / "agent.sh")]}, "policy": {"sandbox": "off", "unproven": "accept"},
         "verification": {"story_commands": ["sh check.sh"]}, "limits": {"run_max_attempts": 100_000, "run_timeout_minutes": 10_000},
     }  # fmt: skip
     (top / "in.json").write_text(json.dumps(settings), encoding="utf-8")

@@ -45,7 +45,7 @@ def _repository(repo: Path, size: int) -> Path:
     repo.mkdir(parents=True)
     (repo / "prd.md").write_text(PRD)
     check = f"yes test_of_something PASSED after a while | head -c {size}; test -e work.txt"
-    settings = '[agent]\ncommand = ["touch", "work.txt"]\n[policy]\nsandbox = "off"\n'
+    settings = '[agent]\ncommand = ["touch", "work.txt"]\n[policy]\nsandbox = "off"\nunproven = "accept"\n'
     settings += f"[verification]\nstory_commands = [{json.dumps(check)}]\ntimeout_minutes = 120\n"
     (repo / "santiago.toml").write_text(settings)
     git(repo, "init", "-q", "-b", "main", ".")

@@ -171,7 +171,7 @@ def _documents(adversary: Adversary, fence: Fence, place: Path, run_id: str) -> 
         },
         "workspace": {"setup": list(adversary.setup)},
         "agent": {"mode": "ralph_fresh", "command": [sys.executable, "-c", program]},
-        "policy": {"sandbox": fence},
+        "policy": {"sandbox": fence, "unproven": "accept"},
     }  # fmt: skip
     story = Story(
         id="S1", title="add adds", description="", requirements=("R1",), criteria=(), depends_on=(), external_depends_on=(),

@@ -154,7 +154,7 @@ def test_the_smallest_run_input_gets_all_defaults_and_an_attempt_half_the_minute
     assert (limits.story_timeout_minutes, limits.attempt_ms) == (20 * 60_000, 10 * 60_000)
     assert (limits.run_timeout_minutes, limits.wait_max_minutes) == (180 * 60_000, 360 * 60_000)
     assert read().workspace.copy == (".env",)
-    assert (read().policy.proof, read().policy.gate, read().policy.sandbox) == ("regression", "auto", "auto")
+    assert (read().policy.proof, read().policy.gate, read().policy.sandbox) == ("own_tests", "auto", "auto")
     assert Limits(story_timeout_minutes=Minutes.of(7)).attempt_ms == 210_000
     assert Limits(attempt_timeout_minutes=Minutes.of(2)).attempt_ms == 120_000
 

@@ -12,7 +12,7 @@ from tests.util.each import each
 NAMES = """
     plan_generation_failed agent_exit_nonzero agent_timeout story_verification_failed run_verification_failed
     attempt_budget_exhausted run_timeout blocked_dependency
-    invalid_input nothing_verified verification_tampered changed_expectation doubted untrusted_project secret_in_work
+    invalid_input nothing_verified verification_tampered changed_expectation doubted unproven untrusted_project secret_in_work
     verification_timeout verification_unrunnable
     cost_budget_exhausted usage_unknown agent_unavailable agent_rate_limited agent_not_signed_in agent_model_not_found
     agent_context_too_long agent_refused agent_denied agent_killed agent_no_change agent_asked output_limit disk_limit
@@ -27,7 +27,7 @@ BY_EXIT_CODE = {
     30: """invalid_input plan_generation_failed attempt_budget_exhausted run_timeout cost_budget_exhausted
            run_verification_failed""",
     10: """blocked_dependency agent_asked agent_not_signed_in agent_model_not_found agent_denied usage_unknown
-           needs_user_confirmation untrusted_project needs_routing verification_unrunnable changed_expectation doubted""",
+           needs_user_confirmation untrusted_project needs_routing verification_unrunnable changed_expectation doubted unproven""",
     130: "interrupted",
 }
 

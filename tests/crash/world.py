@@ -144,7 +144,7 @@ class World:
         ).check_returncode()
         settings = {
             "contract_version": 1, "run_id": RUN, "repo_path": "repo", "prd_path": "prd.md",
-            "agent": {"mode": "scripted", "playbook": "playbook.yaml"}, "policy": {"sandbox": "off", **self.policy},
+            "agent": {"mode": "scripted", "playbook": "playbook.yaml"}, "policy": {"sandbox": "off", "unproven": "accept", **self.policy},
             "limits": {"story_max_attempts": 1000, "run_max_attempts": 10000, "story_max_proposals": 1000},
         }  # fmt: skip
         (self.top / "in.json").write_text(json.dumps(settings), encoding="utf-8")

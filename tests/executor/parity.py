@@ -53,7 +53,7 @@ def carry_out(plan: Plan, seed: int, jobs: int, folder: Path) -> Outcome:
         limits=Limits(run_max_attempts=1000),
         verification=Verification(story_commands=('test -e "done/${SANTIAGO_STORY:-S1}"',)),
         agent=Agent(mode="scripted", playbook="play.yaml"),
-        policy=Policy(sandbox="off"),
+        policy=Policy(sandbox="off", unproven="accept"),
     )
     done: list[str] = []
     request = Request(

@@ -135,6 +135,9 @@ def foresee(run_input: RunInput, state: RunState, request: Request, checkout: Ch
     attempts = () if request.grants.attempts else prospect.of_attempts()
     beside = of_jobs(request.plan, prospect.to_do(), run_input, request.jobs)
     limits = of_limits(run_input.limits, state, request.at_once)
+    policy = run_input.policy
+    if policy.proof == "regression" and policy.unproven == "ask" and not state.seq:
+        limits.append('policy.proof = "regression" is read as unproven = "accept": work that no test shows is taken')
     return [*prospect.of_checks(), *attempts, *beside, *limits, *checkout.gaps()]
 
 
