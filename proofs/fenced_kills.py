@@ -70,7 +70,17 @@ def _one(folder: Path, kind: str, chance: Random, tally: Tally) -> None:
     repo = greeter.committed(folder / "repo", files)
     agent = folder / "agent.py"
     agent.write_text(AGENT)
-    begin = ["run", "prd.md", "--agent", f"{sys.executable} {agent}", "--trust-commands", "--unproven", "accept", "--jobs", "2"]
+    begin = [
+        "run",
+        "prd.md",
+        "--agent",
+        f"{sys.executable} {agent}",
+        "--trust-commands",
+        "--unproven",
+        "accept",
+        "--jobs",
+        "2",
+    ]
     done: list[str] = []
     for start in range(MOST_STARTS):
         has_begun = any(log.stat().st_size for log in repo.glob(".santiago/runs/*/progress.ndjson"))

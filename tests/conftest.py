@@ -71,18 +71,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What is trusted in a test is not trusted by whoever runs the tests.
-
-    Agents of most tests bring no tests of their own, since these runs are about something else: what they leave is taken as
-    it is. Tests about proof (`asked_about_unproven`), and every page of the docs, run as a user does.
-    """
+    """What is trusted in a test is not trusted by whoever runs the tests. What no test shows is taken: see `tests.cli.santiago`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SANTIAGO_POLICY_UNPROVEN", "accept")
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
-
-
-@pytest.fixture
-def asked_about_unproven(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As for a user who set nothing: work that no test shows is a question."""
-    monkeypatch.delenv("SANTIAGO_POLICY_UNPROVEN")

@@ -42,14 +42,14 @@ def repository(folder: Path, **files: str) -> Path:
     return committed(folder, {"prd.md": PRD, "t/README": "", **named})
 
 
-def begins(repo: Path, check: str) -> CompletedProcess[str]:
+def begins(repo: Path, check: str, *more: str) -> CompletedProcess[str]:
     words = ("--agent", f"sh {repo.parent}/agent.sh", "--verify", check, "--sandbox", "off", "--trust-commands")
-    return says(repo, "run", "prd.md", *words)
+    return says(repo, "run", "prd.md", *words, *more)
 
 
-def ran(repo: Path, does: str, check: str) -> dict[str, object]:
+def ran(repo: Path, does: str, check: str, *more: str) -> dict[str, object]:
     (repo.parent / "agent.sh").write_text(does)
-    begins(repo, check)
+    begins(repo, check, *more)
     story: dict[str, object] = json.loads((out_dir(repo) / "result.json").read_bytes())["stories"][0]
     return story
 
@@ -70,14 +70,10 @@ def test_a_test_that_comes_with_the_work_is_none(tmp_path: Path, check: str) -> 
 def test_a_policy_that_asks_for_a_proof_says_what_is_missing(tmp_path: Path) -> None:
     settings = '[policy]\nproof = "proved"\n[limits]\nstory_max_attempts = 1\n'
     repo = repository(tmp_path / "repo", t__same_sh="test -f prd.md\n", santiago_toml=settings)
-    assert ran(repo, GREET, "sh t/same.sh")["reason"] == "attempt_budget_exhausted"
+    assert ran(repo, GREET, "sh t/same.sh", "--unproven", "ask")["reason"] == "unproven"
     critique = (out_dir(repo) / "attempts/S1/1/critique.md").read_text()
-    assert 'policy.proof = "proved" asks for a test that existed before the work, failed, and passes now' in critique
+    assert "What is missing is a test that existed before the work, failed, and passes now" in critique
     assert "`sh t/same.sh` passes without it too" in critique
-    assert "Nothing was really checked" not in critique
-    shown = looks(repo, "show", "S1").stdout
-    assert "failed, and passes now" in " ".join(shown.split())
-    assert "Nothing was really checked" not in shown
 
 
 def test_a_suite_that_was_red_before_is_told_from_work_that_fails(tmp_path: Path) -> None:
@@ -147,8 +143,9 @@ def test_a_claim_is_judged_by_its_own_run_of_the_checks(tmp_path: Path, check: s
     repo = make(tmp_path / "repo", **files)
     agent = f"sh {tmp_path / 'agent.sh'}"
     santiago(
-        "run", "prd.md", "--agent", agent, "--verify", check, "--sandbox", "off", cwd=repo, env=place(repo), code=0
-    )
+        "run", "prd.md", "--agent", agent, "--verify", check, "--sandbox", "off", "--trust-ticks",
+        cwd=repo, env=place(repo), code=0,
+    )  # fmt: skip
     result = json.loads((out_dir(repo) / "result.json").read_bytes())
     assert [(story["id"], story["attempts"], story["proof"]) for story in result["stories"]] == [
         ("S1", 1, "proved"),
@@ -162,6 +159,7 @@ def test_a_check_gets_the_variables_that_its_agent_got(tmp_path: Path) -> None:
     check = f'env | grep ^SANTIAGO_ | sort >> {seen}; test -e "$SANTIAGO_STORY.txt"'
     agent = f"sh -c 'env | grep ^SANTIAGO_ | sort > {tmp_path}/told; sh {tmp_path}/agent.sh'"
     arguments = ("run", "prd.md", "--agent", agent, "--verify", check, "--sandbox", "off", "--only", "S1")
+    arguments += ("--trust-ticks",)
     assert santiago(*arguments, cwd=repo, env=place(repo)).returncode == 0
     told = {
         line

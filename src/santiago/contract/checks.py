@@ -39,7 +39,8 @@ def shows_itself(story: Story, plan: Plan, run_input: RunInput) -> bool:
     """Tell whether a story has a check of its own: one that stands at no other story, and names a test or a file."""
     others = {command for one in plan.stories if one.id != story.id for command in one.verify}
     others |= {*run_input.verification.story_commands, *run_commands_of(plan, run_input)}
-    return any(one not in others and _NAMES.search(one) for one in own_commands_of(story, run_input))
+    commands = [*own_commands_of(story, run_input), *shared_commands_of(story, run_input)]
+    return any(one not in others and _NAMES.search(one) for one in commands)
 
 
 def run_commands_of(plan: Plan, run_input: RunInput) -> tuple[str, ...]:
