@@ -57,6 +57,29 @@ def test_new_changed_deleted_and_executable_files_are_listed_and_kept(bench: Ben
     assert git(bench.repo, "status", "--porcelain") == "", "the user's own files are not touched"
 
 
+def test_earlier_work_is_laid_into_a_folder_as_changes_and_kept_with_what_the_agent_adds(bench: Bench) -> None:
+    """An attempt that is asked only for a test begins on the work, on a head that has moved since, and after a set-up."""
+    folder = bench.opened()
+    write(folder, a="ONE\n", new="n\n")
+    (folder / "b").unlink()
+    earlier = bench.taken().commit
+    moved = bench.work("S2", bench.first, other="o\n")
+    workspace = bench.workspace
+    again = Path(workspace.open("S1", 2, (bench.first, moved)).folder)
+    write(again, made="by set-up\n")
+    workspace.prepared("S1", 2)
+    assert workspace.lay("S1", 2, earlier)
+    assert git(again, "status", "--porcelain").split("\n") == ["M a", " D b", "?? made", "?? new"]
+    write(again, test="t\n")
+    taken = bench.taken("S1", 2)
+    assert bench.tree(taken.commit) == [".gitignore", "a", "lib/c", "new", "other", "test"]
+    assert {change.path for change in taken.changes} == {"a", "b", "new", "test"}
+    clash = bench.work("S3", bench.first, a="zwei\n")
+    third = Path(workspace.open("S1", 3, (bench.first, clash)).folder)
+    assert not workspace.lay("S1", 3, earlier)
+    assert git(third, "status", "--porcelain") == "", "where it does not fit, the attempt is an ordinary one"
+
+
 DEEDS = {
     "a commit": "git add -A; git commit -qm mine",
     "a commit rewritten": "git add -A; git commit -q --amend -m rewritten",
