@@ -159,8 +159,7 @@ def test_a_check_gets_the_variables_that_its_agent_got(tmp_path: Path) -> None:
     check = f'env | grep ^SANTIAGO_ | sort >> {seen}; test -e "$SANTIAGO_STORY.txt"'
     agent = f"sh -c 'env | grep ^SANTIAGO_ | sort > {tmp_path}/told; sh {tmp_path}/agent.sh'"
     arguments = ("run", "prd.md", "--agent", agent, "--verify", check, "--sandbox", "off", "--only", "S1")
-    arguments += ("--trust-ticks",)
-    assert santiago(*arguments, cwd=repo, env=place(repo)).returncode == 0
+    assert santiago(*arguments, "--trust-ticks", cwd=repo, env=place(repo)).returncode == 0
     told = {
         line
         for line in (tmp_path / "told").read_text().splitlines()

@@ -66,7 +66,7 @@ def test_what_stays_unproven_is_integrated_serves_others_and_ends_the_run_only_a
     assert [state.stories[name].phase for name in ("S1", "S2", "S3")] == ["verified", "done", "done"]
     assert [one.kind for one in state.open_questions()] == ["unproven"]
     assert state.stories["S1"].counted == 2
-    assert run.performer.bases["attempt/S2/1"] == ("head1",)  # type: ignore[attr-defined]  # the branch holds S1's work
+    assert run.performer.bases["attempt/S2/1"] == ("head1",)  # the branch holds S1's work
     verified = [event.seq for event in run.of(EventKind.RUN_VERIFYING)]
     run.answers = accept
     state = run.run()
@@ -117,7 +117,7 @@ def test_a_person_grants_one_attempt_on_the_head_and_nobody_waits_for_it(
     run.answers = lambda question: answer
     state = run.run()
     assert (state.phase, state.stories["S1"].phase, state.stories["S1"].commit) == (RunPhase.SUCCESS, phase, commit)
-    assert run.performer.bases["attempt/S1/3"] == ("head2",)  # type: ignore[attr-defined]
+    assert run.performer.bases["attempt/S1/3"] == ("head2",)
     shown = [one for one in run.performer.asked if "S1/3" in one]  # type: ignore[attr-defined]
     assert shown == (["attempt/S1/3 on head2"] if answer == "retry" else [])
 

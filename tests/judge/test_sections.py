@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from santiago.judge.sections import put_back
+from santiago.judge.sections import put_back, with_new_examples
 from tests.util.each import each
 
 PYPROJECT = b"""# ours
@@ -333,3 +333,16 @@ def test_tests_of_rust_are_put_back_in(work: str) -> None:
 
 def test_files_of_other_languages_stay_as_they_are() -> None:
     assert put_back_in("x", "sums.txt") == "x"
+
+
+def test_a_new_example_of_what_the_base_does_not_define_fails_there() -> None:
+    """New doctests count as tests: over the base they ask for what only the work defines. Those of old code run as they are."""
+    base = b'def old():\n    """\n    >>> old()\n    1\n    """\n    return 1\n'
+    work = base + b'\n\ndef new():\n    """\n    >>> new()\n    2\n    """\n    return 2\n'
+    made = with_new_examples("calc.py", base, work)
+    assert made.startswith(base.rstrip())
+    found: dict[str, dict[str, str]] = {}
+    exec(made, found)  # two lines above
+    assert list(found["__test__"]) == ["new"]
+    assert with_new_examples("calc.py", base, base) == base
+    assert with_new_examples("calc.txt", base, work) == base

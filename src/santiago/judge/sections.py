@@ -136,6 +136,18 @@ def _with_examples(work: str, base: str) -> str:
     return work
 
 
+def with_new_examples(path: str, base: bytes, work: bytes) -> bytes:
+    """Return a file of the base with the work's examples of what the base does not define. They fail there."""
+    if not path.endswith(".py") or b">>> " not in work or max(len(base), len(work)) > _LONGEST:
+        return base
+    try:
+        known = dict(_docstrings(ast.parse(base)))
+        new = {name: text for name, text in _docstrings(ast.parse(work)) if ">>> " in text and name not in known}
+    except _ERRORS:
+        return base
+    return base.rstrip() + f"\n__test__ = {new!r}\n".encode() if new else base
+
+
 def _docstrings(owner: ast.Module | ast.ClassDef | ast.FunctionDef, name: str = "") -> Iterator[tuple[str, str]]:
     """Yield the docstrings of a module and of what it and its classes define, by qualified names."""
     yield name, ast.get_docstring(owner, clean=False) or ""

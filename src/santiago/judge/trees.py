@@ -13,7 +13,7 @@ from santiago.contract.record import lean
 from santiago.judge import globs
 from santiago.judge.judges import NAMED_TESTS
 from santiago.judge.naming import file_of, name_of
-from santiago.judge.sections import put_back
+from santiago.judge.sections import put_back, with_new_examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -48,7 +48,9 @@ class Trees:
         if not self._is_shared(path):
             return False
         mine, theirs = self.workspace.read(self.work, path), self._read(self.base, path)
-        return put_back(path, mine, theirs) != mine if mine is not None else bool(theirs)
+        if mine is None:
+            return bool(theirs)
+        return put_back(path, mine, theirs) != mine or with_new_examples(path, theirs, mine) != theirs
 
     def _is_shared(self, path: str) -> bool:
         """Tell whether only a part of a file judges. A test judges as a whole, even if examples in it are run."""
@@ -60,15 +62,17 @@ class Trees:
 
     def with_new_tests(self, onto: str | None = None) -> str:
         """Return the base, or the commit before any work of the story, with the judge of the work."""
-        return self._composed(onto or self.base, self.work)
+        return self._composed(onto or self.base, self.work, new=True)
 
-    def _composed(self, onto: str, judges_from: str) -> str:
+    def _composed(self, onto: str, judges_from: str, *, new: bool = False) -> str:
         mixed: dict[str, bytes] = {}
         for path in self.judging:
             if self._is_shared(path):
                 mine = self.workspace.read(onto, path)
                 if mine is not None:
-                    mixed[path] = put_back(path, mine, self._read(judges_from, path))
+                    theirs = self._read(judges_from, path)
+                    mixed[path] = put_back(path, mine, theirs)
+                    mixed[path] = with_new_examples(path, mixed[path], theirs) if new else mixed[path]
         whole = [path for path in self.judging if path not in mixed]
         return self.workspace.compose(onto, judges_from, whole, mixed)
 
