@@ -13,6 +13,7 @@ from tests.cli import greeter
 from tests.cli.greeter import git, looks, says
 from tests.cli.iterating import FIRST, PLAY, PLAY_ON, SECOND, begun, make, newest, run, runs, write
 from tests.cli.typing_person import Person
+from tests.util.restored import restored
 
 pytestmark = pytest.mark.xdist_group("iterating")
 
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.xdist_group("iterating")
 @pytest.fixture
 def repo(first_version: Path) -> Path:
     """The first version is done, but not merged."""
-    return greeter.restored(first_version)
+    return restored(first_version, first_version.parent)
 
 
 @pytest.fixture
@@ -118,7 +119,7 @@ def half(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def unfinished(half: Path) -> Path:
-    return greeter.restored(half)
+    return restored(half, half.parent)
 
 
 def test_a_second_run_of_a_document_goes_on_with_the_unfinished_one_and_says_so(unfinished: Path) -> None:
@@ -320,7 +321,7 @@ def with_a_longer_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("later", ["", "prd.md", "hello.txt", "long.txt"])
 def test_status_knows_a_squash_merge_whatever_came_before_and_after_it(with_a_longer_file: Path, later: str) -> None:
-    repo = greeter.restored(with_a_longer_file)
+    repo = restored(with_a_longer_file, with_a_longer_file.parent)
     if later == "long.txt":  # others have changed the same file elsewhere in the meantime
         write(repo, long_txt="".join([*LINES, "last\n"]))
     git(repo, "merge", "-q", "--squash", f"santiago/{newest(repo).name}")

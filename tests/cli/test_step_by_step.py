@@ -22,8 +22,9 @@ from santiago.contract.views import run_step_state, step_states
 from santiago.report.run_status import chunk_ms
 from santiago.util.text import width
 from tests.cli import greeter
-from tests.cli.greeter import committed, git, looks, out_dir, place, restored, says
+from tests.cli.greeter import committed, git, looks, out_dir, place, says
 from tests.cli.typing_person import Person
+from tests.util.restored import restored
 
 PLAN = """\
 # Plan: Greeter
@@ -141,7 +142,7 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def asked(first: Path) -> Path:
-    return restored(first)
+    return restored(first, first.parent)
 
 
 def sits(repo: Path, *words: str) -> Person:
