@@ -67,7 +67,7 @@ def test_work_that_is_not_on_the_branch_is_not_done_and_doing_it_again_is_said(r
     person = asked(repo)
     person.sees("Do it again?")
     person.types("n")
-    assert (person.leaves(), runs(repo)) == (0, 1), person.shown
+    assert (person.leaves(), runs(repo)) == (0, 1), person.seen
     shown = run(repo)
     assert begun(repo) == ["S1", "S2"]
     assert f"{first} finished prd.md, but its work is not merged into this branch, so it is done again" in shown, shown
@@ -143,7 +143,7 @@ def test_on_a_terminal_a_person_is_asked(unfinished: Path, word: str, expected: 
     person = asked(unfinished)
     person.sees("is not finished. Go on with it?")
     person.types(word)
-    assert person.leaves() == 0, person.shown
+    assert person.leaves() == 0, person.seen
     assert (runs(unfinished), begun(unfinished)) == expected
 
 

@@ -468,4 +468,4 @@ def test_line_72_escapes_in_what_an_agent_asks_do_nothing_to_the_terminal(tmp_pa
     person.sees("understood: stop")
     person.presses("\n")
     assert person.leaves() in (0, 10)
-    assert "\x1b" not in person.shown
+    assert "\x1b" not in person.seen
