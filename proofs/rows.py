@@ -73,6 +73,11 @@ PROOFS = (
         rows={"parity": "random plans with real git, one job against eight: the same completions, commit subjects and tree"},
     ),
     Measurement(
+        command="python -m proofs seeds", short="--step 20",
+        paths=(*_packages("artifacts contract desk executor util"), "tests/executor", "tests/artifacts/test_inbox.py", "proofs/seeds.py"),
+        rows={"seeds": "random plans on simulated ports: jobs, deaths and waits change no end; two answers to one question at once: one counts"},
+    ),
+    Measurement(
         command="python -m proofs ids", short="--places 5", paths=(*_packages("planner contract"), "proofs/ids.py"),
         rows={"ids": "one requirement added at each place of a hundred, with and without ids: no other is renamed; 100,000 boxes are read"},
     ),

@@ -32,6 +32,7 @@ TOO_MUCH: dict[str, dict[str, Any]] = {
     "more attempts than a number may be": {"retry_budget": 10**30},
     "a NUL": {"title": "a\x00b"},
     "an escape": {"title": "\x1b[31m"},
+    "the mark between the values of a row": {"title": "a\x1fb"},
     "a delete": {"title": "a\x7fb"},
     "no check": {"checks": (" ",)},
     "a check of nothing": {"checks": ("true",)},

@@ -17,8 +17,8 @@ from santiago.contract.events import EventKind
 from santiago.contract.phases import StoryPhase
 from santiago.contract.reasons import Reason
 from tests.board.desk import CONSENTS, HELLO, ONE, Desk
-from tests.board.kept import Kept
 from tests.cli import greeter
+from tests.util.restored import restored
 
 pytestmark = pytest.mark.xdist_group("board-loop")  # its worlds are made once
 MORE = """\
@@ -201,22 +201,19 @@ def test_a_document_without_a_check_says_where_to_write_one(tmp_path: Path) -> N
 
 
 @pytest.fixture(scope="module")
-def spent_once(tmp_path_factory: pytest.TempPathFactory) -> Kept[Desk]:
+def spent_once(tmp_path_factory: pytest.TempPathFactory) -> Desk:
     """A story that used its two attempts, after which the loop stopped, and one that waits for it."""
-
-    def make(folder: Path) -> Desk:
-        playbook = 'stories:\n  R1:\n    - write: {hello.txt: "helo\\n"}\n' + GOODBYE
-        desk = Desk(folder, playbook, "[board]\nexhausted_limit = 1\n", prd=WAITS).requested("--retry-budget", "2")
-        ran = desk.loop()
-        assert (ran.returncode, "AUTOLOOP_TERMINAL_STATUS:STOP_EXHAUSTED" in ran.stdout) == (10, True), ran
-        return desk
-
-    return Kept(tmp_path_factory.mktemp("exhausted"), make)
+    folder = tmp_path_factory.mktemp("exhausted")
+    playbook = 'stories:\n  R1:\n    - write: {hello.txt: "helo\\n"}\n' + GOODBYE
+    desk = Desk(folder, playbook, "[board]\nexhausted_limit = 1\n", prd=WAITS).requested("--retry-budget", "2")
+    ran = desk.loop()
+    assert (ran.returncode, "AUTOLOOP_TERMINAL_STATUS:STOP_EXHAUSTED" in ran.stdout) == (10, True), ran
+    return desk
 
 
 @pytest.fixture
-def exhausted(spent_once: Kept[Desk]) -> Desk:
-    return spent_once.again()
+def exhausted(spent_once: Desk) -> Desk:
+    return restored(spent_once, spent_once.repo.parent)
 
 
 def test_used_up_attempts_stop_the_loop_when_they_pile_up(exhausted: Desk) -> None:

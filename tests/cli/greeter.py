@@ -108,17 +108,6 @@ def copied(repo: Path, folder: Path) -> Path:
     return folder / repo.name
 
 
-def restored(repo: Path) -> Path:
-    """Return a repository as it was when it was first asked for, in its place: where its document lies, a run knows it."""
-    kept = repo.parent.with_name(f"{repo.parent.name}-kept")
-    if kept.exists():
-        shutil.rmtree(repo.parent)
-        shutil.copytree(kept, repo.parent, symlinks=True)
-    else:
-        shutil.copytree(repo.parent, kept, symlinks=True)
-    return repo
-
-
 def git(folder: Path, *arguments: str) -> str:
     found = subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True)
     return found.stdout.strip()

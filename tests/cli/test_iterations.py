@@ -13,6 +13,7 @@ from tests.cli import greeter
 from tests.cli.greeter import git, looks, says
 from tests.cli.iterating import FIRST, PLAY, PLAY_ON, SECOND, begun, make, newest, run, runs, write
 from tests.cli.typing_person import Person
+from tests.util.restored import restored
 
 pytestmark = pytest.mark.xdist_group("iterating")
 
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.xdist_group("iterating")
 @pytest.fixture
 def repo(first_version: Path) -> Path:
     """The first version is done, but not merged."""
-    return greeter.restored(first_version)
+    return restored(first_version, first_version.parent)
 
 
 @pytest.fixture
@@ -66,7 +67,7 @@ def test_work_that_is_not_on_the_branch_is_not_done_and_doing_it_again_is_said(r
     person = asked(repo)
     person.sees("Do it again?")
     person.types("n")
-    assert (person.leaves(), runs(repo)) == (0, 1), person.shown
+    assert (person.leaves(), runs(repo)) == (0, 1), person.seen
     shown = run(repo)
     assert begun(repo) == ["S1", "S2"]
     assert f"{first} finished prd.md, but its work is not merged into this branch, so it is done again" in shown, shown
@@ -118,7 +119,7 @@ def half(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def unfinished(half: Path) -> Path:
-    return greeter.restored(half)
+    return restored(half, half.parent)
 
 
 def test_a_second_run_of_a_document_goes_on_with_the_unfinished_one_and_says_so(unfinished: Path) -> None:
@@ -142,7 +143,7 @@ def test_on_a_terminal_a_person_is_asked(unfinished: Path, word: str, expected: 
     person = asked(unfinished)
     person.sees("is not finished. Go on with it?")
     person.types(word)
-    assert person.leaves() == 0, person.shown
+    assert person.leaves() == 0, person.seen
     assert (runs(unfinished), begun(unfinished)) == expected
 
 
@@ -320,7 +321,7 @@ def with_a_longer_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("later", ["", "prd.md", "hello.txt", "long.txt"])
 def test_status_knows_a_squash_merge_whatever_came_before_and_after_it(with_a_longer_file: Path, later: str) -> None:
-    repo = greeter.restored(with_a_longer_file)
+    repo = restored(with_a_longer_file, with_a_longer_file.parent)
     if later == "long.txt":  # others have changed the same file elsewhere in the meantime
         write(repo, long_txt="".join([*LINES, "last\n"]))
     git(repo, "merge", "-q", "--squash", f"santiago/{newest(repo).name}")

@@ -13,6 +13,7 @@ from santiago.artifacts import registry
 from santiago.cli.plan import job_from_document
 from tests.cli import greeter, iterating
 from tests.cli.greeter import looks, says
+from tests.util.restored import restored
 
 pytestmark = pytest.mark.xdist_group("moved repositories")
 
@@ -23,28 +24,19 @@ ONE = ("--only", "S2")
 
 @pytest.fixture(scope="module")
 def worlds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """For each place of an out-dir, a folder with a repository called original, and a run in it that is not finished."""
+    """For each place of an out-dir, a repository with a run in it that is not finished."""
     found = {}
     for out_dir in (*INSIDE, "../out"):
-        folder = found[out_dir] = tmp_path_factory.mktemp("world")
-        repo = greeter.make(folder / "original")
+        repo = found[out_dir] = greeter.make(tmp_path_factory.mktemp("world") / "original")
         where = ("--out-dir", out_dir) if out_dir else ()
         says(repo, "run", "prd.md", "--trust-commands", "--only", "S2", *where, code=0)
-        shutil.copytree(folder, folder.with_name(f"{folder.name}-kept"), symlinks=True)
     return found
 
 
 @pytest.fixture
 def begun(worlds: dict[str, Path]) -> Callable[[str], Path]:
     """Put a world back as it was, at the same place, since paths are the subject; return its repository."""
-
-    def put_back(out_dir: str) -> Path:
-        folder = worlds[out_dir]
-        shutil.rmtree(folder)
-        shutil.copytree(folder.with_name(f"{folder.name}-kept"), folder, symlinks=True)
-        return folder / "original"
-
-    return put_back
+    return lambda out_dir: restored(worlds[out_dir], worlds[out_dir].parent)
 
 
 def state_of(repo: Path) -> str:

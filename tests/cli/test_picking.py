@@ -15,6 +15,7 @@ from tests.cli import greeter
 from tests.cli.greeter import looks, out_dir, place, says
 from tests.cli.santiago import trusted
 from tests.cli.typing_person import Person
+from tests.util.restored import restored
 
 AGENT = """\
 case "$SANTIAGO_STORY" in
@@ -58,7 +59,7 @@ def left(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def killed(left: Path) -> Path:
     """A repository with a run that was killed while two of its agents were at work."""
-    return greeter.restored(left)
+    return restored(left, left.parent)
 
 
 def begin(repo: Path, *words: str) -> subprocess.Popen[bytes]:

@@ -70,7 +70,7 @@ def test_a_person_leaves_out_single_commands_and_the_run_keeps_to_that(tmp_path:
     person.types("9")
     person.sees("neither y nor n nor numbers from 1 to 4")
     person.types("2")
-    assert person.leaves() == 0, person.shown
+    assert person.leaves() == 0, person.seen
     folder = greeter.out_dir(repo)
     assert json.loads((folder / "run-input.json").read_text())["verification"]["left_out"] == ["grep nowhere bye.txt"]
     evidence = (folder / "attempts" / "S2" / "1" / "verification.json").read_text()
@@ -82,7 +82,7 @@ def test_no_is_still_no(tmp_path: Path) -> None:
     person = Person("run", "prd.md", "--trust-project", "--plain", cwd=repo, env=greeter.place(repo))
     person.sees("to leave out")
     person.types("")
-    assert (person.leaves(), "were not approved" in person.shown) == (10, True)
+    assert (person.leaves(), "were not approved" in person.seen) == (10, True)
 
 
 def test_the_commands_of_a_repository_beside_its_tests_are_found(tmp_path: Path) -> None:

@@ -22,8 +22,9 @@ from santiago.contract.views import run_step_state, step_states
 from santiago.report.run_status import chunk_ms
 from santiago.util.text import width
 from tests.cli import greeter
-from tests.cli.greeter import committed, git, looks, out_dir, place, restored, says
+from tests.cli.greeter import committed, git, looks, out_dir, place, says
 from tests.cli.typing_person import Person
+from tests.util.restored import restored
 
 PLAN = """\
 # Plan: Greeter
@@ -141,7 +142,7 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def asked(first: Path) -> Path:
-    return restored(first)
+    return restored(first, first.parent)
 
 
 def sits(repo: Path, *words: str) -> Person:
@@ -467,4 +468,4 @@ def test_line_72_escapes_in_what_an_agent_asks_do_nothing_to_the_terminal(tmp_pa
     person.sees("understood: stop")
     person.presses("\n")
     assert person.leaves() in (0, 10)
-    assert "\x1b" not in person.shown
+    assert "\x1b" not in person.seen

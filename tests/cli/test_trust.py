@@ -10,10 +10,11 @@ from unittest.mock import patch
 import pytest
 
 import tests.cli.inside
-from tests.cli.greeter import committed, git, place, restored
+from tests.cli.greeter import committed, git, place
 from tests.cli.inside import inside
 from tests.cli.santiago import santiago
 from tests.tui.terminal import Terminal
+from tests.util.restored import restored
 
 PRD = "# PRD: Greeter\n\n### R1: Say hello\n\n**Files:** `hello.txt`\n\n- [ ] hello.txt says hello\n"
 CHECK = "grep hello hello.txt"
@@ -86,7 +87,7 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Clone:
 
 @pytest.fixture
 def trusted(once: Clone) -> Clone:
-    restored(once.repo)
+    restored(once, once.repo.parent)
     for sign in once.signs.iterdir():
         sign.unlink()
     return once

@@ -1,4 +1,4 @@
-"""Every link of a page leads somewhere: to a file of the repository, and to a heading that the page there has."""
+"""Every link of a page leads somewhere: to a file of the repository, and to a heading or a mark that the page there has."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+MARK = re.compile(r'<a id="([\w-]+)">')
 
 
 def targets(text: str) -> list[str]:
@@ -21,9 +22,9 @@ def targets(text: str) -> list[str]:
 
 
 def anchors(text: str) -> set[str]:
-    """Return the names of a page's headings, as GitHub makes them."""
+    """Return the names of a page's headings, as GitHub makes them, and of its marks."""
     words = (re.sub(r"[^\w\- ]", "", heading.strip().lower()) for heading in HEADING.findall(text))
-    return {word.replace(" ", "-") for word in words}
+    return {word.replace(" ", "-") for word in words} | {*MARK.findall(text)}
 
 
 def dead(page: Path, link: str) -> bool:
@@ -45,5 +46,6 @@ def test_the_readme_leads_to_every_page() -> None:
 
 def test_a_dead_link_is_found(tmp_path: Path) -> None:
     page = tmp_path / "a.md"
-    page.write_text("# One `word`, two\n")
-    assert [dead(page, link) for link in ("#one-word-two", "a.md", "#three", "b.md")] == [False, False, True, True]
+    page.write_text('# One `word`, two\n<a id="four"></a>\n')
+    links = ("#one-word-two", "#four", "a.md", "#three", "b.md")
+    assert [link for link in links if dead(page, link)] == ["#three", "b.md"]

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from santiago.agent.catalog import Catalog
 from tests import forked
-from tests.docs.terminal import SECONDS, Terminal
+from tests.docs.terminal import Typist
+from tests.util.terminal import SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,12 +102,12 @@ class World:
 
     def type(self, command: str, answers: list[tuple[str, str]]) -> list[str]:
         """Run a command on a terminal and type each answer when what stands before it on its line is there."""
-        return self._lines(Terminal(self._named(command), self.cwd, self.env(), WIDE).type(answers))
+        return self._lines(Typist(self._named(command), self.cwd, self.env(), WIDE).type(answers))
 
     def watch(self, command: str, is_there: Callable[[list[str]], bool]) -> list[str]:
         """Run a command on a terminal until a picture is there, and return it; the command is stopped then."""
-        terminal = Terminal(self._named(command), self.cwd, {**self.env(), "TERM": "xterm"}, 120)
-        return self._lines(terminal.watch(lambda picture: is_there(self._lines(picture))))
+        typist = Typist(self._named(command), self.cwd, {**self.env(), "TERM": "xterm"}, 120)
+        return self._lines(typist.watch(lambda picture: is_there(self._lines(picture))))
 
     def _named(self, command: str) -> str:
         """Put the newest run, or session, in the place of the one that the page names."""

@@ -265,10 +265,10 @@ def test_the_order_respects_dependencies_and_is_the_smallest_such_order(
     assert sorted(order) == sorted(numbers)
 
 
-@given(st.permutations(["R2", "R10", "R1", "R100", "R21"]))
+@given(st.permutations(["R2", "R10", "R1", "R100", "R21", "R10a"]))
 def test_ids_sort_as_numbers_wherever_they_stand(ids: list[str]) -> None:
     text = "# PRD\n\n" + "".join(f"### {name}: Title of {name}\n\n" for name in ids)
-    assert [story.origin.id for story in plan_of(text).stories] == ["R1", "R2", "R10", "R21", "R100"]
+    assert [story.origin.id for story in plan_of(text).stories] == ["R1", "R2", "R10", "R10a", "R21", "R100"]
 
 
 @given(st.text(alphabet=st.sampled_from("#-* []x|>`~0123456789.RFS:\n \tab_é要件"), max_size=400))

@@ -310,7 +310,7 @@ dependencies: ["task-2"]
 - [x] #1 Creates folders
 - [x] #2 Commits
 <!-- AC:END -->
-=> ids, titles, lines, status, needs, criteria ids: BACK-3, CLI: init, 2, done, task-2, #1 + #2
+=> ids, titles, lines, status, needs, carriers, criteria ids: BACK-3, CLI: init, 2, done, task-2, front-matter, #1 + #2
 == children of an epic are units and a missing title is said
 ---
 name: Bugs

@@ -26,6 +26,7 @@ OF_A_UNIT: dict[str, Callable[[Unit], Iterable[object]]] = {
     "criteria at": lambda unit: [criterion.line for criterion in unit.criteria],
     "criteria ids": lambda unit: [criterion.id or "" for criterion in unit.criteria],
     "needs": lambda unit: [dep.target for dep in unit.deps if dep.is_declared],
+    "carriers": lambda unit: [dep.carrier for dep in unit.deps],
     "files": lambda unit: [hint.value for hint in unit.files],
     "covers": lambda unit: [hint.value for hint in unit.covers],
     "verify": lambda unit: [hint.value for hint in unit.verify],

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from santiago.artifacts.lock import Lock
-from tests.board.kept import Kept
 from tests.cli import greeter
 from tests.cli.test_disks import mounted
 from tests.cli.typing_person import Person
 from tests.sessions.drafters import Place, plan
+from tests.util.restored import restored
 
 ANY = ""
 
@@ -23,33 +23,29 @@ pytestmark = pytest.mark.xdist_group("sessions-decided")  # its worlds are made 
 
 
 @pytest.fixture(scope="module")
-def reviewed_once(tmp_path_factory: pytest.TempPathFactory) -> Kept[Place]:
-    def make(folder: Path) -> Place:
-        place, third = Place(folder), ("and a third", {"write": plan("One", "Two", "Three")})
-        place.begin("Small files", place.drafter("one", third, (ANY, {"write": plan("One", "Two")})))
-        return place
-
-    return Kept(tmp_path_factory.mktemp("reviewed"), make)
+def reviewed_once(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    place, third = Place(tmp_path_factory.mktemp("reviewed")), ("and a third", {"write": plan("One", "Two", "Three")})
+    place.begin("Small files", place.drafter("one", third, (ANY, {"write": plan("One", "Two")})))
+    return place
 
 
 @pytest.fixture(scope="module")
-def edited_once(tmp_path_factory: pytest.TempPathFactory, reviewed_once: Kept[Place]) -> Kept[Place]:
-    place = reviewed_once.again()
+def edited_once(reviewed_once: Place) -> Place:
+    place = restored(reviewed_once, reviewed_once.folder)
     assert place.says("review", "--edit", "and a third").returncode == 0
-    (folder := tmp_path_factory.mktemp("edited")).rmdir()
-    return reviewed_once.as_it_is(folder)
+    return restored(place, place.folder, "edited")
 
 
 @pytest.fixture
-def place(reviewed_once: Kept[Place]) -> Place:
+def place(reviewed_once: Place) -> Place:
     """A session whose plan waits for a word."""
-    return reviewed_once.again()
+    return restored(reviewed_once, reviewed_once.folder)
 
 
 @pytest.fixture
-def edited(edited_once: Kept[Place]) -> Place:
+def edited(edited_once: Place) -> Place:
     """The same after a second turn, which brought a third story."""
-    return edited_once.again()
+    return restored(edited_once, edited_once.folder, "edited")
 
 
 def test_line_1_nothing_of_a_plan_under_review_can_be_executed(place: Place) -> None:

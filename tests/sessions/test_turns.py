@@ -14,9 +14,9 @@ from santiago.contract.plan import CONTRACT_VERSION
 from santiago.contract.policy import Agent
 from santiago.contract.session import Drafter, SessionInput
 from santiago.sessions.revising import Ground, looked_through
-from tests.board.kept import Kept
 from tests.cli import greeter
 from tests.sessions.drafters import Place, plan
+from tests.util.restored import restored
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,20 +34,17 @@ def place(tmp_path: Path) -> Place:
 
 
 @pytest.fixture(scope="module")
-def begun_once(tmp_path_factory: pytest.TempPathFactory) -> Kept[Place]:
-    def make(folder: Path) -> Place:
-        place = Place(folder)
-        plays = ("split it", {"exit": 3}), ("slowly", {"wait": 600}), (ANY, {"write": plan("Hello")})
-        place.begin("A small file", place.drafter("one", *plays))
-        return place
-
-    return Kept(tmp_path_factory.mktemp("begun"), make)
+def begun_once(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    place = Place(tmp_path_factory.mktemp("begun"))
+    plays = ("split it", {"exit": 3}), ("slowly", {"wait": 600}), (ANY, {"write": plan("Hello")})
+    place.begin("A small file", place.drafter("one", *plays))
+    return place
 
 
 @pytest.fixture
-def begun(begun_once: Kept[Place]) -> Place:
+def begun(begun_once: Place) -> Place:
     """A session in review, whose agent fails when it is told to split it, and takes long when it is told to go slowly."""
-    return begun_once.again()
+    return restored(begun_once, begun_once.folder)
 
 
 def test_line_47_a_turn_from_a_sentence_ends_in_review_with_its_first_revision_and_its_agent_changes_nothing(

@@ -15,30 +15,27 @@ from santiago.process.sandbox import Sandbox
 from santiago.report.consents import unfenced
 from santiago.tui import carrying_out
 from tests.board.desk import Desk
-from tests.board.kept import Kept
 from tests.cli import greeter
 from tests.cli.inside import inside
 from tests.tui.driving import Browser, browse, stand_in
 from tests.tui.made_session import reviewed
 from tests.tui.reviewing import Reader, review
+from tests.util.restored import restored
 
 
 @pytest.fixture(scope="module")
-def planned_once(tmp_path_factory: pytest.TempPathFactory) -> Kept[Path]:
-    def make(folder: Path) -> Path:
-        repo = Desk(folder).repo
-        assert inside("plan", "prd.md", cwd=repo, env=greeter.place(repo)).returncode == 0
-        return greeter.out_dir(repo)
-
-    return Kept(tmp_path_factory.mktemp("planned"), make)
+def planned_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    repo = Desk(tmp_path_factory.mktemp("planned")).repo
+    assert inside("plan", "prd.md", cwd=repo, env=greeter.place(repo)).returncode == 0
+    return repo
 
 
 @pytest.fixture
-def planned(planned_once: Kept[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+def planned(planned_once: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A run is planned whose settings nobody has trusted, and whose commands nobody has approved."""
-    out_dir = planned_once.again()
-    stand_in(out_dir.parents[2], monkeypatch)
-    return out_dir
+    repo = restored(planned_once, planned_once.parent)
+    stand_in(repo, monkeypatch)
+    return greeter.out_dir(repo)
 
 
 def test_line_79_a_start_asks_for_each_consent_in_the_screen(planned: Path) -> None:

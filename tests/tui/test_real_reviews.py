@@ -19,32 +19,29 @@ from santiago.tui.deciding import Deciding
 from santiago.tui.dialogs import Picking
 from santiago.tui.review import ReviewScreen
 from santiago.tui.run_screen import RunScreen
-from tests.board.kept import Kept
 from tests.cli import greeter, words
 from tests.cli.inside import inside
 from tests.cli.santiago import santiago
 from tests.tui.driving import stand_in, waited
 from tests.tui.reviewing import Agents, Reader, review
+from tests.util.restored import restored
 
 pytestmark = pytest.mark.xdist_group("tui-reviews")  # its world is made once
 
 
 @pytest.fixture(scope="module")
-def planned_once(tmp_path_factory: pytest.TempPathFactory) -> Kept[tuple[Agents, Path]]:
-    def make(folder: Path) -> tuple[Agents, Path]:
-        with pytest.MonkeyPatch.context() as patched:
-            repo = words.make(folder)
-            stand_in(repo, patched)
-            agents = Agents(repo)
-            return agents, agents.plan("One", agents=1)
-
-    return Kept(tmp_path_factory.mktemp("planned"), make)
+def planned_once(tmp_path_factory: pytest.TempPathFactory) -> tuple[Agents, Path]:
+    with pytest.MonkeyPatch.context() as patched:
+        repo = words.make(tmp_path_factory.mktemp("planned"))
+        stand_in(repo, patched)
+        agents = Agents(repo)
+        return agents, agents.plan("One", agents=1)
 
 
 @pytest.fixture
-def planned(planned_once: Kept[tuple[Agents, Path]], monkeypatch: pytest.MonkeyPatch) -> tuple[Agents, Path]:
+def planned(planned_once: tuple[Agents, Path], monkeypatch: pytest.MonkeyPatch) -> tuple[Agents, Path]:
     """Stand in a repository with a session whose plan of one story waits for a word."""
-    agents, folder = planned_once.again()
+    agents, folder = restored(planned_once, planned_once[0].repo.parent)
     stand_in(agents.repo, monkeypatch)
     return agents, folder
 

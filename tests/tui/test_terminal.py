@@ -47,13 +47,13 @@ def test_line_71_the_terminal_is_left_as_it_was(
 ) -> None:
     terminal = opened(screen, tmp_path)
     terminal.until(when)
-    assert when is AT_ONCE or termios.tcgetattr(terminal.theirs) != terminal.before
+    assert when is AT_ONCE or termios.tcgetattr(terminal.ours) != terminal.before
     if how == "q":
         os.write(terminal.ours, b"q")
     else:
         terminal.process.send_signal(int(how))
     assert terminal.ends() == (0 if how == "q" else ExitCode.TERMINATED)
-    assert termios.tcgetattr(terminal.theirs) == terminal.before
+    assert termios.tcgetattr(terminal.ours) == terminal.before
     for begins, ends in (
         (b"\x1b[?1049h", b"\x1b[?1049l"),
         (b"\x1b[?25l", b"\x1b[?25h"),
@@ -131,7 +131,7 @@ def _ends_in_words(command: str, folder: Path, cwd: Path, chunk: bytes) -> None:
     assert terminal.ends() not in (0, ExitCode.BUG)
     painted, told = terminal.shown.find(chunk), terminal.shown.find(b"fix: ")
     assert 0 < painted < terminal.shown.find(b"\x1b[?1049l") < told
-    assert termios.tcgetattr(terminal.theirs) == terminal.before
+    assert termios.tcgetattr(terminal.ours) == terminal.before
     terminal.close()
 
 

@@ -201,6 +201,10 @@ def test_a_failed_sync_is_an_error_and_is_not_tried_again(bench: Bench, monkeypa
         workspace.snapshot("S1", 1, "x")
     assert caught.value.kind is Kind.TRANSIENT
     assert len(calls) == 1
+    refs = bench.repo / ".git" / "refs"
+    with pytest.raises(SantiagoError, match="EIO") as caught:  # git packed the refs and removed their folder
+        Durability.JOURNAL.barrier(refs / "gone" / "too", refs.parent)
+    assert caught.value.where == str(refs)
 
 
 @each(

@@ -20,7 +20,7 @@ from santiago.board.root import find
 from santiago.process.fence import Sandbox
 from santiago.process.server import ProcessServer
 from tests.board.governance.product import BYE, commit, override, write, write_scenario
-from tests.board.kept import Kept
+from tests.util.restored import restored
 from tests.workspace.conftest import git
 
 ROOT = ".sigee/.runtime"
@@ -38,24 +38,20 @@ def changed(project: Path) -> Change:
 
 
 @pytest.fixture(scope="module")
-def run_once(shop: Path, tmp_path_factory: pytest.TempPathFactory) -> Kept[tuple[Path, Change]]:
+def run_once(shop: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Change]:
     """A changed project, all of whose scenarios ran for T-1."""
-
-    def make(folder: Path) -> tuple[Path, Change]:
-        project = shutil.copytree(shop, folder / "shop", symlinks=True)
-        change, server = changed(project), ProcessServer()
-        with benches.in_place(project, server, Sandbox(), dict(os.environ), 60_000) as bench:
-            found = scenarios.read(project).scenarios
-            running.run(bench, find(project, {}), found, running.Request(ticket="T-1"))
-        server.close()
-        return project, change
-
-    return Kept(tmp_path_factory.mktemp("ran"), make)
+    project = shutil.copytree(shop, tmp_path_factory.mktemp("ran") / "shop", symlinks=True)
+    change, server = changed(project), ProcessServer()
+    with benches.in_place(project, server, Sandbox(), dict(os.environ), 60_000) as bench:
+        found = scenarios.read(project).scenarios
+        running.run(bench, find(project, {}), found, running.Request(ticket="T-1"))
+    server.close()
+    return project, change
 
 
 @pytest.fixture
-def ran(run_once: Kept[tuple[Path, Change]]) -> tuple[Path, Change]:
-    return run_once.again()
+def ran(run_once: tuple[Path, Change]) -> tuple[Path, Change]:
+    return restored(run_once, run_once[0].parent)
 
 
 def told(project: Path, change: Change) -> list[str]:

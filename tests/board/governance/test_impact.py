@@ -38,6 +38,7 @@ def test_a_file_concerns_the_scenarios_that_name_it(project: Path) -> None:
     assert (data["base"], data["head"], data["changed_files"]) == (base, head, ["bye.txt"])
     assert data["layer_guard"] == {"enforced": False, "pass": True, "reason": ""}
     assert data["required_verification"][0] == "santiago truth validate --strict"
+    assert impact.of_files(project, ["notes.md"], enforce=False).required == ()
 
 
 @pytest.mark.parametrize("glob", ["src/**", "src/*", "src/**/*.py", "src", "src/", "**/deep.py", "src/a/deep.py"])
