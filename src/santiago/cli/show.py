@@ -16,7 +16,7 @@ from santiago.contract.checks import commands_of
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import StoryPhase
 from santiago.executor.budget import Budget
-from santiago.executor.result import criteria_of
+from santiago.executor.tally import criteria_of
 from santiago.report.evidence import FINDINGS, AttemptEvidence, Check, totals
 from santiago.report.marks import mark
 from santiago.report.measures import span

@@ -82,6 +82,11 @@ class Criterion:
     before: Literal["", "passed", "failed", "skipped", "missing"] = ""
     after: Literal["", "passed", "failed", "skipped", "missing"] = ""
 
+    @property
+    def is_shown(self) -> bool:
+        """Whether the test shows anything: it passes with the work, and did not pass without it."""
+        return self.after == "passed" and self.before != "passed"
+
 
 @record
 class Verdict:

@@ -18,6 +18,8 @@ Level = Literal["error", "warning", "note"]
 Role = Literal["developer", "scientist"]
 DRAFTED = "planning-session"
 """The format of a plan that agents wrote in a planning session."""
+PROSE = (".md", ".mdx", ".rst", ".txt", ".adoc", ".asciidoc", ".org", ".tex")
+"""How the names of texts for people end."""
 
 
 @record
@@ -101,6 +103,11 @@ class Story:
     claimed_done: bool
     origin: Origin
     provenance: tuple[Provenance, ...]
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether it is about texts for people alone, by the files that the plan names."""
+        return bool(self.files) and all(path.lower().endswith(PROSE) for path in self.files)
 
 
 @record

@@ -37,13 +37,29 @@ class StoryResult:
 
 @record
 class Summary:
-    """Counts that add up to the number of stories."""
+    """Counts of stories: the first four add up to all of them."""
 
     completed: int = 0
     failed: int = 0
     blocked: int = 0
     skipped: int = 0
     """Stories that never had their turn, or that a person skipped."""
+    shown: int = 0
+    """Of the completed ones: a test fails without the work and passes with it. This and the next four add up to `completed`."""
+    attested: int = 0
+    """A person said that they are done."""
+    claimed: int = 0
+    """The document says that they are done, or they were there before any work."""
+    prose: int = 0
+    """No test shows them, and none is asked for: by the plan they are about texts for people alone."""
+    not_proven: int = 0
+    """No test shows them, and the policy takes them so."""
+    unproven: int = 0
+    """Of the blocked ones: their work is on the branch, no test shows it, and a person has not said yet that they are done."""
+    criteria: int = 0
+    """The acceptance criteria of all stories but skipped ones."""
+    criteria_shown: int = 0
+    """Of these, the ones with a named test that did not pass without the work and passes with it."""
 
 
 @record

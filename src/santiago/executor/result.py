@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypedDict
 
-from santiago.contract.counting import count
-from santiago.contract.outcomes import Criterion
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.plan import CONTRACT_VERSION
 from santiago.contract.reasons import MEANINGS, Reason
-from santiago.contract.result import LogHead, NextAction, Result, StoryResult, StoryStatus, Summary, TotalUsage
+from santiago.contract.result import LogHead, NextAction, Result, StoryResult, TotalUsage
 from santiago.contract.units import Seconds, Usd
+from santiago.executor.tally import counted, criteria_of, is_finished, status_of, summary
 
 if TYPE_CHECKING:
     from santiago.contract.plan import Plan
@@ -24,32 +22,27 @@ _STATUS: dict[RunPhase, str] = {RunPhase.SUCCESS: "success", RunPhase.FAILED: "f
 def result(plan: Plan, state: RunState, head: tuple[int, str] | None) -> Result:
     """Return the result of a run that has ended."""
     stories = tuple(_story(state.stories[story.id], state) for story in plan.stories)
-    counts = Counter(story.status for story in stories)
     return Result(
         contract_version=CONTRACT_VERSION,
         run_id=state.run_id,
         status=_STATUS[state.phase],  # type: ignore[arg-type]  # only ended runs have a result
         reason=state.reason,
-        message=sentence(state, counts, len(stories)),
+        message=sentence(plan, state),
         next_action=_next_action(state.reason),
         stories=stories,
-        summary=Summary(
-            completed=counts["done"], failed=counts["failed"], blocked=counts["blocked"],
-            skipped=counts["skipped"] + counts["pending"],
-        ),
+        summary=summary(plan, state),
         usage=usage_of(state),
         branch=state.branch,
         head=LogHead(seq=head[0], hash=head[1]) if head else None,
     )  # fmt: skip
 
 
-def sentence(state: RunState, counts: Counter[StoryStatus], total: int) -> str:
-    """Return one sentence for people."""
-    done = f"{counts['done']} of {count(total, 'story is', 'stories are')} done"
+def sentence(plan: Plan, state: RunState) -> str:
+    """Return the outcome for people, in a sentence or two."""
+    told = f"{'Finished, ' if is_finished(state) else ''}{counted(plan, state)}"
     if state.phase is RunPhase.SUCCESS:
-        return f"{done} and the run's checks passed."
-    meaning = MEANINGS[state.reason] if state.reason else None
-    return f"{done}. {meaning.sentence if meaning else ''}".strip()
+        return f"{told}. The run's checks passed."
+    return f"{told}. {MEANINGS[state.reason].sentence}" if state.reason else f"{told}."
 
 
 def _story(story: StoryState, state: RunState) -> StoryResult:
@@ -81,29 +74,6 @@ def _with_parts(story: StoryState, state: RunState) -> StoryState:
     )
 
 
-def criteria_of(story: StoryState) -> list[Criterion]:
-    """Return which test shows which criterion of a story, according to its latest verdict."""
-    return [
-        Criterion(id=row[0], test=row[1], before=row[2], after=row[3])  # type: ignore[arg-type]  # as the judge wrote them
-        for row in story.criteria
-        if len(row) == len(("id", "test", "before", "after"))
-    ]
-
-
-def status_of(story: StoryState) -> StoryStatus:
-    if story.skipped:
-        return "skipped"
-    match story.phase:
-        case StoryPhase.DONE:
-            return "done"
-        case StoryPhase.FAILED:
-            return "failed"
-        case StoryPhase.BLOCKED:
-            return "blocked"
-        case _:
-            return "pending"
-
-
 _PASSED = frozenset({StoryPhase.VERIFIED, StoryPhase.DONE})
 
 
@@ -131,7 +101,7 @@ def _next_action(reason: Reason | None) -> NextAction:
             return "open_pr"
         case Reason.ATTEMPT_BUDGET_EXHAUSTED | Reason.RUN_TIMEOUT | Reason.COST_BUDGET_EXHAUSTED | Reason.USAGE_UNKNOWN:
             return "raise_budget"
-        case Reason.AGENT_ASKED | Reason.NEEDS_USER_CONFIRMATION:
+        case Reason.AGENT_ASKED | Reason.NEEDS_USER_CONFIRMATION | Reason.UNPROVEN:
             return "answer_question"
         case Reason.INVALID_INPUT | Reason.PLAN_GENERATION_FAILED | Reason.VERIFICATION_UNRUNNABLE:
             return "fix_input"

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 REASON = "no_test"
 """The key under which an agent's evidence says why it added no test."""
-_PROSE = (".md", ".mdx", ".rst", ".txt", ".adoc", ".asciidoc", ".org", ".tex")
 _SETTINGS = (
     "**/*.lock", "**/*-lock.json", "**/*-lock.yaml", "**/go.sum", "**/*.lockb", "**/npm-shrinkwrap.json",
     ".github/**", ".gitlab/**", ".gitlab-ci.yml", ".circleci/**", "**/Jenkinsfile", "azure-pipelines.yml", ".travis.yml",
@@ -22,11 +21,6 @@ _SETTINGS = (
     "**/Dockerfile", "**/tsconfig*.json", "**/package.json",
 )  # fmt: skip
 """Continuous integration, configuration and lock files."""
-
-
-def is_prose(paths: Sequence[str]) -> bool:
-    """Tell whether a story is about texts for people alone, by the files that the plan names."""
-    return bool(paths) and all(path.lower().endswith(_PROSE) for path in paths)
 
 
 def excuse(

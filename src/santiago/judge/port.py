@@ -237,7 +237,7 @@ class TreeJudge:
         policy, proof = self.run_input.policy, found.proof
         if not found.passed or proof is None or work.needs_no_proof or policy.takes_unproven or policy.stepwise:
             return found
-        if _RANKS.index(proof) >= _RANKS.index(Proof(policy.proof)) or excuses.is_prose(work.story.files):
+        if _RANKS.index(proof) >= _RANKS.index(Proof(policy.proof)) or work.story.is_prose:
             return found
         before, after = (partial(self.workspace.read, commit) for commit in (work.base, work.snapshot.commit))
         excuse = excuses.excuse(trees.paths, trees.files.judges, before, after, dict(work.evidence))

@@ -14,7 +14,7 @@ from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.contract.record import record
 from santiago.executor.budget import Budget
-from santiago.executor.result import status_of
+from santiago.executor.tally import status_of
 from santiago.executor.situation import Scope
 from santiago.report import refused
 from santiago.report.endings import origin

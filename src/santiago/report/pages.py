@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from santiago.contract.checks import commands_of
 from santiago.contract.phases import StoryPhase
 from santiago.executor.budget import Budget
-from santiago.executor.result import criteria_of
+from santiago.executor.tally import criteria_of
 from santiago.report.account import account_of
 from santiago.report.agent_activity import ACTIONS, plain, state_of
 from santiago.report.asking import asked

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.checks import commands_of, run_commands_of
 from santiago.contract.outcomes import Proof
 from santiago.contract.phases import StoryPhase
-from santiago.executor.result import criteria_of, status_of
+from santiago.executor.tally import criteria_of, status_of
 from santiago.report.markdown import code, prose
 from santiago.util.text import count, first, flat
 

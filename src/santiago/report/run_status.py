@@ -22,7 +22,7 @@ from santiago.contract.phases import ENDED, PARKED, RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.contract.views import run_step_state, step_states
 from santiago.executor.budget import Budget
-from santiago.executor.result import status_of, sums, usage_of
+from santiago.executor.result import sums, usage_of
 from santiago.report.agent_activity import Doing, activity_data
 from santiago.report.asking import asked, put_off
 from santiago.report.endings import ending_of, helping, is_the_agents

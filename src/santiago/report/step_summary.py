@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.patterns import pattern
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import Reason
-from santiago.executor.result import status_of
+from santiago.executor.tally import status_of
 from santiago.report import spending
 from santiago.report.measures import span
 from santiago.util.text import count, flat, harmless

@@ -25,7 +25,7 @@ from santiago.contract import codec
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
-from santiago.executor.result import criteria_of, status_of
+from santiago.executor.tally import criteria_of, status_of
 from santiago.executor.situation import Scope
 from santiago.report import refused, spending, step_summary
 from santiago.report.failure import FULL, Report

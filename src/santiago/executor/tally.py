@@ -1,0 +1,138 @@
+"""How the stories of a run ended and how the finished ones are shown: as counts, and as the one line that every front end prints first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from santiago.contract.counting import count
+from santiago.contract.outcomes import Criterion, Proof
+from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.reasons import Reason
+from santiago.contract.result import Summary
+
+if TYPE_CHECKING:
+    from santiago.contract.plan import Plan, Story
+    from santiago.contract.result import StoryStatus
+    from santiago.contract.state import RunState, StoryState
+
+Strength = Literal["shown", "attested", "claimed", "prose", "not_proven"]
+WORDS: dict[Strength, str] = {
+    "shown": "shown", "attested": "attested", "claimed": "claimed", "prose": "docs only", "not_proven": "not proven",
+}  # fmt: skip
+"""How a finished story is shown, strongest first, and the word that people read."""
+NAMED = 6
+"""How many stories the line names."""
+
+
+class Headline(NamedTuple):
+    """The first line on a run: a word that can be painted, and what belongs to it in the same line."""
+
+    word: str
+    rest: str
+
+    def __str__(self) -> str:
+        return f"{self.word}{self.rest}"
+
+
+def headline(plan: Plan, state: RunState, word: str = "") -> Headline:
+    """Return the first line on a run. `word` is its state where that is no end, such as `running`."""
+    text = counted(plan, state)
+    if word:
+        return Headline(word, f"  {text}")
+    if is_finished(state):
+        return Headline("finished", f", {text}")
+    word = "stopped" if state.phase is RunPhase.PAUSED else str(state.phase)
+    reason = "" if state.phase is RunPhase.SUCCESS or state.reason is Reason.INTERRUPTED else state.reason or ""
+    return Headline(word, f"  {reason}  {text}" if reason else f"  {text}")
+
+
+def is_finished(state: RunState) -> bool:
+    """Tell whether all work is on the branch, and only a word on what no test shows is missing."""
+    return state.phase is RunPhase.BLOCKED and state.reason is Reason.UNPROVEN
+
+
+def counted(plan: Plan, state: RunState) -> str:
+    """Return how many stories ended how, and how many criteria a named test shows."""
+    found, total = summary(plan, state), len(plan.stories)
+    waiting = unproven(plan, state)
+    done = f"{found.completed} done" if found.completed == total else f"{found.completed} of {total} done"
+    strengths = ", ".join(f"{number} {word}" for name, word in WORDS.items() if (number := getattr(found, name)))
+    parts = [f"{done}: {strengths}" if strengths else done]
+    if waiting:
+        names = ", ".join(waiting[:NAMED]) + (f" and {len(waiting) - NAMED} more" if len(waiting) > NAMED else "")
+        of = f" of {total}" if is_finished(state) else ""
+        parts.insert(0 if is_finished(state) else 1, f"{len(waiting)}{of} not proven: {names}")
+    left = {"failed": found.failed, "blocked": found.blocked - found.unproven, "left out": _left_out(plan, state)}
+    if others := ", ".join(f"{number} {word}" for word, number in left.items() if number):
+        parts.append(others)
+    if found.criteria and (found.completed or waiting):
+        parts.append(f"{found.criteria_shown} of {count(found.criteria, 'criterion', 'criteria')} shown by a named test")
+    return "; ".join(parts)
+
+
+def summary(plan: Plan, state: RunState) -> Summary:
+    """Return how many stories ended how, and how the finished ones are shown."""
+    pairs = [(story, state.stories[story.id]) for story in plan.stories]
+    ended = Counter(status_of(story) for _, story in pairs)
+    shown = Counter(strength_of(planned, story) for planned, story in pairs if status_of(story) == "done")
+    asked = {name for planned, story in pairs if not story.skipped for name in planned.criteria}
+    stands = [story for _, story in pairs if status_of(story) == "done" or story.is_unproven]
+    met = {row.id for story in stands for row in criteria_of(story) if row.is_shown}
+    return Summary(
+        completed=ended["done"], failed=ended["failed"], blocked=ended["blocked"],
+        skipped=ended["skipped"] + ended["pending"],
+        shown=shown["shown"], attested=shown["attested"], claimed=shown["claimed"], prose=shown["prose"],
+        not_proven=shown["not_proven"], unproven=len(unproven(plan, state)),
+        criteria=len(asked), criteria_shown=len(met & asked),
+    )  # fmt: skip
+
+
+def strength_of(planned: Story, story: StoryState) -> Strength:
+    """Return how a finished story is shown."""
+    if story.proof in (Proof.PROVED, Proof.OWN_TESTS):
+        return "shown"
+    if story.proof is Proof.ATTESTED:
+        return "attested"
+    if story.proof is Proof.CLAIMED:
+        return "claimed"
+    return "prose" if planned.is_prose else "not_proven"
+
+
+def of_strength(plan: Plan, state: RunState, strength: Strength) -> list[str]:
+    """Return the finished stories that are shown in this way, in plan order."""
+    pairs = ((planned, state.stories[planned.id]) for planned in plan.stories)
+    return [story.id for planned, story in pairs if status_of(story) == "done" and strength_of(planned, story) == strength]
+
+
+def unproven(plan: Plan, state: RunState) -> list[str]:
+    """Return the stories whose work is on the branch, and about which a person has to say whether they are done."""
+    return [story.id for story in plan.stories if state.stories[story.id].is_unproven]
+
+
+def status_of(story: StoryState) -> StoryStatus:
+    """Return how a story ended. Unproven work is on the branch, and its story waits for a person."""
+    if story.skipped:
+        return "skipped"
+    match story.phase:
+        case StoryPhase.DONE:
+            return "done"
+        case StoryPhase.FAILED:
+            return "failed"
+        case StoryPhase.BLOCKED:
+            return "blocked"
+        case _:
+            return "blocked" if story.is_unproven else "pending"
+
+
+def criteria_of(story: StoryState) -> list[Criterion]:
+    """Return which test shows which criterion of a story, according to its latest verdict."""
+    return [
+        Criterion(id=row[0], test=row[1], before=row[2], after=row[3])  # type: ignore[arg-type]  # as the judge wrote them
+        for row in story.criteria
+        if len(row) == len(("id", "test", "before", "after"))
+    ]
+
+
+def _left_out(plan: Plan, state: RunState) -> int:
+    return sum(state.stories[story.id].skipped for story in plan.stories)
