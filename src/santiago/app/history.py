@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import field
 from typing import NamedTuple
 
-from santiago.contract.details import TESTS
+from santiago.contract.details import SHOW, TESTS
 from santiago.contract.events import Context, Event, EventKind
 from santiago.contract.phases import ENDED, RunPhase
 from santiago.contract.record import lean
 from santiago.util.clock import between
 
 _PROPOSALS = frozenset({EventKind.PROPOSAL_STARTED, EventKind.PROPOSAL_ENDED, EventKind.STORY_PROPOSED})
+_TAKING = ("accept", "validate")
+"""Answers that take work as it is."""
 _ENDS = frozenset({EventKind.ATTEMPT_ENDED, EventKind.ATTEMPT_VOIDED, EventKind.INTEGRATION_FAILED})
 
 
@@ -44,6 +46,8 @@ class AttemptStory:
     """Its ref was removed since."""
     hint: str = ""
     writes_tests: bool = False
+    shows: bool = False
+    """It began on kept work, and was asked only for the test that is missing."""
 
     def end(self, event: Event) -> None:
         context = event.context
@@ -57,6 +61,13 @@ class AttemptStory:
         self.tokens = context.get("tokens", self.tokens)
         self.cost = context.get("cost_micro_usd", self.cost)
         self.hint = context.get("hint") or self.hint
+
+
+class Attested(NamedTuple):
+    """A person's word in place of a test."""
+
+    actor: str
+    why: str
 
 
 class Seal(NamedTuple):
@@ -87,6 +98,8 @@ class History:
     last: str = ""
     start: Context = field(default_factory=Context)
     """The latest start: pid, host, version, sandbox, jobs."""
+    attested: dict[str, Attested] = field(default_factory=dict)
+    """Story → who took its work last, and why."""
     limits: dict[str, str] = field(default_factory=dict)
     """Story → the name of the limit that it reached."""
     phase: RunPhase = RunPhase.CREATED
@@ -166,10 +179,13 @@ class History:
             number, base = event.attempt or len(tried) + 1, event.context.get("base", "")
             own_work = event.context.get("ref", event.actor) if event.actor != "santiago" else ""
             agent = "" if own_work else event.context.get("agent") or self.start.get("agent", "")
-            tests = event.context.get("mode") == TESTS
+            mode = event.context.get("mode")
             tried.append(
-                AttemptStory(number, event.timestamp, base=base, agent=agent, own_work=own_work, writes_tests=tests)
-            )
+                AttemptStory(
+                    number, event.timestamp, base=base, agent=agent, own_work=own_work, writes_tests=mode == TESTS,
+                    shows=mode == SHOW,
+                )
+            )  # fmt: skip
         elif event.event in _ENDS:
             attempt = next((one for one in reversed(tried) if one.number == event.attempt), None)
             if attempt is not None:
@@ -177,6 +193,8 @@ class History:
         elif event.event in _PROPOSALS:
             number = event.context.get("revision", 0)
             self.proposals[story, number] = Seal(event.context.get("files", ""), event.context.get("digest", ""))
+        elif event.event is EventKind.STORY_ACCEPTED or event.context.get("answer") in _TAKING:
+            self.attested[story] = Attested(event.actor, event.context.get("text", ""))
         if limit := event.context.get("limit"):
             self.limits[story] = limit
 

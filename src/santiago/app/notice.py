@@ -17,7 +17,7 @@ from santiago.app.webhook import post
 from santiago.contract.answers import KINDS
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase
-from santiago.contract.reasons import MEANINGS
+from santiago.contract.reasons import MEANINGS, Reason
 from santiago.util.text import first, harmless
 
 if TYPE_CHECKING:
@@ -63,7 +63,8 @@ class Notice:
     def take(self, events: Sequence[Event], _: RunState) -> None:
         """Send a notice for each recorded question."""
         for event in events:
-            if event.event is EventKind.QUESTION_ASKED:
+            # Nobody waits for a word on unproven work before the end, which tells of all of it.
+            if event.event is EventKind.QUESTION_ASKED and event.context.get("kind") != "unproven":
                 name, kind = event.context.get("question", ""), event.context.get("kind", "agent")
                 words = f"Answers: {', '.join(KINDS.get(kind, ()))}" if kind in KINDS else ""
                 self.question(name, f"{event.context.get('text', '')}\n{words}".strip(), self._answer(name))
@@ -78,7 +79,11 @@ class Notice:
         asked = next((one.id for one in state.open_questions()), "")
         text = MEANINGS[state.reason].sentence if state.reason else f"The run stopped: {state.phase}."
         more = {"phase": state.phase, "reason": state.reason}
-        self._tell(_EVENTS.get(state.phase, "stop"), text, asked, self._answer(asked) if asked else "", **more)
+        command = self._answer(asked) if asked else ""
+        if state.reason is Reason.UNPROVEN:
+            text = f"{text} ({', '.join(story.id for story in state.stories.values() if story.is_unproven)})"
+            command = f'santiago accept {shlex.quote(self._run_id)} --unproven --why "YOUR REASON"'
+        self._tell(_EVENTS.get(state.phase, "stop"), text, asked, command, **more)
         until = time.monotonic() + SECONDS
         failed = [f"{channel.name} {why}" for channel in self._channels if (why := channel.close(until))]
         return f"[notify] {', '.join(failed)}" if failed else ""

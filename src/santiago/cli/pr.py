@@ -48,6 +48,7 @@ class _Handover:
     run_id: str
     repo: Path
     branch: str
+    headline: str
     title: str
     body: Path
     remote: Remote | None = None
@@ -55,7 +56,7 @@ class _Handover:
 
     def document(self, opened: str | None) -> dict[str, Any]:
         return {
-            "run_id": self.run_id, "taken_over": False, "branch": self.branch, "title": self.title, "body": str(self.body),
+            "run_id": self.run_id, "taken_over": False, "headline": self.headline, "branch": self.branch, "title": self.title, "body": str(self.body),
             "remote": self.remote and {"name": self.remote.name, "url": self.remote.url},
             "push": list(self.ready.push) if self.ready else None,
             "request": list(self.ready.request) or None if self.ready else None,
@@ -69,6 +70,7 @@ def _prepared(run: Run) -> _Handover:
     from santiago.artifacts.files import write_whole
     from santiago.artifacts.names import REQUEST
     from santiago.report.pull_request import body, title
+    from santiago.report.run_status import headline_of
 
     repo, branch = _of(run)
     file = run.out_dir / REQUEST
@@ -76,18 +78,19 @@ def _prepared(run: Run) -> _Handover:
     remote = remote_of(repo)
     ready = publication(repo, remote, branch, title(run), file) if remote else None
     return _Handover(
-        run_id=run.run_id, repo=repo, branch=branch, title=title(run), body=file, remote=remote, ready=ready
-    )
+        run_id=run.run_id, repo=repo, branch=branch, headline=str(headline_of(run)), title=title(run), body=file,
+        remote=remote, ready=ready,
+    )  # fmt: skip
 
 
 def _of(run: Run) -> tuple[Path, str]:
     """Return the repository and the branch of a run; raise if there is nothing to publish."""
     from santiago.contract.errors import Kind, SantiagoError
-    from santiago.contract.phases import StoryPhase
+    from santiago.executor.tally import is_on_branch
     from santiago.workspace.ancestry import resolve
 
     repo, branch = Path(run.run_input.repo_path), run.state.branch or ""
-    if not any(one.phase is StoryPhase.DONE and not one.is_kept for one in run.state.stories.values()):
+    if not any(map(is_on_branch, run.state.stories.values())):
         message = f"{run.run_id} has finished no story itself yet, so there is nothing to hand over"
         raise SantiagoError(Kind.INPUT, message, hint="`santiago status` says where it stands.")
     if not branch or resolve(repo, f"refs/heads/{branch}") is None:
@@ -125,6 +128,7 @@ def _tell(given: _Handover) -> None:
     from santiago.cli.view.text import say
     from santiago.util.text import harmless
 
+    say(f"run     {given.run_id}  {given.headline}")
     say(f"title   {harmless(given.title)}")
     say(f"body    {near(given.body)}")
     if given.remote is None or given.ready is None:

@@ -15,11 +15,13 @@ from santiago.cli.view.text import columns_of, glyph, paint, rows_that_fit, say,
 from santiago.contract.checks import commands_of
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import StoryPhase
+from santiago.contract.reasons import Reason
 from santiago.executor.budget import Budget
 from santiago.executor.tally import criteria_of
 from santiago.report.evidence import FINDINGS, AttemptEvidence, Check, totals
 from santiago.report.marks import mark
 from santiago.report.measures import span
+from santiago.report.proof import shown_by
 from santiago.report.remedies import after_story, listed
 from santiago.report.spending import dollars, of_story, thousands
 from santiago.report.story import detail_text, document
@@ -33,8 +35,13 @@ if TYPE_CHECKING:
 
 OUTPUT_LINES = 30
 LOG_LINES = 200
-_COLOURS = {"ok": "green", "failed": "red", "voided": "yellow", "stopped": "yellow", "running": "cyan"}
-_SIGNS = {"ok": ("✓", "*"), "failed": ("✗", "x"), "voided": ("-", "-"), "stopped": ("-", "-"), "running": ("▶", ">")}
+_COLOURS = {
+    "ok": "green", "failed": "red", "voided": "yellow", "stopped": "yellow", "running": "cyan", "unproven": "yellow",
+}  # fmt: skip
+_SIGNS = {
+    "ok": ("✓", "*"), "failed": ("✗", "x"), "voided": ("-", "-"), "stopped": ("-", "-"), "running": ("▶", ">"),
+    "unproven": ("?", "?"),
+}  # fmt: skip
 
 
 @click.command("show")
@@ -79,7 +86,7 @@ def _head(run: Run, planned: Story) -> None:
     story = run.state.stories[planned.id]
     look = mark(story, at_rest=run.worker is None)
     say(f"{paint(f'{planned.id} {flat(planned.title)}', 'cyan', bold=True, stderr=False)}   run {run.run_id}")
-    reason = f"  {story.reason}" if story.reason else ""
+    reason = f"  {story.reason}" if story.reason and not story.is_unproven else ""
     proof = f"  {story.proof}" if story.proof and not story.reason else ""
     say(f"state      {paint(f'{glyph(look, stderr=False)} {look.word}{reason}{proof}', look.colour, stderr=False)}")
     for number, text in enumerate(explanation(run.state, planned, run.run_input)):
@@ -120,10 +127,7 @@ def _detail(run: Run, planned: Story) -> None:
 
 
 def _evidence(row: Criterion) -> str:
-    if not row.test:
-        return paint("no test was named for it", "yellow", stderr=False)
-    told = f"{flat(row.test)}: {row.before} without the work, {row.after} with it"
-    return paint(told, "green" if row.after == "passed" and row.before != "passed" else "yellow", stderr=False)
+    return paint(shown_by(row), "green" if row.is_shown else "yellow", stderr=False)
 
 
 def _attempts(run: Run, planned: Story, tried: list[AttemptStory]) -> None:
@@ -135,9 +139,11 @@ def _attempts(run: Run, planned: Story, tried: list[AttemptStory]) -> None:
     outcome = f"outcome (of {count(most, 'attempt')})"
     rows = [[f"  #  {fit(outcome, 34)}", *heads, "changes"]]
     for one in tried:
-        sign = _SIGNS.get(one.status, ("·", "."))[0 if unicode(stderr=False) else 1]
+        sign = _SIGNS.get(_status(one), ("·", "."))[0 if unicode(stderr=False) else 1]
         passed = "wrote its tests" if one.writes_tests else f"passed, {one.proof}"
         outcome = one.reason or (passed if one.status == "ok" else one.status)
+        if _status(one) == Reason.UNPROVEN:
+            outcome = "brought no test that shows it" if one.shows else "passes, no test shows it"
         outcome = f"tests: {outcome}" if one.writes_tests and one.status != "ok" else outcome
         outcome = f"{outcome}, not counted" if one.status == "voided" else outcome
         stats = AttemptEvidence(run.out_dir, planned.id, one.number).stats()
@@ -151,7 +157,12 @@ def _attempts(run: Run, planned: Story, tried: list[AttemptStory]) -> None:
     head, *lines = rows_that_fit(rows, columns_of(stderr=False), [4, 3, 2, 1, 5])
     say(head)
     for one, text in zip(tried, lines, strict=True):
-        say(paint(text, _COLOURS.get(one.status, "white"), stderr=False))
+        say(paint(text, _COLOURS.get(_status(one), "white"), stderr=False))
+
+
+def _status(one: AttemptStory) -> str:
+    """Return how an attempt ended. One whose work is kept for want of a test did not fail."""
+    return one.reason if one.reason == Reason.UNPROVEN else one.status
 
 
 def _attempt(run: Run, planned: Story, one: AttemptStory, *, patch: bool, with_log: bool) -> None:

@@ -22,17 +22,20 @@ from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import ENDED, RunPhase, StoryPhase
 from santiago.executor.budget import Budget
+from santiago.executor.tally import is_finished
 from santiago.report import pauses, spending
 from santiago.report.agent_activity import Doing
 from santiago.report.evidence import AttemptEvidence
 from santiago.report.failure import report_of
-from santiago.report.marks import mark, mark_of
+from santiago.report.marks import UNPROVEN, mark, mark_of
 from santiago.report.measures import ago, limit, span
+from santiago.report.proof import unproven_lines
 from santiago.report.remedies import anew, answers, listed, next_commands, taking_in, taking_over
 from santiago.report.run_status import (
     chunk_ms,
     counts_of,
     document,
+    headline_of,
     is_taken_over,
     mending,
     needs_of,
@@ -80,11 +83,7 @@ def command(run: str | None, failed: bool, all_stories: bool, as_tasks: bool, as
         for text in changes:
             say(f"{paint('note:', 'cyan', stderr=False)} {harmless(text)}")
         say(f"a new run would use it: {taking_in(found)}")
-    needs = needs_of(found)
-    if needs:
-        say()
-    for text in needs:
-        say(f"{paint('needs you:', 'yellow', bold=True, stderr=False)} {harmless(text)}")
+    _needs(found)
     if failed:
         _failed(found)
     _others(found)
@@ -93,6 +92,15 @@ def command(run: str | None, failed: bool, all_stories: bool, as_tasks: bool, as
 
         say(f"board: {', '.join([board['verdict']['status'], *headline(board)])}   (`santiago board` shows it)")
     for text in _of_board(found, board) or _next(found):
+        say(text)
+
+
+def _needs(run: Run) -> None:
+    """Print what only a person can do."""
+    told = [f"{paint('needs you:', 'yellow', bold=True, stderr=False)} {harmless(text)}" for text in needs_of(run)]
+    if is_finished(run.state):
+        told = unproven_lines(run.plan, run.state, run.out_dir)
+    for text in ("", *told) if told else ():
         say(text)
 
 
@@ -125,14 +133,16 @@ def _mirror(run: Run) -> dict[str, Any]:
 
 _MOST = 50
 """How many tickets of a queue are listed."""
-_COLOURS = {"success": "green", "failed": "red", "blocked": "yellow", "running": "cyan", "interrupted": "yellow"}
+_COLOURS = {
+    "success": "green", "finished": "yellow", "failed": "red", "blocked": "yellow", "running": "cyan", "interrupted": "yellow",
+}  # fmt: skip
 
 
 def _head(run: Run) -> None:
     state, now = run.state, SystemClock().utc()
-    word = word_of(run)
-    why = f" ({state.reason})" if state.reason and word not in ("running", "stopping") else ""
-    parts = [f"run {run.run_id}", paint(f"{word}{why}", _COLOURS.get(word, "white"), bold=True, stderr=False)]
+    word, line = word_of(run), headline_of(run)
+    shown = paint(line.word, _COLOURS.get(line.word, "white"), bold=True, stderr=False)
+    parts = [f"run {run.run_id}", f"{shown}{line.rest}"]
     if run.begun:
         verb = (
             "last event"
@@ -181,17 +191,29 @@ def _chunks(run: Run) -> None:
     size = max([5, *(width(harmless(chunk.label)) for chunk in run.plan.chunks)])
     columns = columns_of(stderr=False)
     size = min(size, 48, max(12, columns - 54) if columns else 48)
-    words = {"done": "done", "failed": "failed", "blocked": "blocked", "pending": "pending", "skipped": "left out"}
+    words = {
+        "done": "done", "unproven": "not proven", "failed": "failed", "blocked": "blocked", "pending": "pending",
+        "skipped": "left out",
+    }  # fmt: skip
+    counted = [(chunk, _apart(counts_of(run, chunk))) for chunk in run.state.chunks.values()]
+    if not any(counts["unproven"] for _, counts in counted):
+        del words["unproven"]
     rows = [[fit("chunk", size), *(f"{word:>{max(5, len(word))}}" for word in words.values()), f"{'time':>7}"]]
-    counted = [(chunk, counts_of(run, chunk)) for chunk in run.state.chunks.values()]
     for chunk, counts in counted:
         time = span(chunk_ms(run, chunk)) if chunk.started else "-"
         numbers = (f"{counts[name]:>{max(5, len(word))}}" for name, word in words.items())
         rows.append([fit(chunk.label, size), *numbers, f"{time:>7}"])
-    empty = [at for at, name in ((5, "skipped"), (2, "failed"), (3, "blocked")) if not any(c[name] for _, c in counted)]
+    names = list(words)
+    unused = (name for name in ("skipped", "failed", "blocked") if not any(counts[name] for _, counts in counted))
+    empty = [names.index(name) + 1 for name in unused]
     signs = [" ", *(_sign(run, chunk, counts) for chunk, counts in counted)]
-    for sign, text in zip(signs, rows_that_fit(rows, columns and columns - 2, [*empty, 6]), strict=True):
+    for sign, text in zip(signs, rows_that_fit(rows, columns and columns - 2, [*empty, len(words) + 1]), strict=True):
         say(f"{sign} {text}")
+
+
+def _apart(counts: dict[str, int]) -> dict[str, int]:
+    """Return counts in which unproven stories are no longer among the blocked ones."""
+    return {**counts, "blocked": counts["blocked"] - counts["unproven"]}
 
 
 def _sign(run: Run, chunk: ChunkState, counts: dict[str, int]) -> str:
@@ -199,6 +221,8 @@ def _sign(run: Run, chunk: ChunkState, counts: dict[str, int]) -> str:
         look = mark_of(StoryPhase.FAILED)
     elif counts["blocked"]:
         look = mark_of(StoryPhase.BLOCKED)
+    elif counts["unproven"]:
+        look = UNPROVEN
     elif not chunk.left:
         look = mark_of(StoryPhase.DONE)
     else:

@@ -30,7 +30,8 @@ def selected(state: RunState) -> str | None:
         return None
     names = state.running | state.proposed | state.collected | state.verified
     ready = [story for story in state.ready_stories() if not story.deferred and not story.skipped]
-    active = [story for story in map(state.stories.__getitem__, names) if not story.deferred and not story.skipped]
+    there = (story for story in map(state.stories.__getitem__, names) if not story.is_unproven)  # nobody works on it
+    active = [story for story in there if not story.deferred and not story.skipped]
     active += [story for story in ready if story.asked]
     if active:
         return min(active, key=lambda story: story.index).id
@@ -149,8 +150,10 @@ def run_step_state(state: RunState, *, held: bool) -> str | None:
             assert_never(state.phase)
 
 
-def ticket_status(phase: StoryPhase) -> Status:
-    """Return the status of a ticket on the queue's board."""
+def ticket_status(phase: StoryPhase, *, is_unproven: bool = False) -> Status:
+    """Return the status of a ticket on the queue's board. Unproven work that is on the branch waits for a person."""
+    if is_unproven:
+        return "blocked"
     match phase:
         case StoryPhase.PLANNED | StoryPhase.READY:
             return "pending"
@@ -166,8 +169,10 @@ def ticket_status(phase: StoryPhase) -> Status:
             assert_never(phase)
 
 
-def queue_of(phase: StoryPhase, role: Role) -> Queue:
+def queue_of(phase: StoryPhase, role: Role, *, is_unproven: bool = False) -> Queue:
     """Return the queue that a ticket stands in."""
+    if is_unproven:
+        return "blocked"
     match phase:
         case StoryPhase.PLANNED | StoryPhase.READY | StoryPhase.RUNNING:
             return TODO[role]

@@ -55,20 +55,31 @@ def is_finished(state: RunState) -> bool:
 def counted(plan: Plan, state: RunState) -> str:
     """Return how many stories ended how, and how many criteria a named test shows."""
     found, total = summary(plan, state), len(plan.stories)
-    waiting = unproven(plan, state)
-    done = f"{found.completed} done" if found.completed == total else f"{found.completed} of {total} done"
+    first = [_done(found, total), _waiting(unproven(plan, state), total if is_finished(state) else 0)]
+    left_out = sum(state.stories[story.id].skipped for story in plan.stories)
+    others = {"failed": found.failed, "blocked": found.blocked - found.unproven, "left out": left_out}
+    criteria = f"{found.criteria_shown} of {count(found.criteria, 'criterion', 'criteria')} shown by a named test"
+    parts = [
+        *(reversed(first) if is_finished(state) else first),
+        ", ".join(f"{number} {word}" for word, number in others.items() if number),
+        criteria if found.criteria and found.completed + found.unproven else "",
+    ]
+    return "; ".join(filter(None, parts))
+
+
+def _done(found: Summary, total: int) -> str:
+    """Return how many stories are done, and how each of them is shown; empty if that goes without saying."""
     strengths = ", ".join(f"{number} {word}" for name, word in WORDS.items() if (number := getattr(found, name)))
-    parts = [f"{done}: {strengths}" if strengths else done]
-    if waiting:
-        names = ", ".join(waiting[:NAMED]) + (f" and {len(waiting) - NAMED} more" if len(waiting) > NAMED else "")
-        of = f" of {total}" if is_finished(state) else ""
-        parts.insert(0 if is_finished(state) else 1, f"{len(waiting)}{of} not proven: {names}")
-    left = {"failed": found.failed, "blocked": found.blocked - found.unproven, "left out": _left_out(plan, state)}
-    if others := ", ".join(f"{number} {word}" for word, number in left.items() if number):
-        parts.append(others)
-    if found.criteria and (found.completed or waiting):
-        parts.append(f"{found.criteria_shown} of {count(found.criteria, 'criterion', 'criteria')} shown by a named test")
-    return "; ".join(parts)
+    if found.completed + found.unproven < total:
+        return f"{found.completed} of {total} done{f': {strengths}' if strengths else ''}"
+    return f"{found.completed} done: {strengths}" if strengths else ""
+
+
+def _waiting(names: list[str], total: int) -> str:
+    if not names:
+        return ""
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"{len(names)}{f' of {total}' if total else ''} not proven: {', '.join(names[:NAMED])}{more}"
 
 
 def summary(plan: Plan, state: RunState) -> Summary:
@@ -102,12 +113,19 @@ def strength_of(planned: Story, story: StoryState) -> Strength:
 def of_strength(plan: Plan, state: RunState, strength: Strength) -> list[str]:
     """Return the finished stories that are shown in this way, in plan order."""
     pairs = ((planned, state.stories[planned.id]) for planned in plan.stories)
-    return [story.id for planned, story in pairs if status_of(story) == "done" and strength_of(planned, story) == strength]
+    return [
+        story.id for planned, story in pairs if status_of(story) == "done" and strength_of(planned, story) == strength
+    ]
 
 
 def unproven(plan: Plan, state: RunState) -> list[str]:
     """Return the stories whose work is on the branch, and about which a person has to say whether they are done."""
     return [story.id for story in plan.stories if state.stories[story.id].is_unproven]
+
+
+def is_on_branch(story: StoryState) -> bool:
+    """Tell whether this run brought a story's work onto its branch."""
+    return bool(story.integrated) or (story.phase is StoryPhase.DONE and not story.is_kept)
 
 
 def status_of(story: StoryState) -> StoryStatus:
@@ -132,7 +150,3 @@ def criteria_of(story: StoryState) -> list[Criterion]:
         for row in story.criteria
         if len(row) == len(("id", "test", "before", "after"))
     ]
-
-
-def _left_out(plan: Plan, state: RunState) -> int:
-    return sum(state.stories[story.id].skipped for story in plan.stories)

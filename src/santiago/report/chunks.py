@@ -9,7 +9,8 @@ from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.record import record
 from santiago.executor.budget import Budget
 from santiago.report.marks import Mark
-from santiago.report.run_status import chunk_ms, counts_of
+from santiago.report.run_status import STATUSES, chunk_ms, counts_of
+from santiago.report.story_status import named
 from santiago.util.text import flat
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def rows_of(run: Run, now: str = "") -> list[ChunkRow]:
 def _mark(run: Run, chunk: ChunkState, counts: dict[str, int], here: ChunkState | None) -> Mark:
     if counts["failed"]:
         return FAILED
-    if counts["blocked"]:
+    if counts["blocked"] > counts["unproven"]:
         return BLOCKED
     if not chunk.left:
         return LEFT_OUT if counts["skipped"] and not counts["done"] else COMPLETED
@@ -86,7 +87,7 @@ def _row(run: Run, number: int, chunk: ChunkState, counts: dict[str, int], look:
         number=number,
         label=chunk.label,
         mark=look,
-        stories=sum(counts.values()),
+        stories=sum(counts[status] for status in STATUSES),
         done=counts["done"],
         failed=counts["failed"],
         blocked=counts["blocked"],
@@ -100,7 +101,8 @@ def _note(run: Run, chunk: ChunkState) -> str:
     resting = [run.state.stories[name] for name in chunk.stories]
     found = [story for story in resting if story.phase in (StoryPhase.FAILED, StoryPhase.BLOCKED) and not story.skipped]
     if not found:
-        return ""
+        weak = [story.id for story in resting if story.is_unproven]
+        return f"not proven: {named(weak)}" if weak else ""
     more = f" and {len(found) - 1} more" if len(found) > 1 else ""
     return f"{found[0].id}{_why(run, found[0])}{more}"
 

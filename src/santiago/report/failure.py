@@ -14,8 +14,8 @@ from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.contract.record import record
 from santiago.executor.budget import Budget
-from santiago.executor.tally import status_of
 from santiago.executor.situation import Scope
+from santiago.executor.tally import status_of
 from santiago.report import refused
 from santiago.report.endings import origin
 from santiago.report.evidence import AttemptEvidence, Check, checks_in, first_failing, totals
@@ -93,15 +93,6 @@ class Report:
             and status_of(self.state.stories[story.id]) == "pending"
             and not self.state.stories[story.id].aside
         ]
-
-    def counts(self) -> str:
-        """Return how many stories ended how: `3 done, 1 not done of 4`."""
-        found: dict[str, int] = {}
-        for story in self.plan.stories:
-            status = status_of(self.state.stories[story.id])
-            found[status] = found.get(status, 0) + 1
-        told = ", ".join(f"{number} {'not done' if word == 'pending' else word}" for word, number in found.items())
-        return f"{told} of {len(self.plan.stories)}"
 
     def attempts(self, joint: str = "/") -> str:
         """Return how much of the run's attempts is used: `6/20 attempts`."""
@@ -228,9 +219,12 @@ class Report:
     def by_status(self) -> list[str]:
         """Return which stories failed, are blocked, done, left out, or not done."""
         by: dict[str, list[str]] = {}
-        for story in self.plan.stories:
-            by.setdefault(status_of(self.state.stories[story.id]), []).append(story.id)
-        words = {"failed": "Failed", "blocked": "Blocked", "done": "Done", "skipped": "Left out", "pending": "Not done"}
+        for story in map(self.state.stories.__getitem__, (one.id for one in self.plan.stories)):
+            by.setdefault("unproven" if story.is_unproven else status_of(story), []).append(story.id)
+        words = {
+            "failed": "Failed", "blocked": "Blocked", "unproven": "Not proven", "done": "Done", "skipped": "Left out",
+            "pending": "Not done",
+        }  # fmt: skip
         parts = [f"{word}: {_shortened(by[status])}" for status, word in words.items() if by.get(status)]
         waiting = [
             f"{name} needs {named(needed)}"

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
-from santiago.contract.phases import StoryPhase
 from santiago.executor.budget import Budget
 from santiago.report import spending
 from santiago.report.measures import clock, limit
-from santiago.report.run_status import word_of
+from santiago.report.run_status import headline_of
 from santiago.util.text import flat
 
 if TYPE_CHECKING:
@@ -19,11 +18,10 @@ if TYPE_CHECKING:
 def headline(run: Run, now: str) -> list[str]:
     """Return the parts of the first line, the most important first."""
     state = run.state
-    budget = Budget(run.run_input.limits, state)
-    done = sum(1 for story in state.stories.values() if story.phase is StoryPhase.DONE and not story.parent)
+    budget, line = Budget(run.run_input.limits, state), headline_of(run)
     parts = [
-        word_of(run),
-        f"{done}/{count(len(run.plan.stories), 'story', 'stories')}",
+        line.word,
+        line.rest.lstrip(", "),
         f"{state.counted}/{count(budget.run_attempts, 'attempt')}",
         f"{clock(run.used_ms(now))} of {limit(budget.run_ms)}",
         *spending.of_run(state, run.run_input.limits, brief=True),
@@ -39,8 +37,6 @@ def subline(run: Run, *, pauses: bool) -> list[str]:
     parts += [f"asks for: {', '.join(sorted(closed))}"] if closed else []
     if run.worker:
         parts.append(f"held by {flat(run.worker)}")
-    elif run.begun and run.state.reason:
-        parts.append(f"{run.state.reason}")
     return parts
 
 

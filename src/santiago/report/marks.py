@@ -31,6 +31,7 @@ _MARKS = {
     StoryPhase.FAILED: Mark("✗", "x", "failed", "red"),
     StoryPhase.BLOCKED: Mark("!", "!", "blocked", "yellow"),
 }
+UNPROVEN = Mark("?", "?", "not proven", "yellow")
 _KEPT = Mark("✓", "*", "kept", "green")
 _LEFT_OUT = Mark("-", "-", "left out", "yellow")
 _STOPPED = Mark("-", "-", "stopped", "cyan")
@@ -48,6 +49,8 @@ def mark(story: StoryState, *, at_rest: bool = False) -> Mark:
         return _LEFT_OUT
     if story.is_kept:
         return _KEPT
+    if story.is_unproven:
+        return UNPROVEN
     if story.aside:
         return _ASKS if story.asked else _PUT_OFF
     return _STOPPED if at_rest and story.phase is StoryPhase.RUNNING else _MARKS[story.phase]

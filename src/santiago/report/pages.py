@@ -18,6 +18,7 @@ from santiago.report.asking import asked
 from santiago.report.evidence import FINDINGS, AttemptEvidence, tidied, totals
 from santiago.report.marks import mark
 from santiago.report.measures import span
+from santiago.report.proof import shown_by
 from santiago.report.question import card
 from santiago.report.spending import dollars, of_story, thousands
 from santiago.report.story import detail_text
@@ -92,6 +93,7 @@ def _standing(run: Run, planned: Story) -> Iterator[Line]:
     story = run.state.stories[planned.id]
     look = mark(story, at_rest=run.worker is None)
     reason = story.reason or ("" if story.phase is not StoryPhase.DONE else story.proof or "")
+    reason = "" if story.is_unproven else reason
     tone: Tone = {"green": "good", "red": "bad", "yellow": "warn", "cyan": "busy"}.get(look.colour, "")  # type: ignore[assignment]
     yield Line(f"{planned.id}  {flat(planned.title)}", "head")
     yield Line(f"{look.word}  {reason}".rstrip(), tone)
@@ -124,6 +126,7 @@ def _attempts(run: Run, planned: Story, tried: list[AttemptStory], now: str) -> 
     yield Line("attempts", "head")
     for one in tried:
         outcome = one.reason or (f"passed, {one.proof}" if one.status == "ok" and one.proof else one.status)
+        outcome = f"asked for the missing test: {outcome}" if one.shows else outcome
         time = span(
             one.agent_ms + one.verify_ms or between(one.started, now if one.status == "running" else one.started)
         )
@@ -216,13 +219,8 @@ def _criteria(run: Run, planned: Story) -> Iterator[Line]:
     yield Line(f"criteria of {planned.id}", "head")
     for name in planned.criteria[:MOST_CRITERIA]:
         yield Line(flat(texts.get(name, name)))
-        if name in shown and shown[name].test:
-            row = shown[name]
-            good = row.after == "passed" and row.before != "passed"
-            told = f"   {flat(row.test)}: {row.before} without the work, {row.after} with it"
-            yield Line(told, "good" if good else "warn")
-        elif name in shown:
-            yield Line("   no test was named for it", "warn")
+        if name in shown:
+            yield Line(f"   {shown_by(shown[name])}", "good" if shown[name].is_shown else "warn")
     if not planned.criteria:
         yield Line("it has none", "dim")
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from santiago.contract.checks import commands_of, run_commands_of
 from santiago.contract.outcomes import Proof
 from santiago.contract.phases import StoryPhase
-from santiago.executor.tally import criteria_of, status_of
+from santiago.executor.tally import counted, criteria_of, status_of
 from santiago.report.markdown import code, prose
+from santiago.report.proof import UNPROVEN, attested_by, changed, excuse
 from santiago.util.text import count, first, flat
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ _PROOFS = {
     Proof.OWN_TESTS: "a test that came with the work fails without it, and passes with it.",
     Proof.ATTESTED: "a person accepted the work.",
     Proof.REGRESSION: "nothing broke; no test fails without the work.",
+    Proof.CLAIMED: "the document says that it is done, or it was there before any work; its checks pass.",
 }
 """What each word behind a story means, for readers who do not know santiago."""
 
@@ -37,17 +39,23 @@ def title(run: Run) -> str:
 def body(run: Run) -> str:
     """Return the evidence of a run as Markdown: the finished stories with their proofs, and the stories that are not done."""
     done = [story for story in run.plan.stories if run.state.stories[story.id].phase is StoryPhase.DONE]
-    left = [story for story in run.plan.stories if story not in done]
+    open_ones = [story for story in run.plan.stories if run.state.stories[story.id].is_unproven]
+    left = [story for story in run.plan.stories if story not in (*done, *open_ones)]
+    attested = attested_by(run.plan, run.state, run.history)
     rest = [
+        *(["", "### Not proven", "", f"{UNPROVEN}", ""] if open_ones else []),
+        *(line for story in open_ones[:50] for line in _open(story, run)),
         *(["", "### Not done", ""] if left else []),
         *(f"- {story.id} {prose(story.title)}: {status_of(run.state.stories[story.id])}" for story in left[:50]),
+        *(["", "### Attested", ""] if attested else []),
+        *(f"- {prose(text)}" for text in attested),
         *_checks(run),
         "",
         *_proofs(run, done),
         f"Run {code(run.run_id)}, plan sha256:{run.plan.digest[:12]}. Each story was judged in a clean checkout by the checks above.",
     ]
     lines = [
-        f"Carries out {code(run.plan.source.path)}: {len(done)} of {count(len(run.plan.stories), 'story', 'stories')} done.",
+        f"Carries out {code(run.plan.source.path)}: {prose(counted(run.plan, run.state))}.",
         "",
         *_fitting(done, run, LONGEST - sum(len(line) + 1 for line in rest) - 1000),
         *rest,
@@ -70,6 +78,19 @@ def _story(story: Story, run: Run) -> Iterator[str]:
     state = run.state.stories[story.id]
     how = f"kept from {code(state.kept)}" if state.is_kept else f"{count(state.counted, 'attempt')}, {state.proof}"
     yield f"- **{story.id} {prose(story.title)}** ({how}, {(state.commit or '')[:12]})"
+    yield from _criteria(story, run)
+
+
+def _open(story: Story, run: Run) -> Iterator[str]:
+    """Yield a story that nobody has called done yet, and its criteria."""
+    state = run.state.stories[story.id]
+    told = ", ".join(filter(None, (prose(changed(state, run.out_dir)), prose(excuse(state)), state.integrated[:12])))
+    yield f"- **{story.id} {prose(story.title)}** ({told})"
+    yield from _criteria(story, run)
+
+
+def _criteria(story: Story, run: Run) -> Iterator[str]:
+    state = run.state.stories[story.id]
     shown = {row.id: row for row in criteria_of(state)}
     known = {one.id: one.text for requirement in run.plan.requirements for one in requirement.criteria}
     for name in story.criteria:
@@ -79,6 +100,7 @@ def _story(story: Story, run: Run) -> Iterator[str]:
             if row and row.test
             else "no test was named for it"
         )
+        seen += ", which shows nothing" if row and row.test and not row.is_shown else ""
         yield f"  - {prose(known.get(name, name))}: {seen}"
 
 

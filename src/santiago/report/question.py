@@ -72,7 +72,7 @@ def card(plan: Plan, state: RunState, question: Question, out_dir: Path) -> Card
     trying: tuple[str, ...] = ()
     if story is not None and question.kind == "detail":
         lines = _of_detail(story, out_dir)
-    elif story is not None and question.kind in ("result", "changed_expectation", "doubt", "refusal"):
+    elif story is not None and question.kind in ("result", "changed_expectation", "doubt", "refusal", "unproven"):
         lines, trying = _of_work(story, out_dir), _trying(story)
     words = words_of(state, question)
     scoped = question.kind in _SCOPED and APPROVING[question.kind] in words
@@ -123,7 +123,7 @@ def _of_detail(story: StoryState, out_dir: Path) -> tuple[str, ...]:
 
 def _of_work(story: StoryState, out_dir: Path) -> tuple[str, ...]:
     """Return which files the work changes, and what its checks said."""
-    folder = attempt_folder(story.id, story.attempts)
+    folder = attempt_folder(story.id, story.unshown.attempt if story.unshown else story.attempts)
     files = [name.decode("utf-8", "replace") for name in _FILE.findall(_bytes(out_dir, f"{folder}/{PATCH}"))]
     more = [f"  and {len(files) - MOST_FILES} more"] if len(files) > MOST_FILES else []
     lines = ["files:", *(f"  {name}" for name in files[:MOST_FILES]), *more] if files else []

@@ -18,10 +18,11 @@ from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.budget import Budget
+from santiago.executor.tally import is_finished
 from santiago.report.asking import asked, put_off
 from santiago.report.endings import is_the_agents
 from santiago.report.failure import Report, report_of
-from santiago.report.story_status import lacking
+from santiago.report.story_status import lacking, named
 from santiago.util.text import flat
 
 if TYPE_CHECKING:
@@ -35,7 +36,15 @@ Rows = list[tuple[str, str]]
 _BUDGETS = frozenset({Reason.ATTEMPT_BUDGET_EXHAUSTED, Reason.RUN_TIMEOUT, Reason.COST_BUDGET_EXHAUSTED})
 
 
-_ASKED = frozenset({Reason.AGENT_ASKED, Reason.CHANGED_EXPECTATION, Reason.DOUBTED, Reason.NEEDS_USER_CONFIRMATION})
+_ASKED = frozenset(
+    {
+        Reason.AGENT_ASKED,
+        Reason.CHANGED_EXPECTATION,
+        Reason.DOUBTED,
+        Reason.NEEDS_USER_CONFIRMATION,
+        Reason.UNPROVEN,
+    }
+)
 """A person's answer lets the run go on."""
 
 
@@ -43,6 +52,7 @@ def next_commands(report: Report) -> list[str]:
     """Return the next commands. The answer to an open question comes first."""
     state, folder, needing = report.state, target(report.out_dir), report.needing()
     rows = answers(state, report.out_dir)
+    rows += _on_unproven(state, report.out_dir) if is_finished(state) else []
     for story in needing[:1]:
         if attempts := state.stories[story.id].attempts:
             rows.append((f"santiago show{folder} {story.id} --attempt {attempts}", "all of that attempt"))
@@ -51,21 +61,53 @@ def next_commands(report: Report) -> list[str]:
     if pending and needing and not report.run_is_spent():
         named_run = f" --run{folder}" if folder else ""
         rows.append((f"santiago explain {pending[0]}{named_run}", "what it waits for"))
+    rows += _on_unproven(state, report.out_dir)[:1] if not is_finished(state) else []
     return listed(rows)
+
+
+def _on_unproven(state: RunState, out_dir: Path) -> Rows:
+    """Return the command that takes all work which no test shows, and those that have one story worked on again."""
+    waiting = [one for one in asked(state, out_dir)[0] if one.kind == "unproven"]
+    if not waiting:
+        return []
+    folder, first = target(out_dir), waiting[0]
+    which = named([one.story or "" for one in waiting])
+    return [
+        (f'santiago accept{folder} --unproven --why "…"', f"take {which} as done, on your word"),
+        *_again(folder, first),
+    ]
+
+
+def _again(folder: str, question: Question) -> Rows:
+    return [
+        (f"santiago answer{folder} {question.id} retry", f"or have one more attempt add the test for {question.story}"),
+        (f'santiago answer{folder} {question.id} change --text "…"', "or have its work changed by what you say"),
+    ]
 
 
 def after_story(run: Run, story: str) -> Rows:
     """Return the commands that help a story which needs a person. There are none while its run is running."""
     report, latest = report_of(run), run.history.of(story)[-1:]
+    if run.state.stories[story].is_unproven and not run.worker:
+        return _for_unproven(run, story)
     is_needing = story in [one.id for one in report.needing()]
     if run.worker or not is_needing or any(one.own_work for one in latest):  # whoever brought it knows how to go on
         return []
     return [*answers(run.state, run.out_dir), *_remedies(report)]
 
 
+def _for_unproven(run: Run, story: str) -> Rows:
+    """Return the commands that decide on one story whose work no test shows."""
+    folder = target(run.out_dir)
+    waiting = [one for one in asked(run.state, run.out_dir)[0] if one.kind == "unproven" and one.story == story]
+    accept = (f'santiago accept{folder} {story} --why "…"', "take it as done, on your word")
+    again = [row for one in waiting for row in _again(folder, one)]
+    return [accept, *again, *_after_questions(report_of(run))[-1:]] if again else [accept]
+
+
 def answers(state: RunState, out_dir: Path) -> Rows:
-    """Return the commands that answer the first few open questions."""
-    unanswered, _ = asked(state, out_dir)
+    """Return the commands that answer the first few open questions. Unproven work comes last, all of it together."""
+    unanswered = [one for one in asked(state, out_dir)[0] if one.kind != "unproven"]
     folder = target(out_dir) if unanswered else ""
     return [row for one in unanswered[:3] for row in _answers(folder, state, one)]
 
@@ -114,6 +156,7 @@ def _policy_flags(report: Report) -> list[str]:
         f"--sandbox {now.sandbox}": now.sandbox != was.sandbox,
         f"--changed-tests {now.changed_tests}": now.changed_tests != was.changed_tests,
         f"--doubts {now.doubts}": now.doubts != was.doubts,
+        f"--unproven {now.unproven}": now.unproven != was.unproven,
         f"--tests-first {quote(now.tests_first)}": now.tests_first != was.tests_first,
     }
     return [flag for flag, is_new in told.items() if is_new]

@@ -23,12 +23,13 @@ from santiago.contract.reasons import MEANINGS, Reason
 from santiago.contract.views import run_step_state, step_states
 from santiago.executor.budget import Budget
 from santiago.executor.result import sums, usage_of
+from santiago.executor.tally import headline, status_of, summary
 from santiago.report.agent_activity import Doing, activity_data
 from santiago.report.asking import asked, put_off
 from santiago.report.endings import ending_of, helping, is_the_agents
 from santiago.report.failure import used_attempts
 from santiago.report.remedies import listed
-from santiago.report.story_status import explanation, lacking
+from santiago.report.story_status import explanation, lacking, named
 from santiago.util.clock import SystemClock
 from santiago.util.text import flat
 from santiago.workspace.landed import holds
@@ -37,10 +38,18 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Story
     from santiago.contract.result import StoryStatus
     from santiago.contract.state import ChunkState, Question, RunState, StoryState
+    from santiago.executor.tally import Headline
 
 OTHERS = 5
 """How many other runs are named."""
 STATUSES: tuple[StoryStatus, ...] = ("done", "failed", "blocked", "pending", "skipped")
+_AT_REST = ("success", "failed", "blocked", "stopped")
+
+
+def headline_of(run: Run) -> Headline:
+    """Return the first line on a run as it is now."""
+    word = word_of(run)
+    return headline(run.plan, run.state, "" if word in _AT_REST else word)
 
 
 def word_of(run: Run) -> str:
@@ -55,10 +64,10 @@ def word_of(run: Run) -> str:
 
 
 def counts_of(run: Run, chunk: ChunkState) -> dict[str, int]:
-    """Return the number of a chunk's stories by status. Substeps are not counted."""
-    stories = (run.state.stories[name] for name in chunk.stories)
-    found = Counter(status_of(story) for story in stories if not story.parent)
-    return {status: found[status] for status in STATUSES}
+    """Return the number of a chunk's stories by status, and how many of the blocked ones are unproven. Substeps are not counted."""
+    stories = [story for name in chunk.stories if not (story := run.state.stories[name]).parent]
+    found = Counter(status_of(story) for story in stories)
+    return {**{status: found[status] for status in STATUSES}, "unproven": sum(story.is_unproven for story in stories)}
 
 
 def chunk_ms(run: Run, chunk: ChunkState, now: str = "") -> int:
@@ -86,7 +95,11 @@ def needs_of(run: Run) -> list[str]:
     found = [
         f"{one.id}: {flat(one.text)}   (santiago answer{run_named} {one.id} {_shown(run.state, one)})"
         for one in unanswered
+        if one.kind != "unproven"
     ]
+    if names := [one.story or "" for one in unanswered if one.kind == "unproven"]:
+        told = f"{named(names)} on the branch, not proven: no test fails without the work. Done all the same?"
+        found.append(f'{told}   (santiago accept{run_named} --unproven --why "…")')
     found += [f"{one.id} is answered; `santiago resume{run_named}` takes it up" for one in answered if not run.worker]
     asking = {one.story for one in (*unanswered, *answered)}
     resting = [story for story in state.stories.values() if story.phase in PARKED and not story.skipped]
@@ -164,8 +177,10 @@ def standing(out_dir: Path) -> str:
         run = load(out_dir)
     except SantiagoError:
         return "damaged"
-    word = word_of(run)
-    return f"{word} (resumable)" if run.resumable and word != "running" else word
+    word, found = word_of(run), summary(run.plan, run.state)
+    weak = found.not_proven + found.unproven
+    told = f"{word}, {weak} not proven" if weak else word
+    return f"{told} (resumable)" if run.resumable and word != "running" else told
 
 
 def document(run: Run) -> dict[str, Any]:
@@ -181,6 +196,8 @@ def document(run: Run) -> dict[str, Any]:
         "state": word_of(run),
         "phase": str(state.phase),
         "reason": state.reason,
+        "headline": str(headline_of(run)),
+        "summary": codec.to_data(summary(run.plan, state)),
         "resumable": run.resumable,
         "worker": run.worker,
         "branch": state.branch,

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
-from santiago.contract.phases import RunPhase
-from santiago.contract.reasons import Reason
-from santiago.executor.tally import status_of
+from santiago.executor.tally import headline, status_of
 from santiago.report import spending
 from santiago.report.measures import span
+from santiago.report.proof import on_word_lines, unproven_lines
 from santiago.util.text import count, flat, harmless
 
 if TYPE_CHECKING:
@@ -20,21 +19,24 @@ MOST = 200
 """How many stories the table has. Failed stories come first."""
 CELL = 120
 """Characters of one cell."""
+LINE = 300
+"""Characters of a line outside the table."""
 _MARKS = pattern(r"[!-&(-+./:-@\[-`{-~]")
 
 
 def page(report: Report, following: list[str]) -> list[str]:
     """Return the lines of the page. `following` are the next commands."""
     state = report.state
-    word = "stopped" if state.phase is RunPhase.PAUSED else str(state.phase)
-    why = f": {plain(state.reason)}" if state.reason and state.reason != Reason.INTERRUPTED else ""
+    told = [*on_word_lines(report.plan, state, report.history), *unproven_lines(report.plan, state, report.out_dir)]
     shown = _shown(report)
     left = len(report.plan.stories) - len(shown)
     return [
-        f"### santiago: {word}{why}",
+        f"### santiago: {plain(str(headline(report.plan, state)), LINE)}",
         "",
-        f"Run {plain(state.run_id)}: {', '.join([report.counts(), report.attempts(), span(state.used_ms), *_spent(report)])}",
+        f"Run {plain(state.run_id)}: {', '.join([report.attempts(), span(state.used_ms), *_spent(report)])}",
         "",
+        *(f"- {plain(text, LINE)}" for text in told),
+        *([""] if told else []),
         "| story | title | status | attempts | proof |",
         "|---|---|---|--:|---|",
         *(_row(report, story) for story in shown),
@@ -45,10 +47,10 @@ def page(report: Report, following: list[str]) -> list[str]:
     ]
 
 
-def plain(text: str) -> str:
+def plain(text: str, most: int = CELL) -> str:
     """Return a text that Markdown shows literally: without markup, HTML or links, and within its cell."""
     words = flat(text)
-    cut = words if len(words) <= CELL else f"{words[: CELL - 1]}…"
+    cut = words if len(words) <= most else f"{words[: most - 1]}…"
     return _MARKS.sub(lambda mark: f"&#{ord(mark[0])};", cut)
 
 
@@ -69,8 +71,8 @@ def _shown(report: Report) -> list[Story]:
 def _row(report: Report, story: Story) -> str:
     state = report.state.stories[story.id]
     status = _status(report, story)
-    word = "not done" if status == "pending" else status
-    why = f": {state.reason}" if state.reason and status != "done" else ""
+    word = "not proven" if state.is_unproven else "not done" if status == "pending" else status
+    why = f": {state.reason}" if state.reason and status != "done" and not state.is_unproven else ""
     cells = (story.id, story.title, f"{word}{why}", str(state.counted), (state.proof or "") if status == "done" else "")
     return f"| {' | '.join(plain(cell) for cell in cells)} |"
 

@@ -32,8 +32,12 @@ def waits_for(state: RunState, story: StoryState) -> str:
                 return f"waits for {named(needed)}"
             chunk = state.chunks[story.chunk]
             return "waits" if chunk.started else "waits for its chunk"
+        case StoryPhase.READY if story.reason is Reason.UNPROVEN:
+            return "passes its checks; an attempt adds the missing test"
         case StoryPhase.READY:
             return "next" if next(state.ready_stories(), None) is story else ""
+        case StoryPhase.VERIFIED if story.is_unproven:
+            return "on the branch, no test shows it"
         case StoryPhase.VERIFIED:
             first = state.order[state.retire_at] if state.retire_at < len(state.order) else story.id
             return f"waits for {first} to go first" if first != story.id else "goes onto the branch"
@@ -104,9 +108,9 @@ def explanation(state: RunState, planned: Story, run_input: RunInput) -> list[st
         case StoryPhase.RUNNING if state.phase is RunPhase.PAUSED:
             return [f"The agent of attempt {story.attempts} has ended; its work is kept, and judged on resume."]
         case StoryPhase.RUNNING | StoryPhase.EVIDENCE_COLLECTED:
-            return [f"Attempt {story.attempts} is under way{', writing its tests' if story.writes_tests else ''}."]
+            return [f"Attempt {story.attempts} is under way{_task(story)}."]
         case StoryPhase.VERIFIED:
-            return [f"Its checks passed; it {waits_for(state, story)}. Stories go onto the branch in plan order."]
+            return _of_verified(state, story)
         case StoryPhase.DONE if story.is_kept:
             return [f"The run {story.kept} already finished it: its work is in the base, and its checks pass there."]
         case StoryPhase.DONE:
@@ -167,11 +171,30 @@ def lacking(planned: Story, story: StoryState) -> str:
 def _of_ready(story: StoryState) -> list[str]:
     if story.writes_tests and story.tests:
         return [f"Its tests are written; it is ready for attempt {story.attempts + 1}."]
+    if story.reason is Reason.UNPROVEN:
+        return [f"Its work passes its checks and is kept; attempt {story.attempts + 1} adds the test that is missing."]
     if story.attempts:
         return [
             f"It is ready for attempt {story.attempts + 1}; the last one ended with {story.reason or 'no verdict'}."
         ]
     return ["It is ready and waits for a free place."]
+
+
+def _task(story: StoryState) -> str:
+    """Return what an attempt does if it does not do the story's work."""
+    return ", writing its tests" if story.writes_tests else ", adding the missing test" if story.showing else ""
+
+
+def _of_verified(state: RunState, story: StoryState) -> list[str]:
+    if not story.is_unproven:
+        return [f"Its checks passed; it {waits_for(state, story)}. Stories go onto the branch in plan order."]
+    excuse = f" ({' '.join(story.unshown.excuse.split())})" if story.unshown and story.unshown.excuse else ""
+    asked = [one.id for one in state.open_questions() if one.kind == "unproven" and one.story == story.id]
+    word = f"A person says whether it is done ({asked[0]})." if asked else "A person says whether it is done."
+    return [
+        f"It is on the branch as {story.integrated[:12]} and passes its checks, but no test fails without it{excuse}.",
+        f"{word} Stories that depend on it go on meanwhile.",
+    ]
 
 
 def _of_parked(state: RunState, story: StoryState, planned: Story) -> list[str]:

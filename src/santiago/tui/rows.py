@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.style import Style
 
 from santiago.contract.phases import StoryPhase
+from santiago.contract.reasons import Reason
 from santiago.executor.budget import Budget
 from santiago.report.agent_activity import Doing
 from santiago.report.chunks import rows_of
@@ -160,7 +161,7 @@ class Rows(Listing):
             return f"running  {self._agents().words(story.id, story.attempts)}".rstrip()
         if story.phase is StoryPhase.DONE:
             return f"{word}  {story.proof or ''}".rstrip()
-        if story.phase is StoryPhase.READY and story.attempts and story.reason:
+        if story.phase is StoryPhase.READY and story.attempts and story.reason not in (None, Reason.UNPROVEN):
             return f"{word}  again after {story.reason}"
         waits = waits_for(run.state, story)
         return waits if waits.startswith("waits") else f"{word}  {waits}".rstrip()

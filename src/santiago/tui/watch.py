@@ -15,7 +15,6 @@ from santiago.report.asking import asked
 from santiago.report.following import Following
 from santiago.report.headline import headline, pauses_now, subline
 from santiago.report.pages import PAGES, chunk_page, page
-from santiago.report.run_status import word_of
 from santiago.tui.acting import Acting
 from santiago.tui.filtering import FilterLine
 from santiago.tui.keys import WATCH
@@ -44,6 +43,7 @@ ROOMY = 50
 _WORDS = {
     "running": "busy",
     "success": "good",
+    "finished": "warn",
     "failed": "bad",
     "blocked": "warn",
     "stopping": "warn",
@@ -162,8 +162,8 @@ class WatchScreen(Acting, LookingOn):
 
     def _paint_head(self) -> None:
         run, columns = self.current, max(10, self.size.width - 2)
-        word = word_of(run)
         parts = headline(run, self.following.utc())
+        word = parts[0]
         head = Text(no_wrap=True, overflow="ellipsis")
         head.append(cut(run.run_id, columns - width(word) - 2), style=TONES["head"])
         head.append(f"  {word}", style=TONES[_WORDS.get(word, "")])

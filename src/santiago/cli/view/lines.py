@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.app.substeps import titles_of
 from santiago.cli.view.text import broken, columns_of, paint
-from santiago.contract.details import TESTS
+from santiago.contract.details import SHOW, TESTS
 from santiago.contract.events import EventKind
-from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import MEANINGS, OF_ONE_AGENT, Reason
 from santiago.executor.budget import Budget
+from santiago.executor.tally import headline
 from santiago.report import pauses
 from santiago.report.endings import MESSAGE, cause
 from santiago.report.measures import span
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from santiago.contract.events import Event
     from santiago.contract.plan import Plan
     from santiago.contract.policy import Limits
-    from santiago.contract.state import RunState
+    from santiago.contract.state import RunState, StoryState
 
 __all__ = ["Line", "Lines", "first", "flat"]
 
@@ -116,7 +116,7 @@ def _started(lines: Lines, event: Event, state: RunState) -> Line:
         return Line("start", f"{lines.story(event)}  (attempt {event.attempt}, a person's own work)")
     voided = state.stories[event.story_id].voided if event.story_id in state.stories else 0
     uncounted = f", {voided} not counted" if voided else ""
-    task = ", writing its tests" if event.context.get("mode") == TESTS else ""
+    task = {TESTS: ", writing its tests", SHOW: ": adds the missing test"}.get(event.context.get("mode", ""), "")
     return Line("start", f"{lines.story(event)}  (attempt {event.attempt} of {most + voided}{uncounted}{task})")
 
 
@@ -130,9 +130,30 @@ def _ended(lines: Lines, event: Event, state: RunState) -> Line | None:
     story = state.stories.get(event.story_id or "")
     last = story is not None and story.counted >= lines.tries(state, story.id)
     reason = event.context.get("reason", "")
+    if story is not None and story.unshown is not None and (reason == Reason.UNPROVEN or story.showing):
+        return _kept(lines, event, story)
     blocked = reason in MEANINGS and MEANINGS[Reason(reason)].ends_in == "blocked"
     word = "stopped" if event.status == "stopped" else "ended" if blocked else "last" if last else "retry"
     return Line(word, f"{event.story_id} attempt {event.attempt}: {lines.why(event)}", "yellow")
+
+
+def _kept(lines: Lines, event: Event, story: StoryState) -> Line:
+    """Return the line for an attempt after which work stands that passes its checks and that no test shows."""
+    assert story.unshown is not None
+    about, excuse = f"{event.story_id} attempt {event.attempt}:", flat(event.context.get("excuse", ""))
+    if not story.showing:
+        told = f"passes its checks, no test shows it{f' ({excuse})' if excuse else ''}; kept"
+        return Line("no test", f"{about} {told}", "yellow")
+    ended = "brings no test that fails without the work"
+    if event.context.get("reason") != Reason.UNPROVEN:
+        ended = lines.why(event)
+    return Line("no test", f"{about} {ended}; the work of attempt {story.unshown.attempt} stands", "yellow")
+
+
+def _integrated(lines: Lines, event: Event, state: RunState) -> Line:
+    story = state.stories.get(event.story_id or "")
+    spent = f"; {count(story.counted, 'attempt')}, {span(story.used_ms)}" if story else ""
+    return Line("unproven", f"{lines.story(event)}  (on the branch, not proven{spent})", "yellow")
 
 
 def _voided(lines: Lines, event: Event, state: RunState) -> Line:
@@ -196,7 +217,9 @@ def _reopened(lines: Lines, event: Event, state: RunState) -> Line:
     return Line("reopened", lines.story(event), "cyan")
 
 
-def _asked(lines: Lines, event: Event, state: RunState) -> Line:
+def _asked(lines: Lines, event: Event, state: RunState) -> Line | None:
+    if event.context.get("kind") == "unproven":
+        return None  # nobody waits for the answer, and the end of the run asks for all of them together
     question = flat(event.context.get("question", ""))
     return Line("asked", f"{question}: {first(flat(event.context.get('text', '')), LONGEST_QUESTION)}", "yellow")
 
@@ -307,9 +330,8 @@ def _verifying(lines: Lines, event: Event, state: RunState) -> Line:
 
 
 def _run_ended(lines: Lines, event: Event, state: RunState) -> Line:
-    colour = "green" if event.phase == RunPhase.SUCCESS else "red"
-    reason = event.context.get("reason", "")
-    return Line("end", f"{event.phase}{' ' + reason if reason else ''}", colour)
+    line = headline(lines.plan, state)
+    return Line("end", str(line), {"success": "green", "finished": "yellow"}.get(line.word, "red"))
 
 
 def _paused(lines: Lines, event: Event, state: RunState) -> Line:
@@ -326,6 +348,7 @@ _TOLD: dict[EventKind, Callable[[Lines, Event, RunState], Line | None]] = {
     EventKind.CLAIM_JUDGED: _claim,
     EventKind.TICKS_WRITTEN: _ticks,
     EventKind.STORY_ACCEPTED: _accepted,
+    EventKind.STORY_INTEGRATED: _integrated,
     EventKind.STORY_DONE: _done,
     EventKind.STORY_FAILED: _failed,
     EventKind.STORY_BLOCKED: _blocked,

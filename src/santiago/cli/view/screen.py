@@ -25,16 +25,17 @@ from santiago.contract import codec
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
-from santiago.executor.tally import criteria_of, status_of
 from santiago.executor.situation import Scope
+from santiago.executor.tally import headline, is_on_branch
 from santiago.report import refused, spending, step_summary
 from santiago.report.failure import FULL, Report
 from santiago.report.measures import span
+from santiago.report.proof import criteria_line, on_word_lines, unproven_lines
 from santiago.report.remedies import listed, next_commands, resume, taking_over
 from santiago.report.resting import because
 from santiago.report.story_status import held_back
 from santiago.util.clock import SystemClock, time_of_day, zone
-from santiago.util.text import count, flat, harmless
+from santiago.util.text import count, harmless
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,7 +49,13 @@ if TYPE_CHECKING:
 
 STREAM = {"type": "stream", "schema_version": "1.0"}
 _IN_TABLE = frozenset(
-    {EventKind.CHUNK_STARTED, EventKind.ATTEMPT_STARTED, EventKind.STORY_DONE, EventKind.RUN_VERIFYING}
+    {
+        EventKind.CHUNK_STARTED,
+        EventKind.ATTEMPT_STARTED,
+        EventKind.STORY_INTEGRATED,
+        EventKind.STORY_DONE,
+        EventKind.RUN_VERIFYING,
+    }
 )
 """Events that the table already shows."""
 _AT_THE_END = frozenset({EventKind.RUN_ENDED, EventKind.RUN_PAUSED})
@@ -210,8 +217,10 @@ class Screen:
         self._say(_summary(report))
         if why := because(state, self.scope, self.history):
             self._say(f"because: {why}")
-        self._unproven(state)
-        self._unshown(state)
+        for text in (*on_word_lines(self.plan, state, self.history), *criteria_line(self.plan, state)):
+            self._say(text)
+        for text in unproven_lines(self.plan, state, out_dir):
+            self._say(text)
         for text in following:
             self._say(text)
         if trouble:
@@ -251,25 +260,6 @@ class Screen:
             for text in ["", title_line(report.run_heading), *framed(told)]:
                 self._say(text)
 
-    def _unproven(self, state: RunState) -> None:
-        weak = [
-            s.id
-            for s in self.plan.stories
-            if state.stories[s.id].proof == "regression" and status_of(state.stories[s.id]) == "done"
-            if not state.stories[s.id].is_kept  # the run that did the work reported it
-        ]
-        if weak:
-            names = f"{', '.join(weak[:12])}{' …' if len(weak) > 12 else ''}"
-            self._say(f"not proven: {names}  (no test fails without their work)")
-
-    def _unshown(self, state: RunState) -> None:
-        """Print the criteria of finished stories for which the agent named no passing test."""
-        done = [state.stories[s.id] for s in self.plan.stories if status_of(state.stories[s.id]) == "done"]
-        lacking = [_named(story.id, row.id) for story in done for row in criteria_of(story) if row.after != "passed"]
-        if lacking:
-            names = f"{', '.join(map(flat, lacking[:12]))}{' …' if len(lacking) > 12 else ''}"
-            self._say(f"no passing test was named for these criteria: {names}")
-
     # Writing
 
     def _tell_now(self, line: Line) -> None:
@@ -298,27 +288,20 @@ class Screen:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _named(story: str, criterion: str) -> str:
-    """Return a criterion's name for people. If its requirement has no id of its own, it is named by its story."""
-    return f"{story}#{criterion.rpartition('#')[2]}" if criterion.startswith("~") else criterion
-
-
 def _summary(report: Report) -> str:
-    state = report.state
-    colour = {"success": "green", "paused": "cyan"}.get(state.phase, "red")
-    word = "stopped" if state.phase is RunPhase.PAUSED else str(state.phase)
+    state, line = report.state, headline(report.plan, report.state)
+    colour = {"success": "green", "finished": "yellow", "stopped": "cyan"}.get(line.word, "red")
     badly = state.reason if state.phase is not RunPhase.SUCCESS and state.reason != Reason.INTERRUPTED else None
-    why = f"  {badly}" if badly else ""
     ended = [f"exit {int(MEANINGS[badly].exit_code)}"] if badly else []
     used = [report.attempts(), span(state.used_ms), *spending.of_run(state, report.run_input.limits), *ended]
-    return f"{paint(word, colour, bold=True)}{why}  {report.counts()}   {'   '.join(used)}"
+    return f"{paint(line.word, colour, bold=True)}{line.rest}   {'   '.join(used)}"
 
 
 def _look(report: Report) -> str:
     """Return where to see the work and the evidence."""
     state = report.state
-    done = any(story.phase is StoryPhase.DONE and not story.is_kept for story in state.stories.values())
-    return f"look: {f'git diff HEAD...{state.branch}   ' if done else ''}evidence in {near(report.out_dir)}"
+    there = any(is_on_branch(story) for story in state.stories.values())
+    return f"look: {f'git diff HEAD...{state.branch}   ' if there else ''}evidence in {near(report.out_dir)}"
 
 
 def _following(report: Report) -> list[str]:

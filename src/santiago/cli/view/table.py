@@ -11,6 +11,7 @@ from santiago.cli.view.text import glyph, joint, paint
 from santiago.contract.counting import count
 from santiago.contract.events import EventKind
 from santiago.contract.phases import WAITING, RunPhase, StoryPhase
+from santiago.contract.reasons import Reason
 from santiago.executor.budget import Budget
 from santiago.report import pauses, spending
 from santiago.report.agent_activity import Doing
@@ -200,7 +201,7 @@ class Table:
         waits = waits_for(state, story)
         if story.phase is StoryPhase.READY and (limit_name := held_back(state, self.run_input.limits, self.jobs)):
             return f"{word}  held back by {limit_name}"
-        if story.phase is StoryPhase.READY and story.attempts and story.reason:
+        if story.phase is StoryPhase.READY and story.attempts and story.reason not in (None, Reason.UNPROVEN):
             return f"{word}  again after {story.reason}"
         return waits if story.phase is StoryPhase.PLANNED else f"{word}  {waits}".rstrip()
 
@@ -208,7 +209,7 @@ class Table:
         evidence = AttemptEvidence(self.out_dir, story.id, story.attempts)
         if evidence.has_ended():
             return _PREPARES
-        room -= len(task := "tests: " if story.writes_tests else "")
+        room -= len(task := "tests: " if story.writes_tests else "missing test: " if story.showing else "")
         quiet = evidence.quiet_ms()
         silence = f"(quiet for {clock(quiet)}) " if quiet is not None and quiet > QUIET_MS else ""
         return task + silence + self.doing.line(story.id, story.attempts, room - len(silence))

@@ -1,0 +1,104 @@
+"""What people are told about stories that no test shows: those that a person must decide on, and those that stand on somebody's word."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from santiago.contract.counting import count
+from santiago.executor.tally import WORDS, criteria_of, of_strength, status_of, unproven
+from santiago.report.evidence import AttemptEvidence
+from santiago.util.text import fit, flat, width
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from santiago.app.history import History
+    from santiago.contract.outcomes import Criterion
+    from santiago.contract.plan import Plan
+    from santiago.contract.state import RunState, StoryState
+    from santiago.executor.tally import Strength
+
+MOST = 12
+"""How many stories or criteria are listed."""
+TITLE = 40
+FILES = 2
+"""How many changed files are named. More are counted."""
+_WEAK: dict[Strength, str] = {
+    "not_proven": "no test fails without their work",
+    "claimed": "the document says so, or they were there before any work",
+    "prose": "no test is asked for",
+}
+UNPROVEN = "These pass their checks and are on the branch, but no test fails without their work:"
+
+
+def unproven_lines(plan: Plan, state: RunState, out_dir: Path) -> list[str]:
+    """Return a row for each story that a person must decide on: what it changed, why no test came with it, where to look."""
+    names = unproven(plan, state)
+    titles = {story.id: flat(story.title) for story in plan.stories}
+    size, room = max(map(len, names), default=0), min(TITLE, max((width(titles[name]) for name in names), default=0))
+    rows = []
+    for name in names[:MOST]:
+        story = state.stories[name]
+        parts = [changed(story, out_dir), excuse(story), f"git show {story.integrated[:12]}"]
+        rows.append(f"  {name:{size}}  {fit(titles[name], room)}  {'   '.join(filter(None, parts))}")
+    more = len(names) - MOST
+    return [UNPROVEN, *rows, *([f"  … and {more} more"] if more > 0 else [])] if rows else []
+
+
+def changed(story: StoryState, out_dir: Path) -> str:
+    """Return what the work that is on the branch changed; empty if that is not known."""
+    stats = AttemptEvidence(out_dir, story.id, story.unshown.attempt).stats() if story.unshown else []
+    names = ", ".join(file.path for file in stats) if len(stats) <= FILES else count(len(stats), "file")
+    added, removed = sum(file.added for file in stats), sum(file.removed for file in stats)
+    return f"+{added} -{removed} in {names}" if stats else ""
+
+
+def excuse(story: StoryState) -> str:
+    """Return why no agent was asked for a test; empty if one was, or if the work is shown."""
+    return flat(story.unshown.excuse) if story.unshown else ""
+
+
+def on_word_lines(plan: Plan, state: RunState, history: History) -> list[str]:
+    """Return which finished stories stand on less than a test, and on whose word, as the first line counts them."""
+    told = [
+        f"{WORDS[strength]}: {_listed(names)}  ({why})"
+        for strength, why in _WEAK.items()
+        if (names := of_strength(plan, state, strength))
+    ]
+    attested = attested_by(plan, state, history)
+    return [*told, f"attested: {'; '.join(attested)}"] if attested else told
+
+
+def attested_by(plan: Plan, state: RunState, history: History) -> list[str]:
+    """Return which finished stories people attested, by person and reason."""
+    found: dict[str, list[str]] = {}
+    for name in of_strength(plan, state, "attested"):
+        said = history.attested.get(name)
+        why = f": {flat(said.why)}" if said and said.why else ""
+        found.setdefault(f" by {flat(said.actor)}{why}" if said else "", []).append(name)
+    return [f"{_listed(names)}{word}" for word, names in found.items()]
+
+
+def criteria_line(plan: Plan, state: RunState) -> list[str]:
+    """Return which criteria of finished stories no named test shows."""
+    done = [state.stories[one.id] for one in plan.stories if status_of(state.stories[one.id]) == "done"]
+    lacking = [_named(story.id, row.id) for story in done for row in criteria_of(story) if not row.is_shown]
+    return [f"no named test shows these criteria: {_listed(lacking)}"] if lacking else []
+
+
+def shown_by(row: Criterion) -> str:
+    """Return which test shows a criterion, and whether it does."""
+    if not row.test:
+        return "no test was named for it"
+    if row.before == row.after == "passed":
+        return f"{flat(row.test)}: passed before too: shows nothing"
+    return f"{flat(row.test)}: {row.before} without the work, {row.after} with it"
+
+
+def _named(story: str, criterion: str) -> str:
+    """Return a criterion's name for people. If its requirement has no id of its own, it is named by its story."""
+    return flat(f"{story}#{criterion.rpartition('#')[2]}" if criterion.startswith("~") else criterion)
+
+
+def _listed(names: list[str]) -> str:
+    return f"{', '.join(names[:MOST])}{' …' if len(names) > MOST else ''}"
