@@ -50,6 +50,60 @@ Depends on: EXT-7
 - [ ] two
 """
 ONCE = "story_max_attempts = 1"
+STRENGTHS = """\
+# PRD: Numbers
+
+## Phase 1: Small
+
+### R1: One
+
+**Files:** `one.py`
+
+- [ ] one() is 1
+
+### R2: Two
+
+**Files:** `two.py`
+
+- [ ] two() is 2
+- [ ] two() is not 3
+
+## Phase 2: Large
+
+### R3: Tidy up
+
+**Files:** `three.py`
+
+- [ ] three() is still 3
+
+### R4: Notes
+
+**Files:** `NOTES.md`
+
+- [ ] the notes say it
+
+### R5: Old
+
+- [x] zero() is 0
+"""
+TEST = """\
+import unittest
+from {0} import {0}
+class T(unittest.TestCase):
+    def test_{0}(self):
+        self.assertEqual({0}(), {1})
+"""
+NUMBERS = f"""\
+case "$SANTIAGO_STORY" in
+  S1) echo 'def one(): return 1' > one.py; cat > test_one.py <<'END'
+{TEST.format("one", 1)}END
+      echo '{{"R1#1": "test_one.T.test_one"}}' > "$SANTIAGO_EVIDENCE" ;;
+  S2) echo 'def two(): return 2' > two.py; echo '{{"R2#1": "test_zero.T.test_zero"}}' > "$SANTIAGO_EVIDENCE" ;;
+  S3) echo 'def three(): return 3' > three.py; echo '{{"no_test": "refactoring"}}' > "$SANTIAGO_EVIDENCE" ;;
+  S4) echo 'Notes' > NOTES.md ;;
+esac
+"""
+"""An agent that shows its first story, names an old test for the second, and says that the third needs none."""
 
 
 def record(name: str) -> None:
@@ -123,6 +177,21 @@ def _granted(folder: Path) -> Path:
 def _external(folder: Path) -> Path:
     repo = greeter.committed(folder / "repo", {"prd.md": APART, "santiago.toml": words.UNFENCED})
     words.run(repo, words.WRITES)
+    return repo
+
+
+def _unproven(folder: Path) -> Path:
+    """One story of each strength, and two that no test shows."""
+    files = {"prd.md": STRENGTHS, "zero.py": "def zero(): return 0\n", "test_zero.py": TEST.format("zero", 0)}
+    repo = greeter.committed(folder / "repo", {**files, "santiago.toml": words.UNFENCED})
+    words.run(repo, NUMBERS, "--trust-ticks", check="python3 -m unittest discover -q")
+    return repo
+
+
+def _taken(folder: Path) -> Path:
+    repo = _unproven(folder)
+    who = {**greeter.place(repo), "SANTIAGO_ACTOR": "ann"}
+    santiago("accept", "--unproven", "--why", "I looked at both", cwd=repo, env=who)
     return repo
 
 
@@ -213,6 +282,8 @@ MADE: dict[str, Callable[[Path], Path]] = {
     "stopped": _stopped,
     "paused": _shell(words.WRITES, "--only", "S1"),
     "external": _external,
+    "unproven": _unproven,
+    "taken": _taken,
     "question": _shell("echo 'SANTIAGO_QUESTION: Red or blue?'\n"),
     "unknown-usage": _unknown_usage,
     "exit-code": _shell("echo boom; exit 3\n", limits="story_max_attempts = 2"),
