@@ -28,7 +28,7 @@ _WEAK: dict[Strength, str] = {
     "claimed": "the document says so, or they were there before any work",
     "prose": "no test is asked for",
 }
-UNPROVEN = "These pass their checks and are on the branch, but no test fails without their work:"
+UNPROVEN = "These are on the branch, but no test fails without their work:"
 
 
 def unproven_lines(plan: Plan, state: RunState, out_dir: Path) -> list[str]:
@@ -39,7 +39,7 @@ def unproven_lines(plan: Plan, state: RunState, out_dir: Path) -> list[str]:
     rows = []
     for name in names[:MOST]:
         story = state.stories[name]
-        parts = [changed(story, out_dir), excuse(story), f"git show {story.integrated[:12]}"]
+        parts = [changed(story, out_dir), excuse(story, out_dir), f"git show {story.integrated[:12]}"]
         rows.append(f"  {name:{size}}  {fit(titles[name], room)}  {'   '.join(filter(None, parts))}")
     more = len(names) - MOST
     return [UNPROVEN, *rows, *([f"  … and {more} more"] if more > 0 else [])] if rows else []
@@ -53,9 +53,14 @@ def changed(story: StoryState, out_dir: Path) -> str:
     return f"+{added} -{removed} in {names}" if stats else ""
 
 
-def excuse(story: StoryState) -> str:
-    """Return why no agent was asked for a test; empty if one was, or if the work is shown."""
-    return flat(story.unshown.excuse) if story.unshown else ""
+def excuse(story: StoryState, out_dir: Path) -> str:
+    """Return why no agent was asked for a test, and whether checks fail as they did before; empty if there is nothing to say."""
+    if story.unshown is None:
+        return ""
+    checks = AttemptEvidence(out_dir, story.id, story.unshown.attempt).checks()
+    red = [flat(check.command) for check in checks if check.verdict == "inherited"]
+    failing = [f"fails as before: {', '.join(red)}"] if red else []
+    return "; ".join([*([flat(story.unshown.excuse)] if story.unshown.excuse else []), *failing])
 
 
 def on_word_lines(plan: Plan, state: RunState, history: History) -> list[str]:

@@ -192,7 +192,7 @@ def _of_verified(state: RunState, story: StoryState) -> list[str]:
     asked = [one.id for one in state.open_questions() if one.kind == "unproven" and one.story == story.id]
     word = f"A person says whether it is done ({asked[0]})." if asked else "A person says whether it is done."
     return [
-        f"It is on the branch as {story.integrated[:12]} and passes its checks, but no test fails without it{excuse}.",
+        f"Its work is on the branch as {story.integrated[:12]}, but no test fails without it{excuse}.",
         f"{word} Stories that depend on it go on meanwhile.",
     ]
 
