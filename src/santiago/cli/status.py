@@ -240,7 +240,7 @@ def _stories(run: Run) -> None:
         spent = ", ".join(spending.of_story(story))
         told = "   ".join(part for part in (told, spent) if part)
         name = f"  {story.id}" if story.parent else story.id  # substeps are indented below their parents
-        text = f"{glyph(look, stderr=False)} {look.word:8} {name:7} {fit(planned.title, 44)}  {tries:11} {told}"
+        text = f"{glyph(look, stderr=False)} {look.word:10} {name:7} {fit(planned.title, 44)}  {tries:11} {told}"
         say(paint(text.rstrip(), look.colour, stderr=False) if look.colour != "white" else text.rstrip())
 
 

@@ -21,7 +21,7 @@ def headline(run: Run, now: str) -> list[str]:
     budget, line = Budget(run.run_input.limits, state), headline_of(run)
     parts = [
         line.word,
-        line.rest.lstrip(", "),
+        line.rest.lstrip(", ") or count(len(run.plan.stories), "story", "stories"),
         f"{state.counted}/{count(budget.run_attempts, 'attempt')}",
         f"{clock(run.used_ms(now))} of {limit(budget.run_ms)}",
         *spending.of_run(state, run.run_input.limits, brief=True),

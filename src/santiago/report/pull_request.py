@@ -84,7 +84,9 @@ def _story(story: Story, run: Run) -> Iterator[str]:
 def _open(story: Story, run: Run) -> Iterator[str]:
     """Yield a story that nobody has called done yet, and its criteria."""
     state = run.state.stories[story.id]
-    told = ", ".join(filter(None, (prose(changed(state, run.out_dir)), prose(excuse(state, run.out_dir)), state.integrated[:12])))
+    told = ", ".join(
+        filter(None, (prose(changed(state, run.out_dir)), prose(excuse(state, run.out_dir)), state.integrated[:12]))
+    )
     yield f"- **{story.id} {prose(story.title)}** ({told})"
     yield from _criteria(story, run)
 

@@ -68,6 +68,7 @@ def next_commands(report: Report) -> list[str]:
 def _on_unproven(state: RunState, out_dir: Path) -> Rows:
     """Return the command that takes all work which no test shows, and those that have one story worked on again."""
     waiting = [one for one in asked(state, out_dir)[0] if one.kind == "unproven"]
+    waiting.sort(key=lambda one: state.stories[one.story or ""].index)
     if not waiting:
         return []
     folder, first = target(out_dir), waiting[0]

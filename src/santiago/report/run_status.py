@@ -23,7 +23,7 @@ from santiago.contract.reasons import MEANINGS, Reason
 from santiago.contract.views import run_step_state, step_states
 from santiago.executor.budget import Budget
 from santiago.executor.result import sums, usage_of
-from santiago.executor.tally import headline, status_of, summary
+from santiago.executor.tally import Headline, headline, status_of, summary, unproven
 from santiago.report.agent_activity import Doing, activity_data
 from santiago.report.asking import asked, put_off
 from santiago.report.endings import ending_of, helping, is_the_agents
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Story
     from santiago.contract.result import StoryStatus
     from santiago.contract.state import ChunkState, Question, RunState, StoryState
-    from santiago.executor.tally import Headline
 
 OTHERS = 5
 """How many other runs are named."""
@@ -49,6 +48,8 @@ _AT_REST = ("success", "failed", "blocked", "stopped")
 def headline_of(run: Run) -> Headline:
     """Return the first line on a run as it is now."""
     word = word_of(run)
+    if word == "planned":
+        return Headline(word, "")
     return headline(run.plan, run.state, "" if word in _AT_REST else word)
 
 
@@ -97,7 +98,8 @@ def needs_of(run: Run) -> list[str]:
         for one in unanswered
         if one.kind != "unproven"
     ]
-    if names := [one.story or "" for one in unanswered if one.kind == "unproven"]:
+    asked_of = {one.story for one in unanswered if one.kind == "unproven"}
+    if names := [name for name in unproven(run.plan, state) if name in asked_of]:
         told = f"{named(names)} on the branch, not proven: no test fails without the work. Done all the same?"
         found.append(f'{told}   (santiago accept{run_named} --unproven --why "…")')
     found += [f"{one.id} is answered; `santiago resume{run_named}` takes it up" for one in answered if not run.worker]

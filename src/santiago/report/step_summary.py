@@ -27,7 +27,7 @@ _MARKS = pattern(r"[!-&(-+./:-@\[-`{-~]")
 def page(report: Report, following: list[str]) -> list[str]:
     """Return the lines of the page. `following` are the next commands."""
     state = report.state
-    told = [*on_word_lines(report.plan, state, report.history), *unproven_lines(report.plan, state, report.out_dir)]
+    told = [*unproven_lines(report.plan, state, report.out_dir), *on_word_lines(report.plan, state, report.history)]
     shown = _shown(report)
     left = len(report.plan.stories) - len(shown)
     return [

@@ -217,11 +217,12 @@ class Screen:
         self._say(_summary(report))
         if why := because(state, self.scope, self.history):
             self._say(f"because: {why}")
-        for text in (*on_word_lines(self.plan, state, self.history), *criteria_line(self.plan, state)):
-            self._say(text)
-        for text in unproven_lines(self.plan, state, out_dir):
-            self._say(text)
-        for text in following:
+        proofs = (
+            *unproven_lines(self.plan, state, out_dir),
+            *on_word_lines(self.plan, state, self.history),
+            *criteria_line(self.plan, state),
+        )
+        for text in (*proofs, *following):
             self._say(text)
         if trouble:
             self._say(f"{paint('note:', 'cyan')} {trouble}")

@@ -13,6 +13,7 @@ from santiago.contract.events import EventKind
 from santiago.contract.phases import WAITING, RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
 from santiago.executor.budget import Budget
+from santiago.executor.tally import unproven
 from santiago.report import pauses, spending
 from santiago.report.agent_activity import Doing
 from santiago.report.evidence import AttemptEvidence
@@ -115,9 +116,10 @@ class Table:
         limits = self.run_input.limits
         budget = Budget(limits, state)
         done = sum(1 for story in state.stories.values() if story.phase is StoryPhase.DONE and not story.parent)
+        weak = len(unproven(self.plan, state))
         parts = [
             f"run {state.run_id}",
-            f"{done}/{count(self.total, 'story', 'stories')}",
+            f"{done}/{count(self.total, 'story', 'stories')}{f', {weak} not proven' if weak else ''}",
             f"{state.counted}/{count(budget.run_attempts, 'attempt')}",
             f"{clock(self.used(state))} of {limit(budget.run_ms)}",
         ]
@@ -145,10 +147,12 @@ class Table:
         return name, max(10, min(title, (columns - name - 6 - len(_figures("", "", columns))) * 9 // 20))
 
     def chunk(self, state: RunState, label: str | None = None) -> list[StoryState]:
+        """Return the stories of a chunk; of the active one together with stories of finished chunks that are worked on again."""
         chunk = state.chunks.get(label or state.active_chunk or "")
-        if chunk is None or (label is None and chunk.ended):
-            return []
-        return [state.stories[name] for name in chunk.stories]
+        names = [] if chunk is None or (label is None and chunk.ended) else list(chunk.stories)
+        if label is None:
+            names = [*(name for name in state.order if name in state.running and name not in names), *names]
+        return [state.stories[name] for name in names]
 
     def _fitting(self, state: RunState, columns: int, most: int) -> list[str]:
         """Return rows for as many stories as fit. Finished stories are dropped first, then those that wait longest."""
