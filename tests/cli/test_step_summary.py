@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
@@ -41,21 +42,33 @@ def told(world: str, folder: Path, file: Path) -> list[str]:
 def test_runs_add_a_page_each(file: Path, tmp_path: Path) -> None:
     told("failed", tmp_path, file)
     first = file.read_text()
-    assert first.startswith("from an earlier step\n\n### santiago: failed: attempt&#95;budget&#95;exhausted\n")
+    assert first.startswith(
+        "from an earlier step\n\n### santiago: failed&#58; attempt&#95;budget&#95;exhausted, 1 of 3 done"
+    )
     assert rows(first) == [
         ["S1", "Say hello", "failed: attempt_budget_exhausted", "2", ""],
         ["S2", "Say goodbye", "done", "1", "proved"],
         ["S3", "Both", "not done", "0", ""],
     ]
-    assert "1 failed, 1 done, 1 not done of 3, 3/20 attempts" in first
+    assert ": 3/20 attempts, " in first
     assert "next: santiago show S1 --attempt 2" in first
     assert "santiago resume --add-attempts 2" in first
     told("finished", tmp_path, file)
     second = file.read_text().removeprefix(first)
     assert len(second) < len(file.read_text())
-    assert "### santiago: success\n" in second
+    assert "### santiago: success, 3 done&#58; 3 shown&#59; 3 of 3 criteria" in second
     assert [row[2:4] for row in rows(second)] == [["done", "2"], ["done", "1"], ["done", "1"]]
     assert "next: git merge santiago/r_" in second
+
+
+def test_a_page_says_what_is_not_proven_and_who_attested_what(file: Path, tmp_path: Path) -> None:
+    told("unproven", tmp_path, file)
+    told("taken", tmp_path, file)
+    page = html.unescape(file.read_text())
+    assert "### santiago: finished, 2 of 5 not proven: S2, S3; 3 done: 1 shown" in page
+    assert "- S3 Tidy up +1 -0 in three.py the agent says: refactoring git show " in page
+    assert ["S2", "Two", "not proven", "2", ""] in rows(page)
+    assert "- attested: S2, S3 by ann: I looked at both\n" in page
 
 
 def test_a_title_is_shown_letter_by_letter(file: Path, tmp_path: Path) -> None:

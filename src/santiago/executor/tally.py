@@ -26,10 +26,18 @@ NAMED = 6
 
 
 class Headline(NamedTuple):
-    """The first line on a run: a word that can be painted, and what belongs to it in the same line."""
+    """The first line on a run: its state in a word, the reason if it has one, and how its stories ended, all in one line."""
 
     word: str
-    rest: str
+    reason: str = ""
+    text: str = ""
+
+    @property
+    def rest(self) -> str:
+        """Return what stands behind the word, which can be painted."""
+        if self.word == "finished":
+            return f", {self.text}"
+        return "".join(f"  {part}" for part in (self.reason, self.text) if part)
 
     def __str__(self) -> str:
         return f"{self.word}{self.rest}"
@@ -39,12 +47,12 @@ def headline(plan: Plan, state: RunState, word: str = "") -> Headline:
     """Return the first line on a run. `word` is its state where that is no end, such as `running`."""
     text = counted(plan, state)
     if word:
-        return Headline(word, f"  {text}")
+        return Headline(word, text=text)
     if is_finished(state):
-        return Headline("finished", f", {text}")
+        return Headline("finished", text=text)
     word = "stopped" if state.phase is RunPhase.PAUSED else str(state.phase)
     reason = "" if state.phase is RunPhase.SUCCESS or state.reason is Reason.INTERRUPTED else state.reason or ""
-    return Headline(word, f"  {reason}  {text}" if reason else f"  {text}")
+    return Headline(word, reason, text)
 
 
 def is_finished(state: RunState) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
 from santiago.executor.budget import Budget
+from santiago.executor.tally import summary
 from santiago.report import spending
 from santiago.report.measures import clock, limit
 from santiago.report.run_status import headline_of
@@ -18,10 +19,12 @@ if TYPE_CHECKING:
 def headline(run: Run, now: str) -> list[str]:
     """Return the parts of the first line, the most important first."""
     state = run.state
-    budget, line = Budget(run.run_input.limits, state), headline_of(run)
+    budget, line, found = Budget(run.run_input.limits, state), headline_of(run), summary(run.plan, state)
+    brief = f"{found.completed}/{count(len(run.plan.stories), 'story', 'stories')}"
+    brief += f", {found.unproven} not proven" if found.unproven else ""
     parts = [
         line.word,
-        line.rest.lstrip(", ") or count(len(run.plan.stories), "story", "stories"),
+        line.text if line.word in ("success", "finished") else brief,
         f"{state.counted}/{count(budget.run_attempts, 'attempt')}",
         f"{clock(run.used_ms(now))} of {limit(budget.run_ms)}",
         *spending.of_run(state, run.run_input.limits, brief=True),
@@ -37,6 +40,8 @@ def subline(run: Run, *, pauses: bool) -> list[str]:
     parts += [f"asks for: {', '.join(sorted(closed))}"] if closed else []
     if run.worker:
         parts.append(f"held by {flat(run.worker)}")
+    elif run.begun and run.state.reason:
+        parts.append(f"{run.state.reason}")
     return parts
 
 

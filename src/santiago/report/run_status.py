@@ -49,7 +49,7 @@ def headline_of(run: Run) -> Headline:
     """Return the first line on a run as it is now."""
     word = word_of(run)
     if word == "planned":
-        return Headline(word, "")
+        return Headline(word)
     return headline(run.plan, run.state, "" if word in _AT_REST else word)
 
 

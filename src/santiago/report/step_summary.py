@@ -27,16 +27,18 @@ _MARKS = pattern(r"[!-&(-+./:-@\[-`{-~]")
 def page(report: Report, following: list[str]) -> list[str]:
     """Return the lines of the page. `following` are the next commands."""
     state = report.state
-    told = [*unproven_lines(report.plan, state, report.out_dir), *on_word_lines(report.plan, state, report.history)]
+    told = headline(report.plan, state)
+    why = f": {told.reason}" if told.reason else ""
+    weak = [*unproven_lines(report.plan, state, report.out_dir), *on_word_lines(report.plan, state, report.history)]
     shown = _shown(report)
     left = len(report.plan.stories) - len(shown)
     return [
-        f"### santiago: {plain(str(headline(report.plan, state)), LINE)}",
+        f"### santiago: {plain(f'{told.word}{why}, {told.text}', LINE)}",
         "",
         f"Run {plain(state.run_id)}: {', '.join([report.attempts(), span(state.used_ms), *_spent(report)])}",
         "",
-        *(f"- {plain(text, LINE)}" for text in told),
-        *([""] if told else []),
+        *(f"- {plain(text, LINE)}" for text in weak),
+        *([""] if weak else []),
         "| story | title | status | attempts | proof |",
         "|---|---|---|--:|---|",
         *(_row(report, story) for story in shown),
