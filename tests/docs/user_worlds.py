@@ -35,6 +35,13 @@ def counter(world: World) -> None:
     )
 
 
+def words(world: World) -> None:
+    """Give the counter with a document that asks for one function."""
+    counter(world)
+    prd = '# Counter\n\n## R1: Count words\n\n**Acceptance criteria**\n- `words("a b")` is 2\n'
+    world.commit({"prd.md": prd})
+
+
 def notes(world: World) -> None:
     """Give a document of two stories with a check each; the stand-in gets the second one wrong at first."""
     world.commit({"prd.md": ""})
@@ -150,5 +157,5 @@ def answers(world: World, **moves: Moves) -> None:
 
 USER_WORLDS = {
     world.__name__: world
-    for world in (counter, notes, pytest_project, uv_project, npm_project, cargo_project, monorepo, bare)
+    for world in (counter, words, notes, pytest_project, uv_project, npm_project, cargo_project, monorepo, bare)
 }
