@@ -94,7 +94,7 @@ def test_a_rate_limit_beyond_the_bound_rests_the_run_and_another_agent_goes_on(t
     assert "lasts      9h00m, until " in ran.stderr
     assert "the run may wait 1m (wait_max_minutes)\n" in ran.stderr
     assert "it said    You've hit your session limit, resets in 9 hours\n" in ran.stderr
-    assert "stopped  agent_rate_limited  1 not done of 1   0/20 attempts" in ran.stderr
+    assert "stopped  agent_rate_limited  0 of 1 done   0/20 attempts" in ran.stderr
     assert "santiago resume --agent NAME   # go on with another agent" in ran.stderr
     place.install("codex", _codex())
     again = place.santiago("resume", "--agent", "codex", "--trust-commands", code=0)

@@ -59,7 +59,7 @@ def test_only_what_was_added_or_changed_goes_to_the_agent(repo: Path, way: str) 
 def test_a_clone_knows_by_the_messages_of_the_commits_alone(merged: Path, tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", str(merged), "clone")
     shown = run(tmp_path / "clone")
-    assert "2 done of 2   0/20 attempts" in shown, shown
+    assert "success  2 done: 2 claimed; 0 of 2 criteria shown by a named test   0/20 attempts" in shown, shown
 
 
 def test_work_that_is_not_on_the_branch_is_not_done_and_doing_it_again_is_said(repo: Path) -> None:

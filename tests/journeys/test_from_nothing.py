@@ -118,7 +118,7 @@ def test_a_document_without_checks_whose_tests_are_written_first(tmp_path: Path)
     assert "note: the tests of each story are written first, by writer\n" in ran
     assert ran.count("they fail without the work: ") == 2
     assert ran.count("2 attempts") == ran.count(", proved)") == 2
-    assert "no passing test was named for these criteria: S1#1, S2#1\n" in ran
+    assert "no named test shows these criteria: S1#1, S2#1\n" in ran
     ann.types(f"git merge -q {branch_of(ran)}")
     assert "Ran 2 tests" in ann.types("python3 -m unittest discover")
     assert MERGED in ann.types("santiago status")

@@ -89,7 +89,7 @@ def test_a_document_with_one_story_added_and_one_changed(tmp_path: Path) -> None
 
     ann.types("santiago answer S2-1 accept")
     ran = ann.types("santiago resume")
-    assert "success  3 done of 3" in ran
+    assert "success  3 done: " in ran
     ann.types(f"git add -A && git commit -q -m 'The next version' && git merge -q --no-edit {branch_of(ran)}")
     assert "Ran 4 tests" in ann.types("python3 -m unittest")
     assert MERGED in ann.types("santiago status")
@@ -108,7 +108,7 @@ def test_a_document_that_changes_while_its_run_is_not_finished(tmp_path: Path) -
     (rebase,) = [line.partition(": ")[2] for line in status.splitlines() if "santiago rebase" in line]
     ran = ann.types(f"{rebase} --agent second --max-attempts 2")
     assert "kept     S1 Discount" in ran
-    assert "success  3 done of 3" in ran
+    assert "success  3 done: " in ran
     ann.types(f"git add -A && git commit -q -m 'The next version' && git merge -q --no-edit {branch_of(ran)}")
     assert "Ran 4 tests" in ann.types("python3 -m unittest")
 
@@ -144,6 +144,6 @@ def test_another_agent_takes_over(tmp_path: Path) -> None:
     assert f"is not installed: there is no {absent} on PATH; claude works instead\n" in ran
     assert "claude cannot go on (agent_not_signed_in" in ran
     assert "; worker takes over\n" in ran
-    assert "success  2 done of 2   2/20 attempts" in ran
+    assert "success  2 done: " in ran
     ann.types(f"git merge -q {branch_of(ran)}")
     assert MERGED in ann.types("santiago status")

@@ -56,7 +56,7 @@ def test_an_npm_package_handed_over_as_a_pull_request(tmp_path: Path) -> None:
 
     ann.installs("worker", {"Vouchers": VOUCHERS})
     ran = ann.types("santiago run docs/PRD.md --agent worker")
-    assert "success  1 done of 1" in ran
+    assert "success  1 done: " in ran
     assert "      santiago pr " in ran
 
     ann.installs("gh", {}, program=GH)
@@ -141,6 +141,6 @@ def test_a_monorepo_with_a_part_in_each_of_two_languages(tmp_path: Path) -> None
     assert "1 command of the document waits for approval: `node --check packages/web/src/label.js`\n" in asked
     assert "fix: Read it in docs/prd.md:14, then use --trust-commands.\n" in asked
     ran = ann.types("santiago run docs/prd.md --agent worker --trust-commands")
-    assert "success  1 done of 1" in ran
+    assert "success  1 done: " in ran
     ann.types(f"git merge -q {branch_of(ran)}")
     assert MERGED in ann.types("santiago status")

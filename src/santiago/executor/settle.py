@@ -276,7 +276,7 @@ def _claim(state: RunState, story: StoryState, outcome: ClaimOutcome) -> list[Fa
         ]  # fmt: skip
     if not (outcome.own_check or state.trusts_ticks):
         return _is_it_there(story, outcome) if story.attempts else [_not_believed(story, outcome)]
-    proof = outcome.verdict.proof if story.parts else story.kept_proof if story.kept else Proof.CLAIMED
+    proof = outcome.verdict.proof if story.parts else story.kept_proof or Proof.CLAIMED
     return [
         of_story(
             story, event, phase, "ok",
