@@ -128,7 +128,10 @@ def test_a_set_up_that_fails_before_the_agent_costs_no_attempt_and_stops_the_run
     assert not list((out_dir(repo) / "attempts").glob("S2/*"))
     ready.touch()
     resumed = says(repo, "resume", "--sandbox", "off")
-    assert (resumed.returncode, "success  2 done: 2 shown; 0 of 2 criteria shown by a named test   2/2 attempts" in resumed.stderr) == (0, True), resumed.stderr
+    assert (
+        resumed.returncode,
+        "success  2 done: 2 shown; 0 of 2 criteria shown by a named test   2/2 attempts" in resumed.stderr,
+    ) == (0, True), resumed.stderr
 
 
 def test_when_the_log_cannot_be_written_any_more_no_agent_goes_on_working(repo: Path, tmp_path: Path) -> None:

@@ -100,9 +100,7 @@ def test_a_command_of_the_document_that_failed_before_and_passes_now_shows_the_c
     repo = repository(tmp_path / "repo", t__greet_sh=TEST, prd_md=prd)
     (tmp_path / "agent.sh").write_text(GREET)
     told = begins(repo, "sh t/greet.sh")
-    assert (told.returncode, "no named test shows these criteria" in told.stderr) == (0, not is_shown), (
-        told.stderr
-    )
+    assert (told.returncode, "no named test shows these criteria" in told.stderr) == (0, not is_shown), told.stderr
     shown = looks(repo, "show", "S1").stdout
     assert (f"{command}: failed without the work, passed with it" in shown) == is_shown
 

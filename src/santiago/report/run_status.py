@@ -99,7 +99,7 @@ def needs_of(run: Run) -> list[str]:
         if one.kind != "unproven"
     ]
     asked_of = {one.story for one in unanswered if one.kind == "unproven"}
-    if names := [name for name in unproven(run.plan, state) if name in asked_of]:
+    if names := [name for name in unproven(run.plan, state) if name in asked_of and not run.worker]:
         told = f"{named(names)} on the branch, not proven: no test fails without the work. Done all the same?"
         found.append(f'{told}   (santiago accept{run_named} --unproven --why "…")')
     found += [f"{one.id} is answered; `santiago resume{run_named}` takes it up" for one in answered if not run.worker]

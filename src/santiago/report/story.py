@@ -12,6 +12,7 @@ from santiago.contract.checks import commands_of
 from santiago.contract.errors import SantiagoError
 from santiago.contract.views import step_state
 from santiago.executor.result import sums
+from santiago.executor.tally import criteria_of, status_of
 from santiago.report.agent_activity import Doing, activity_data
 from santiago.report.endings import ending_of, helping
 from santiago.report.evidence import AttemptEvidence
@@ -33,7 +34,11 @@ def document(run: Run, planned: Story, chosen: AttemptStory | None) -> dict[str,
         "id": planned.id,
         "title": planned.title,
         "phase": str(story.phase),
+        "status": status_of(story),
         "reason": story.reason,
+        "proof": story.proof,
+        "excuse": story.unshown.excuse or None if story.unshown else None,
+        "criteria": [codec.to_data(row) for row in criteria_of(story)],
         "step_state": step_state(run.state, story),
         "parent": story.parent,
         "deferred": story.deferred,
