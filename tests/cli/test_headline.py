@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from santiago.app.loading import Run, empty_fold, load
 from santiago.app.notice import Notice
 from santiago.artifacts.reader import read_log
@@ -15,16 +17,15 @@ from santiago.contract.reasons import Reason
 from santiago.contract.views import queue_of, selected, step_state, story_status, ticket_phase, ticket_status
 from santiago.executor.result import result
 from santiago.executor.tally import headline
+from santiago.report.proof import unproven_lines
 from santiago.report.pull_request import body
-from tests.cli import greeter
+from tests.cli import greeter, words
 from tests.transcripts import recording
 from tests.util.each import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    import pytest
 
     from santiago.contract.state import RunState
 
@@ -149,3 +150,13 @@ def test_whoever_is_told_of_questions_hears_of_unproven_stories_once_at_the_end(
     ((kind, text, _, command),) = sent
     assert (kind, text.endswith("(S2, S3)")) == ("stop", True)
     assert command == f'santiago accept {run.run_id} --unproven --why "YOUR REASON"'
+
+
+@pytest.mark.usefixtures("asked_about_unproven")
+def test_a_story_about_texts_alone_needs_no_test_but_its_own_check_must_pass(tmp_path: Path) -> None:
+    """A check that fails before the work and after it is no proof, whatever the plan says about files."""
+    repo = words.make(tmp_path)
+    words.run(repo, "echo x > other.txt\n", "--only", "S1", limits=recording.ONCE)
+    run = load(greeter.out_dir(repo))
+    assert run.state.stories["S1"].phase is not StoryPhase.DONE
+    assert "fails as before: test -e" in "\n".join(unproven_lines(run.plan, run.state, run.out_dir))
