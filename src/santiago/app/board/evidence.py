@@ -46,9 +46,9 @@ def keep_attested(opened: Opened, card: Card, run: Run, note: str = "") -> Card:
     """Record that a person accepted the work of this attempt as it is, if they did. Return the ticket as it is then."""
     story = run.state.stories[card.story]
     with opened.store.reading() as at:
-        known = [one.passed for one in recorded(at, card.id) if one.attempt == card.attempt_count]
+        known = [one for one in recorded(at, card.id) if one.attempt == card.attempt_count]
     taken = story.proof is Proof.ATTESTED and story.phase in (StoryPhase.VERIFIED, StoryPhase.DONE)
-    if not taken or not known or any(known):
+    if not taken or not known or any(one.passed and one.path.endswith(ATTESTED) for one in known):
         return card
     link = keep(opened, card, run)
     with opened.board.transaction() as at:
@@ -65,6 +65,11 @@ def keep_of_run(opened: Opened, card: Card, run: Run, *, passed: bool) -> str:
     word = "PASS" if passed else "FAIL"
     rows = [("1", card.title, "verify", word, "", "run verification", state.head or "")]
     return _write(opened, card, TABLE, rows, state.head or "", base=state.base or "", passed=passed)
+
+
+def attempt_of(story: StoryState) -> int:
+    """Return the number of the attempt that made the story's work. Work that no test shows outlasts later attempts."""
+    return story.unshown.attempt if story.unshown and story.unshown.commit == story.commit else story.attempts
 
 
 def critique(run: Run, story: StoryState) -> str:
@@ -84,7 +89,7 @@ def keep_critique(opened: Opened, card: Card, text: str) -> str:
 
 
 def _rows_of_attempt(opened: Opened, card: Card, run: Run, story: StoryState) -> Iterable[Row]:
-    folder = run.out_dir / attempt_folder(story.id, story.attempts)
+    folder = run.out_dir / attempt_folder(story.id, attempt_of(story))
     verdict = read_json(folder / VERIFICATION, _LARGEST)
     results = verdict.get("results", []) if isinstance(verdict, dict) else []
     log = opened.place.named(folder / VERIFICATION)

@@ -60,8 +60,10 @@ class Loop:
     no_progress_limit: int = 2
     say: Callable[[str], None] = lambda _: None
     done: list[str] = field(default_factory=list)
+    unproven: list[str] = field(default_factory=list)
+    """Tickets whose work came onto a branch and that wait for a person's word."""
     idle: int = 0
-    """Cycles in a row in which no ticket became done."""
+    """Cycles in a row in which no work came onto a branch."""
     broken: list[str] = field(default_factory=list)
     """Tickets that the loop stops for, because their test contract is broken."""
     notices: tuple[str, ...] = ()
@@ -74,9 +76,9 @@ class Loop:
     def run(self) -> Ended:
         for cycle in range(1, self.max_cycles + 1):
             self.say(f"AUTOLOOP_CYCLE:{cycle}")
-            before = len(self.done)
+            before = len(self.done) + len(self.unproven)
             self._cycle()
-            self.idle = 0 if len(self.done) > before else self.idle + 1
+            self.idle = 0 if len(self.done) + len(self.unproven) > before else self.idle + 1
             if (ended := self._ended(cycle)) is not None:
                 return ended
         return self._end("STOP_MAX_CYCLES", Reason.MAX_CYCLES, self.max_cycles)
@@ -204,7 +206,10 @@ class Loop:
             self.say(f"AUTOLOOP_REVIEW_PASS:{name}")
         for name in found.sent_back:
             self.say(f"AUTOLOOP_REVIEW_REQUEUE:{name}")
+        for name in found.unproven:
+            self.say(f"AUTOLOOP_BLOCKED:{name}:unproven")
         self.done += found.done
+        self.unproven += found.unproven
         self.broken += found.broken_contract
         free_ready(self.opened)
 
@@ -214,11 +219,13 @@ class Loop:
         take_up_answers(self.means, [card for card in parked if SIGNAL in card.note])
         blocked = [card for card in parked if card.queue == "blocked"]
         leave_out(self.means, [card for card in blocked if card.decided])
-        set_aside(self.means, [card for card in blocked if not card.decided])
+        set_aside(self.means, [card for card in blocked if not card.decided and not card.is_unproven])
         for card in blocked:
             if SIGNAL in card.note and not card.decided and not card.spent:
                 wish = settling.after_answer(card, load(self.means.out_dir(card)).state)
-                if wish is not None:
+                if wish is not None and card.is_unproven:
+                    self.opened.board.take_answer(card.id, wish, PLANNER)
+                elif wish is not None:
                     self.opened.board.move(card.id, "blocked", wish, PLANNER)
 
     def _summarise(self) -> None:

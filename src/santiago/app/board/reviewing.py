@@ -45,6 +45,8 @@ class Reviewed:
     done: tuple[str, ...] = ()
     sent_back: tuple[str, ...] = ()
     broken_contract: tuple[str, ...] = ()
+    unproven: tuple[str, ...] = ()
+    """Tickets whose work came onto the branch, and that wait for a person's word."""
 
 
 def review_all(means: Means) -> Reviewed:
@@ -58,7 +60,7 @@ def review_all(means: Means) -> Reviewed:
         else:
             found = _merged(found, looked)
     for cards in passing.values():
-        found = _merged(found, Reviewed(done=tuple(card.id for card in accept(means, cards, PLANNER))))
+        found = _merged(found, _reviewed(accept(means, cards, PLANNER)))
     for card in _waiting(means, "planner-inbox"):
         if card.run and card.status == "in_progress":
             found = _merged(found, _review_request(means, card))
@@ -75,13 +77,21 @@ def _merged(one: Reviewed, other: Reviewed) -> Reviewed:
         done=one.done + other.done,
         sent_back=one.sent_back + other.sent_back,
         broken_contract=one.broken_contract + other.broken_contract,
+        unproven=one.unproven + other.unproven,
     )
+
+
+def _reviewed(accepted: Sequence[Card]) -> Reviewed:
+    done = tuple(card.id for card in accepted if card.queue == "done")
+    return Reviewed(done=done, unproven=tuple(card.id for card in accepted if card.is_unproven))
 
 
 def _review(means: Means, card: Card) -> Reviewed | None:
     """Send a ticket back where something is missing, or leave it to a person. Return None where it can be accepted."""
     if card.run and card.story:
         run = load(means.out_dir(card))
+        if run.state.stories[card.story].is_unproven:  # the planner accepted it before, and a kill came
+            return _reviewed([_await_word(means, card)])
         if wish := settling.after_answer(card, run.state):
             means.opened.board.move(card.id, card.queue, wish, PLANNER)
             return Reviewed(sent_back=(card.id,))
@@ -138,7 +148,7 @@ def _is_integrated(means: Means, card: Card) -> Callable[[str], bool]:
     story = state.stories[card.story]
     good = story.phase in (StoryPhase.VERIFIED, StoryPhase.DONE)
     # Integration gives the story a new commit. The evidence is about the attempt's commit, so that one counts too.
-    looked_at = resolve(project, f"refs/santiago/{card.run}/{card.story}/{story.attempts}")
+    looked_at = resolve(project, f"refs/santiago/{card.run}/{card.story}/{evidence.attempt_of(story)}")
     return lambda commit: good and commit in (story.commit, looked_at)
 
 
@@ -146,17 +156,30 @@ def accept(means: Means, cards: Sequence[Card], actor: str) -> list[Card]:
     """Accept work on tickets of one run: first it goes onto the run's branch, then the tickets are archived.
 
     Where earlier stories come first, the ticket stays in review. A second call goes on where the first one ended.
+    Work that no test shows comes onto the branch too; its ticket then waits in blocked for a person's word.
     """
+    held: list[Card] = []
     ready = [card for card in cards if not (card.run and card.story)]
     stories = [card for card in cards if card.run and card.story]
     if stories:
         _integrate(means, stories, actor)
         after = load(means.out_dir(stories[0])).state.stories
         ready += [card for card in stories if after[card.story].phase is StoryPhase.DONE]
+        held = [_await_word(means, card) for card in stories if after[card.story].is_unproven]
     done = [means.opened.board.accept(card.id, actor, card.attempt_count, "the done gate is open") for card in ready]
     for card in done:
         _tick(means, card)
-    return done
+    return [*done, *held]
+
+
+def _await_word(means: Means, card: Card) -> Card:
+    """Let a ticket with unproven work wait for a person's word. Whatever waits for its story goes on."""
+    state = load(means.out_dir(card)).state
+    if settling.open_question(state, state.stories[card.story]) is None:  # a kill came before it was asked
+        state = start(means, card, {})
+    question = settling.open_question(state, state.stories[card.story])
+    assert question is not None
+    return means.opened.board.move(card.id, card.queue, settling.awaits_word(card, question), PLANNER, frees=True)
 
 
 def _integrate(means: Means, cards: Sequence[Card], actor: str) -> None:
@@ -234,4 +257,4 @@ def _review_request(means: Means, card: Card) -> Reviewed:
         card.id, card.queue, Move(to="planner-review", phase="evidence_collected", evidence=link, note=note), PLANNER
     )
     looked = _review(means, reviewed)
-    return looked or Reviewed(done=tuple(one.id for one in accept(means, [reviewed], PLANNER)))
+    return looked or _reviewed(accept(means, [reviewed], PLANNER))
