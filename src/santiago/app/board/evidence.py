@@ -15,6 +15,7 @@ from santiago.contract.board import BoardEvent
 from santiago.contract.errors import SantiagoError
 from santiago.contract.outcomes import Proof
 from santiago.contract.phases import StoryPhase
+from santiago.workspace.ancestry import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,7 +40,8 @@ def keep(opened: Opened, card: Card, run: Run) -> str:
     if passed and story.proof is Proof.ATTESTED:
         rows = [("1", card.title, "attest", "PASS", "", "accepted by a person", story.commit or "")]
         name = ATTESTED
-    return _write(opened, card, name, rows, story.commit or "", base=story.base or "", passed=passed)
+    base = base_of(opened, story) or ""
+    return _write(opened, card, name, rows, story.commit or "", base=base, passed=passed)
 
 
 def keep_attested(opened: Opened, card: Card, run: Run, note: str = "") -> Card:
@@ -72,6 +74,13 @@ def attempt_of(story: StoryState) -> int:
     return story.unshown.attempt if story.unshown and story.unshown.commit == story.commit else story.attempts
 
 
+def base_of(opened: Opened, story: StoryState) -> str | None:
+    """Return the commit that the story's work began on."""
+    if attempt_of(story) == story.attempts:
+        return story.base
+    return resolve(opened.place.project, f"{story.commit}^")
+
+
 def critique(run: Run, story: StoryState) -> str:
     """Return what the next attempt is told about the latest one; empty where there is nothing."""
     path = run.out_dir / attempt_folder(story.id, story.attempts) / CRITIQUE
@@ -89,10 +98,12 @@ def keep_critique(opened: Opened, card: Card, text: str) -> str:
 
 
 def _rows_of_attempt(opened: Opened, card: Card, run: Run, story: StoryState) -> Iterable[Row]:
-    folder = run.out_dir / attempt_folder(story.id, attempt_of(story))
-    verdict = read_json(folder / VERIFICATION, _LARGEST)
+    path = run.out_dir / attempt_folder(story.id, attempt_of(story)) / VERIFICATION
+    if story.proof is Proof.CLAIMED:  # its checks passed without any work
+        path = run.out_dir / "evidence" / f"{story.id}-claim.json"
+    verdict = read_json(path, _LARGEST)
     results = verdict.get("results", []) if isinstance(verdict, dict) else []
-    log = opened.place.named(folder / VERIFICATION)
+    log = opened.place.named(path)
     for number, one in enumerate(results, start=1):
         word = "PASS" if one.get("verdict") in ("pass", "inherited") else "FAIL"
         yield (str(number), card.title, "verify", word, log, str(one.get("command", "")), story.commit or "")

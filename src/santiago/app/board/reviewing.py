@@ -17,7 +17,6 @@ from santiago.artifacts.registry import says_success
 from santiago.board import gate
 from santiago.board.governance import gate as governance
 from santiago.board.rules import Move
-from santiago.contract.answers import JUDGED
 from santiago.contract.board import TODO
 from santiago.contract.checks import all_commands_of
 from santiago.contract.phases import RunPhase, StoryPhase
@@ -118,7 +117,7 @@ def _review(means: Means, card: Card) -> Reviewed | None:
 def waits_for_a_person(run: Run, card: Card) -> bool:
     """Tell whether the work waits for a judgement that only a person can give, not a planner."""
     asked = settling.open_question(run.state, run.state.stories[card.story])
-    return asked is not None and asked.kind in JUDGED
+    return asked is not None and asked.kind in settling.JUDGED
 
 
 def all_missing(means: Means, card: Card, actor: str) -> list[Missing]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.board.rules import Move, word_on
-from santiago.contract.answers import JUDGED
+from santiago.contract.answers import JUDGED as _JUDGED
 from santiago.contract.board import TODO
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 SIGNAL = "needs_user_confirmation"
 """In the note of a ticket, this says that a person has to decide before it can go on."""
+JUDGED = _JUDGED | {"there"}
+"""Kinds of questions by which only a person, and no planner, lets a story count as done without a passing verdict."""
 LONGEST_NOTE = 300
 """The most characters of a note; the full text is in the ticket's evidence."""
 
@@ -31,8 +33,8 @@ def after_attempt(card: Card, state: RunState, critique: str) -> Move | None:
         case StoryPhase.VERIFIED | StoryPhase.DONE:
             # The note of an earlier attempt says what was wrong then.
             note = f"passed on attempt {card.attempt_count}" if card.attempt_count > 1 else None
-            return Move(to="planner-review", note=note)
-        case StoryPhase.BLOCKED | StoryPhase.FAILED if question is not None:
+            return Move(to="planner-review", note="its checks pass, and no test shows it" if story.unshown else note)
+        case StoryPhase.READY | StoryPhase.BLOCKED | StoryPhase.FAILED if question is not None:
             return _asked(question, card.run)
         case StoryPhase.BLOCKED if card.spent and story.reason is Reason.ATTEMPT_BUDGET_EXHAUSTED:
             return _given_back(card, critique)  # the next claim records that it has no attempt left, and blocks it
@@ -85,7 +87,7 @@ def after_answer(card: Card, state: RunState) -> Move | None:
 
 def _accepted(state: RunState, story: StoryState) -> str:
     said = [one for one in state.questions.values() if (one.kind, one.story) == ("unproven", story.id)]
-    return f"{story.proof}, by {said[-1].actor}: {said[-1].detail}" if said else f"{story.proof}"
+    return " ".join([f"{story.proof}", *(f"by {one.actor} {one.detail}".strip() for one in said[-1:])])
 
 
 def awaits_word(card: Card, question: Question) -> Move:

@@ -8,13 +8,12 @@ from santiago.app import requests
 from santiago.app.actor import actor as named
 from santiago.app.board import evidence
 from santiago.app.board.routing import routed
-from santiago.app.board.settling import open_question
+from santiago.app.board.settling import JUDGED, open_question
 from santiago.app.board.working import Means, settle_after_start, start
 from santiago.app.loading import load
 from santiago.board.board import found
 from santiago.board.claims import refuse_late
 from santiago.board.rules import Change, refuse_checks
-from santiago.contract.answers import JUDGED
 from santiago.contract.board import TODO, BoardEvent
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import RunPhase

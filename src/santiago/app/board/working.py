@@ -156,7 +156,7 @@ def settle(means: Means, card: Card) -> Card:
         return card
     link = evidence.keep(means.opened, card, run)
     if wish.to == "planner-review":
-        governed.collect(means, card, story.base, story.commit, run.run_input)
+        governed.collect(means, card, evidence.base_of(means.opened, story), story.commit, run.run_input)
     return _moved(means, card, replace(wish, evidence=link))
 
 
