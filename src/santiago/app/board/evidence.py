@@ -98,8 +98,9 @@ def keep_critique(opened: Opened, card: Card, text: str) -> str:
 
 
 def _rows_of_attempt(opened: Opened, card: Card, run: Run, story: StoryState) -> Iterable[Row]:
-    path = run.out_dir / attempt_folder(story.id, attempt_of(story)) / VERIFICATION
-    if story.proof is Proof.CLAIMED:  # its checks passed without any work
+    number = attempt_of(story)
+    path = run.out_dir / attempt_folder(story.id, number) / VERIFICATION
+    if not number or story.proof is Proof.CLAIMED:  # its checks passed without any work
         path = run.out_dir / "evidence" / f"{story.id}-claim.json"
     verdict = read_json(path, _LARGEST)
     results = verdict.get("results", []) if isinstance(verdict, dict) else []
