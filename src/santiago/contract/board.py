@@ -149,7 +149,8 @@ class Card:
     @property
     def is_unproven(self) -> bool:
         """Whether its work is on the branch of its run, and only a person's word is missing. Nothing failed then."""
-        return self.queue == "blocked" and self.phase == "verified" and self.error_class == "none" and bool(self.story)
+        waits = self.queue == "blocked" and self.phase == "verified" and not self.decided
+        return waits and self.error_class == "none" and bool(self.story)
 
     @property
     def held(self) -> bool:

@@ -222,7 +222,9 @@ def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
     story.writes_tests = event.context.get("mode") == TESTS
     story.showing = event.context.get("mode") == SHOW
     story.word = (event.actor, event.context.get("text", ""))
-    story.judged = story.judged and bool(story.parts)  # if this attempt finds nothing to do, the story is looked at again
+    story.judged = story.judged and bool(
+        story.parts
+    )  # if this attempt finds nothing to do, the story is looked at again
     if story.unshown:
         story.unshown.asked = True
     story.on_tests = story.tests is not None and story.tests in story.onto[-1:]

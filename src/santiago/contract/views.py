@@ -149,8 +149,10 @@ def run_step_state(state: RunState, *, held: bool) -> str | None:
             assert_never(state.phase)
 
 
-def ticket_status(phase: StoryPhase) -> Status:
-    """Return the status of a ticket on the queue's board."""
+def ticket_status(phase: StoryPhase, *, unproven: bool = False) -> Status:
+    """Return the status of a ticket on the queue's board. `unproven` work is on the branch, and waits for a person's word."""
+    if unproven:
+        return "blocked"
     match phase:
         case StoryPhase.PLANNED | StoryPhase.READY:
             return "pending"
@@ -166,8 +168,10 @@ def ticket_status(phase: StoryPhase) -> Status:
             assert_never(phase)
 
 
-def queue_of(phase: StoryPhase, role: Role) -> Queue:
-    """Return the queue that a ticket stands in."""
+def queue_of(phase: StoryPhase, role: Role, *, unproven: bool = False) -> Queue:
+    """Return the queue that a ticket stands in. `unproven` work is on the branch, and waits for a person's word."""
+    if unproven:
+        return "blocked"
     match phase:
         case StoryPhase.PLANNED | StoryPhase.READY | StoryPhase.RUNNING:
             return TODO[role]

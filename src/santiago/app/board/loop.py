@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from santiago.app.board import backlog, settling
 from santiago.app.board.freeing import free_ready
 from santiago.app.board.questions import asking_tickets
-from santiago.app.board.reviewing import TEST_CONTRACT, review_all
+from santiago.app.board.reviewing import TEST_CONTRACT, review_all, take_answers
 from santiago.app.board.routing import route
 from santiago.app.board.settings import board_settings
 from santiago.app.board.settling import SIGNAL
@@ -217,15 +217,14 @@ class Loop:
         """Leave stories out that the planner closed, and put tickets back whose question a person has answered."""
         parked = [card for card in self._cards(("blocked", "planner-review")) if card.run and card.story]
         take_up_answers(self.means, [card for card in parked if SIGNAL in card.note])
-        blocked = [card for card in parked if card.queue == "blocked"]
+        take_answers(self.means)
+        blocked = [card for card in parked if card.queue == "blocked" and not card.is_unproven]
         leave_out(self.means, [card for card in blocked if card.decided])
-        set_aside(self.means, [card for card in blocked if not card.decided and not card.is_unproven])
+        set_aside(self.means, [card for card in blocked if not card.decided])
         for card in blocked:
             if SIGNAL in card.note and not card.decided and not card.spent:
                 wish = settling.after_answer(card, load(self.means.out_dir(card)).state)
-                if wish is not None and card.is_unproven:
-                    self.opened.board.take_answer(card.id, wish, PLANNER)
-                elif wish is not None:
+                if wish is not None:
                     self.opened.board.move(card.id, "blocked", wish, PLANNER)
 
     def _summarise(self) -> None:

@@ -50,19 +50,41 @@ class Reviewed:
 
 def review_all(means: Means) -> Reviewed:
     """Review every ticket that waits for the planner, then every request whose tickets are done."""
+    found = _review_tickets(means, _waiting(means, "planner-review"))
+    for card in _waiting(means, "planner-inbox"):
+        if card.run and card.status == "in_progress":
+            found = _merged(found, _review_request(means, card))
+    return found
+
+
+def take_answers(means: Means) -> list[Card]:
+    """Move tickets with unproven work to where people's answers send them: to review once it is done, else to work."""
+    waiting = [card for card in _waiting(means, "blocked") if card.is_unproven]
+    wishes = [(card, settling.after_answer(card, load(means.out_dir(card)).state)) for card in waiting]
+    return [means.opened.board.take_answer(card.id, wish, PLANNER) for card, wish in wishes if wish is not None]
+
+
+def record_accepted(means: Means) -> Reviewed:
+    """Take the tickets to done whose unproven work a person has accepted, and the requests that are finished by that."""
+    taken = [card for card in take_answers(means) if card.queue == "planner-review"]
+    found = _review_tickets(means, taken)
+    for card in _waiting(means, "planner-inbox"):
+        if any(card.id == one.request for one in taken) and says_success(means.out_dir(card)):
+            found = _merged(found, _review_request(means, card))
+    return found
+
+
+def _review_tickets(means: Means, cards: Sequence[Card]) -> Reviewed:
     found = Reviewed()
     passing: dict[str, list[Card]] = {}
-    for card in _waiting(means, "planner-review"):
+    for card in cards:
         looked = _review(means, card)
         if looked is None:
             passing.setdefault(card.run, []).append(card)
         else:
             found = _merged(found, looked)
-    for cards in passing.values():
-        found = _merged(found, _reviewed(accept(means, cards, PLANNER)))
-    for card in _waiting(means, "planner-inbox"):
-        if card.run and card.status == "in_progress":
-            found = _merged(found, _review_request(means, card))
+    for group in passing.values():
+        found = _merged(found, _reviewed(accept(means, group, PLANNER)))
     return found
 
 
@@ -87,8 +109,10 @@ def _reviewed(accepted: Sequence[Card]) -> Reviewed:
 
 def _review(means: Means, card: Card) -> Reviewed | None:
     """Send a ticket back where something is missing, or leave it to a person. Return None where it can be accepted."""
+    is_done = False
     if card.run and card.story:
         run = load(means.out_dir(card))
+        is_done = run.state.stories[card.story].phase is StoryPhase.DONE
         if run.state.stories[card.story].is_unproven:  # the planner accepted it before, and a kill came
             return _reviewed([_await_word(means, card)])
         if wish := settling.after_answer(card, run.state):
@@ -103,9 +127,9 @@ def _review(means: Means, card: Card) -> Reviewed | None:
     text = "\n".join(f"- {one.what}. {one.remedy}" for one in lacking)
     link = evidence.keep_critique(means.opened, card, f"# Sent back by the planner\n\n{text}\n")
     wish = Move(to=TODO[card.role], note=settling.shortened(text), evidence=link, error_class="soft_fail")
-    if card.run and card.story:
+    if card.story and not is_done:
         _ask_for_change(means, card, text)
-    elif card.run:  # a request has no worker to go back to: its stories are done
+    elif card.run:  # no worker can help: the work is on the branch
         wish = replace(
             wish, to="blocked", error_class="hard_fail", next_action="settle what is missing, then move it back"
         )
