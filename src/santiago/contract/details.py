@@ -278,9 +278,10 @@ def _look_for_a_test(state: RunState, story: StoryState, event: Event, *, voided
         return
     if event.context.get("lacks") and (found is None or found.blind):
         blind = reason_of(event) is Reason.NOTHING_VERIFIED
+        asked = found is not None or story.word[0] not in ("", "santiago")  # no agent works on what a person brought
         story.unshown = Unshown(
             commit=event.context.get("commit", ""), attempt=story.attempts, criteria=story.criteria, blind=blind,
-            excuse=event.context.get("excuse", ""), asked=found is not None,
+            excuse=event.context.get("excuse", ""), asked=asked,
         )  # fmt: skip
         state.unshown.add(story.id)
     elif event.status == "ok" or not story.unsettled or (found and found.blind):

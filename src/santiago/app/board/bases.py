@@ -27,7 +27,8 @@ def base_commit(opened: Opened) -> str | None:
     project = opened.place.project
     with opened.store.reading() as at:
         done = [card for card in at.cards("done") if card.run and not card.request]
-        waiting = [card for card in at.cards("planner-inbox") if card.run and _waits_for_a_word(opened, card)]
+        open_ones = [card for queue in ("planner-inbox", "blocked") for card in at.cards(queue)]
+    waiting = [card for card in open_ones if card.run and not card.request and _waits_for_a_word(opened, card)]
     done.sort(key=lambda one: (one.archived_at, one.arrival))
     found = [resolve(project, f"refs/heads/santiago/{card.run}") for card in (*done[-MOST:], *waiting)]
     heads = independent(project, [head for head in found if head is not None])
