@@ -10,7 +10,7 @@ from santiago.artifacts.files import read_bytes, read_json, write_whole
 from santiago.artifacts.names import attempt_folder
 from santiago.board.board import found
 from santiago.board.gate import recorded
-from santiago.board.rules import Change
+from santiago.board.rules import Change, split_links
 from santiago.contract.board import BoardEvent
 from santiago.contract.errors import SantiagoError
 from santiago.contract.outcomes import Proof
@@ -48,11 +48,10 @@ def keep_attested(opened: Opened, card: Card, run: Run, note: str = "") -> Card:
     """Record that a person accepted the work of this attempt as it is, if they did. Return the ticket as it is then."""
     story = run.state.stories[card.story]
     with opened.store.reading() as at:
-        known = [one for one in recorded(at, card.id) if one.attempt == card.attempt_count]
+        known = any(one.attempt == card.attempt_count for one in recorded(at, card.id))
     taken = story.proof is Proof.ATTESTED and story.phase in (StoryPhase.VERIFIED, StoryPhase.DONE)
-    if not taken or not known or any(one.passed and one.path.endswith(ATTESTED) for one in known):
+    if not taken or not known or (link := keep(opened, card, run)) in split_links(card.evidence_links):
         return card
-    link = keep(opened, card, run)
     with opened.board.transaction() as at:
         now = found(at, card.id)
         changes = {"evidence_links": f"{now.evidence_links},{link}", "next_action": "TBD"} | (
