@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from santiago.app.board import accepting
 from santiago.contract.board import BoardEvent
 from santiago.contract.outcomes import Proof
 from tests.board.desk import Desk
 from tests.board.kept import Kept
+from tests.board.screens import Person, look
 from tests.cli import greeter
+from tests.tui.driving import program
 
 pytestmark = pytest.mark.xdist_group("board-unproven")  # its worlds are made once
 STORY = "### {id}: Give {name}\n{more}\n**Files:** `{name}.py`\n\n**Verification:** `python3 -m unittest -q`\n\n"
@@ -110,6 +114,23 @@ def test_a_person_s_word_takes_the_ticket_through_the_review_to_done(waiting: De
     waiting.ok("queue", "add", "--queue", "planner-inbox", "--id", "LAST", "--title", "Last", "--source", "doc:next.md")
     waiting.looped()
     assert waiting.run("LAST").state.base == greeter.git(waiting.repo, "rev-parse", "santiago/NEXT")
+
+
+def test_a_person_takes_it_by_key_too(waiting: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The board in the TUI: a asks why, since no test says it."""
+    monkeypatch.setattr(accepting, "sys", SimpleNamespace(executable=program()))
+    for name, value in waiting.env.items():
+        monkeypatch.setenv(name, value)
+
+    async def takes(person: Person) -> None:
+        await person.press("right", "a", "enter")
+        assert "say why" in person.text()
+        await person.press(*"seen", "enter")
+        await person.until(lambda: person.said() == "REQ.S1 is done, and in the archive")
+
+    with waiting.opened() as opened:
+        look(opened, takes, actor="ann")
+    assert waiting.card("REQ").queue == "done"
 
 
 def test_unproven_work_goes_on_where_no_claim_is_left_and_an_answer_grants_one(tmp_path: Path) -> None:

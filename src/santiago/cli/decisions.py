@@ -101,7 +101,7 @@ def _record_on_board(run: Run, *, as_json: bool) -> None:
     from santiago.cli.view.text import say
 
     with open_board(run.out_dir, os.environ) as opened:
-        done = record_accepted(Means(opened=opened, consents=consents(no_input=True))).done
+        done = record_accepted(Means(opened=opened, consents=consents(no_input=True)))
     for name in () if as_json else done:
         say(f"{name} is done, and in the archive of the board", err=True)
 

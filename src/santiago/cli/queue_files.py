@@ -114,7 +114,7 @@ def sync(discard_edits: bool, as_json: bool) -> int:
     from santiago.cli.board_consents import consents
 
     with open_board(Path.cwd(), os.environ) as opened:
-        done = record_accepted(Means(opened=opened, consents=consents(no_input=True))).done
+        done = record_accepted(Means(opened=opened, consents=consents(no_input=True)))
         told = opened.projections.exact(discard=discard_edits)
         edited = opened.projections.edited()
     if as_json:

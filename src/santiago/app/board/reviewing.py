@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from santiago.app import requests
 from santiago.app.board import evidence, governed, settling
 from santiago.app.board.backlog import left_open
+from santiago.app.board.only_loop import only_loop
 from santiago.app.board.settings import board_settings
 from santiago.app.board.working import PLANNER, start
 from santiago.app.loading import load
@@ -19,7 +20,9 @@ from santiago.board.governance import gate as governance
 from santiago.board.rules import Move
 from santiago.contract.board import TODO
 from santiago.contract.checks import all_commands_of
+from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.reasons import Reason
 from santiago.contract.record import record
 from santiago.contract.ticks import tick
 from santiago.executor.decide import next_to_retire
@@ -59,19 +62,34 @@ def review_all(means: Means) -> Reviewed:
 
 def take_answers(means: Means) -> list[Card]:
     """Move tickets with unproven work to where people's answers send them: to review once it is done, else to work."""
-    waiting = [card for card in _waiting(means, "blocked") if card.is_unproven]
-    wishes = [(card, settling.after_answer(card, load(means.out_dir(card)).state)) for card in waiting]
-    return [means.opened.board.take_answer(card.id, wish, PLANNER) for card, wish in wishes if wish is not None]
+    moved = []
+    for card in (one for one in _waiting(means, "blocked") if one.is_unproven):
+        try:
+            state = load(means.out_dir(card)).state
+        except SantiagoError:
+            continue  # whoever works on the run is told
+        if wish := settling.after_answer(card, state):
+            moved.append(means.opened.board.take_answer(card.id, wish, PLANNER))
+    return moved
 
 
-def record_accepted(means: Means) -> Reviewed:
-    """Take the tickets to done whose unproven work a person has accepted, and the requests that are finished by that."""
-    taken = [card for card in take_answers(means) if card.queue == "planner-review"]
-    found = _review_tickets(means, taken)
-    for card in _waiting(means, "planner-inbox"):
-        if any(card.id == one.request for one in taken) and says_success(means.out_dir(card)):
-            found = _merged(found, _review_request(means, card))
-    return found
+def record_accepted(means: Means) -> tuple[str, ...]:
+    """Take the tickets to done whose unproven work a person has accepted, and the requests that are finished by that.
+
+    Where a loop works on the board, it does that.
+    """
+    try:
+        with only_loop(means.opened.place):
+            taken = [card for card in take_answers(means) if card.queue == "planner-review"]
+            found = _review_tickets(means, taken)
+            for card in _waiting(means, "planner-inbox"):
+                if any(card.id == one.request for one in taken) and says_success(means.out_dir(card)):
+                    found = _merged(found, _review_request(means, card))
+    except SantiagoError as error:
+        if error.reason is not Reason.LOCK_HELD:
+            raise
+        return ()
+    return found.done
 
 
 def _review_tickets(means: Means, cards: Sequence[Card]) -> Reviewed:
