@@ -12,10 +12,10 @@ from santiago.app.board import accepting
 from santiago.contract.board import BoardEvent
 from santiago.contract.outcomes import Proof
 from tests.board.desk import Desk
-from tests.board.kept import Kept
 from tests.board.screens import Person, look
 from tests.cli import greeter
 from tests.tui.driving import program
+from tests.util.restored import restored
 
 pytestmark = pytest.mark.xdist_group("board-unproven")  # its worlds are made once
 STORY = "### {id}: Give {name}\n{more}\n**Files:** `{name}.py`\n\n**Verification:** `python3 -m unittest -q`\n\n"
@@ -47,30 +47,22 @@ def _desk(folder: Path, playbook: str, prd: str, *words: str) -> Desk:
 
 
 @pytest.fixture(scope="module")
-def waiting_once(tmp_path_factory: pytest.TempPathFactory) -> Kept[Desk]:
+def waiting_once(tmp_path_factory: pytest.TempPathFactory) -> Desk:
     """One story that no test shows, one that depends on it, one of a later chunk, and a later request."""
-
-    def make(folder: Path) -> Desk:
-        stories = ("R1", "one", "Chunk: A"), ("R2", "two", "Chunk: A\nDepends on: R1"), ("R3", "three", "Chunk: B")
-        plays = [
-            _work("R1", "one", "{}"),
-            *(_work(f"R{at}", name, _test(name)) for at, name in ((2, "two"), (3, "three"), (4, "four"))),
-        ]
-        desk = _desk(folder, "stories:\n" + "".join(plays), _document(*stories))
-        desk.ok(
-            "queue", "add", "--queue", "planner-inbox", "--id", "NEXT", "--title", "Next", "--source", "doc:next.md"
-        )
-        ran = desk.loop()
-        assert ran.returncode == 10, ran.stdout + ran.stderr
-        (folder / "said.txt").write_text(ran.stdout)
-        return desk
-
-    return Kept(tmp_path_factory.mktemp("unproven"), make)
+    stories = ("R1", "one", "Chunk: A"), ("R2", "two", "Chunk: A\nDepends on: R1"), ("R3", "three", "Chunk: B")
+    others = [_work(name, gives, _test(gives)) for name, gives in (("R2", "two"), ("R3", "three"), ("R4", "four"))]
+    playbook = "stories:\n" + _work("R1", "one", "{}") + "".join(others)
+    desk = _desk(tmp_path_factory.mktemp("unproven"), playbook, _document(*stories))
+    desk.ok("queue", "add", "--queue", "planner-inbox", "--id", "NEXT", "--title", "Next", "--source", "doc:next.md")
+    ran = desk.loop()
+    assert ran.returncode == 10, ran.stdout + ran.stderr
+    (desk.repo.parent / "said.txt").write_text(ran.stdout)
+    return desk
 
 
 @pytest.fixture
-def waiting(waiting_once: Kept[Desk]) -> Desk:
-    return waiting_once.again()
+def waiting(waiting_once: Desk) -> Desk:
+    return restored(waiting_once, waiting_once.repo.parent)
 
 
 def test_what_depends_on_unproven_work_goes_on_and_only_then_a_person_is_asked(waiting: Desk) -> None:
@@ -123,8 +115,8 @@ def test_a_person_takes_it_by_key_too(waiting: Desk, monkeypatch: pytest.MonkeyP
         monkeypatch.setenv(name, value)
 
     async def takes(person: Person) -> None:
-        await person.press("right", "a", "enter")
-        assert "say why" in person.text()
+        await person.press(*["right"] * 4, "a", "enter")
+        assert "nothing is typed yet" in person.text()
         await person.press(*"seen", "enter")
         await person.until(lambda: person.said() == "REQ.S1 is done, and in the archive")
 

@@ -222,9 +222,6 @@ def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
     story.writes_tests = event.context.get("mode") == TESTS
     story.showing = event.context.get("mode") == SHOW
     story.word = (event.actor, event.context.get("text", ""))
-    story.judged = story.judged and bool(
-        story.parts
-    )  # if this attempt finds nothing to do, the story is looked at again
     if story.unshown:
         story.unshown.asked = True
     story.on_tests = story.tests is not None and story.tests in story.onto[-1:]
@@ -261,6 +258,8 @@ def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
             story.tests = None
     if story.unsettled:  # the agent's own end, not what became of its work later
         story.unsettled = False
+        if story.reason is Reason.AGENT_NO_CHANGE:
+            story.judged = False  # it may be there already, so it is looked at again
         if story.attempts >= story.change_requested and not (story.integrated and voided):
             story.change_requested = 0
         _spend(state, story, event)

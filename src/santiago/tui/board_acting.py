@@ -125,8 +125,6 @@ class Acting(Screen[None]):
 
     def _attest(self, ticket: dict[str, Any], why: str) -> str:
         """Take unproven work as done, on the word of whoever sits here."""
-        if not why.strip():
-            raise ValueError("say why, in a few words")
         names = (ticket["id"], ticket["run"], ticket["story"])
         self._in_background(lambda: attested(self.opened.place.project, *names, why, self.actor))
         return f"the done gate checks {ticket['id']}"
