@@ -109,7 +109,7 @@ def test_unproven_work_on_the_branch_waits_for_a_person_in_every_model(tmp_path:
     state, one = run.state, run.state.stories["S2"]
     assert selected(state) is None, "nobody works on it"
     assert (story_status(state, one), step_state(state, one)) == ("in_progress", "Step Done")
-    board = (ticket_status(one.phase, is_unproven=True), queue_of(one.phase, "developer", is_unproven=True))
+    board = (ticket_status(one.phase, unproven=True), queue_of(one.phase, "developer", unproven=True))
     assert (*board, ticket_phase(one)) == ("blocked", "blocked", "verified")
 
 

@@ -228,6 +228,8 @@ def test_a_story_phase_is_a_ticket_status_and_phase_and_a_queue_that_differs_for
     assert (ticket_status(phase), queue_of(phase, "developer")) == (status, queue)
     assert queue_of(phase, "scientist") == ("scientist-todo" if queue == "developer-todo" else queue)
     assert ticket_phase(story(phase)) == {"proposed": "ready", "failed": "running"}.get(phase, phase)
+    unproven = (ticket_status(phase, unproven=True), queue_of(phase, "developer", unproven=True))
+    assert unproven == ("blocked", "blocked")
 
 
 @each("blocked_from", [phase for phase in StoryPhase if phase not in {StoryPhase.DONE, StoryPhase.BLOCKED}])

@@ -104,15 +104,28 @@ class Board:
         *,
         lease: str | None = None,
         worker: str | None = None,
+        frees: bool = False,
     ) -> Card:
-        """Move a ticket between queues. Only `accept` moves a ticket to done."""
+        """Move a ticket between queues. Only `accept` moves a ticket to done.
+
+        With `frees`, the tickets that wait for it go on: its work is on the branch, and only a person's word is missing.
+        """
         with self.transaction() as at:
             card = found(at, name)
             if source is not None and card.queue != source:
                 message = f"{name} is in {card.queue}, not in {source}"
                 raise SantiagoError(Kind.INPUT, message, hint=f"Use --from {card.queue}.")
             claims.refuse_late(card, lease, worker)
-            return at.change(card, _still_waiting(at, card, rules.moved(card, wish, at.now)), actor)
+            card = at.change(card, _still_waiting(at, card, rules.moved(card, wish, at.now)), actor)
+            if frees:
+                free(at, card, actor)
+            return card
+
+    def take_answer(self, name: str, wish: Move, actor: str) -> Card:
+        """Move a ticket with unproven work to where a person's answer sends it; leave it if it was moved meanwhile."""
+        with self.transaction() as at:
+            card = found(at, name)
+            return at.change(card, rules.answered(card, wish, at.now), actor) if card.is_unproven else card
 
     def decide(self, name: str, word: str, actor: str, *, budget: int | None = None, why: str = "") -> Card:
         """Apply the planner's decision. A bypass frees the tickets that waited for this one; other closings close them."""

@@ -186,8 +186,10 @@ def _risk(verdict: Verdict, rendering: Rendering) -> str:
     words, left = rendering.words, sum(verdict.counts[queue] for queue in ACTIONABLE) + verdict.backlog
     stuck = verdict.counts["blocked"] - verdict.blocked_for_user
     found = []
-    if verdict.user_confirmation_ids:
-        found.append(words.decisions.format(n=len(verdict.user_confirmation_ids)))
+    if (waited_for := len(verdict.user_confirmation_ids) - verdict.unproven) > 0:
+        found.append(words.decisions.format(n=waited_for))
+    if verdict.unproven:
+        found.append(words.untested.format(n=verdict.unproven))
     if verdict.stuck and (stuck or not verdict.user_confirmation_ids):
         found.append(words.all_stuck.format(n=left - verdict.blocked_for_user))
     elif left and not verdict.stuck:

@@ -147,7 +147,19 @@ def default_status(queue: Queue) -> Status:
 def moved(card: Card, wish: Move, now: str) -> Change:
     """Return the change that a move between queues makes to a ticket."""
     _refuse_way(card, wish.to)
-    phase = _phase_after(card, wish)
+    return _moved(card, wish, _phase_after(card, wish), now)
+
+
+def answered(card: Card, wish: Move, now: str) -> Change:
+    """Return the change once a person has said what becomes of unproven work: it is done, or has one more attempt."""
+    assert card.is_unproven
+    change = _moved(card, wish, "verified" if wish.to == "planner-review" else "ready", now)
+    if wish.to in TODO.values():
+        change.changes["retry_budget"] = max(card.retry_budget, card.attempt_count + 1)
+    return change
+
+
+def _moved(card: Card, wish: Move, phase: Phase, now: str) -> Change:
     evidence = _evidence_after(card, wish)
     if wish.to == "blocked" and not (wish.note or "").strip():
         raise bad_input(f"{card.id} needs a reason why it is blocked", "Give it with --note.")
@@ -187,9 +199,17 @@ def _refuse_way(card: Card, to: Queue) -> None:
         )
     if card.decided:
         raise bad_input(f"{card.id} was closed: {card.decided}", "Add a new ticket if it is still wanted.")
+    if card.is_unproven and to != "blocked":
+        raise blocked(f"{card.id} waits for a person's word on its work", word_on(card))
     if card.queue == "blocked" and card.spent and to != "blocked":
         message = f"{card.id} has used its {card.retry_budget} attempts"
         raise blocked(message, f"`santiago queue decide {card.id} replan --budget N`, or bypass, or stop.")
+
+
+def word_on(card: Card) -> str:
+    """Return how a person says what becomes of unproven work."""
+    accept = f"`santiago accept {card.run} {card.story} --why WHY` takes it on your word"
+    return f"{accept}; `santiago answer {card.run}` lists what else you can say."
 
 
 def _review_first() -> str:
@@ -272,6 +292,8 @@ def decided(card: Card, word: str, budget: int | None, why: str) -> Change:
             f"{card.id} is in {card.queue}; there is nothing to decide",
             f"Only blocked tickets need a decision; {closes}.",
         )
+    if card.is_unproven:
+        raise bad_input(f"{card.id} waits for a person's word on its work", f"{word_on(card)} {closes}.")
     if not card.spent:
         back = f"`santiago queue move --id {card.id} --from blocked --to {TODO[card.role]}` puts it back"
         raise bad_input(

@@ -47,6 +47,8 @@ class Verdict:
     user_confirmation_ids: tuple[str, ...]
     blocked_for_user: int
     """Blocked tickets that wait only for a person."""
+    unproven: int
+    """How many of these have their work on a branch already, so that nothing waits for them."""
     decided: dict[str, int]
     """Blocked tickets that the planner closed, by decision."""
     bypasses: int
@@ -103,6 +105,7 @@ def judge_counted(
         backlog=backlog,
         user_confirmation_ids=asking,
         blocked_for_user=for_user,
+        unproven=sum(card.is_unproven for card in undecided),
         decided=dict(Counter(card.decided for card in blocked if card.decided)),
         bypasses=bypasses,
     )

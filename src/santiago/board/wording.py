@@ -39,6 +39,7 @@ class Words:
     open: str
     all_stuck: str
     decisions: str
+    untested: str
     some_stuck: str
     builds_on: str
     first_step: str
@@ -66,6 +67,7 @@ ENGLISH = Words(
     open="Still open: {n}.",
     all_stuck="Everything that is left is stuck ({n}), and nothing moves until somebody decides.",
     decisions="Your decision is needed: {n}. What depends on it stands still.",
+    untested="Built, but shown by no test: {n}. It is finished once you have looked at it and say so.",
     some_stuck="Stuck: {n}.",
     builds_on="It follows {title}, which was finished last.",
     first_step="It is the next step towards what was asked for.",
@@ -104,6 +106,7 @@ KOREAN = Words(
     open="남은 작업: {n}건.",
     all_stuck="남은 작업({n}건)이 모두 막혀 있으며, 결정이 내려질 때까지 멈춰 있습니다.",
     decisions="결정이 필요한 작업: {n}건. 결정 전까지 관련 작업은 멈춰 있습니다.",
+    untested="만들었지만 어떤 테스트로도 확인되지 않은 작업: {n}건. 살펴보고 승인하시면 완료됩니다.",
     some_stuck="막힌 작업: {n}건.",
     builds_on="가장 최근에 완료한 작업 {title} 다음에 이어지는 일입니다.",
     first_step="요청한 목표로 가는 다음 단계입니다.",

@@ -80,7 +80,30 @@ def accept(
         if run.worker and _leave_answers(run, stories, why, actor):
             return 0
         flags = _flags(as_json=as_json, actor=actor, trust_project=trust_project)
-        return start(run.out_dir, run.run_input, run.plan, flags, base=run.out_dir, accepts=(stories, why))
+        code = start(run.out_dir, run.run_input, run.plan, flags, base=run.out_dir, accepts=(stories, why))
+    _record_on_board(run, as_json=as_json)
+    return code
+
+
+def _record_on_board(run: Run, *, as_json: bool) -> None:
+    """Take the tickets of accepted stories to done, if a board routed the run."""
+    import os
+
+    from santiago.board.root import is_noted
+
+    if not is_noted(run.out_dir):
+        return
+
+    from santiago.app.board.reviewing import record_accepted
+    from santiago.app.board.working import Means
+    from santiago.board.opening import open_board
+    from santiago.cli.board_consents import consents
+    from santiago.cli.view.text import say
+
+    with open_board(run.out_dir, os.environ) as opened:
+        done = record_accepted(Means(opened=opened, consents=consents(no_input=True)))
+    for name in () if as_json else done:
+        say(f"{name} is done, and in the archive of the board", err=True)
 
 
 def _leave_answers(run: Run, stories: tuple[str, ...], why: str, actor: str | None) -> bool:

@@ -119,7 +119,7 @@ def _explain(opened: Opened, ended: Ended) -> None:
 
     with opened.store.reading() as at:
         cards = [card for name in ended.ids if (card := at.card(name)) is not None]
-    told = [lines for card in cards if (lines := stuck(fields_of(card)))]
+    told = [lines for card in cards if (lines := stuck({**fields_of(card), "spent": card.spent}))]
     for line in [line for lines in told[:MOST] for line in lines]:
         say(line, err=True)
     if len(told) > MOST:

@@ -107,15 +107,21 @@ def _edits(actor: str, *, as_json: bool) -> int:
 )
 @json_option
 def sync(discard_edits: bool, as_json: bool) -> int:
-    """Write the board's files exactly as its store has them."""
+    """Write the board's files exactly as its store has them, with what people said to the runs behind its tickets."""
+    from santiago.app.board.reviewing import record_accepted
+    from santiago.app.board.working import Means
     from santiago.board.opening import open_board
+    from santiago.cli.board_consents import consents
 
     with open_board(Path.cwd(), os.environ) as opened:
+        done = record_accepted(Means(opened=opened, consents=consents(no_input=True)))
         told = opened.projections.exact(discard=discard_edits)
         edited = opened.projections.edited()
     if as_json:
-        _print({"exact": not edited, "edited": edited, "notices": list(told)})
+        _print({"exact": not edited, "edited": edited, "notices": list(told), "done": list(done)})
     else:
+        for name in done:
+            click.echo(f"DONE:{name}:done")
         _notices(told)
     return ExitCode.BLOCKED if edited else ExitCode.OK
 

@@ -143,8 +143,14 @@ class Card:
 
     @property
     def spent(self) -> bool:
-        """Whether all claims of the ticket are used up."""
-        return self.attempt_count >= self.retry_budget
+        """Whether the ticket needs another claim and has none left."""
+        return self.attempt_count >= self.retry_budget and not self.is_unproven
+
+    @property
+    def is_unproven(self) -> bool:
+        """Whether its work is on the branch of its run, and only a person's word is missing. Nothing failed then."""
+        waits = self.queue == "blocked" and self.phase == "verified" and not self.decided
+        return waits and self.error_class == "none" and bool(self.story)
 
     @property
     def held(self) -> bool:

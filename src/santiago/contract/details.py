@@ -258,6 +258,8 @@ def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
             story.tests = None
     if story.unsettled:  # the agent's own end, not what became of its work later
         story.unsettled = False
+        if story.reason is Reason.AGENT_NO_CHANGE:
+            story.judged = False  # it may be there already, so it is looked at again
         if story.attempts >= story.change_requested and not (story.integrated and voided):
             story.change_requested = 0
         _spend(state, story, event)
@@ -275,9 +277,10 @@ def _look_for_a_test(state: RunState, story: StoryState, event: Event, *, voided
         return
     if event.context.get("lacks") and (found is None or found.blind):
         blind = reason_of(event) is Reason.NOTHING_VERIFIED
+        asked = found is not None or story.word[0] not in ("", "santiago")  # no agent works on what a person brought
         story.unshown = Unshown(
             commit=event.context.get("commit", ""), attempt=story.attempts, criteria=story.criteria, blind=blind,
-            excuse=event.context.get("excuse", ""), asked=found is not None,
+            excuse=event.context.get("excuse", ""), asked=asked,
         )  # fmt: skip
         state.unshown.add(story.id)
     elif event.status == "ok" or not story.unsettled or (found and found.blind):

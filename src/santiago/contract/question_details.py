@@ -67,6 +67,8 @@ def question_answered(state: RunState, event: Event) -> None:
     answer = event.context.get("answer", "")
     if question.kind == "unproven":
         _take_unproven(state, story, answer)
+    elif (question.kind, answer) == ("result", "change"):
+        forget(state, story)  # what the person saw is not what they want
     elif question.lacks and answer == "validate":
         attest(state, story)
     _take(story, question.kind, answer)

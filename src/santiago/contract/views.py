@@ -150,9 +150,9 @@ def run_step_state(state: RunState, *, held: bool) -> str | None:
             assert_never(state.phase)
 
 
-def ticket_status(phase: StoryPhase, *, is_unproven: bool = False) -> Status:
+def ticket_status(phase: StoryPhase, *, unproven: bool = False) -> Status:
     """Return the status of a ticket on the queue's board. Unproven work that is on the branch waits for a person."""
-    if is_unproven:
+    if unproven:
         return "blocked"
     match phase:
         case StoryPhase.PLANNED | StoryPhase.READY:
@@ -169,9 +169,9 @@ def ticket_status(phase: StoryPhase, *, is_unproven: bool = False) -> Status:
             assert_never(phase)
 
 
-def queue_of(phase: StoryPhase, role: Role, *, is_unproven: bool = False) -> Queue:
+def queue_of(phase: StoryPhase, role: Role, *, unproven: bool = False) -> Queue:
     """Return the queue that a ticket stands in."""
-    if is_unproven:
+    if unproven:
         return "blocked"
     match phase:
         case StoryPhase.PLANNED | StoryPhase.READY | StoryPhase.RUNNING:

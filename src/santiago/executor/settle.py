@@ -316,7 +316,10 @@ def _integration(story: StoryState, outcome: IntegrationOutcome) -> list[Fact]:
         unproven = story.unshown is not None and story.unshown.commit == story.commit
         event, done = (EventKind.STORY_INTEGRATED, None) if unproven else (EventKind.STORY_DONE, StoryPhase.DONE)
         commit, digest = outcome.commit or head, outcome.digest or ""
-        return [of_story(story, event, done, "ok", commit=commit, head=head, verify_ms=ms, digest=digest)]
+        number = max(story.unshown.attempt, 1) if unproven and story.unshown else None
+        return [
+            of_story(story, event, done, "ok", attempt=number, commit=commit, head=head, verify_ms=ms, digest=digest)
+        ]
     reason = outcome.reason or Reason.WORKSPACE_CONFLICT
     if reason is Reason.INTERRUPTED:
         return []  # it stays verified, and the next start integrates it

@@ -37,7 +37,8 @@ def starts(at: Situation, room: int) -> tuple[list[Act], bool]:
         if story.id in busy or story.aside:
             continue
         if not at.scope.allows(story):
-            acts += _set_aside(at, story, budget)
+            aside = _set_aside(at, story, budget)
+            acts, room = acts + aside, room - len(aside)
             continue
         if instead := _instead(at, story, budget):
             acts += instead
@@ -113,6 +114,8 @@ def _set_aside(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
     """Block a story whose ticket is blocked or has no attempt left, so that no other story waits for its turn."""
     if at.scope.claims is None:
         return []
+    if story.id in at.scope.claims and story.reason is Reason.AGENT_NO_CHANGE and not story.judged:
+        return [JudgeClaim(story=story.id)]  # that is no further attempt
     if spent := budget.story_exhausted(story):
         return [rest(story, StoryPhase.BLOCKED, spent.reason, spent.limit)]
     if story.id in at.scope.blocked:

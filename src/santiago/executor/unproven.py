@@ -71,8 +71,11 @@ def is_under_way(at: Situation) -> bool:
 
 
 def left(state: RunState) -> list[StoryState]:
-    """Return the stories whose work is on the branch and that are not done, in plan order."""
-    return [story for story in state.stories.values() if story.is_unproven]
+    """Return the stories whose work is on the branch and that are not done, in plan order.
+
+    On the board one of them may wait for the claim of an attempt that a person granted.
+    """
+    return [story for story in state.stories.values() if story.integrated and story.phase is not StoryPhase.DONE]
 
 
 def _is_asked(state: RunState, story: StoryState) -> bool:

@@ -63,7 +63,7 @@ def ticket_data(at: Reading, card: Card, now: str, ticks: int) -> dict[str, Any]
     return {
         **{name: getattr(card, name) for name in FIELDS},
         "queue": card.queue, "role": card.role, "request": card.request, "run": card.run, "story": card.story,
-        "decided": card.decided, "priority": label(card),
+        "decided": card.decided, "spent": card.spent, "unproven": card.is_unproven, "priority": label(card),
         "age_days": age_days(card.updated_at, now), "age_minutes": age_minutes(card, now),
         "lease_minutes_left": lease_minutes(card, ticks), "waits_for": at.waits_for(card.id),
         "evidence": split_links(card.evidence_links),

@@ -96,7 +96,7 @@ def stuck(ticket: Ticket) -> list[str]:
         return [f"{name} is held by {flat(ticket['worker'])}"]
     if ticket["decided"] or (ticket["queue"] != "blocked" and SIGNAL not in note):
         return []
-    if ticket["queue"] == "blocked" and ticket["attempt_count"] >= ticket["retry_budget"]:
+    if ticket["queue"] == "blocked" and ticket["spent"]:
         more = ticket["attempt_count"] + 1
         how = f"`santiago queue decide {name} replan --budget {more} --actor planner`, or bypass, or stop"
     else:

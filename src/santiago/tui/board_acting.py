@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from textual.screen import Screen
 
 from santiago.app.board import claiming
-from santiago.app.board.accepting import accepted
+from santiago.app.board.accepting import accepted, attested
 from santiago.app.board.settings import board_settings
 from santiago.app.start.leaks import refuse_secrets
 from santiago.board.rules import Move
@@ -106,6 +106,9 @@ class Acting(Screen[None]):
     def action_accept(self) -> None:
         """Ask for the planner's word on work that waits for it; the done gate has the last one."""
         ticket = self.ticket
+        if ticket is not None and ticket["unproven"]:
+            self._type(f"No test shows {ticket['id']}. Why is it done?", "", lambda text: self._attest(ticket, text))
+            return
         if ticket is None or ticket["queue"] != "planner-review":
             self.say("only tickets in planner-review can be accepted", "warn")
             return
@@ -116,14 +119,23 @@ class Acting(Screen[None]):
         def chosen(key: str | None) -> None:
             if key == "y":
                 self.say(f"the done gate checks {ticket['id']}")
-                self.run_worker(lambda: self._accept(ticket["id"]), thread=True, group="accepting", exclusive=True)
+                self._in_background(lambda: accepted(self.opened.place.project, ticket["id"], self.actor))
 
         self._ask(f"Accept {_named(ticket)}?", lines, {"y": f"accept it as {self.actor}"}, chosen)
 
-    def _accept(self, name: str) -> None:
-        done, said = accepted(self.opened.place.project, name, self.actor)
-        self.app.call_from_thread(self.say, said, "good" if done else "bad")
-        self.app.call_from_thread(self.reload)
+    def _attest(self, ticket: dict[str, Any], why: str) -> str:
+        """Take unproven work as done, on the word of whoever sits here."""
+        names = (ticket["id"], ticket["run"], ticket["story"])
+        self._in_background(lambda: attested(self.opened.place.project, *names, why, self.actor))
+        return f"the done gate checks {ticket['id']}"
+
+    def _in_background(self, act: Callable[[], tuple[bool, str]]) -> None:
+        def accept() -> None:
+            done, said = act()
+            self.app.call_from_thread(self.say, said, "good" if done else "bad")
+            self.app.call_from_thread(self.reload)
+
+        self.run_worker(accept, thread=True, group="accepting", exclusive=True)
 
     def _is_planner(self) -> bool:
         """Tell whether whoever sits here is a planner; say what to do where not."""
@@ -144,7 +156,7 @@ class Acting(Screen[None]):
         if not self._is_planner():
             return
         keys = {"x": "drop: it is no longer wanted"}
-        if ticket["queue"] == "blocked" and ticket["attempt_count"] >= ticket["retry_budget"]:
+        if ticket["queue"] == "blocked" and ticket["spent"]:
             keys = {"r": "replan with more attempts", "b": "bypass: whoever waits goes on", "s": "stop"}
 
         def chosen(key: str | None) -> None:

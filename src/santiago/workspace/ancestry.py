@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from santiago.workspace.inspect import ask
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 
@@ -21,3 +22,11 @@ def resolve(repo: Path, name: str) -> str | None:
 def is_ancestor(repo: Path, commit: str, of: str) -> bool:
     """Tell whether a commit equals another one or is an ancestor of it."""
     return ask(repo, "merge-base", "--is-ancestor", commit, of, accept=(0, 1, 128)).code == 0
+
+
+def independent(repo: Path, commits: Sequence[str]) -> list[str]:
+    """Return the commits that no other of them contains, in the order in which they are given."""
+    if len(commits) < 2:
+        return list(commits)
+    left = ask(repo, "merge-base", "--independent", *commits).text.split()
+    return [commit for commit in dict.fromkeys(commits) if commit in left]

@@ -51,8 +51,11 @@ def accept(opened: Opened, name: str, source: Queue | None, links: str | None, a
         card = keep_attested(opened, card, load(means.out_dir(card)))
     if lacking := all_missing(means, card, actor):
         raise gate.refusal(card, lacking)
-    if done := accept_reviewed(means, [card], actor):
-        return done[0]
+    for now in accept_reviewed(means, [card], actor):
+        if now.queue == "done":
+            return now
+        message = f"the work on {name} is on the branch, but no test shows it: only a person's word makes it done"
+        raise SantiagoError(Kind.BLOCKED, message, hint=now.next_action)
     hint = "`santiago loop` archives it when the stories before it are done."
     raise SantiagoError(
         Kind.BLOCKED, f"{name} is accepted, but other stories must come onto the branch first", hint=hint

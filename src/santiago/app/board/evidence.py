@@ -10,11 +10,12 @@ from santiago.artifacts.files import read_bytes, read_json, write_whole
 from santiago.artifacts.names import attempt_folder
 from santiago.board.board import found
 from santiago.board.gate import recorded
-from santiago.board.rules import Change
+from santiago.board.rules import Change, split_links
 from santiago.contract.board import BoardEvent
 from santiago.contract.errors import SantiagoError
 from santiago.contract.outcomes import Proof
 from santiago.contract.phases import StoryPhase
+from santiago.workspace.ancestry import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,18 +40,18 @@ def keep(opened: Opened, card: Card, run: Run) -> str:
     if passed and story.proof is Proof.ATTESTED:
         rows = [("1", card.title, "attest", "PASS", "", "accepted by a person", story.commit or "")]
         name = ATTESTED
-    return _write(opened, card, name, rows, story.commit or "", base=story.base or "", passed=passed)
+    base = base_of(opened, story) or ""
+    return _write(opened, card, name, rows, story.commit or "", base=base, passed=passed)
 
 
 def keep_attested(opened: Opened, card: Card, run: Run, note: str = "") -> Card:
     """Record that a person accepted the work of this attempt as it is, if they did. Return the ticket as it is then."""
     story = run.state.stories[card.story]
     with opened.store.reading() as at:
-        known = [one.passed for one in recorded(at, card.id) if one.attempt == card.attempt_count]
+        known = any(one.attempt == card.attempt_count for one in recorded(at, card.id))
     taken = story.proof is Proof.ATTESTED and story.phase in (StoryPhase.VERIFIED, StoryPhase.DONE)
-    if not taken or not known or any(known):
+    if not taken or not known or (link := keep(opened, card, run)) in split_links(card.evidence_links):
         return card
-    link = keep(opened, card, run)
     with opened.board.transaction() as at:
         now = found(at, card.id)
         changes = {"evidence_links": f"{now.evidence_links},{link}", "next_action": "TBD"} | (
@@ -65,6 +66,18 @@ def keep_of_run(opened: Opened, card: Card, run: Run, *, passed: bool) -> str:
     word = "PASS" if passed else "FAIL"
     rows = [("1", card.title, "verify", word, "", "run verification", state.head or "")]
     return _write(opened, card, TABLE, rows, state.head or "", base=state.base or "", passed=passed)
+
+
+def attempt_of(story: StoryState) -> int:
+    """Return the number of the attempt that made the story's work. Work that no test shows outlasts later attempts."""
+    return story.unshown.attempt if story.unshown and story.unshown.commit == story.commit else story.attempts
+
+
+def base_of(opened: Opened, story: StoryState) -> str | None:
+    """Return the commit that the story's work began on."""
+    if attempt_of(story) == story.attempts:
+        return story.base
+    return resolve(opened.place.project, f"{story.commit}^")
 
 
 def critique(run: Run, story: StoryState) -> str:
@@ -84,10 +97,13 @@ def keep_critique(opened: Opened, card: Card, text: str) -> str:
 
 
 def _rows_of_attempt(opened: Opened, card: Card, run: Run, story: StoryState) -> Iterable[Row]:
-    folder = run.out_dir / attempt_folder(story.id, story.attempts)
-    verdict = read_json(folder / VERIFICATION, _LARGEST)
+    number = attempt_of(story)
+    path = run.out_dir / attempt_folder(story.id, number) / VERIFICATION
+    if not number or story.proof is Proof.CLAIMED:  # its checks passed without any work
+        path = run.out_dir / "evidence" / f"{story.id}-claim.json"
+    verdict = read_json(path, _LARGEST)
     results = verdict.get("results", []) if isinstance(verdict, dict) else []
-    log = opened.place.named(folder / VERIFICATION)
+    log = opened.place.named(path)
     for number, one in enumerate(results, start=1):
         word = "PASS" if one.get("verdict") in ("pass", "inherited") else "FAIL"
         yield (str(number), card.title, "verify", word, log, str(one.get("command", "")), story.commit or "")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from santiago.app.board import backlog, settling
 from santiago.app.board.freeing import free_ready
 from santiago.app.board.questions import asking_tickets
-from santiago.app.board.reviewing import TEST_CONTRACT, review_all
+from santiago.app.board.reviewing import TEST_CONTRACT, review_all, take_answers
 from santiago.app.board.routing import route
 from santiago.app.board.settings import board_settings
 from santiago.app.board.settling import SIGNAL
@@ -60,8 +60,10 @@ class Loop:
     no_progress_limit: int = 2
     say: Callable[[str], None] = lambda _: None
     done: list[str] = field(default_factory=list)
+    unproven: list[str] = field(default_factory=list)
+    """Tickets whose work came onto a branch and that wait for a person's word."""
     idle: int = 0
-    """Cycles in a row in which no ticket became done."""
+    """Cycles in a row in which no work came onto a branch."""
     broken: list[str] = field(default_factory=list)
     """Tickets that the loop stops for, because their test contract is broken."""
     notices: tuple[str, ...] = ()
@@ -74,9 +76,9 @@ class Loop:
     def run(self) -> Ended:
         for cycle in range(1, self.max_cycles + 1):
             self.say(f"AUTOLOOP_CYCLE:{cycle}")
-            before = len(self.done)
+            before = len(self.done) + len(self.unproven)
             self._cycle()
-            self.idle = 0 if len(self.done) > before else self.idle + 1
+            self.idle = 0 if len(self.done) + len(self.unproven) > before else self.idle + 1
             if (ended := self._ended(cycle)) is not None:
                 return ended
         return self._end("STOP_MAX_CYCLES", Reason.MAX_CYCLES, self.max_cycles)
@@ -204,7 +206,10 @@ class Loop:
             self.say(f"AUTOLOOP_REVIEW_PASS:{name}")
         for name in found.sent_back:
             self.say(f"AUTOLOOP_REVIEW_REQUEUE:{name}")
+        for name in found.unproven:
+            self.say(f"AUTOLOOP_BLOCKED:{name}:unproven")
         self.done += found.done
+        self.unproven += found.unproven
         self.broken += found.broken_contract
         free_ready(self.opened)
 
@@ -212,7 +217,8 @@ class Loop:
         """Leave stories out that the planner closed, and put tickets back whose question a person has answered."""
         parked = [card for card in self._cards(("blocked", "planner-review")) if card.run and card.story]
         take_up_answers(self.means, [card for card in parked if SIGNAL in card.note])
-        blocked = [card for card in parked if card.queue == "blocked"]
+        take_answers(self.means)
+        blocked = [card for card in parked if card.queue == "blocked" and not card.is_unproven]
         leave_out(self.means, [card for card in blocked if card.decided])
         set_aside(self.means, [card for card in blocked if not card.decided])
         for card in blocked:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from santiago.app import requests
 from santiago.app.board import evidence, governed, settling
 from santiago.app.board.backlog import left_open
+from santiago.app.board.only_loop import only_loop
 from santiago.app.board.settings import board_settings
 from santiago.app.board.working import PLANNER, start
 from santiago.app.loading import load
@@ -17,10 +18,11 @@ from santiago.artifacts.registry import says_success
 from santiago.board import gate
 from santiago.board.governance import gate as governance
 from santiago.board.rules import Move
-from santiago.contract.answers import JUDGED
 from santiago.contract.board import TODO
 from santiago.contract.checks import all_commands_of
+from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.reasons import Reason
 from santiago.contract.record import record
 from santiago.contract.ticks import tick
 from santiago.executor.decide import next_to_retire
@@ -45,23 +47,62 @@ class Reviewed:
     done: tuple[str, ...] = ()
     sent_back: tuple[str, ...] = ()
     broken_contract: tuple[str, ...] = ()
+    unproven: tuple[str, ...] = ()
+    """Tickets whose work came onto the branch, and that wait for a person's word."""
 
 
 def review_all(means: Means) -> Reviewed:
     """Review every ticket that waits for the planner, then every request whose tickets are done."""
+    found = _review_tickets(means, _waiting(means, "planner-review"))
+    for card in _waiting(means, "planner-inbox"):
+        if card.run and card.status == "in_progress":
+            found = _merged(found, _review_request(means, card))
+    return found
+
+
+def take_answers(means: Means) -> list[Card]:
+    """Move tickets with unproven work to where people's answers send them: to review once it is done, else to work."""
+    moved = []
+    for card in (one for one in _waiting(means, "blocked") if one.is_unproven):
+        try:
+            state = load(means.out_dir(card)).state
+        except SantiagoError:
+            continue  # whoever works on the run is told
+        if wish := settling.after_answer(card, state):
+            moved.append(means.opened.board.take_answer(card.id, wish, PLANNER))
+    return moved
+
+
+def record_accepted(means: Means) -> tuple[str, ...]:
+    """Take the tickets to done whose unproven work a person has accepted, and the requests that are finished by that.
+
+    Where a loop works on the board, it does that.
+    """
+    try:
+        with only_loop(means.opened.place):
+            taken = [card for card in take_answers(means) if card.queue == "planner-review"]
+            found = _review_tickets(means, taken)
+            for card in _waiting(means, "planner-inbox"):
+                if any(card.id == one.request for one in taken) and says_success(means.out_dir(card)):
+                    found = _merged(found, _review_request(means, card))
+    except SantiagoError as error:
+        if error.reason is not Reason.LOCK_HELD:
+            raise
+        return ()
+    return found.done
+
+
+def _review_tickets(means: Means, cards: Sequence[Card]) -> Reviewed:
     found = Reviewed()
     passing: dict[str, list[Card]] = {}
-    for card in _waiting(means, "planner-review"):
+    for card in cards:
         looked = _review(means, card)
         if looked is None:
             passing.setdefault(card.run, []).append(card)
         else:
             found = _merged(found, looked)
-    for cards in passing.values():
-        found = _merged(found, Reviewed(done=tuple(card.id for card in accept(means, cards, PLANNER))))
-    for card in _waiting(means, "planner-inbox"):
-        if card.run and card.status == "in_progress":
-            found = _merged(found, _review_request(means, card))
+    for group in passing.values():
+        found = _merged(found, _reviewed(accept(means, group, PLANNER)))
     return found
 
 
@@ -75,13 +116,23 @@ def _merged(one: Reviewed, other: Reviewed) -> Reviewed:
         done=one.done + other.done,
         sent_back=one.sent_back + other.sent_back,
         broken_contract=one.broken_contract + other.broken_contract,
+        unproven=one.unproven + other.unproven,
     )
+
+
+def _reviewed(accepted: Sequence[Card]) -> Reviewed:
+    done = tuple(card.id for card in accepted if card.queue == "done")
+    return Reviewed(done=done, unproven=tuple(card.id for card in accepted if card.is_unproven))
 
 
 def _review(means: Means, card: Card) -> Reviewed | None:
     """Send a ticket back where something is missing, or leave it to a person. Return None where it can be accepted."""
+    is_done = False
     if card.run and card.story:
         run = load(means.out_dir(card))
+        is_done = run.state.stories[card.story].phase is StoryPhase.DONE
+        if run.state.stories[card.story].is_unproven:  # the planner accepted it before, and a kill came
+            return _reviewed([_await_word(means, card)])
         if wish := settling.after_answer(card, run.state):
             means.opened.board.move(card.id, card.queue, wish, PLANNER)
             return Reviewed(sent_back=(card.id,))
@@ -94,9 +145,9 @@ def _review(means: Means, card: Card) -> Reviewed | None:
     text = "\n".join(f"- {one.what}. {one.remedy}" for one in lacking)
     link = evidence.keep_critique(means.opened, card, f"# Sent back by the planner\n\n{text}\n")
     wish = Move(to=TODO[card.role], note=settling.shortened(text), evidence=link, error_class="soft_fail")
-    if card.run and card.story:
+    if card.story and not is_done:
         _ask_for_change(means, card, text)
-    elif card.run:  # a request has no worker to go back to: its stories are done
+    elif card.run:  # no worker can help: the work is on the branch
         wish = replace(
             wish, to="blocked", error_class="hard_fail", next_action="settle what is missing, then move it back"
         )
@@ -108,7 +159,7 @@ def _review(means: Means, card: Card) -> Reviewed | None:
 def waits_for_a_person(run: Run, card: Card) -> bool:
     """Tell whether the work waits for a judgement that only a person can give, not a planner."""
     asked = settling.open_question(run.state, run.state.stories[card.story])
-    return asked is not None and asked.kind in JUDGED
+    return asked is not None and asked.kind in settling.JUDGED
 
 
 def all_missing(means: Means, card: Card, actor: str) -> list[Missing]:
@@ -138,7 +189,7 @@ def _is_integrated(means: Means, card: Card) -> Callable[[str], bool]:
     story = state.stories[card.story]
     good = story.phase in (StoryPhase.VERIFIED, StoryPhase.DONE)
     # Integration gives the story a new commit. The evidence is about the attempt's commit, so that one counts too.
-    looked_at = resolve(project, f"refs/santiago/{card.run}/{card.story}/{story.attempts}")
+    looked_at = resolve(project, f"refs/santiago/{card.run}/{card.story}/{evidence.attempt_of(story)}")
     return lambda commit: good and commit in (story.commit, looked_at)
 
 
@@ -146,17 +197,30 @@ def accept(means: Means, cards: Sequence[Card], actor: str) -> list[Card]:
     """Accept work on tickets of one run: first it goes onto the run's branch, then the tickets are archived.
 
     Where earlier stories come first, the ticket stays in review. A second call goes on where the first one ended.
+    Work that no test shows comes onto the branch too; its ticket then waits in blocked for a person's word.
     """
+    held: list[Card] = []
     ready = [card for card in cards if not (card.run and card.story)]
     stories = [card for card in cards if card.run and card.story]
     if stories:
         _integrate(means, stories, actor)
         after = load(means.out_dir(stories[0])).state.stories
         ready += [card for card in stories if after[card.story].phase is StoryPhase.DONE]
+        held = [_await_word(means, card) for card in stories if after[card.story].is_unproven]
     done = [means.opened.board.accept(card.id, actor, card.attempt_count, "the done gate is open") for card in ready]
     for card in done:
         _tick(means, card)
-    return done
+    return [*done, *held]
+
+
+def _await_word(means: Means, card: Card) -> Card:
+    """Let a ticket with unproven work wait for a person's word. Whatever waits for its story goes on."""
+    state = load(means.out_dir(card)).state
+    if settling.open_question(state, state.stories[card.story]) is None:  # a kill came before it was asked
+        state = start(means, card, {})
+    question = settling.open_question(state, state.stories[card.story])
+    assert question is not None
+    return means.opened.board.move(card.id, card.queue, settling.awaits_word(card, question), PLANNER, frees=True)
 
 
 def _integrate(means: Means, cards: Sequence[Card], actor: str) -> None:
@@ -234,4 +298,4 @@ def _review_request(means: Means, card: Card) -> Reviewed:
         card.id, card.queue, Move(to="planner-review", phase="evidence_collected", evidence=link, note=note), PLANNER
     )
     looked = _review(means, reviewed)
-    return looked or Reviewed(done=tuple(one.id for one in accept(means, [reviewed], PLANNER)))
+    return looked or _reviewed(accept(means, [reviewed], PLANNER))

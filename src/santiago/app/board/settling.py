@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from santiago.board.rules import Move
-from santiago.contract.answers import JUDGED
+from santiago.board.rules import Move, word_on
+from santiago.contract.answers import JUDGED as _JUDGED
 from santiago.contract.board import TODO
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
+from santiago.executor.unproven import is_asked_for_a_test
 from santiago.util.text import first, flat
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 SIGNAL = "needs_user_confirmation"
 """In the note of a ticket, this says that a person has to decide before it can go on."""
+JUDGED = _JUDGED | {"there"}
+"""Kinds of questions by which only a person, and no planner, lets a story count as done without a passing verdict."""
 LONGEST_NOTE = 300
 """The most characters of a note; the full text is in the ticket's evidence."""
 
@@ -30,17 +33,25 @@ def after_attempt(card: Card, state: RunState, critique: str) -> Move | None:
         case StoryPhase.VERIFIED | StoryPhase.DONE:
             # The note of an earlier attempt says what was wrong then.
             note = f"passed on attempt {card.attempt_count}" if card.attempt_count > 1 else None
-            return Move(to="planner-review", note=note)
-        case StoryPhase.BLOCKED | StoryPhase.FAILED if question is not None:
+            return Move(to="planner-review", note="its checks pass, and no test shows it" if story.unshown else note)
+        case StoryPhase.READY | StoryPhase.BLOCKED | StoryPhase.FAILED if question is not None:
             return _asked(question, card.run)
         case StoryPhase.BLOCKED if card.spent and story.reason is Reason.ATTEMPT_BUDGET_EXHAUSTED:
             return _given_back(card, critique)  # the next claim records that it has no attempt left, and blocks it
         case StoryPhase.BLOCKED | StoryPhase.FAILED:
             return _parked(card, story)
+        case StoryPhase.READY if _goes_on(card, story):
+            return None  # a kill came before the run recorded it; its next start does
         case StoryPhase.READY | StoryPhase.PLANNED if story.counted >= card.attempt_count:
             return _given_back(card, critique)
         case _:
             return None
+
+
+def _goes_on(card: Card, story: StoryState) -> bool:
+    """Tell whether a story has work that goes on although no test shows it, without another attempt."""
+    asked = story.change_requested or (is_asked_for_a_test(story) and not story.integrated and not card.spent)
+    return story.stands and not asked
 
 
 def _given_back(card: Card, critique: str) -> Move:
@@ -63,6 +74,8 @@ def after_end(card: Card, state: RunState, end: Context) -> Move | None:
 def after_answer(card: Card, state: RunState) -> Move | None:
     """Return where a ticket goes that waited for a person, once the question is answered; None while it waits."""
     story = state.stories[card.story]
+    if card.is_unproven and story.phase is StoryPhase.DONE:
+        return Move(to="planner-review", note=shortened(_accepted(state, story)))
     if open_question(state, story) is not None or story.phase not in (StoryPhase.READY, StoryPhase.BLOCKED):
         return None
     if card.queue == "blocked" and SIGNAL in card.note and any(name in card.note for name in state.questions):
@@ -70,6 +83,17 @@ def after_answer(card: Card, state: RunState) -> Move | None:
     if card.queue == "planner-review" and story.phase is StoryPhase.READY:
         return Move(to=TODO[card.role], note="its work has to be done again", error_class="soft_fail")
     return None
+
+
+def _accepted(state: RunState, story: StoryState) -> str:
+    said = [one for one in state.questions.values() if (one.kind, one.story) == ("unproven", story.id)]
+    return " ".join([f"{story.proof}", *(f"by {one.actor} {one.detail}".strip() for one in said[-1:])])
+
+
+def awaits_word(card: Card, question: Question) -> Move:
+    """Return where a ticket goes whose work is on the branch and that no test shows: a person's word makes it done."""
+    says = f"{SIGNAL}: {question.id}: {question.text}"
+    return Move(to="blocked", phase="verified", note=shortened(says), next_action=word_on(card), error_class="none")
 
 
 def open_question(state: RunState, story: StoryState) -> Question | None:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from santiago.app import requests
 from santiago.app.actor import actor as named
 from santiago.app.board import evidence
+from santiago.app.board.reviewing import take_answers
 from santiago.app.board.routing import routed
-from santiago.app.board.settling import open_question
+from santiago.app.board.settling import JUDGED, open_question
 from santiago.app.board.working import Means, settle_after_start, start
 from santiago.app.loading import load
 from santiago.board.board import found
 from santiago.board.claims import refuse_late
 from santiago.board.rules import Change, refuse_checks
-from santiago.contract.answers import JUDGED
 from santiago.contract.board import TODO, BoardEvent
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import RunPhase
@@ -71,7 +71,7 @@ def verify(
 def _claimed(opened: Opened, name: str, checks: Sequence[str], worker: str | None, *, attested: bool) -> Card:
     with opened.board.transaction() as at:
         card = found(at, name)
-        handed_over = card.queue == "planner-review" and attested
+        handed_over = attested and (card.queue == "planner-review" or card.is_unproven)
         if not handed_over and (card.queue not in TODO.values() or card.status != "in_progress"):
             todo = TODO[card.role]
             back = (
@@ -124,10 +124,11 @@ def _attested(means: Means, card: Card, why: str, actor: str) -> Verified:
     """Accept work that no check can judge, on a person's word. The run records it with their name."""
     run = load(means.out_dir(card)) if card.run else None
     asked = open_question(run.state, run.state.stories[card.story]) if run else None
-    if run is None or asked is None or asked.kind not in JUDGED:
+    if run is None or asked is None or asked.kind not in (*JUDGED, "unproven"):
         hint = "`santiago queue verify ID` runs its checks."
         raise SantiagoError(Kind.INPUT, f"{card.id} has no work that a person must judge", hint=hint)
     requests.answer(run, asked.id, "accept", actor, text=why)
     start(means, card, {})
+    card = next((one for one in take_answers(means) if one.id == card.id), card)
     note = f"attested by {actor}: {why}"[:300]
     return Verified(card=evidence.keep_attested(means.opened, card, load(means.out_dir(card)), note), passed=True)

@@ -127,7 +127,8 @@ def _request(
         base=out_dir, grants=_grants(out_dir, raised), own_work=own_work, skips=skips,
         agent=named(run_input.agent, agent, None, None) if agent and role == "scientist" else None,
     )  # fmt: skip
-    blocked = frozenset(card.story for card in _children(means, of) if card.queue == "blocked" and not card.decided)
+    waiting = [card for card in _children(means, of) if card.queue == "blocked" and not card.is_unproven]
+    blocked = frozenset(card.story for card in waiting if not card.decided)
     request.scope = Scope(claims=claims, blocked=blocked)
     set_consents(request, means.consents)
     return request
@@ -155,7 +156,7 @@ def settle(means: Means, card: Card) -> Card:
         return card
     link = evidence.keep(means.opened, card, run)
     if wish.to == "planner-review":
-        governed.collect(means, card, story.base, story.commit, run.run_input)
+        governed.collect(means, card, evidence.base_of(means.opened, story), story.commit, run.run_input)
     return _moved(means, card, replace(wish, evidence=link))
 
 
@@ -203,7 +204,7 @@ def set_aside(means: Means, cards: Sequence[Card]) -> None:
 
 def _is_open(story: StoryState) -> bool:
     """Tell whether a story can still be left out of its run. Work that is on the branch stays there."""
-    return not story.skipped and story.phase is not StoryPhase.DONE
+    return not story.skipped and not story.integrated and story.phase is not StoryPhase.DONE
 
 
 def give_back(means: Means, cards: Sequence[Card], why: str) -> None:
