@@ -136,6 +136,10 @@ PROOFS = (
         rows={"adversaries": "every [lying or hostile agent](adversaries.md), with and without a sandbox: each ends as the page says"},
     ),
     Measurement(
+        command="python -m proofs junk", short="--in boltons --only says_it_is_done,tests_itself", paths=(*HONEST, "proofs/junk"),
+        rows={"junk": "agents whose work does nothing for their story, in real repositories, a document without commands: none may end as success"},
+    ),
+    Measurement(
         command="python -m proofs pages", short="--only plan.md", paths=("src/santiago", "docs", "tests/docs", "proofs/pages.py"),
         rows={"pages": "every command of README and every page of docs, typed from top to bottom: it prints what the page shows"},
     ),
