@@ -116,6 +116,10 @@ PROOFS = (
         rows={"honest": _HONEST},
     ),
     Measurement(
+        command="python -m proofs honest --variant default", short="--only boltons-0c88f253", paths=HONEST,
+        rows={"honest-default": f"{_HONEST}, under the default policy: what no test shows is asked about, and none is refused"},
+    ),
+    Measurement(
         command="python -m proofs honest --variant named", short="--only tenacity-cb15300d", paths=HONEST,
         rows={"honest-named": f"{_HONEST}, `Files` naming the source only"},
     ),

@@ -29,6 +29,13 @@ def test_work_whose_tests_were_committed_first_is_proved(light: Path) -> None:
     assert found.figure == "1 of 1 proved"
 
 
+def test_under_the_default_policy_only_what_no_test_shows_is_asked_about(light: Path) -> None:
+    """The first has tests of its own, the second changes the source alone, the third tests alone."""
+    corpus = load(light, ["boltons-ebc7a8f7", "boltons-0c88f253", "boltons-e66cade3"])
+    found = honest.judged(corpus, "default", 2)
+    assert {one["id"]: (one["proof"], one["exit"], one["attempts"]) for one in found} == {}
+
+
 def ended(name: str, status: str, proof: str = "", code: int = 0) -> dict[str, Any]:
     return {"id": name, "status": status, "proof": proof, "exit": code}
 
