@@ -45,11 +45,11 @@ LANGUAGES: dict[str, dict[str, str]] = {
     },
     "node": {
         "function": "module.exports = value => value;\n",
-        "test": "\ntest('NAME', () => {{\n  BODY\n}});\n",
-        "skipped": "\ntest('NAME', {{skip: true}}, () => {{\n  BODY\n}});\n",
+        "test": "\nrequire('node:test').test('NAME', () => {{\n  BODY\n}});\n",
+        "skipped": "\nrequire('node:test').test('NAME', {{skip: true}}, () => {{\n  BODY\n}});\n",
         "calls": "{left};", "constant": "assert.ok(true);", "compares": "assert.deepEqual({left}, {right});",
         "own": "assert.equal({uses}(3), 3);", "wants": "assert.equal(exportCsv(), 'a,b');",
-        "opens": "const test = require('node:test');\nconst assert = require('node:assert');\n{imports}\n", "id": "NAME",
+        "opens": "const assert = require('node:assert');\n{imports}\n", "id": "NAME",
         "removes": r"\n  it\(.*?\n  \}\);\n",
     },
     "shunit2": {
@@ -60,14 +60,6 @@ LANGUAGES: dict[str, dict[str, str]] = {
         "own": "assertEquals 3 \"`{uses} 3`\"", "wants": "assertEquals a,b \"`exportCsv`\"",
         "opens": "#! /bin/sh\n{imports}\n", "closes": "SHUNIT_PARENT=$0\n. ./lib/shunit2\n", "id": "testNAME",
         "removes": r"\ntest\w+\(\) \{.*?\n\}\n",
-    },
-    "cargo": {
-        "function": "\n/// Added.\npub fn NAME(value: u32) -> u32 {{\n    value\n}}\n",
-        "test": "\n#[test]\nfn test_NAME() {{\n    BODY\n}}\n",
-        "skipped": "\n#[test]\n#[ignore]\nfn test_NAME() {{\n    BODY\n}}\n",
-        "calls": "let _ = {left};", "constant": "assert!(true);", "compares": "assert_eq!({left}, {right});",
-        "own": "assert_eq!({uses}(3), 3);", "wants": "assert_eq!(std::env::var(\"CSV\").unwrap(), \"a,b\");",
-        "opens": "{imports}\n", "id": "test_NAME", "removes": r"\n    t!\(test1:.*?\);",
     },
 }  # fmt: skip
 
