@@ -83,6 +83,12 @@ def tests_a_constant(folder: Folder) -> None:
     folder.evidence(folder.texts["id"])
 
 
+def tests_at_another_time(folder: Folder) -> None:
+    """adds a function, and a test that is true whatever the code does and has the time in its name"""
+    folder.function()
+    folder.test("constant", "varying")
+
+
 def tests_an_old_function(folder: Folder) -> None:
     """adds a function, and a good test of a function that was there before; names it for each criterion"""
     folder.function()
@@ -145,8 +151,8 @@ def tests_itself(folder: Folder) -> None:
 
 
 JUNK: tuple[Callable[[Folder], None], ...] = (
-    does_nothing, says_it_is_done, adds_a_function, tests_nothing, tests_a_constant, tests_an_old_function,
-    names_an_old_test, names_no_test, names_a_command, ticks_the_box, skips_its_test, removes_a_test, excuses_itself,
+    does_nothing, says_it_is_done, adds_a_function, tests_nothing, tests_a_constant, tests_at_another_time,
+    tests_an_old_function, names_an_old_test, names_no_test, names_a_command, ticks_the_box, skips_its_test, removes_a_test, excuses_itself,
 )  # fmt: skip
 UNSEEN: tuple[Callable[[Folder], None], ...] = (tests_itself,)
 """What no program can tell from honest work. The count of criteria that a named test shows is what gives it away."""

@@ -15,6 +15,7 @@ LANGUAGES: dict[str, dict[str, str]] = {
         "function": "def NAME(value):\n    return value\n",
         "test": "\n\ndef test_NAME():\n    BODY\n",
         "skipped": "\n\nimport pytest\n\n\n@pytest.mark.skip(reason='later')\ndef test_NAME():\n    BODY\n",
+        "varying": "\n\nimport time\n\nimport pytest\n\n\n@pytest.mark.parametrize('now', [time.time_ns()])\ndef test_NAME(now):\n    BODY\n",
         "calls": "{left}", "constant": "assert True", "compares": "assert {left} == {right}",
         "own": "{uses}; assert NAME(3) == 3", "wants": "assert export_csv() == 'a,b'",
         "opens": "{imports}\n", "id": "test_NAME", "removes": r"\n\n\ndef test_\w+\(.*?(?=\n\n\n|\Z)",
@@ -31,6 +32,7 @@ LANGUAGES: dict[str, dict[str, str]] = {
         "function": "'use strict';\n\nmodule.exports = function (value) {{ return value; }};\n",
         "test": "\ntest('NAME', function (t) {{\n    BODY\n    t.end();\n}});\n",
         "skipped": "\ntest.skip('NAME', function (t) {{\n    BODY\n    t.end();\n}});\n",
+        "varying": "\ntest('NAME ' + Date.now(), function (t) {{\n    BODY\n    t.end();\n}});\n",
         "calls": "{left};", "constant": "t.ok(true);", "compares": "t.deepEqual({left}, {right});",
         "own": "t.equal({uses}(3), 3);", "wants": "t.equal(exportCsv(), 'a,b');",
         "opens": "var test = require('tape');\n{imports}\n", "id": "NAME", "removes": r"\ntest\('.*?\n\}\);\n",
@@ -39,6 +41,7 @@ LANGUAGES: dict[str, dict[str, str]] = {
         "function": "export default function (value) {{\n\treturn value;\n}}\n",
         "test": "\ntest('NAME', async t => {{\n\tBODY\n}});\n",
         "skipped": "\ntest.skip('NAME', async t => {{\n\tBODY\n}});\n",
+        "varying": "\ntest(`NAME ${{Date.now()}}`, async t => {{\n\tBODY\n}});\n",
         "calls": "{left};\n\tt.pass();", "constant": "t.true(true);", "compares": "t.deepEqual({left}, {right});",
         "own": "const own = await import('{uses}');\n\tt.is(own.default(3), 3);", "wants": "t.is(exportCsv(), 'a,b');",
         "opens": "import test from 'ava';\n{imports}\n", "id": "NAME", "removes": r"\ntest\('.*?\n\}\);\n",
@@ -47,6 +50,7 @@ LANGUAGES: dict[str, dict[str, str]] = {
         "function": "module.exports = value => value;\n",
         "test": "\nrequire('node:test').test('NAME', () => {{\n  BODY\n}});\n",
         "skipped": "\nrequire('node:test').test('NAME', {{skip: true}}, () => {{\n  BODY\n}});\n",
+        "varying": "\nrequire('node:test').test(`NAME ${{Date.now()}}`, () => {{\n  BODY\n}});\n",
         "calls": "{left};", "constant": "assert.ok(true);", "compares": "assert.deepEqual({left}, {right});",
         "own": "assert.equal({uses}(3), 3);", "wants": "assert.equal(exportCsv(), 'a,b');",
         "opens": "const assert = require('node:assert');\n{imports}\n", "id": "NAME",
@@ -97,7 +101,9 @@ class Repository:
         kept = {name: language[name] for name in ("removes", "id")}
         texts = {name: text.format(**filled) for name, text in language.items() if name not in kept}
         own = {"source": self.source, "tests": self.tests, "old_test": self.old_test}
-        return {"closes": ""} | texts | kept | own | {"old_tests": self.old_tests or self.tests}
+        return (
+            {"closes": "", "varying": texts["test"]} | texts | kept | own | {"old_tests": self.old_tests or self.tests}
+        )
 
 
 REPOSITORIES = {
