@@ -58,10 +58,10 @@ def _told(variant: str, results: list[Result], telling: set[str]) -> tuple[str, 
         return f"{proved} of {len(counted)} proved", f"at least {PROVED:.0%} proved"
     done = sum(result["status"] == "done" for result in results)
     if variant == "default":
-        counts = Counter(result["reason"] for result in results if result["status"] != "done")
-        asked = ", ".join(f"{count} {reason}" for reason, count in counts.most_common())
+        reasons = Counter(result["reason"] for result in results if result["status"] != "done")
+        others = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
         return (
-            f"{len(results)} commits: {done} done, {asked or 'none asked about'}",
+            f"{len(results)} commits: {done} done, {others or 'none asked about'}",
             "none refused, no `regression` done unasked",
         )
     asked = sum(result["status"] != "done" and result["exit"] == 10 for result in results)

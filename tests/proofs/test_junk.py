@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 from proofs.junk import Ended, misses, tried
-from proofs.junk.agents import AGENTS
+from proofs.junk.agents import AGENTS, JUNK
 from proofs.junk.repositories import REPOSITORIES
-
-from proofs import junk
 
 PAGE = Path(__file__).parents[2] / "docs" / "adversaries.md"
 pytestmark = pytest.mark.xdist_group("real commits")
@@ -45,4 +43,4 @@ def test_the_page_names_each_agent_as_it_describes_itself() -> None:
     assert [
         name for name, agent in AGENTS.items() if f"`{name}`" not in page or (agent.__doc__ or "") not in page
     ] == []
-    assert len(junk.JUNK) >= 12
+    assert len(JUNK) >= 12
