@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 VARIANTS = ("honest", "named", "tests-first", "default")
 """`default` is the variant `honest` under the default policy; the others take work that no test shows, to measure the judge alone."""
-EXCUSED = ("test-only", "config only")
-"""Kinds of commits for which no agent is asked for a test."""
+EXCUSED, COMMENTS = ("test-only", "config only"), ("humanize-5262409f",)
+"""Kinds of commits, and commits that change comments alone, for which no agent is asked for a test."""
 ACCEPTED = 0.8
 PROVED = 0.95
 Result = dict[str, Any]
@@ -128,7 +128,7 @@ def _asked(results: list[Result], telling: set[str], refused: list[str]) -> list
         "done although no test shows them": [r["id"] for r in results if r["proof"] == "regression" and r["exit"] == 0],
         "asked about although their own tests show them": [r["id"] for r in unproven if r["id"] in telling],
         "asked for a test although no test is wanted for their kind": [
-            result["id"] for result in unproven if result["kind"] in EXCUSED and result["attempts"] > 1
+            r["id"] for r in unproven if (r["kind"] in EXCUSED or r["id"] in COMMENTS) and r["attempts"] > 1
         ],
     }
     return [f"{len(names)} {sentence}: {', '.join(names)}" for sentence, names in sentences.items() if names]
