@@ -6,6 +6,7 @@ import argparse
 import json
 import subprocess
 import sys
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
 
     from proofs.figures import Measured
 
-VARIANTS = ("honest", "named", "tests-first")
+VARIANTS = ("honest", "named", "tests-first", "default")
+"""`default` is the variant `honest` under the default policy; the others take work that no test shows, to measure the judge alone."""
+EXCUSED, COMMENTS = ("test-only", "config only"), ("humanize-5262409f",)
+"""Kinds of commits, and commits that change comments alone, for which no agent is asked for a test."""
 ACCEPTED = 0.8
 PROVED = 0.95
 Result = dict[str, Any]
@@ -53,6 +57,13 @@ def _told(variant: str, results: list[Result], telling: set[str]) -> tuple[str, 
         proved = sum(result["status"] == "done" and result["proof"] == "proved" for result in counted)
         return f"{proved} of {len(counted)} proved", f"at least {PROVED:.0%} proved"
     done = sum(result["status"] == "done" for result in results)
+    if variant == "default":
+        reasons = Counter(result["reason"] for result in results if result["status"] != "done")
+        others = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
+        return (
+            f"{len(results)} commits: {done} done, {others or 'none asked about'}",
+            "none refused, no `regression` done unasked",
+        )
     asked = sum(result["status"] != "done" and result["exit"] == 10 for result in results)
     counts = f"{done} accepted without asking, {asked} asked about, {len(results) - done - asked} refused"
     return f"{len(results)} commits: {counts}", f"at least {ACCEPTED:.0%} accepted, none refused"
@@ -65,7 +76,8 @@ def judged(corpus: Corpus, variant: str, jobs: int) -> list[Result]:
     ids = ",".join(case["id"] for case in corpus.cases)
     with program() as santiago:
         words = [str(FOLDER / "run.py"), str(santiago), "--venv", str(corpus.venv), "--only", ids]
-        subprocess.run([sys.executable, *words, "--variant", variant, "--jobs", str(jobs)], check=True)
+        words += ["--variant", "honest", "--unproven", "ask"] if variant == "default" else ["--variant", variant]
+        subprocess.run([sys.executable, *words, "--jobs", str(jobs)], check=True)
     results: list[Result] = json.loads(noted.read_bytes())
     return results
 
@@ -96,6 +108,8 @@ def misses(variant: str, results: Iterable[Result], telling: set[str]) -> list[s
         return _proved([result for result in results if result["id"] in telling])
     done = [result for result in results if result["status"] == "done"]
     refused = [result["id"] for result in results if result["status"] != "done" and result["exit"] != 10]
+    if variant == "default":
+        return _asked(results, telling, refused)
     weak = [r["id"] for r in done if r["id"] in telling and r["proof"] not in ("own_tests", "proved")]
     missed = []
     if len(done) < ACCEPTED * len(results):
@@ -105,6 +119,19 @@ def misses(variant: str, results: Iterable[Result], telling: set[str]) -> list[s
     if weak:
         missed.append(f"{len(weak)} accepted for less than their own tests show: {', '.join(weak)}")
     return missed
+
+
+def _asked(results: list[Result], telling: set[str], refused: list[str]) -> list[str]:
+    unproven = [result for result in results if result["reason"] == "unproven"]
+    sentences = {
+        "refused, wanted none": refused,
+        "done although no test shows them": [r["id"] for r in results if r["proof"] == "regression" and r["exit"] == 0],
+        "asked about although their own tests show them": [r["id"] for r in unproven if r["id"] in telling],
+        "asked for a test although no test is wanted for their kind": [
+            r["id"] for r in unproven if (r["kind"] in EXCUSED or r["id"] in COMMENTS) and r["attempts"] > 1
+        ],
+    }
+    return [f"{len(names)} {sentence}: {', '.join(names)}" for sentence, names in sentences.items() if names]
 
 
 def _proved(results: list[Result]) -> list[str]:

@@ -116,6 +116,10 @@ PROOFS = (
         rows={"honest": _HONEST},
     ),
     Measurement(
+        command="python -m proofs honest --variant default", short="--only boltons-0c88f253", paths=HONEST,
+        rows={"honest-default": f"{_HONEST}, under the default policy: what no test shows is asked about, and none is refused"},
+    ),
+    Measurement(
         command="python -m proofs honest --variant named", short="--only tenacity-cb15300d", paths=HONEST,
         rows={"honest-named": f"{_HONEST}, `Files` naming the source only"},
     ),
@@ -134,6 +138,10 @@ PROOFS = (
     Measurement(
         command="python -m proofs adversaries", short="--only leaves_a_program", paths=(*RUN, "proofs/adversaries"),
         rows={"adversaries": "every [lying or hostile agent](adversaries.md), with and without a sandbox: each ends as the page says"},
+    ),
+    Measurement(
+        command="python -m proofs junk", short="--in boltons --only says_it_is_done,tests_itself", paths=(*HONEST, "proofs/junk"),
+        rows={"junk": "agents whose work does nothing for their story, in real repositories, a document without commands: none may end as success"},
     ),
     Measurement(
         command="python -m proofs pages", short="--only plan.md", paths=("src/santiago", "docs", "tests/docs", "proofs/pages.py"),

@@ -29,8 +29,19 @@ def test_work_whose_tests_were_committed_first_is_proved(light: Path) -> None:
     assert found.figure == "1 of 1 proved"
 
 
-def ended(name: str, status: str, proof: str = "", code: int = 0) -> dict[str, Any]:
-    return {"id": name, "status": status, "proof": proof, "exit": code}
+def test_under_the_default_policy_only_what_no_test_shows_is_asked_about(light: Path) -> None:
+    """The first has tests of its own, the second changes the source alone, the third tests alone."""
+    corpus = load(light, ["boltons-ebc7a8f7", "boltons-0c88f253", "boltons-e66cade3"])
+    ends = {one["id"]: (one["proof"], one["exit"], one["attempts"]) for one in honest.judged(corpus, "default", 2)}
+    assert ends == {
+        "boltons-ebc7a8f7": ("own_tests", 0, 1),
+        "boltons-0c88f253": ("regression", 10, 2),
+        "boltons-e66cade3": ("regression", 10, 1),
+    }
+
+
+def ended(name: str, status: str, proof: str = "", code: int = 0, **more: Any) -> dict[str, Any]:
+    return {"id": name, "status": status, "proof": proof, "exit": code, "reason": None, **more}
 
 
 def test_each_target_is_missed_by_itself() -> None:
@@ -46,3 +57,18 @@ def test_each_target_is_missed_by_itself() -> None:
         "tests-first", [ended("a", "done", "own_tests"), ended("b", "done", "proved")], {"a", "b"}
     )
     assert unproved.startswith("1 of 2 proved")
+
+
+def test_each_target_of_the_default_policy_is_missed_by_itself() -> None:
+    asked = {"reason": "unproven", "kind": "test-only", "attempts": 1}
+    good = [ended("a", "done", "own_tests"), ended("b", "pending", "regression", 10, **asked)]
+    assert honest.misses("default", good, {"a"}) == []
+    bad = {
+        "1 refused": ended("c", "failed", code=30),
+        "1 done although no test shows them": ended("c", "done", "regression"),
+        "1 asked about although their own tests show them": ended("c", "pending", "regression", 10, **asked),
+        "1 asked for a test although": ended("b", "pending", "regression", 10, **{**asked, "attempts": 2}),
+    }
+    for words, one in bad.items():
+        (missed,) = honest.misses("default", [*good, one], {"c"})
+        assert missed.startswith(words)
