@@ -16,6 +16,9 @@ Digest = Annotated[str, Matching("[0-9a-f]{64}")]
 
 Level = Literal["error", "warning", "note"]
 Role = Literal["developer", "scientist"]
+Became = Literal["planned", "context", "left_out"]
+NOT_UNDERSTOOD = "not understood"
+"""Why a part of the document is left out, if nothing in it says that it is no work."""
 DRAFTED = "planning-session"
 """The format of a plan that agents wrote in a planning session."""
 
@@ -110,6 +113,32 @@ class Chunk:
 
 
 @record
+class AccountRow:
+    """What became of one section, list, table, fence, comment or referenced file of the document."""
+
+    lines: tuple[Line, ...]
+    """The first and the last. A row inside the lines of another one tells of an exception."""
+    title: str
+    became: Became
+    stories: tuple[Name, ...] = ()
+    why: str = ""
+    """Why it is left out, such as `out of scope`; what it is, such as `code`, where no heading says it."""
+
+
+@record
+class Offer:
+    """A list of the document that could be its units."""
+
+    name: str
+    """What a person calls it: `FR-001 to FR-020`, `the check boxes under Small stuff`."""
+    units: str
+    """The value of `--units` that selects it; empty if there is none."""
+    lines: tuple[Line, ...]
+    count: int
+    """How many units it gives."""
+
+
+@record
 class Plan:
     contract_version: Literal[1]
     title: str
@@ -122,3 +151,11 @@ class Plan:
     chunks: tuple[Chunk, ...]
     run_verify: tuple[str, ...]
     findings: tuple[Finding, ...]
+    account: tuple[AccountRow, ...] = ()
+    """Every part of the document, by line. Older plans have none."""
+    certain: bool = True
+    """Whether the document leaves no doubt about which list is the work. If not, the plan is a proposal."""
+    chosen: Offer | None = None
+    """In a proposal, the list that the stories were made from."""
+    rivals: tuple[Offer, ...] = ()
+    """The lists that could be the work instead."""

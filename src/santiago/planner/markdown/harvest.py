@@ -84,6 +84,7 @@ class Harvester:
             id=carrier.id or found.fields.get("id", "").strip(" `*") or None,
             title=own or carrier.title,
             line=carrier.line or self.blocks[carrier.at].line,
+            end=self.last_line(carrier),
             text="\n".join([*self.rest_of_head(carrier), *found.text]),
             status=_status(carrier.status, found),
             chunk=found.fields.get("chunk", carrier.chunk),
@@ -98,6 +99,11 @@ class Harvester:
             verify=unique(found.verify),
             unread=unique(found.unread),
         )
+
+    def last_line(self, carrier: Carrier) -> int:
+        """Return the last line of a unit; 0 if its line is that of a box and its text stands elsewhere."""
+        begins = self.blocks[carrier.at].line if carrier.at >= 0 else carrier.line
+        return self.blocks[carrier.end - 1].end if self.blocks and carrier.line in (0, begins) else 0
 
     def rest_of_head(self, carrier: Carrier) -> list[str]:
         """Return the carrier's whole first line if the title is only a part of it, so that nothing is lost."""
