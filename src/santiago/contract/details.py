@@ -114,6 +114,10 @@ def _commands_approved(state: RunState, event: Event) -> None:
     state.approved |= frozenset(event.context.get("digests", ()))
 
 
+def _units_confirmed(state: RunState, _: Event) -> None:
+    state.units = True
+
+
 def _base_examined(state: RunState, event: Event) -> None:
     state.examined, state.red = event.status == "ok", tuple(event.context.get("tests", ()))
 
@@ -294,6 +298,7 @@ OF_RUN: dict[EventKind, Callable[[RunState, Event], None]] = {
     EventKind.WAIT_STARTED: _wait_started,
     EventKind.WAIT_ENDED: _wait_ended,
     EventKind.COMMANDS_APPROVED: _commands_approved,
+    EventKind.UNITS_CONFIRMED: _units_confirmed,
     EventKind.BASE_EXAMINED: _base_examined,
     EventKind.STOP_REQUESTED: _stop_requested,
     EventKind.PAUSES_SET: _pauses_set,

@@ -37,6 +37,8 @@ class EventKind(StrEnum):
     CHUNK_ENDED = "chunk_ended"
     COMMANDS_APPROVED = "commands_approved"
     """Commands that came from a document may run; by digest."""
+    UNITS_CONFIRMED = "units_confirmed"
+    """A person agreed to the list of units that a proposal was made from."""
     BUDGET_RAISED = "budget_raised"
     TIME_USED = "time_used"
     """Execution time since the last such event."""
