@@ -9,7 +9,7 @@ from santiago.planner.draft import Status, Unit
 
 CATALOGUE: dict[str, str] = {
     # Refusals
-    "no_units": "No requirement, story or task was recognised. The message lists what was looked for and what was seen.",
+    "no_units": "No requirement, story or task was recognised. The message says what was seen; `santiago draft` has an agent structure the document.",
     "template": "The document is a template whose placeholders were never filled in, so there is nothing to plan yet.",
     "merge_conflict": "The document holds the markers of an unfinished merge, so parts of it may be there twice.",
     "configuration": "The file is configuration, not a requirements document.",
@@ -44,7 +44,6 @@ CATALOGUE: dict[str, str] = {
     "other_tags": "The file holds several task lists; one was planned.",
     "chunks_joined": "A story depends on one of a later section, so that sections do not divide the plan; phases do.",
     "merged": "One unit is in two places of the document and was planned once.",
-    "fallback_units": "No explicit requirements were found; phases or feature bullets became stories because --allow-fallback asked for it.",
     "yaml_repaired": "The YAML was not valid and was read leniently.",
     "scenario_without_then": "A scenario never says what must be the case in the end.",
     "no_title": "The unit has no title of its own.",

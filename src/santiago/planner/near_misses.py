@@ -24,12 +24,11 @@ _MUST = pattern(r"\b(?:MUST|SHALL|SHOULD)\b")
 
 @lean(frozen=True)
 class NearMiss:
-    """Something close to units: its name, how many there are, where, and whether `--allow-fallback` would plan it."""
+    """Something close to units: its name, how many there are, and where."""
 
     what: str
     count: str
     line: int
-    fallback: bool = False
 
     def __str__(self) -> str:
         return f"{self.count} (line {self.line})" if self.line else self.count
@@ -115,12 +114,12 @@ def _phases(source: Source) -> Iterator[NearMiss]:
         steps = sum(len(items_under(source, index)) for index in found)
         names = [_name(source, index) for index in dict.fromkeys((found[0], found[-1]))]
         many = f"{count(len(found), 'heading')} {'..'.join(names)} with {count(steps, 'step')}"
-        yield NearMiss("its phases", many, _line(source, found), fallback=True)
+        yield NearMiss("its phases", many, _line(source, found))
 
 
 def _counted(source: Source, what: str, found: list[int], one: str) -> Iterator[NearMiss]:
     if found:
-        yield NearMiss(what, count(len(found), one), _line(source, found), fallback=True)
+        yield NearMiss(what, count(len(found), one), _line(source, found))
 
 
 def _bullets(source: Source) -> Iterator[NearMiss]:
@@ -131,7 +130,7 @@ def _bullets(source: Source) -> Iterator[NearMiss]:
             if items := items_under(source, index):
                 name = _name(source, index)
                 many = f"{count(len(items), 'bullet')} under {name}"
-                yield NearMiss(name, many, source.outline.blocks[index].line, fallback=True)
+                yield NearMiss(name, many, source.outline.blocks[index].line)
 
 
 def _boxes(source: Source) -> Iterator[NearMiss]:

@@ -19,8 +19,6 @@ from santiago.planner.structured.tree import Node
 class Options:
     """What the user asked for; the same for every format."""
 
-    allow_fallback: bool = False
-    """Phases and feature bullets may become stories if nothing better is found."""
     units: str | None = None
     """Which of several lists to plan: an id prefix (`fr`, `us`) or a kind (`story`, `table`, `box`); several with commas."""
 

@@ -202,7 +202,7 @@ FEATURES = pattern(
     r"|機能|要件|スコープ|ロードマップ|功能|需求|範圍|范围|路线图|기능|요구|범위|로드맵",
     re.IGNORECASE,
 )
-"""Words in headings whose bullets may become stories with `--allow-fallback`."""
+"""Words in headings whose bullets come close to stories."""
 
 GIVEN = pattern(
     r"^[*_\s]*(?:given|étant donn[ée]e?s?|etant donn[ée]e?s?|dado|dada|dados|dadas|dato|data|angenommen|gegeben(?: sei)?|givet|gegeven|zakładając|mając|дано|допустим|前提|假如|假设|假設|给定|조건|먼저|만일)\b[*_:,\s]*",

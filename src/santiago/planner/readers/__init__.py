@@ -61,7 +61,6 @@ FORMATS: dict[str, tuple[Format, ...]] = {
         Format("checklist", ("]",), "boxes"),
         Format("numbered-requirements", units="list"),
         Format("status-tables", units="list"),
-        Format("fallback"),
     ),
 }
 """Special formats come before general ones: a spec-kit task list is also a checklist."""

@@ -6,11 +6,11 @@ from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner import ids
 from santiago.planner.draft import Document, unique
-from santiago.planner.findings import error, note, warning
+from santiago.planner.findings import error, note
 from santiago.planner.source import Options
 from santiago.planner.structured.records import fields, listing, vocabulary
 from santiago.planner.structured.records.criteria import criteria_in, has_criteria
-from santiago.planner.structured.records.lists import Candidate, Member, candidates, fallback
+from santiago.planner.structured.records.lists import Candidate, Member, candidates
 from santiago.planner.structured.tree import Node, Object, as_text, fold_key, items, objects
 
 _TITLES = vocabulary.keys("title project projectName name productName product projectTitle feature")
@@ -25,13 +25,11 @@ def read_tree(root: Node, format_: str, carrier: str, options: Options) -> Docum
     if chosen is None and options.units and found:
         return unknown_units(format_, options.units, [candidate.key or "the top-level list" for candidate in found])
     lone = None if options.units else _single_record(root, found)
-    forced = fallback(root) if options.allow_fallback and not (lone or chosen) else None
-    chosen = lone or chosen or forced
+    chosen = lone or chosen
     if chosen is None:
         return None
     document = listing.document(format_, _evidence(chosen), chosen, carrier)
     document.title = title_of(root)
-    document.findings += [_fallback_warning(forced)] if forced else []
     if chosen is not lone:
         document.findings += [_not_chosen(other, chosen) for other in found if other is not chosen]
     if isinstance(root, Object):
@@ -124,12 +122,6 @@ def _whole_criteria(root: Object, carrier: str) -> list[Finding]:
         for entry in root.fields.values()
         if fold_key(entry.key) in _WHOLE and (criteria := criteria_in(entry.value, entry.line, carrier).found)
     ]
-
-
-def _fallback_warning(chosen: Candidate) -> Finding:
-    message = f'{count(len(chosen.members), "entry", "entries")} under "{chosen.key}" became stories because --allow-fallback asked for it'
-    hint = "Better give the document stories with ids and acceptance criteria."
-    return warning("fallback_units", chosen.line, message, hint)
 
 
 def _not_chosen(other: Candidate, chosen: Candidate) -> Finding:

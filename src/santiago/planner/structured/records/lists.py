@@ -98,21 +98,6 @@ def candidates(root: Node) -> list[Candidate]:
     return sorted(found, key=lambda candidate: candidate.standing)
 
 
-def fallback(root: Node) -> Candidate | None:
-    """Return the first list that could be units if nothing better is found: phases, or feature bullets."""
-    if not isinstance(root, Object):
-        return None
-    for entry in root.pick((*vocabulary.GROUP_LISTS, *vocabulary.UNIT_LISTS)):
-        members = [
-            Member(node, node.line)
-            for node in items(entry.value)
-            if (isinstance(node, Object) and _is_record(node)) or (isinstance(node, Scalar) and as_text(node))
-        ]
-        if members:
-            return Candidate(entry.key, entry.line, 0, members)
-    return None
-
-
 def _lists(root: Node) -> list[Candidate]:
     if isinstance(root, Array):
         return [_gather("", root, root.line, 0)]
