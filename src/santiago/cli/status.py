@@ -23,6 +23,7 @@ from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import ENDED, RunPhase, StoryPhase
 from santiago.executor.budget import Budget
 from santiago.report import pauses, spending
+from santiago.report.accounting import not_planned
 from santiago.report.agent_activity import Doing
 from santiago.report.evidence import AttemptEvidence
 from santiago.report.failure import report_of
@@ -192,6 +193,8 @@ def _chunks(run: Run) -> None:
     signs = [" ", *(_sign(run, chunk, counts) for chunk, counts in counted)]
     for sign, text in zip(signs, rows_that_fit(rows, columns and columns - 2, [*empty, 6]), strict=True):
         say(f"{sign} {text}")
+    if left := not_planned(run.plan):
+        say(f"not planned: {harmless(left)}")
 
 
 def _sign(run: Run, chunk: ChunkState, counts: dict[str, int]) -> str:

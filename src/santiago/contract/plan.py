@@ -122,7 +122,14 @@ class AccountRow:
     became: Became
     stories: tuple[Name, ...] = ()
     why: str = ""
-    """Why it is left out, such as `out of scope`; what it is, such as `code`, where no heading says it."""
+    """Why it is left out, such as `out of scope`; what it is, such as `code`, if it is no section."""
+    text: str = ""
+    """What agents are told of it: the text of context, or what stands around the stories. It ends in `…` if it was too long."""
+
+    @property
+    def is_context(self) -> bool:
+        """Whether it is a section of its own that tells about the work."""
+        return self.became == "context" and not self.why
 
 
 @record
@@ -136,6 +143,10 @@ class Offer:
     lines: tuple[Line, ...]
     count: int
     """How many units it gives."""
+
+
+ACCOUNT = frozenset({"account", "certain", "chosen", "rivals"})
+"""The fields that older plans do not have."""
 
 
 @record

@@ -19,7 +19,4 @@ def sealed(plan: Plan) -> Plan:
 def plan_digest(plan: Plan) -> str:
     data = codec.to_data(plan)
     del data["digest"]
-    if not plan.account:  # an older plan, sealed before plans had these fields
-        for name in ("account", "certain", "chosen", "rivals"):
-            del data[name]
     return codec.digest(data)

@@ -43,6 +43,11 @@ _GENERAL = words.spaced(
 )
 """What the general readers call their formats. Every other format is known: one tool or one agreement writes it."""
 
+MOST_TEXT = 8_000
+"""How many characters of context a plan holds. Every packet repeats them."""
+MOST_OF_ONE = 2_500
+"""How many characters of them are from one part."""
+
 Story = tuple[Unit, str]
 """A planned unit and the id of its story."""
 
@@ -66,7 +71,38 @@ def account(source: Source, document: Document, stories: Sequence[Story]) -> Acc
     else:
         rows = _keys(source, document, stories)
         certain = document.known or not any(row.why == NOT_UNDERSTOOD for row in rows)
-    return Account(rows=tuple(sorted(rows, key=lambda row: (row.lines[0], -row.lines[1], row.title))), certain=certain)
+    rows.sort(key=lambda row: (row.lines[0], -row.lines[1], row.title))
+    return Account(rows=tuple(_with_text(source, rows)), certain=certain)
+
+
+def _with_text(source: Source, rows: list[AccountRow]) -> Iterator[AccountRow]:
+    """Add to context the text that agents are told, as far as there is room."""
+    if not any(row.is_context for row in rows):
+        yield from rows
+        return
+    lines, room = source.text.split("\n"), MOST_TEXT
+    others = [row.lines for row in rows if row.became == "left_out"]
+    for row in rows:
+        if not row.is_context:
+            room -= len(row.text)
+            yield row
+            continue
+        inside = [(first, last) for first, last in others if row.lines[0] <= first and last <= row.lines[1]]
+        kept = [
+            lines[number - 1]
+            for number in range(row.lines[0], row.lines[1] + 1)
+            if not any(first <= number <= last for first, last in inside)
+        ]
+        text = _cut("\n".join(kept).strip(), min(MOST_OF_ONE, room))
+        room -= len(text)
+        yield replace(row, text=text)
+
+
+def _cut(text: str, most: int) -> str:
+    """Return a text that has at most so many characters, and ends in `…` if it was longer; nothing if there is no room."""
+    if len(text) <= most:
+        return text
+    return text[: most - 1].rstrip() + "…" if most > 80 else ""
 
 
 def _offer(source: Source, document: Document) -> None:
@@ -139,6 +175,7 @@ class _Section:
     stories: list[str] = field(default_factory=list)
     put_off: list[Fate] = field(default_factory=list)
     """What became of the units in it that are not planned."""
+    prose: list[str] = field(default_factory=list)
     groups: list[_Group] = field(default_factory=list)
     fences: list[Block] = field(default_factory=list)
     end: int = 0
@@ -205,6 +242,8 @@ class _Markdown:
             part.fences.append(block)
         if block.kind not in (Kind.ITEM, Kind.ROW):
             part.label, part.open = block.lines[-1], None
+            if block.kind is not Kind.CODE:
+                part.prose.append("\n".join(block.lines))
             return
         group = part.open
         if group is None or group.first.header != block.header:
@@ -230,7 +269,9 @@ class _Markdown:
             fate = fates[at] = self._fate(at, part, fates.get(above))
             around = bool(part.stories) or fate is None
             if part.stories:
-                yield self._row(at, ("planned", ""), self._last(at), tuple(part.stories))
+                row = self._row(at, ("planned", ""), self._last(at), tuple(part.stories))
+                around_them = _cut("\n\n".join(part.prose), MOST_OF_ONE)
+                yield replace(row, text=f"{row.title}\n\n{around_them}") if around_them else row
             elif fate is None:
                 if part.end:
                     yield self._row(at, CONTEXT, part.end)
@@ -333,7 +374,7 @@ class _Markdown:
         text, body = self.source.text, self.lines[0] if self.lines else 0
         if self.source.front_matter:
             last = text[: text.find("\n---", 3) + 1].count("\n") + 1
-            yield AccountRow(lines=(1, last), title="front matter", became="context")
+            yield AccountRow(lines=(1, last), title="front matter", became="context", why="front matter")
         for found in _COMMENT.finditer(text) if "<!--" in text else ():
             first = text.count("\n", 0, found.start()) + 1
             if not self._in_code(first) and any(map(str.isalpha, found[0])):

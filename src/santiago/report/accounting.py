@@ -14,15 +14,14 @@ if TYPE_CHECKING:
 
 MOST = 8
 """How many parts one line names."""
-_UNTOLD = frozenset({"code", "comment", "front matter"})
 
 
 def lines(plan: Plan, *, whole: bool = False) -> list[tuple[str, str]]:
     """Return the account as labels and texts; `whole`: with every part."""
-    rows = [row for row in plan.account if row.became == "context" and (whole or row.why != "code")]
+    rows = [row for row in plan.account if row.is_context or (whole and row.became == "context")]
     left = [row for row in plan.account if row.became == "left_out" and row.why != NOT_UNDERSTOOD]
     found = [
-        ("Context", _few([place(row) for row in rows if whole or row.title not in _UNTOLD], whole=whole)),
+        ("Context", _few([place(row) for row in rows], whole=whole)),
         ("Not planned", not_planned(plan, whole=whole)),
         ("Left out", _few([place(row, why=True) for row in left], whole=whole)),
     ]

@@ -28,6 +28,7 @@ from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.result import criteria_of, status_of
 from santiago.executor.situation import Scope
 from santiago.report import refused, spending, step_summary
+from santiago.report.accounting import not_planned
 from santiago.report.failure import FULL, Report
 from santiago.report.measures import span
 from santiago.report.remedies import listed, next_commands, resume, taking_over
@@ -212,6 +213,7 @@ class Screen:
             self._say(f"because: {why}")
         self._unproven(state)
         self._unshown(state)
+        self._not_planned()
         for text in following:
             self._say(text)
         if trouble:
@@ -261,6 +263,10 @@ class Screen:
         if weak:
             names = f"{', '.join(weak[:12])}{' …' if len(weak) > 12 else ''}"
             self._say(f"not proven: {names}  (no test fails without their work)")
+
+    def _not_planned(self) -> None:
+        if left := not_planned(self.plan):
+            self._say(f"not planned, and so not done: {left}")
 
     def _unshown(self, state: RunState) -> None:
         """Print the criteria of finished stories for which the agent named no passing test."""
