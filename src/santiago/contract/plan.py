@@ -170,3 +170,8 @@ class Plan:
     """In a proposal, the list that the stories were made from."""
     rivals: tuple[Offer, ...] = ()
     """The lists that could be the work instead."""
+
+    @property
+    def is_older(self) -> bool:
+        """Whether it was made before plans had an account."""
+        return not self.account and self.certain and self.chosen is None and not self.rivals

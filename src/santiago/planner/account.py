@@ -307,8 +307,16 @@ class _Markdown:
             return None
         if is_empty:
             return "left_out", "empty"
+        if words.normal(block.text) in self._named_as_left_out:
+            return "left_out", "named as left out"
         repeats = bool(part.groups) and all(group.is_about for group in part.groups)
         return CONTEXT if self.known or repeats else _UNKNOWN
+
+    @cached_property
+    def _named_as_left_out(self) -> str:
+        """The items of a section with such a heading, as one text."""
+        found = [at for at in self.parts if at >= 0 and words.normal(self.blocks[at].text) in chapters.LEFT_OUT]
+        return "\n".join(words.normal(self.blocks[i].text) for at in found for i in range(at + 1, self.ends[at]))
 
     @cached_property
     def _title(self) -> int:

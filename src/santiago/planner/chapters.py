@@ -74,6 +74,10 @@ _EXCLUDED = words.EXCLUDED_SECTIONS
 _WORD = pattern(r"[^\W_]+(?:[-'’;][^\W_]+)*")
 
 
+LEFT_OUT = frozenset({"left out of the plan", "left out", "not planned"})
+"""Headings of a section in which an author, or an agent that drafts, names what is not to be planned."""
+
+
 @lru_cache(maxsize=4096)
 def fate(heading: str) -> Fate | None:
     """Return what a section is by its heading; None if the heading may name work."""
@@ -82,6 +86,8 @@ def fate(heading: str) -> Fate | None:
     if words.matches(heading, words.EXCLUDED_SECTIONS):
         with_others = any(_is_context(part) for part in _AND.split(words.normal(heading)) if part not in _EXCLUDED)
         return CONTEXT if with_others else ("left_out", "out of scope")
+    if words.normal(heading) in LEFT_OUT:
+        return "left_out", "named as left out"
     if words.matches(heading, words.DONE_SECTIONS):
         return "left_out", "done"
     label = words.normal(heading)

@@ -85,7 +85,7 @@ def start(
         from santiago.cli.start.dry_run import show
 
         waits = None if flags.trust_project else waiting(repo, request.effective, said)
-        return show(request, trusted=flags.trust_commands, as_json=flags.as_json, waits=waits)
+        return show(request, trusted=flags.trust_commands, units=taken, as_json=flags.as_json, waits=waits)
     if (claims := claims_of(repo, out_dir, request.actor)) is not None:
         request.scope = replace(request.scope, claims=claims)
         if request.scope.is_empty and not (skips or own_work or accepts):
