@@ -66,6 +66,7 @@ def account(source: Source, document: Document, stories: Sequence[Story]) -> Acc
     _offer(source, document)
     if source.looks_like == "markdown":
         found = _Markdown(source, document, stories)
+        document.rivals += found.boxes() if not document.known else ()
         rows = [*found.sections(), *found.aside()]
         certain = document.known or not (found.doubts or found.is_unsure() or _rivals_count(document, rows))
     else:
@@ -360,8 +361,7 @@ class _Markdown:
 
     def _is_unread(self, at: int, part: _Section, group: _Group, fate: Fate | None, *, around: bool) -> bool:
         """Tell whether a list or table may be work that nobody planned."""
-        zone, judges = self.source.zones[group.at], self.source.under_criteria[group.at]
-        if zone == Zone.NEVER or judges or group.is_about:
+        if not self._may_be_work(group):
             return False
         if fate == CONTEXT and not part.stories:
             return bool(group.boxes)
@@ -398,6 +398,18 @@ class _Markdown:
     def _in_code(self, line: int) -> bool:
         at = bisect_right(self.lines, line) - 1
         return at >= 0 and self.blocks[at].kind is Kind.CODE and line <= self.blocks[at].end
+
+    def boxes(self) -> tuple[Offer, ...]:
+        """Return the check boxes outside all units as a list that could be the work."""
+        groups = [
+            group for part in self.parts.values() for group in part.groups if group.boxes and self._may_be_work(group)
+        ]
+        many = sum(group.boxes for group in groups)
+        lines = (groups[0].first.line, groups[-1].last.end) if groups else ()
+        return (Offer(name="the check boxes", units="box", lines=lines, count=many),) if many > 1 else ()
+
+    def _may_be_work(self, group: _Group) -> bool:
+        return not (self.source.zones[group.at] or self.source.under_criteria[group.at] or group.is_about)
 
     def is_unsure(self) -> bool:
         """Tell whether something else than ids and check boxes makes the units."""

@@ -22,6 +22,9 @@ _OF_DONE = pattern(
     r"|definição de (?:pronto|feito)|完了の定義|完成的?定[义義]|완료의? 정의",
     re.IGNORECASE,
 )
+_NOT_FUNCTIONAL = pattern(
+    r"\b(?:non[- ]?func|non[- ]?fonct|nicht[- ]?funk|no[- ]func|não[- ]func|non[- ]funz|niet[- ]?func|icke[- ]?funk|niefunk)|нефункц|非功能|非機能|비기능"
+)
 _CONTEXT = words.spaced("""
 overview introduction intro background context summary abstract preface purpose mission vision motivation rationale why about tldr tl;dr
 scope problem problems opportunity opportunities existing baseline findings observations insights history evolution
@@ -43,10 +46,10 @@ glossary terms terminology definitions acronyms abbreviations reference referenc
 question questions clarification clarifications decision decisions adr adrs discussion feedback note notes remarks comments hints tips example examples sample samples snippet snippets legend key status metadata version versions changelog log revision revisions approvals approval sign-off signoff review reviewers author authors contact contacts credits license licence acknowledgements acknowledgments contents toc index
 planspec strategy strategies approach methodology analysis traceability matrix mapping conclusion recommendations recommendation impact information info parallelization parallel opportunities order
 présentation contexte objectif objectifs sécurité risque risques contrainte contraintes glossaire hypothèses calendrier annexe annexes indicateurs conception données enjeux problématique résumé références métriques atténuations jalons équipe tests hypothèse performances
-contexto introducción introdução objetivo objetivos visión visão resumen resumo arquitectura arquitetura seguridad segurança riesgos riscos restricciones restrições glosario glossário supuestos premissas cronograma anexo anexos métricas indicadores diseño funcionales funcionais datos dados problema justificación justificativa rendimiento desempenho referencias referências pruebas testes dependencias dependências
-einleitung überblick übersicht hintergrund kontext ziel ziele zielgruppe zweck architektur sicherheit risiken randbedingungen annahmen glossar zeitplan anhang kennzahlen entwurf nichtfunktionale nicht-funktionale daten ausgangslage problemstellung zusammenfassung technik hinweise abhängigkeiten
+contexto introducción introdução objetivo objetivos visión visão resumen resumo arquitectura arquitetura seguridad segurança riesgos riscos restricciones restrições glosario glossário supuestos premissas cronograma anexo anexos métricas indicadores diseño datos dados problema justificación justificativa rendimiento desempenho referencias referências pruebas testes dependencias dependências
+einleitung überblick übersicht hintergrund kontext ziel ziele zielgruppe zweck architektur sicherheit risiken randbedingungen annahmen glossar zeitplan anhang kennzahlen entwurf daten ausgangslage problemstellung zusammenfassung technik hinweise abhängigkeiten
 introduzione panoramica obiettivi contesto architettura sicurezza rischi vincoli glossario inleiding doel doelen achtergrond architectuur beveiliging bakgrund mål syfte arkitektur säkerhet wprowadzenie cele cel architektura bezpieczeństwo ryzyka słownik amaç hedefler mimari güvenlik tujuan arsitektur keamanan
-обзор введение контекст цель цели архитектура безопасность риски риск метрики глоссарий ограничения допущения приложение приложения тестирование производительность нефункциональные описание стек структура проблема зависимости
+обзор введение контекст цель цели архитектура безопасность риски риск метрики глоссарий ограничения допущения приложение приложения тестирование производительность описание стек структура проблема зависимости
 """)
 """Words for what surrounds the work."""
 _BESIDE = words.spaced("""
@@ -91,6 +94,8 @@ def fate(heading: str) -> Fate | None:
     if words.matches(heading, words.DONE_SECTIONS):
         return "left_out", "done"
     label = words.normal(heading)
+    if _NOT_FUNCTIONAL.search(label):
+        return CONTEXT
     if label in words.NEVER_UNIT_SECTIONS or words.concept(heading) in _ABOUT_ALL:
         return CONTEXT
     return CONTEXT if _is_context(label) or _is_context(_COLON.split(label, maxsplit=1)[0]) else None

@@ -92,6 +92,8 @@ def routed(opened: Opened, card: Card, consents: Consents, begins_on: str | None
     out_dir = opened.place.project / repository.RUNS / run_id
     if not has_begun(out_dir):
         plan, document = plan_of(opened, card)
+        if not (plan.certain or run_input_defaults(opened.place.project).policy.units):
+            consents.units(plan)
         if not card.run:
             _reserve_run(opened, card, run_id)
         _make_run(opened, card, plan, document, out_dir, consents, begins_on)
@@ -223,7 +225,7 @@ def _make_run(
 
 def set_consents(request: Request, consents: Consents) -> None:
     request.consent, request.consent_unfenced = consents.commands, consents.unfenced
-    request.confirm_units = lambda plan: None if request.effective.policy.units else consents.units(plan)
+    request.confirm_units = lambda _: None  # they were asked about when the request was routed
 
 
 def _settings(opened: Opened, card: Card, plan: Plan, document: str, run_id: str) -> RunInput:

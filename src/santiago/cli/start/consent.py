@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -87,7 +86,7 @@ def confirm_units(plan: Plan, *, asked: bool, said: bool) -> None:
     """Ask whether the units of a proposal are meant, unless that was `said`; raise if not. Enter alone does nothing."""
     if said:
         return
-    refusal = refuse(plan, plan.source.path, shlex.join(["santiago", *sys.argv[1:]]))
+    refusal = refuse(plan, plan.source.path, _typed())
     if not asked:
         raise refusal
     show_proposal(plan)
@@ -100,6 +99,12 @@ def show_proposal(plan: Plan) -> None:
     click.echo("This plan is a proposal, since the document leaves open what the work is:", err=True)
     for line in (*proposal(plan), f"not planned: {not_planned(plan) or 'nothing else'}"):
         click.echo(f"    {harmless(line)}", err=True)
+
+
+def _typed() -> str:
+    """Return the command that the person typed."""
+    context = click.get_current_context(silent=True)
+    return shlex.join(["santiago", *context.obj]) if context and isinstance(context.obj, list) else ""
 
 
 class ToDraftError(Exception):
@@ -123,7 +128,7 @@ def choose_units(plan: Plan) -> str:
         return rivals[int(word) - 1].units
     if word == "draft":
         raise ToDraftError
-    raise refuse(plan, plan.source.path, shlex.join(["santiago", *sys.argv[1:]]))
+    raise refuse(plan, plan.source.path, _typed())
 
 
 def ask_unfenced(*, asked: bool, said: bool = False) -> None:
