@@ -277,7 +277,6 @@ As a user, I want one.
 ````
 As a user, I want four.
 => lines: 2 | 9
-=> fence_not_read: 3
 == a heading with one as a paragraph is the story
 # User Stories
 ## Catálogo

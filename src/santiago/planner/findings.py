@@ -50,7 +50,6 @@ CATALOGUE: dict[str, str] = {
     "no_id": "A task block lacks the id that its format asks for.",
     "looks_like_a_unit": "A line outside every story looks like one: an id with an explanation, a user story, or a row of a table of tasks.",
     "plain_head": "A plain line begins as the headings of stories do and has a list below it, so it may be meant as one.",
-    "boxes_left_out": "Check boxes stand outside every story: sign-off, metrics, examples, or work that was written down elsewhere.",
     "group_without_units": "A phase holds a list, but nothing in it is written the way the stories of the other phases are.",
     "checkpoint": "A task is meant for a person: to look at something, to decide, or to do what no program can.",
     "partly_done": "A task is ticked while some of its parts are open; it is planned as open.",
