@@ -20,7 +20,9 @@ def lines(plan: Plan, *, whole: bool = False) -> list[tuple[str, str]]:
     """Return the account as labels and texts; `whole`: with every part."""
     rows = [row for row in plan.account if row.is_context or (whole and row.became == "context")]
     left = [row for row in plan.account if row.became == "left_out" and row.why != NOT_UNDERSTOOD]
+    planned = [row for row in plan.account if row.became == "planned"]
     found = [
+        ("Planned", _few([place(row) for row in planned], whole=whole)),
         ("Context", _few([place(row) for row in rows], whole=whole)),
         ("Not planned", not_planned(plan, whole=whole)),
         ("Left out", _few([place(row, why=True) for row in left], whole=whole)),
