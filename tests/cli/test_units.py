@@ -95,7 +95,7 @@ def test_a_plan_keeps_the_word_for_the_run_and_the_log_has_it_and_every_end_repe
     assert "would run" in looks(repo, "rebase", run.run_id, "prd.md", "--dry-run", code=0).stdout
     (repo / "prd.md").write_text(RIVALS + "\n## Payments\nCards.\n")
     told = looks(repo, "rebase", run.run_id, "prd.md", code=10)
-    assert "new in the document, and not planned: Payments (14 to 15)" in told.stderr
+    assert "new in the document, not planned: Payments (14 to 15)" in told.stderr
 
 
 def test_a_person_at_a_terminal_takes_another_list(tmp_path: Path) -> None:

@@ -443,7 +443,8 @@ def _keys(source: Source, document: Document, stories: Sequence[Story]) -> list[
     """Return a row for each key at the top of the document, or one row for all if it has no keys."""
     names = tuple(name for _, name in stories)
     last = source.text.rstrip("\n").count("\n") + 1
-    found = _of_yaml(source) if source.looks_like == "yaml" else _of_json(source) if source.looks_like == "json" else []
+    keys = {"yaml": _of_yaml, "json": _of_json}.get(source.looks_like)
+    found = keys(source) if keys and not document.by_program else []
     if not found or (len(stories) == 1 and stories[0][0].line <= found[0].line):
         whole = _shown(document.title or source.name)
         return [AccountRow(lines=(1, last), title=whole, became="planned", stories=names), *_columns(source)]

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
-from santiago.contract.plan import DRAFTED, NOT_UNDERSTOOD, Criterion, Finding, Origin, Plan, Requirement, Source
+from santiago.contract.plan import (
+    DRAFTED,
+    NOT_UNDERSTOOD,
+    AccountRow,
+    Criterion,
+    Finding,
+    Origin,
+    Plan,
+    Requirement,
+    Source,
+)
 from santiago.contract.record import record
 from santiago.contract.seal import sealed
 from santiago.contract.session import LONGEST_DRAFT
@@ -100,9 +110,15 @@ def _plan(text: str, ground: Ground) -> Draft:
     )
     # Line numbers of the draft mean nothing to people, who do not have that file.
     findings = (*(replace(one, line=0) for one in plan.findings), *_missed(plan, ground.asked.size))
-    plan = sealed(replace(plan, source=source, findings=findings))
+    plan = sealed(replace(plan, source=source, findings=findings, account=_kept_account(ground.given)))
     faults = faults_of_plan(Text(codec.canonical(plan).decode(), path="plan.json"))
     return _refused(*map(_said, faults)) if faults else Draft(plan=plan)
+
+
+def _kept_account(given: Plan | None) -> tuple[AccountRow, ...]:
+    """Return what a document says beside its work. What is the work, the person decides who reviews the plan."""
+    rows = given.account if given else ()
+    return tuple(row for row in rows if row.became != "planned" and row.why != NOT_UNDERSTOOD)
 
 
 def _identity(ground: Ground) -> str:

@@ -83,7 +83,15 @@ def sentence(plan: Plan) -> str:
 
 
 def new_parts(before: Plan, after: Plan) -> list[AccountRow]:
-    """Return the parts of a changed document that are not planned, and are new or longer than before."""
+    """Return the parts of a changed document that are new, and those that are longer and not planned."""
     known = {row.title: row.lines[1] - row.lines[0] for row in before.account}
-    left = [row for row in after.account if row.became == "left_out" and row.why == NOT_UNDERSTOOD]
-    return [row for row in left if row.lines[1] - row.lines[0] > known.get(row.title, -1)]
+    return [
+        row
+        for row in after.account
+        if row.title not in known or (is_open(row) and row.lines[1] - row.lines[0] > known[row.title])
+    ]
+
+
+def is_open(row: AccountRow) -> bool:
+    """Tell whether a part is left out although nothing in the document says that it is no work."""
+    return row.became == "left_out" and row.why == NOT_UNDERSTOOD

@@ -12,7 +12,7 @@ from santiago.app.start.lineup import named
 from santiago.app.start.onward import Beginning, beginning, settings_of
 from santiago.app.start.preflight import refuse_outside
 from santiago.app.start.trust import said_by
-from santiago.app.start.units import asked_for, new_parts, with_units
+from santiago.app.start.units import asked_for, is_open, new_parts, with_units
 from santiago.artifacts import repository
 from santiago.artifacts.files import read_text
 from santiago.cli.options import Reading
@@ -111,11 +111,12 @@ def _was_confirmed(run_input: RunInput, after: Run | None) -> bool:
 
 
 def _new_parts(after: Run | None, plan: Plan) -> bool:
-    """Print which parts of a changed document are new and not planned; tell whether there are any."""
-    found = new_parts(after.plan, plan) if after else []
-    if found:
-        say(f"note: new in the document, and not planned: {', '.join(map(place, found))}", err=True)
-    return bool(found)
+    """Print which parts of a changed document are new; tell whether one of them is not planned and may be work."""
+    found = new_parts(after.plan, plan) if after and after.plan.account else []
+    for became, said in (("planned", "planned"), ("context", "context"), ("left_out", "not planned")):
+        if parts := [place(row, why=not is_open(row)) for row in found if row.became == became]:
+            say(f"note: new in the document, {said}: {', '.join(parts)}", err=True)
+    return any(map(is_open, found))
 
 
 def _started(job: Job, plan: Plan, worker: Worker, flags: Flags, after: Run | None, units: str | None) -> int:
