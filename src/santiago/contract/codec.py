@@ -58,9 +58,7 @@ def to_data(value: object) -> Any:
         return {key: to_data(value[key]) for key in sorted(value)}
     if is_dataclass(value):
         names = _names(value.__class__)
-        if (
-            value.__class__ is Plan and not value.account
-        ):  # an older plan keeps the digest that it had without these fields
+        if value.__class__ is Plan and value.is_older:  # it keeps the digest that it had without these fields
             names = tuple(name for name in names if name not in ACCOUNT)
         return {name: to_data(getattr(value, name)) for name in names}
     if isinstance(value, Enum):
