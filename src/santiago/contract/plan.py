@@ -110,6 +110,19 @@ class Chunk:
 
 
 @record
+class Offer:
+    """A list of the document that could be its units."""
+
+    name: str
+    """What a person calls it: `FR-001 to FR-020`, `the check boxes under Small stuff`."""
+    units: str
+    """The value of `--units` that selects it; empty if there is none."""
+    lines: tuple[Line, Line]
+    count: int
+    """How many units it gives."""
+
+
+@record
 class Plan:
     contract_version: Literal[1]
     title: str

@@ -9,7 +9,7 @@ from santiago.planner import commands, hints, words
 from santiago.planner.draft import Hint
 from santiago.planner.file_lists import behind_files, listed_files
 from santiago.planner.markdown.gathered import Criteria, Gathered
-from santiago.planner.markdown.labels import Label, read_label, step_label
+from santiago.planner.markdown.labels import Label, is_struck, read_label, step_label
 from santiago.planner.markdown.outline import Block, Kind, Outline
 
 _SCENARIO = pattern(
@@ -161,6 +161,8 @@ class Walk:
         self.pending = None if words.opens_story(raw) else (line, raw.strip("*_ :："))
 
     def item(self, index: int, block: Block) -> None:
+        if is_struck(block.text) and block.text.rstrip(" *_.").endswith("~~"):
+            return
         if self.pending is not None and self.concept is None and block.box is None:
             self.found.unknown_labels.append(self.pending)
         if self.label_item >= 0 and not self.is_under(index, self.label_item):

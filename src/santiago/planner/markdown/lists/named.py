@@ -80,7 +80,7 @@ def _as_list(view: View, kind: str, found: list[Definition]) -> UnitList:
     everywhere, chosen = chosen, _without_repeats(view, chosen)
     rest = {d.at: d for d in chosen}
     carriers = [
-        carrier(view.source, at, end=end, found=rest[at].found, tags=former_ids(rest[at].found.rest))
+        carrier(view.source, at, end=end, found=rest[at].found, tags=_other_names(view, rest[at]))
         for at, end in extents(view, list(rest))
     ]
     carriers = grouped(view, carriers)
@@ -95,6 +95,13 @@ def _as_list(view: View, kind: str, found: list[Definition]) -> UnitList:
         headings=frozenset(ids.fold(d.found.id) for d in headings),
         repeated=_repeats(view, everywhere if headings else found, found, carriers),
     )
+
+
+def _other_names(view: View, definition: Definition) -> tuple[str, ...]:
+    """Return the ids that a unit had before, and the number of its heading if a field gives its id."""
+    lead = view.source.leads[definition.at]
+    number = (lead.id,) if lead is not None and lead.id != definition.found.id else ()
+    return (*former_ids(definition.found.rest), *number)
 
 
 def _repeats(

@@ -229,7 +229,11 @@ def _story_place(view: View, index: int, per_section: Counter[int]) -> int:
     if block.kind is Kind.HEADING or section < 0 or per_section[section] > 1 or block.parent >= 0:
         return index
     heading = view.blocks[section]
+    if words.concept(heading.text) == "description" and heading.section >= 0 and section == heading.section + 1:
+        section, heading = heading.section, view.blocks[heading.section]  # `Overview` is a part of the story above it
     if heading.level == 1 or is_group(heading.text) or words.normal(heading.text) in words.STORY_SECTIONS:
+        return index
+    if words.concept(heading.text) is not None:
         return index
     judged = view.criteria_before[view.ends[section]] > view.criteria_before[view.ends[index]]
     return index if block.kind is Kind.ITEM and not judged else section
