@@ -9,7 +9,7 @@ from itertools import islice
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.record import lean
-from santiago.planner import words
+from santiago.planner import ids, words
 from santiago.planner.markdown import heads
 from santiago.planner.markdown.carriers import is_group, label
 from santiago.planner.markdown.lists.choice import offers
@@ -96,7 +96,16 @@ def seen(source: Source) -> list[NearMiss]:
     numbered = _counted(source, "its numbered headings", numbered_heads(source), "numbered heading")
     found = [*_phases(source), *numbered, *islice(_bullets(source), 4)]
     found = found or [*_counted(source, "its bullets", loose_items(source), "bullet")]
-    return [*found, *_boxes(source), *islice(_side(source), 4), *_questions(source), *_musts(source)]
+    tables = islice(_tables(source), 3)
+    return [
+        *found,
+        *tables,
+        *_boxes(source),
+        *islice(_side(source), 4),
+        *_ranges(source),
+        *_questions(source),
+        *_musts(source),
+    ]
 
 
 def lists(source: Source) -> list[str]:
@@ -146,6 +155,26 @@ def _side(source: Source) -> Iterator[NearMiss]:
     for prefix, members in side_lists(View(source)).items():
         many = f"{span_of(members)} ({len(members)} goals, metrics, decisions or the like)"
         yield NearMiss(prefix, many, source.outline.blocks[members[0].at].line)
+
+
+def _tables(source: Source) -> Iterator[NearMiss]:
+    """Yield the tables with a column such as Status or Severity: they list work or bugs, without ids."""
+    blocks = source.outline.blocks
+    rows = [block for block in blocks if block.kind is Kind.ROW and block.cells != block.header]
+    for header in dict.fromkeys(row.header for row in rows):
+        if not {words.normal(cell) for cell in header}.isdisjoint(words.STATE_COLUMNS | words.SEVERITY_COLUMNS):
+            found = [row.line for row in rows if row.header == header]
+            what = f"the table {' | '.join(header[:4])}"
+            yield NearMiss(what, f"{count(len(found), 'row')} of {what}", found[0])
+
+
+def _ranges(source: Source) -> Iterator[NearMiss]:
+    texts = [block for block in source.outline.blocks if block.kind is not Kind.CODE and ids.is_range(block.text)]
+    if texts:
+        many = count(len(texts), "range of ids", "ranges of ids")
+        yield NearMiss(
+            "its ranges", f"{many} whose members are not defined, such as {texts[0].text[:40]}", texts[0].line
+        )
 
 
 def _questions(source: Source) -> Iterator[NearMiss]:

@@ -180,7 +180,8 @@ def _version(heading: str) -> str:
 _LONE = pattern(r"[*_`]*(?:ID[*_`]*\s*[:：]\s*)?[*_`]*[A-Z]{1,8}[-_]\d{1,5}[*_`]*$", re.IGNORECASE)
 _STEP_LABEL = pattern(r"(?:Actions?|(?:Expected )?Results?|Validations?)[:：]", re.IGNORECASE)
 _ID_LABEL = pattern(
-    r"[*_`\s]*(?:(?:user[ _-]?)?(?:story|task|requirement|req|feature|issue|ticket)[ _-]?)?ID[*_`]*\s*[:：][*_`\s]*", re.IGNORECASE
+    r"[*_`\s]*(?:(?:user[ _-]?)?(?:story|task|requirement|req|feature|issue|ticket)[ _-]?)?ID[*_`]*\s*[:：][*_`\s]*",
+    re.IGNORECASE,
 )
 
 

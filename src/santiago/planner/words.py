@@ -301,6 +301,10 @@ STATE_COLUMNS = table(
     "status | state | owner | assignee | assigned to | progress | responsible | estado | statut | статус | 状态 | 状態 | 상태"
 )
 """Headers of tables about progress or owners."""
+SEVERITY_COLUMNS = table(
+    "severity | sev | gravedad | gravidade | gravité | schweregrad | серьезность | 严重程度 | 重要度 | 심각도"
+)
+"""Headers of tables of bugs."""
 
 STORY_SECTIONS = table(
     """user stories | stories | user story | epics | epics and stories | user stories & acceptance criteria | historias de usuario | histórias de usuário | histórias do usuário

@@ -22,6 +22,7 @@ from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.lists.named import named_lists
 from santiago.planner.markdown.lists.tables import table_lists, with_columns
 from santiago.planner.markdown.lists.unnamed import as_a_lists, chain_lists, numbered_lists, requirement_lists
+from santiago.planner.markdown.outline import Kind
 from santiago.planner.source import Source
 
 MAX_TITLE = 120
@@ -105,7 +106,13 @@ def offers(view: View) -> list[UnitList]:
         *as_a_lists(view),
         *requirement_lists(view),
     ]
-    return _joined(view, found)
+    return _joined(view, [offer for offer in found if not _is_title(view, offer)])
+
+
+def _is_title(view: View, offer: UnitList) -> bool:
+    """Tell whether the only unit of a list is a heading of the first level, which names the document."""
+    first = view.blocks[offer.carriers[0].at]
+    return len(offer.carriers) == 1 and first.kind is Kind.HEADING and first.level == 1
 
 
 @lru_cache(maxsize=1)
