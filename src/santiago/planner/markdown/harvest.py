@@ -106,7 +106,7 @@ class Harvester:
 
 
 def _status(claimed: Status, found: Gathered) -> Status:
-    """Return the status of a unit. A ticked unit with open boxes, or with a status such as In progress, is open; an open one with all boxes ticked claims to be done."""
+    """Return the status of a unit. A ticked unit that is under way or has open boxes is open; an open one with all boxes ticked claims to be done."""
     ticked, word = found.ticked, found.fields.get("status", "")
     if claimed is Status.DONE and ((ticked and not all(ticked)) or _UNDERWAY.match(word.strip())):
         return Status.OPEN

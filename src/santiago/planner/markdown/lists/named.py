@@ -1,4 +1,4 @@
-"""Lists by id: headings (rule 8), and list items or bold paragraphs (rule 9), that begin with an id."""
+"""Lists by id: headings, and list items or bold paragraphs, that begin with an id."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import pairwise, takewhile
 
 from santiago.contract.patterns import pattern
 from santiago.planner import ids
+from santiago.planner.choosing import Evidence
 from santiago.planner.markdown.carriers import carrier
 from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.lists.definitions import (
@@ -86,7 +87,8 @@ def _as_list(view: View, kind: str, found: list[Definition]) -> UnitList:
     carriers = grouped(view, carriers)
     kind = "story" if kind == "other" and view.tells_stories(carriers) else kind
     return UnitList(
-        rule=8 if headings else 9,
+        view=view,
+        evidence=Evidence.NAMED_HEADINGS if headings else Evidence.NAMED_ITEMS,
         kind=kind,
         name=span_of(chosen),
         carriers=tuple(carriers),
