@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from santiago.contract.plan import Offer
 from santiago.planner import commands
 from santiago.planner.compile import compile_plan
 from santiago.planner.reading import read_document
-from santiago.planner.source import Source
+from santiago.planner.source import Options, Source
 from tests.planner.told import cases, told
 from tests.util.each import each
 
@@ -190,3 +191,66 @@ def test_commands_that_only_show_something_are_never_checks(command: str) -> Non
 )
 def test_their_forms_that_can_fail_are_checks(command: str) -> None:
     assert [hint.value for hint in commands.behind_label(f"`{command}`", 1, "field").taken] == [command]
+
+
+STORIES = "### US-1: Buy\n- a\n### US-2: Sell\n- b\n"
+OFFERED = [
+    # sections in prose are no lists, and the account names them
+    ("# App\n## CSV export\nIt exports.\n## Small stuff\n- [ ] a\n- [ ] b\n", "box 2 5-6: the boxes under Small stuff", ""),
+    # boxes, tables, sentences, numbered lines and bullets under features beside ids
+    (f"# A\n{STORIES}## Later work\n- [ ] x\n- [ ] y\n", "us 2 2-5: US-1 to US-2", "box 2 7-8: the boxes under Later work"),
+    (
+        f"# A\n{STORIES}## Rollout plan\n1. x\n2. y\n3. z\n## Core features\n- p\n- q\n",
+        "us 2 2-5: US-1 to US-2",
+        "rollout plan 3 7-9: the list under Rollout plan; core features 2 11-12: the list under Core features",
+    ),
+    (
+        f"# A\n{STORIES}## Board\n| Task | Status |\n|---|---|\n| x | open |\n| y | done |\n",
+        "us 2 2-5: US-1 to US-2",
+        "row 2 9-10: table rows",
+    ),
+    (
+        "# A\n- FR-1: x\n- FR-2: y\n## People\n- As a buyer, I want to pay\n- As a seller, I want to be paid\n",
+        "fr 2 2-3: FR-1 to FR-2",
+        "as-a 2 5-6: As-a sentences",
+    ),
+    # boxes below headings are asked about, unless the headings are plainly stories
+    (
+        "# A\n## 1. Shop\n- [ ] x\n- [ ] y\n## 2. Till\n- [ ] z\n",
+        "plan 2 2-6: 2 numbered headings with boxes, criteria or dependencies",
+        "box 3 3-6: the boxes under 1. Shop and others",
+    ),
+    ("# A\n### US-1: Buy\n- [ ] a\n### US-2: Sell\n- [ ] b\n", "plan 2 2-5: 2 headings with ids, each with a checklist", ""),
+    # goals and metrics with ids, criteria and what is out of scope are no rivals
+    (f"# A\n{STORIES}## Goals\n1. x\n2. y\n## Out of scope\n- [ ] p\n- [ ] q\n", "us 2 2-5: US-1 to US-2", ""),
+    # lists in JSON and YAML are ranked by the same key
+    (
+        '{"features": [{"id": "F1", "name": "Buy it"}, {"id": "F2", "name": "Sell it"}],\n'
+        '"tasks": [{"id": "T1", "title": "Do it", "steps": ["a"]}, {"id": "T2", "title": "Do", "steps": ["a"]}]}',
+        "t 2 2-2: tasks",
+        "f 2 1-1: features",
+    ),
+]  # fmt: skip
+
+
+@each(("text", "chosen", "rivals"), OFFERED)
+def test_every_list_beside_the_chosen_one_is_offered_and_can_be_chosen_instead(
+    text: str, chosen: str, rivals: str
+) -> None:
+    def shown(offer: Offer) -> str:
+        return f"{offer.units} {offer.count} {offer.lines[0]}-{offer.lines[1]}: {offer.name}"
+
+    document = read_document(Source(text, path="x"))
+    assert document.chosen is not None
+    assert (shown(document.chosen), "; ".join(map(shown, document.rivals))) == (chosen, rivals)
+    assert len(document.units) == document.chosen.count
+    for offer in (document.chosen, *document.rivals):
+        other = read_document(Source(text, path="x", options=Options(units=offer.units)))
+        assert other.chosen == offer
+        assert len(other.units) == offer.count
+
+
+def test_a_known_format_has_no_rivals() -> None:
+    text = "## Phase 1: Base\n- [ ] T001 [P] Model\n- [ ] T002 Store\n## Features\n- a\n- b\n"
+    document = read_document(Source(text, path="tasks.md"))
+    assert (document.format, document.known, document.rivals) == ("spec-kit-tasks", True, ())

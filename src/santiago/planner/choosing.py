@@ -91,9 +91,12 @@ def choose(lists: Sequence[L], asked: str | None) -> list[L]:
 
 
 def offered(chosen: Ranked, lists: Sequence[Ranked]) -> Offer:
-    """Return a list as people see it, with the shortest value of `--units` that selects it and no other list."""
+    """Return a list as people see it, with the shortest value of `--units` that selects it and no other list.
+
+    `line 14` is the last resort, since lines move.
+    """
     shown = chosen.offer
-    for key in sorted(chosen.keys, key=lambda key: (len(key), key)):
+    for key in sorted(chosen.keys, key=lambda key: (key.startswith("line "), len(key), key)):
         if (called := _called(lists, key)) and _strongest(called) is chosen:
             return Offer(name=shown.name, units=key, lines=shown.lines, count=shown.count)
     return shown

@@ -35,6 +35,8 @@ class _Plan(NamedTuple):
     starts: list[int]
     name: str
     build: Callable[[], Document]
+    repeated: list[int]
+    """Rows or boxes that only repeat one of these."""
     sure: bool = True
     """Boxes below the headings are surely parts of them."""
 
@@ -54,6 +56,7 @@ def lists(view: View) -> list[UnitList]:
             name=found.name,
             carriers=tuple(made),
             explicit=found.sure,
+            repeated=tuple(found.repeated),
             keys=frozenset({"plan", "step", "steps", "task", "tasks", "heading", "headings"}),
             build=found.build,
         )
@@ -67,14 +70,14 @@ def _issue_table(source: Source) -> _Plan | None:
     if len(rows) < 2 or heads.has_stories(source, len(rows)):
         return None
     kept = sorted({blocks[index].cells[:2]: index for index in reversed(rows)}.values())
-    return _Plan(kept, "the rows with issue numbers", lambda: _issues(source, rows, kept))
+    again = sorted(set(rows) - set(kept))
+    return _Plan(kept, "the rows with issue numbers", lambda: _issues(source, kept, again), again)
 
 
-def _issues(source: Source, rows: list[int], kept: list[int]) -> Document:
+def _issues(source: Source, kept: list[int], again: list[int]) -> Document:
     blocks = source.outline.blocks
     made = [_row(source, index, chunk) for index, _, chunk in carriers.places(source, kept)]
     evidence = [f"{len(kept)} table rows with issue numbers and a status"]
-    again = sorted(set(rows) - set(kept))
     document = assemble.document(source, "issue-table", evidence, made, repeated=again)
     # An issue number tells when the issue was written, not what comes first.
     document.units = [
@@ -111,12 +114,12 @@ def _named(source: Source) -> _Plan | None:
     first = source.leads[found[0]]
     sure = first is not None and kind_of(first) in ("story", "requirement", "nfr", "feature", "task")
     name = count(len(found), "heading with an id and a checklist", "headings with ids, each with a checklist")
-    return _Plan(found, name, lambda: _with_loose_boxes(source, found, name), sure)
-
-
-def _with_loose_boxes(source: Source, found: list[int], name: str) -> Document:
     within = heads.inside(source, found)
     loose = [box.at for box in boxes.survey(source).units if not within[box.at] and boxes.is_plain(source, box.at)]
+    return _Plan(sorted([*found, *loose]), name, lambda: _with_boxes(source, found, loose, name), [], sure)
+
+
+def _with_boxes(source: Source, found: list[int], loose: list[int], name: str) -> Document:
     leads = {start: source.leads[start] for start in found}
     made = [
         carriers.carrier(source, start, end=end, found=leads.get(start), chunk=chunk)
@@ -138,10 +141,15 @@ def _worded(source: Source) -> _Plan | None:
     headings = f"{count(len(found), 'heading')} {kind} N"
     if listed := _listed(source, found):
         evidence = [headings, f"{count(len(listed), 'numbered box', 'numbered boxes')}, some of them the same tasks"]
-        return _Plan([box.at for box in listed], headings, lambda: _boxes_with_details(source, found, listed, evidence))
+        boxed = [box.at for box in listed]
+        return _Plan(boxed, headings, lambda: _boxes_with_details(source, found, listed, evidence), found)
     if kind == "Step":
-        return _Plan(steps, headings, lambda: _steps(source, steps))
-    return _Plan(found, headings, lambda: _tasks(source, found, headings))
+        return _Plan(steps, headings, lambda: _steps(source, steps), _again(source, steps))
+    return _Plan(found, headings, lambda: _tasks(source, found, headings), _again(source, found))
+
+
+def _again(source: Source, found: list[int]) -> list[int]:
+    return sorted(heads.boxes_outside(source, found).values())
 
 
 def _tasks(source: Source, found: list[int], headings: str) -> Document:
@@ -193,7 +201,8 @@ def _numbered(source: Source) -> _Plan | None:
             and not heads.has_stories(source, len(found), kinds=(Kind.HEADING, Kind.ITEM))
         ):
             name = f"{len(found)} numbered headings with boxes, criteria or dependencies"
-            return _Plan(found, name, partial(_numbered_headings, source, found, name), sure=False)
+            build = partial(_numbered_headings, source, found, name)
+            return _Plan(found, name, build, _again(source, found), sure=False)
     return None
 
 

@@ -16,7 +16,7 @@ from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import choosing, hints, ids, words
 from santiago.planner.choosing import Evidence
-from santiago.planner.draft import Document, GroupEdge, Unit
+from santiago.planner.draft import PLANNED, Document, GroupEdge, Unit
 from santiago.planner.findings import note
 from santiago.planner.markdown import assemble
 from santiago.planner.markdown.carriers import carrier, group_names, indexes, label
@@ -93,9 +93,11 @@ def is_rival(other: UnitList, taken: UnitList) -> bool:
     if taken.is_inside(other):
         return False
     cover, blocks = taken.cover, taken.view.blocks
-    outside = sum(not cover[made.at] for made in other.carriers)
-    below = other.kind == "box" and taken.kind not in _SURE and blocks[taken.carriers[0].at].kind is Kind.HEADING
-    return outside > 1 or (below and len(other.carriers) > 1)
+    open_ = [made.at for made in other.carriers if made.status in PLANNED and made.at not in taken.repeated]
+    outside = sum(not cover[at] for at in open_)
+    doubtful = taken.kind not in _SURE and not (taken.kind == "plan" and taken.explicit)
+    below = other.kind == "box" and doubtful and blocks[taken.carriers[0].at].kind is Kind.HEADING
+    return outside > 1 or (below and len(open_) > 1)
 
 
 def kiro(source: Source) -> Document | None:

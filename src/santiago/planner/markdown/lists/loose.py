@@ -5,9 +5,11 @@ They are planned only if the user names one of them. Beside the chosen list they
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from santiago.contract.counting import count
+from santiago.contract.patterns import pattern
 from santiago.planner import words
 from santiago.planner.choosing import Evidence
 from santiago.planner.markdown import heads
@@ -17,10 +19,16 @@ from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source, Zone
 
+_WORD = pattern(r"[\w-]+")
+_PLANS = pattern(
+    r"\b(?:plan|planning|steps?|tasks?|to-?dos?|order|issues|bugs|fixes|improvements|changes|ideas|next)\b",
+    re.IGNORECASE,
+)
+"""Words in headings whose numbered lines may be work."""
+
 
 def lists(view: View) -> list[UnitList]:
-    found = [_as_list(view, starts, name, keys) for starts, name, keys in _found(view) if len(starts) > 1]
-    return list(found)
+    return [_as_list(view, starts, name, keys) for starts, name, keys in _found(view) if len(starts) > 1]
 
 
 def _found(view: View) -> Iterator[tuple[list[int], str, set[str]]]:
@@ -31,16 +39,17 @@ def _found(view: View) -> Iterator[tuple[list[int], str, set[str]]]:
     yield steps, f"the steps of {count(len(stages), 'phase')}", {"phase", "phases"}
     numbered = [index for index in numbered_heads(source) if not is_group(blocks[index].text)]
     yield numbered, f"the {len(numbered)} numbered headings", {"numbered", "headings"}
-    features, inside = feature_sections(source), set(steps)
+    features, inside = set(feature_sections(source)), set(steps)
     sections: dict[int, list[int]] = {}
     for index in loose_items(source):
         section = blocks[index].section
-        listed = blocks[index].marker[0].isdigit() or not {section, *source.outline.path(section)}.isdisjoint(features)
+        named = bool(features & {section, blocks[section].section})
+        listed = named or (blocks[index].marker[0].isdigit() and bool(_PLANS.search(blocks[section].text)))
         if listed and index not in inside and _is_free(view, index):
             sections.setdefault(section, []).append(index)
     for section, starts in sections.items():
         name = label(blocks[section].text)
-        yield starts, f"the list under {name}", {words.normal(name).replace(",", "")}
+        yield starts, f"the list under {name}", {" ".join(_WORD.findall(name.lower()))}
 
 
 def _is_free(view: View, index: int) -> bool:
