@@ -225,8 +225,8 @@ OFFERED = [
     (f"# A\n{STORIES}## Goals\n1. x\n2. y\n## Out of scope\n- [ ] p\n- [ ] q\n", "us 2 2-5: US-1 to US-2", ""),
     # lists in JSON and YAML are ranked by the same key
     (
-        '{"features": [{"id": "F1", "name": "Buy it"}, {"id": "F2", "name": "Sell it"}],\n'
-        '"tasks": [{"id": "T1", "title": "Do it", "steps": ["a"]}, {"id": "T2", "title": "Do", "steps": ["a"]}]}',
+        ('{"features": [{"id": "F1", "name": "Buy it"}, {"id": "F2", "name": "Sell it"}],\n'
+        '"tasks": [{"id": "T1", "title": "Do it", "steps": ["a"]}, {"id": "T2", "title": "Do", "steps": ["a"]}]}'),
         "t 2 2-2: tasks",
         "f 2 1-1: features",
     ),

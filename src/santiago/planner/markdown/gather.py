@@ -103,6 +103,8 @@ class Walk:
 
     def run_line(self, raw: str, line: int) -> bool:
         """Read `Run: …` or `Expected: …`, and tell whether the line was one."""
+        if ":" not in raw and "：" not in raw:
+            return False
         run, expected = _RUN.match(raw), _EXPECTED.search(raw)
         if run is None and (expected is None or self.runs is None):
             return False
@@ -118,7 +120,7 @@ class Walk:
     def end_run(self, expected: str = "", line: int = 0) -> None:
         """Take the commands of a run as checks, unless they are expected to fail. What they must show is a criterion."""
         runs, self.runs = self.runs or [], None
-        if expected and _FAILS.search(expected):
+        if expected and _fails(expected):
             self.failing += runs
             return
         self.found.verify += [hint for hint in runs if expected or JUDGES.search(hint.value)]
@@ -175,7 +177,7 @@ class Walk:
                 self.text_line(raw, block.line + offset, single=single and block.parent <= self.at)
         self.inline = None
         self.found.deps += hints.inline_deps(block)
-        if _STEP_RUNS.search(text):
+        if "un" in text and _STEP_RUNS.search(text):
             self.begin_step(text)
         self.take_hints(block, skip_checks=runs)
 
@@ -230,7 +232,7 @@ class Walk:
         if not rest:
             return
         text = " ".join(filter(None, map(str.strip, rest)))
-        if _STEP_RUNS.search(text):
+        if "un" in text and _STEP_RUNS.search(text):
             self.begin_step(text)
         label = self.label(block.lines[0])
         if block.box is None and self.is_field(index, label):
@@ -330,7 +332,7 @@ class Walk:
     def box(self, block: Block, text: str, *, outermost: bool) -> None:
         if self.concept == "verify":
             self.found.take(commands.under_label(text, block.line, "field"))
-        if self.concept == "actions" or _COMMITS.match(text) or _FAILS.search(text):
+        if self.concept == "actions" or _COMMITS.match(text) or _fails(text):
             self.found.text.append(text)
         elif outermost or not self.found.boxes:
             self.found.boxes.add(text, block.line)
@@ -348,7 +350,7 @@ class Walk:
     def bullet(self, block: Block, text: str, *, outermost: bool) -> None:
         into = self.found.described if self.concept == "description" else self.found.bullets
         self.found.text.append(text)
-        if _COMMITS.match(text) or _FAILS.search(text):
+        if _COMMITS.match(text) or _fails(text):
             return
         if not outermost:
             into.go_on(text)
@@ -375,7 +377,7 @@ class Walk:
     def begin_step(self, text: str) -> None:
         """Begin a step that runs something: its commands are in a fence below it."""
         self.end_run()
-        self.runs = None if _FAILS.search(text) else []
+        self.runs = None if _fails(text) else []
 
     def code(self, block: Block) -> None:
         if self.runs == []:
@@ -503,10 +505,14 @@ class Walk:
             self.found.files += [_hint(path, block.line, "text") for path in hints.files_in(text)]
         if not skip_checks:
             found = commands.commands_in(text, block.line)
-            (self.failing if _FAILS.search(text) else self.found.verify).extend(found)
+            (self.failing if found and _fails(text) else self.found.verify).extend(found)
 
     def is_under(self, index: int, item: int) -> bool:
         return item < index < self.outline.ends[item]
+
+
+def _fails(text: str) -> bool:
+    return ("ail" in text or "AIL" in text) and bool(_FAILS.search(text))
 
 
 def _hint(value: str, line: int, carrier: str) -> Hint:

@@ -96,6 +96,7 @@ def _is_stage(chunk: str | None) -> bool:
     return is_group(chunk or "")
 
 
+@lru_cache(maxsize=1)
 def offers(view: View) -> list[UnitList]:
     """Return every list that could be the document's units, without tables that repeat another list."""
     found = [
