@@ -38,11 +38,6 @@ _SURE = frozenset({"prefix", "story", "requirement", "task", "feature", "step", 
 
 _HUMP = pattern(r"([a-z])([A-Z])")
 _YAML_KEY = pattern(r"([\w\"'][\w .\"'-]*?)[ \t]*:(?:[ \t]|$)")
-_GENERAL = words.spaced(
-    "prd requirement-tables user-stories checklist numbered-requirements status-tables plan-steps issue-table json yaml markdown"
-)
-"""What the general readers call their formats. Every other format is known: one tool or one agreement writes it."""
-
 MOST_TEXT = 8_000
 """How many characters of context a plan holds. Every packet repeats them."""
 MOST_OF_ONE = 2_500
@@ -62,13 +57,11 @@ class Account:
 
 def account(source: Source, document: Document, stories: Sequence[Story]) -> Account:
     """Return the account of a document whose units became these stories."""
-    document.known = document.known or document.format not in _GENERAL
-    _offer(source, document)
     if source.looks_like == "markdown":
         found = _Markdown(source, document, stories)
-        document.rivals += found.boxes() if not document.known else ()
         rows = [*found.sections(), *found.aside()]
-        certain = document.known or not (found.doubts or found.is_unsure() or _rivals_count(document, rows))
+        document.rivals = tuple(one for one in document.rivals if one.count > 1 and not _is_context(one, rows))
+        certain = document.known or not (found.doubts or found.is_unsure() or document.rivals)
     else:
         rows = _keys(source, document, stories)
         certain = document.known or not any(row.why == NOT_UNDERSTOOD for row in rows)
@@ -106,44 +99,8 @@ def _cut(text: str, most: int) -> str:
     return text[: most - 1].rstrip() + "…" if most > 80 else ""
 
 
-def _offer(source: Source, document: Document) -> None:
-    """Name the list that the units were made from and the lists beside it, if the reader did not."""
-    if document.known or document.chosen is not None or not document.units:
-        return
-    units = document.units
-    boxes = document.format == "checklist"
-    name = "the check boxes" if boxes else document.evidence[0] if document.evidence else document.format
-    lines = (units[0].line, max(unit.end or unit.line for unit in units))
-    document.chosen = Offer(name=name, units="box" if boxes else "", lines=lines, count=len(units))
-    if source.looks_like != "markdown":
-        return
-    from santiago.planner.markdown.lists.choice import choose
-
-    choice = choose(source)
-    if choice is None:
-        return
-    found = [*(() if not boxes else (choice.taken,)), *choice.others]
-    blocks = source.outline.blocks
-    document.rivals = tuple(
-        Offer(
-            name=offer.name,
-            units=min(offer.keys, key=lambda key: (len(key), key)),
-            lines=(blocks[offer.carriers[0].at].line, blocks[offer.carriers[-1].end - 1].end),
-            count=len(offer.carriers),
-        )
-        for offer in found
-    )
-    if not boxes:
-        keys = min(choice.taken.keys, key=lambda key: (len(key), key))
-        document.chosen = replace(document.chosen, name=choice.taken.name, units=keys)
-
-
-def _rivals_count(document: Document, rows: Sequence[AccountRow]) -> bool:
-    """Tell whether another list could be the work. A list in a part that is context by its heading could not."""
-    return any(rival.count > 1 and not _is_context(rival, rows) for rival in document.rivals)
-
-
 def _is_context(rival: Offer, rows: Sequence[AccountRow]) -> bool:
+    """Tell whether a list is in a part that is no work by its heading."""
     around = [row for row in rows if row.lines[0] <= rival.lines[0] <= row.lines[1]]
     innermost = min(around, key=lambda row: row.lines[1] - row.lines[0], default=None)
     return innermost is not None and innermost.became != "planned" and innermost.why != NOT_UNDERSTOOD
@@ -398,15 +355,6 @@ class _Markdown:
     def _in_code(self, line: int) -> bool:
         at = bisect_right(self.lines, line) - 1
         return at >= 0 and self.blocks[at].kind is Kind.CODE and line <= self.blocks[at].end
-
-    def boxes(self) -> tuple[Offer, ...]:
-        """Return the check boxes outside all units as a list that could be the work."""
-        groups = [
-            group for part in self.parts.values() for group in part.groups if group.boxes and self._may_be_work(group)
-        ]
-        many = sum(group.boxes for group in groups)
-        lines = (groups[0].first.line, groups[-1].last.end) if groups else ()
-        return (Offer(name="the check boxes", units="box", lines=lines, count=many),) if many > 1 else ()
 
     def _may_be_work(self, group: _Group) -> bool:
         return not (self.source.zones[group.at] or self.source.under_criteria[group.at] or group.is_about)

@@ -112,13 +112,12 @@ class Harvester:
 
 
 def _status(claimed: Status, found: Gathered) -> Status:
-    """Return the status of a unit. A ticked unit with open boxes is open; an open one with all boxes ticked claims to be done."""
-    ticked = found.ticked
-    if claimed is Status.DONE and ticked and not all(ticked):
+    """Return the status of a unit. A ticked unit that is under way or has open boxes is open; an open one with all boxes ticked claims to be done."""
+    ticked, word = found.ticked, found.fields.get("status", "")
+    if claimed is Status.DONE and ((ticked and not all(ticked)) or _UNDERWAY.match(word.strip())):
         return Status.OPEN
     if claimed is not Status.OPEN:
         return claimed
-    word = found.fields.get("status", "")
     said = status_of(word)
     if said is not None or _UNDERWAY.match(word.strip()):
         return said or claimed
