@@ -43,7 +43,7 @@ Depends on: R1
 **Verification:** `grep hello hello.txt`
 """
 SCIENCE = 'stories:\n  R1:\n    - write: {study.md: "Half to even.\\n"}\n  R2:\n    - write: {hello.txt: "hello\\n"}\n'
-CONSENTS = Consents(commands=lambda _: None, unfenced=lambda: None, tell=lambda _: None)
+CONSENTS = Consents(commands=lambda _: None, units=lambda _: None, unfenced=lambda: None, tell=lambda _: None)
 REQUEST = ("queue", "add", "--queue", "planner-inbox", "--id", "REQ", "--title", "Greetings", "--source", "doc:prd.md")
 
 

@@ -203,24 +203,6 @@ def test_check_compares_with_the_plan_of_a_run_that_has_begun(success: Done, tmp
     assert len(list((repo / ".santiago" / "runs").iterdir())) == 1
 
 
-@pytest.mark.parametrize(
-    ("text", "criteria"),
-    [
-        ("# PRD\n\n## 1. Say hello\n\nIt greets.\n\n- it prints hello\n- it exits with 0\n", 2),
-        ("# PRD\n\n## Background\n\nWe greet.\n\n## 1. Say hello\n\n- it prints hello\n", 1),
-        ("# PRD\n\n1. Say hello\n   - it prints hello\n", 1),
-    ],
-)
-def test_a_single_numbered_unit_is_planned_by_the_flag_that_the_refusal_names(
-    tmp_path: Path, text: str, criteria: int
-) -> None:
-    repo = greeter.committed(tmp_path / "repo", {"prd.md": text})
-    refused = inside("plan", "prd.md", cwd=repo)
-    assert (refused.returncode, "or rerun with --allow-fallback to plan from its" in refused.stderr) == (30, True)
-    data = json.loads(inside("plan", "prd.md", "--allow-fallback", "--json", cwd=repo).stdout)
-    assert [(one["title"], len(one["criteria"])) for one in data["stories"]] == [("Say hello", criteria)]
-
-
 def lay(folder: Path, files: dict[str, str]) -> Path:
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

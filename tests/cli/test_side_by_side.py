@@ -96,7 +96,7 @@ def test_a_run_keeps_the_limits_of_its_command_line_and_resume_names_what_adds_t
 
 
 def test_run_reads_a_document_as_plan_would_be_told_to(tmp_path: Path) -> None:
-    """`--strict` refuses what is only doubtful, and `--units` and `--allow-fallback` choose what is planned."""
+    """`--strict` refuses what is only doubtful, and a document without units leads to `draft`."""
     doubtful = "# PRD\n\n### R1: One\n\nDepends on: R9\n\n- [ ] a\n"
     files = {
         "prd.md": doubtful,
@@ -108,6 +108,5 @@ def test_run_reads_a_document_as_plan_would_be_told_to(tmp_path: Path) -> None:
     assert inside("run", "prd.md", *words, cwd=repo, env=env).returncode == 0
     strict = inside("run", "prd.md", "--strict", *words, cwd=repo, env=env)
     assert (strict.returncode, "R9" in strict.stderr) == (30, True), strict.stderr
-    assert inside("run", "plain.md", *words, cwd=repo, env=env).returncode == 30
-    taken = inside("run", "plain.md", "--allow-fallback", *words, cwd=repo, env=env)
-    assert (taken.returncode, "2 stories" in taken.stdout) == (0, True), taken.stderr
+    plain = inside("run", "plain.md", *words, cwd=repo, env=env)
+    assert (plain.returncode, "santiago draft plain.md --with AGENT" in plain.stderr) == (30, True), plain.stderr

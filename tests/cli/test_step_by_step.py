@@ -97,7 +97,7 @@ STATES = {
     "Adjusting", "Marked Complete", "Substep Selected", "Substep Implementing", "Substep Done", "Resume Flow",
     "Plan Complete",
 }  # fmt: skip
-PHASES = "# Greeter\n\n## Phase 1: Hello\n\n- write hello.txt\n\n## Phase 2: Bye\n\n- write bye.txt\n"
+PROPOSED = "# Greeter\n\n## Greetings\n\nIt greets.\n\n## Small\n\n- [ ] write hello.txt\n- [ ] write bye.txt\n"
 PART = """\
 stories:
   S1.1:
@@ -316,24 +316,22 @@ def test_line_76_nothing_asked_is_said_and_line_27_a_plan_that_cannot_be_read_le
     assert not (repo / ".santiago" / "runs").exists()
 
 
-def test_line_27_inferred_steps_are_shown_and_made_to_steps_only_where_somebody_says_so(repo: Path) -> None:
-    (repo / "plan.md").write_text(PHASES)
+def test_line_27_proposed_steps_are_shown_and_made_to_steps_only_where_somebody_says_so(repo: Path) -> None:
+    (repo / "plan.md").write_text(PROPOSED)
     told = looks(repo, "step", *BEGIN)
-    assert (told.returncode, "S1 write hello.txt; S2 write bye.txt" in told.stderr) == (10, True), told.stderr
-    assert "with --allow-fallback" in told.stderr
-    for word in ("n", ""):  # Enter alone approves nothing
-        person = sits(repo, *BEGIN)
-        person.sees("S2  write bye.txt")
-        person.sees("Take these as the steps?")
+    assert (told.returncode, "not planned: Greetings" in told.stderr) == (10, True), told.stderr
+    assert all(way in told.stderr for way in ("--yes`", "--units ", "santiago draft plan.md --with AGENT"))
+    person = sits(repo, *BEGIN)
+    person.sees("not planned: Greetings (3 to 5)")
+    for word in ("", "no"):  # Enter alone approves nothing
+        person.sees("Your word")
         person.types(word)
-        assert person.leaves() == 30
+    assert person.leaves() == 10
     assert not (repo / ".santiago" / "runs").exists()
-    taken = says(repo, "step", *BEGIN, "--allow-fallback")
+    taken = says(repo, "step", *BEGIN, "--yes")
     assert (taken.returncode, "Greeter: 2 steps imported" in taken.stderr) == (10, True), taken.stderr
-    plan = load(out_dir(repo)).plan
-    assert (plan.source.format, [one.code for one in plan.findings if one.code == "fallback_units"]) == (
-        "fallback", ["fallback_units"],
-    )  # fmt: skip
+    run = load(out_dir(repo))
+    assert (run.plan.certain, run.state.units) == (False, True)
 
 
 def test_lines_16_and_39_a_change_takes_verified_work_back_and_asks_for_an_attempt_when_none_is_left(

@@ -110,11 +110,11 @@ def test_a_document_without_checks_whose_tests_are_written_first(tmp_path: Path)
 
     planned = ann.types("santiago plan docs/prd.md")
     assert "no story has a check, and a story without a check is never done" in planned
-    assert planned.endswith("next: santiago run docs/prd.md --verify 'python3 -m unittest discover'\n")
+    assert "next: santiago run docs/prd.md --verify 'python3 -m unittest discover' --yes\n" in planned
     assert "--tests-first has them written before the work" in ann.types("santiago init")
     ann.types("git add santiago.toml && git commit -q -m 'Set santiago up'")
 
-    ran = ann.types("santiago run docs/prd.md --agent worker --tests-first writer")
+    ran = ann.types("santiago run docs/prd.md --agent worker --tests-first writer --yes")
     assert "note: the tests of each story are written first, by writer\n" in ran
     assert ran.count("they fail without the work: ") == 2
     assert ran.count("2 attempts") == ran.count(", proved)") == 2

@@ -55,7 +55,7 @@ def test_an_npm_package_handed_over_as_a_pull_request(tmp_path: Path) -> None:
     ann.types("git add -A && git commit -q -m 'Set santiago up' && git push -q origin main")
 
     ann.installs("worker", {"Vouchers": VOUCHERS})
-    ran = ann.types("santiago run docs/PRD.md --agent worker")
+    ran = ann.types("santiago run docs/PRD.md --agent worker --yes")
     assert "success  1 done: " in ran
     assert "      santiago pr " in ran
 

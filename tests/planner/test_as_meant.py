@@ -11,13 +11,13 @@ from santiago.planner.source import Options, Source
 from tests.util.each import each
 
 
-def compiled(text: str, *, units: str | None = None, fallback: bool = False, name: str = "x.md") -> Compilation:
-    options = Options(units=units, allow_fallback=fallback)
+def compiled(text: str, *, units: str | None = None, name: str = "x.md") -> Compilation:
+    options = Options(units=units)
     return compile_plan(Source(dedent(text).lstrip("\n"), path=name, options=options))
 
 
-def plan(text: str, *, units: str | None = None, fallback: bool = False) -> Plan:
-    made = compiled(text, units=units, fallback=fallback).plan
+def plan(text: str, *, units: str | None = None) -> Plan:
+    made = compiled(text, units=units).plan
     assert made is not None
     return made
 
@@ -210,17 +210,6 @@ def test_every_line_that_looks_like_a_unit_and_was_not_taken_is_said() -> None:
     """)
     assert names(made) == ["FR-1", "FR-2"]
     assert said(made, "looks_like_a_unit") == [2, 8, 11]
-
-
-def test_the_refusal_names_the_flag_that_plans_all_the_same() -> None:
-    text = "# Hardening\n## Secrets\n- Move the keys\n- Rotate them\n## Network\n- Close the ports\n"
-    made = compiled(text)
-    assert made.plan is None
-    assert "--allow-fallback" in made.errors[0].hint
-    assert names(plan(text, fallback=True)) == ["Move the keys", "Rotate them", "Close the ports"]
-    heads = "# Next\n## 1. Timer\nText\n## 2. History\nText\n## 3. Widgets\nText\n"
-    assert "--allow-fallback" in compiled(heads).errors[0].hint
-    assert names(plan(heads, fallback=True)) == ["Timer", "History", "Widgets"]
 
 
 def test_stories_that_nobody_wrote_pages_of_html_and_broken_csv_are_refused() -> None:

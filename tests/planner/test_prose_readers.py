@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from santiago.planner.draft import Document
 
 
-def read(text: str, *, units: str | None = None, allow_fallback: bool = False) -> Document:
-    options = Options(units=units, allow_fallback=allow_fallback)
+def read(text: str, *, units: str | None = None) -> Document:
+    options = Options(units=units)
     return read_document(Source(dedent(text).lstrip("\n"), path="prd.md", options=options))
 
 
@@ -277,7 +277,6 @@ As a user, I want one.
 ````
 As a user, I want four.
 => lines: 2 | 9
-=> fence_not_read: 3
 == a heading with one as a paragraph is the story
 # User Stories
 ## Catálogo
@@ -808,53 +807,6 @@ def test_stories_that_tell_without_wishing_count_under_a_heading_that_announces_
     text = "## Utente\n\n- Come utente, apro la mappa vicina.\n- Come utente, vedo la zona corrente.\n- Come admin, avvio uno scenario nuovo.\n"
     assert len(read("# User Stories\n\n" + text).units) == 3
     assert refused(read("# Note\n\n" + text))
-
-
-FALLBACK = """
-== phases
-# PRD
-## Phase 1: Base
-1. Make a repo
-2. Make a test
-## Phase 2: Top
-1. Ship
-=> ids, titles, chunks: -, Make a repo, Phase 1: Base | -, Make a test, Phase 1: Base | -, Ship, Phase 2: Top
-=> fallback_units: 3
-== bullets under features
-# Produkt
-## Ziele
-- wachsen
-## Funktionen
-- Anmelden
-- Abmelden
-## Nicht-Ziele
-- Bezahlen
-=> titles: Anmelden | Abmelden
-=> fallback_units: 5
-== a roadmap in Russian, whose list numbers are no ids
-# Продукт
- # Дорожная карта
-## Этап 1: Основа (до этапа 2)
-1. База
-2. Вход
-
-**Критерии приёмки:**
-
-- вход работает
-## Этап 2: Рост
-1. Отчёты
-=> ids, titles, criteria: -, База, - | -, Вход, вход работает | -, Отчёты, -
-=> chunks: Этап 1: Основа (до этапа 2) | Этап 1: Основа (до этапа 2) | Этап 2: Рост
-=> criteria_shared: 5
-"""
-
-
-@each(("name", "text", "expected"), cases(FALLBACK))
-def test_only_on_request_and_loudly_other_lists_are_stories(name: str, text: str, expected: str) -> None:
-    assert refused(read(text))
-    document = read(text, allow_fallback=True)
-    assert told(document, expected) == expected
-    assert (document.findings[0].code, document.findings[0].level) == ("fallback_units", "warning")
 
 
 def test_a_large_document_is_read_in_linear_time() -> None:

@@ -16,15 +16,15 @@ import santiago.sessions
 from santiago.planner import findings, refusals
 from santiago.planner.findings import CATALOGUE
 from santiago.planner.reading import read_document
-from santiago.planner.source import Options, Source
+from santiago.planner.source import Source
 from tests.util.each import each
 
 if TYPE_CHECKING:
     from santiago.contract.plan import Finding
 
 
-def source(text: str, *, allow_fallback: bool = False) -> Source:
-    return Source(dedent(text).lstrip("\n"), path="prd.md", options=Options(allow_fallback=allow_fallback))
+def source(text: str) -> Source:
+    return Source(dedent(text).lstrip("\n"), path="prd.md")
 
 
 def refusal(text: str) -> Finding:
@@ -83,7 +83,7 @@ def test_links_boxes_tags_and_sources_are_no_placeholders(line: str) -> None:
     assert refusals.template(source("# A title\n\n" + "\n".join([line] * 12))) is None
 
 
-def test_the_message_says_what_was_looked_for_what_was_seen_and_the_cheapest_fix() -> None:
+def test_the_message_says_what_was_seen_and_who_can_structure_it() -> None:
     error = refusal("""
         # Todo app
 
@@ -103,12 +103,12 @@ def test_the_message_says_what_was_looked_for_what_was_seen_and_the_cheapest_fix
         ```
     """)
     assert error.code == "no_units"
-    for words in ("format: markdown", "4 headings", "5 list items", "1 code fence skipped", "Looked for:"):
+    for words in ("format: markdown", "4 headings", "5 list items", "1 code fence skipped"):
         assert words in error.message
     assert 'headings "Phase 1: Base".."Phase 2: Top" with 3 steps (line 7)' in error.message
     assert '2 bullets under "Core Features" (line 3)' in error.message
-    assert "### FR-1" in error.hint
-    assert "--allow-fallback" in error.hint
+    assert "`santiago draft prd.md --with AGENT`" in error.hint
+    assert "`santiago plan --with AGENT prd.md`" in refusal("Add refunds for orders.\n").hint
 
 
 MUST = "".join(f"The service MUST do thing {word}.\n\n" for word in ["one", "two", "three", "four", "five", "six"])
@@ -162,11 +162,6 @@ def test_a_list_nested_too_deep_is_refused_with_its_line() -> None:
     text = "\n".join("  " * depth + "- x" for depth in range(200))
     error = refusal("# A\n\n" + text)
     assert error.line > 100
-
-
-def test_with_fallback_asked_for_the_hint_does_not_offer_it_again() -> None:
-    document = read_document(source("# A\n\nText only.\n", allow_fallback=True))
-    assert "--allow-fallback" not in document.findings[0].hint
 
 
 PLANNING = (santiago.planner, santiago.sessions)

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from santiago.planner import readers
 from santiago.planner.errors import DocumentError
-from santiago.planner.source import Options, Source
 from tests.planner.structured import codes, look, read, targets
 from tests.util.each import each
 
@@ -385,12 +383,3 @@ def test_broken_structured_documents_raise_with_their_line() -> None:
         with pytest.raises(DocumentError) as caught:
             look(text)
         assert caught.value.line in (line, line + 1)
-
-
-def test_phases_become_stories_only_where_asked() -> None:
-    phases = {"title": "Shop", "phases": [{"name": "Sell by post"}, {"name": "Sell in town", "goal": "a shop"}]}
-    assert look(phases) is None
-    document = readers.read(Source(json.dumps(phases), options=Options(allow_fallback=True)))
-    assert document is not None
-    assert [unit.title for unit in document.units] == ["Sell by post", "Sell in town"]
-    assert codes(document, "warning") == ["fallback_units"]

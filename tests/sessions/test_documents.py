@@ -38,6 +38,12 @@ Nobody is greeted twice.
 """
 
 
+FROM_NOTES = GOOD.replace("A name makes", "**Source:** 5\nA name makes").replace(
+    "once\n**Dep", "once\n**Source:** 5\n**Dep"
+)
+FROM_NOTES += "\n## Left out of the plan\n- 3: says what it is\n"
+
+
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     return Place(tmp_path, {"notes.md": NOTES})
@@ -58,16 +64,35 @@ def test_a_draft_from_an_idea_is_a_file_that_plans_without_a_doubt(place: Place)
 
 
 def test_no_sentence_of_an_existing_author_is_changed(place: Place) -> None:
-    changed = GOOD.replace("Nobody is greeted twice.", "Nobody should be greeted twice.")
-    agent = place.drafter("one", ("cannot be taken", {"write": GOOD}), (ANY, {"write": changed}))
+    changed = FROM_NOTES.replace("Nobody is greeted twice.", "Nobody should be greeted twice.")
+    agent = place.drafter("one", ("cannot be taken", {"write": FROM_NOTES}), (ANY, {"write": changed}))
     said = place.says("draft", "notes.md", "--with", agent)
     assert said.returncode == 0, said.stderr
     first = next(event for event in place.events() if event["event"] == "draft_ended")
     assert "line 5 of the document was changed, moved or left out" in first["context"]["findings"][0]
-    assert (place.session / "revisions/0001.md").read_text() == GOOD
+    assert (place.session / "revisions/0001.md").read_text() == FROM_NOTES
     assert place.says("review", "--finalize", "--revision", "1").returncode == 0
-    assert (place.repo / "notes-draft.md").read_text() == GOOD
+    assert (place.repo / "notes-draft.md").read_text() == FROM_NOTES
     assert (place.repo / "notes.md").read_text() == NOTES, "the author's own file stays as it is"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wrong"),
+    [
+        ("**Source:** 5\nA name", "A name", "REQ-001: no `**Source:**`"),
+        ("**Source:** 5\n**Dep", "**Source:** 50\n**Dep", "`50` names no lines of the document, which has 5"),
+        ("- 3: says what it is\n", "", "no requirement comes from line 3 of the document"),
+        ("- 3: says what it is\n", "- 3:\n", "lines 3 are left out without a reason"),
+        ("## Left out", "## Payments\nCards and coupons.\n\n## Left out", '"Payments" holds no requirement'),
+    ],
+)
+def test_a_draft_accounts_for_every_line_of_its_source(place: Place, old: str, new: str, wrong: str) -> None:
+    drafts = ("cannot be taken", {"write": FROM_NOTES}), (ANY, {"write": FROM_NOTES.replace(old, new)})
+    said = place.says("draft", "notes.md", "--with", place.drafter("one", *drafts))
+    ended = [event for event in place.events() if event["event"] == "draft_ended"]
+    assert [event["status"] for event in ended] == ["failed", "ok"], said.stderr
+    assert wrong in " ".join(ended[0]["context"]["findings"])
+    assert all(row in said.stdout for row in ("line 5 for REQ-002", "line 3: says what it is"))
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ def whole_plan(drafting: Drafting, folder: str, findings: Sequence[str], notes: 
         *_wanted(drafting, folder, fence),
         *_said(drafting, notes, fence),
         *(_PLAN if drafting.artifact == "plan" else _DOCUMENT),
+        *(_FROM_DOCUMENT if drafting.artifact == "document" and drafting.document else ()),
         *_size(drafting),
         *_checks(drafting),
         *_wrong(findings, fence),
@@ -119,7 +120,21 @@ _DOCUMENT = (
     "    - one thing that can be seen to hold",
     "",
     "Every requirement has an id of its own, acceptance criteria and a command that shows it; `Depends on` and `Files` stand",
-    "only where there are any. Where there is a document already, keep every sentence of it as it is, and only add.",
+    "only where there are any.",
+    "",
+)
+_FROM_DOCUMENT = (
+    "There is a document already. Keep every sentence of it as it is, and only add. Account for each of its lines:",
+    "",
+    "    ### REQ-001: What is to hold",
+    "    **Source:** 3, 5-8",
+    "",
+    "    ## Left out of the plan",
+    "    - 1-2: tells what the product is",
+    "    - 12-14: Payments: for later",
+    "",
+    "`Source` are the lines of the document that a requirement comes from, by their numbers there. What no requirement comes",
+    "from is named in the section `Left out of the plan`, with its lines, the name of its section and why.",
     "",
 )
 

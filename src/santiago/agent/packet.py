@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 VERSION = 6
 """Version of the wording below. A run records it with every prompt."""
 MAX_CRITIQUES = 3
+MOST_CONTEXT = 20_000
+"""Characters of the document's context. The plan holds less."""
 
 
 def render(packet: Packet, marker: str | None = None) -> str:
@@ -33,6 +35,7 @@ def render(packet: Packet, marker: str | None = None) -> str:
         "## The story",
         "",
         *fence.around(_story_text(packet)),
+        *_context(packet, fence),
         *_section("## Files", "The work is expected in these files:", story.files),
         *_checks(packet),
         *_tests(packet),
@@ -121,6 +124,22 @@ def _story_text(packet: Packet) -> str:
     if packet.criteria:
         lines += ["", "Acceptance criteria:", *(f"- {name}: {text}" for name, text in packet.criteria)]
     return "\n".join(lines)
+
+
+def _context(packet: Packet, fence: Fence) -> list[str]:
+    """Return what else the document says, and name what there is no room for."""
+    told = [row for row in packet.context if row.text]
+    cut = [f"{row.title} (line {row.lines[0]})" for row in packet.context if not row.text or row.text.endswith("…")]
+    if not packet.context:
+        return []
+    return [
+        "## Context",
+        "",
+        "The document also says this. It tells about the work, and asks for nothing by itself:",
+        "",
+        *fence.around("\n\n".join(row.text for row in told), MOST_CONTEXT),
+        *([f"Cut for length, and to be read in the document where it matters: {', '.join(cut)}", ""] if cut else []),
+    ]
 
 
 def _section(title: str, says: str, items: Sequence[str]) -> list[str]:

@@ -11,6 +11,7 @@ from santiago.artifacts.files import read_json, read_text
 from santiago.artifacts.names import SETTINGS
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import RunPhase
+from santiago.contract.policy import RunInput
 from santiago.contract.ticks import digest_of
 from santiago.judge.globs import matches
 from santiago.judge.judges import ALL_TESTS, TESTS
@@ -66,7 +67,9 @@ def changed_settings(out_dir: Path, root: Path) -> dict[str, Any]:
         now = values_of(run_input_defaults(root))
     except SantiagoError:
         return {}
-    return {name: value for name, value in now.items() if before.get(name) != value}
+    # A run of an older santiago lacks the settings that came later. It went on as their defaults say.
+    usual = values_of(RunInput(contract_version=1, repo_path="", prd_path=""))
+    return {name: value for name, value in now.items() if before.get(name, usual.get(name)) != value}
 
 
 def _changed_judges(run: Run) -> list[str]:

@@ -30,6 +30,9 @@ class Job(NamedTuple):
     fitted: bool = False
     """Whether the attempts of the run were fitted to the number of stories."""
 
+    findings: bool = False
+    """Whether all findings are shown, and the whole account."""
+
     @property
     def from_program(self) -> bool:
         """Whether a program called with --input. If so, a failure leaves a result.json."""

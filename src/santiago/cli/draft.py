@@ -38,12 +38,12 @@ def command(
         model=model,
         playbook=playbook,
         artifact="document",
-        output=output or _beside(subject),
+        output=output or beside(subject),
     )
     return plan_with(wanted, trusted=trust_project, as_json=as_json)
 
 
-def _beside(subject: str) -> str:
+def beside(subject: str) -> str:
     """Return a file name that is not taken: beside the document, or `prd.md`."""
     path = Path(subject)
     stem, folder = (path.stem, path.parent) if len(subject) < 4096 and path.is_file() else ("prd", Path())

@@ -37,12 +37,13 @@ _OF_RUN = frozenset({EventKind.STOP_REQUESTED})
 @click.option(
     "--watch", "minutes", type=click.IntRange(1), metavar="MINUTES", help="At the end wait so long for new work."
 )
+@click.option("--yes", is_flag=True, help="Take the units of every proposal as they are.")
 @click.option("--trust-commands", is_flag=True, help="Run commands that come from documents without asking.")
 @click.option("--trust-project", is_flag=True, help="Trust the settings that come with the repository, as they are.")
 @click.option("--no-input", is_flag=True, help="Never ask anything.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document at the end.")
 def command(
-    max_cycles: int, no_progress_limit: int, jobs: int, minutes: int | None, trust_commands: bool, trust_project: bool,
+    max_cycles: int, no_progress_limit: int, jobs: int, minutes: int | None, yes: bool, trust_commands: bool, trust_project: bool,
     no_input: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Route requests, have agents carry tickets out, review them, and archive what is done.
@@ -68,7 +69,7 @@ def command(
 
     with open_board(Path.cwd(), os.environ) as opened, only_loop(opened.place):
         approve(opened.place.project, asked=not no_input and sys.stdin.isatty(), trusted=trust_project)
-        asking = consents(trusted=trust_commands, no_input=no_input)
+        asking = consents(trusted=trust_commands, units=yes, no_input=no_input)
         means = Means(opened=opened, consents=asking, jobs=jobs, follow=_follow, patience_s=PATIENCE_S)
         try:
             while True:

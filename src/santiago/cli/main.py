@@ -69,7 +69,7 @@ def santiago() -> None:
 def main(arguments: list[str]) -> int:
     """Run the command line and return the exit code. Every error is turned into a message here."""
     try:
-        outcome: Any = santiago.main(args=arguments, prog_name="santiago", standalone_mode=False)
+        outcome: Any = santiago.main(args=arguments, prog_name="santiago", standalone_mode=False, obj=arguments)
     except Exception as error:  # the last place to turn an error into words
         from santiago.cli.view.errors import report
 

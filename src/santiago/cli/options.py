@@ -81,6 +81,7 @@ _OPTIONS = (
         shell_complete=lambda ctx, param, incomplete: agent_names(ctx, param, incomplete),
         help="Have each story's tests written before it is implemented, by the same agent or another one.",
     ),
+    click.option("--yes", is_flag=True, help="Take the units of a proposal as they are; it confirms nothing else."),
     click.option("--trust-commands", is_flag=True, help="Run commands that come from the document without asking."),
     click.option(
         "--trust-ticks/--no-trust-ticks",
@@ -145,6 +146,7 @@ def _title(own: Catalog, name: str) -> str:
 class Flags(Wishes):
     """What a command line says about one start of a run."""
 
+    yes: bool = False
     trust_commands: bool = False
     trust_ticks: bool | None = None
     trust_project: bool = False
@@ -161,7 +163,6 @@ class Reading:
 
     against: Path | None = None
     strict: bool = False
-    allow_fallback: bool = False
     units: str | None = None
 
     @property
@@ -169,17 +170,16 @@ class Reading:
         """The same options in the planner's form."""
         from santiago.planner.source import Options
 
-        return Options(allow_fallback=self.allow_fallback, units=self.units)
+        return Options(units=self.units)
 
 
 _READING = (
     click.option("--against", type=click.Path(path_type=Path), help="An older plan.json; its stories keep their ids."),
     click.option("--strict", is_flag=True, help="Treat warnings as errors."),
     click.option(
-        "--allow-fallback", is_flag=True, help="Take phases or feature bullets as stories, where there are no others."
-    ),
-    click.option(
-        "--units", metavar="KIND", help="Which list to plan where a document has two: an id prefix (fr) or a kind."
+        "--units",
+        metavar="CHOICE",
+        help="Which list is the work, where a document has several: an id prefix (fr) or a kind (box).",
     ),
 )
 

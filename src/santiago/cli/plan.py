@@ -10,6 +10,7 @@ import click
 
 from santiago.app.job import Job
 from santiago.app.start.leaks import refuse_secrets
+from santiago.app.start.units import asked_for, with_units
 from santiago.artifacts import repository
 from santiago.artifacts.files import read_bytes, read_text, write_whole
 from santiago.artifacts.names import SETTINGS
@@ -20,10 +21,10 @@ from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ids import run_id_from
 from santiago.contract.plan import Plan
-from santiago.contract.policy import RunInput
+from santiago.contract.policy import AS_PROPOSED, RunInput
 from santiago.contract.reasons import ExitCode, Reason
 from santiago.planner.compile import Compilation, compile_plan
-from santiago.planner.source import Source
+from santiago.planner.source import Options, Source
 from santiago.util.text import count
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ if TYPE_CHECKING:
 @click.option("--out-dir", type=click.Path(path_type=Path), help="Where to write; default .santiago/runs/<run id>.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 3 if the plan would change.")
 @reading_options
+@click.option(
+    "--yes", is_flag=True, help="Take the units of a proposal as they are; `execute` and `resume` ask no more."
+)
+@click.option("--findings", is_flag=True, help="Show every finding, and the whole account of the document.")
 @click.option(
     "--with",
     "agents",
@@ -56,7 +61,7 @@ if TYPE_CHECKING:
 @click.option("--graph", is_flag=True, help="Print the dependency graph as Mermaid text instead of the plan.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
-    subject: str | None, run_input: Path | None, out_dir: Path | None, check: bool, reading: Reading,
+    subject: str | None, run_input: Path | None, out_dir: Path | None, check: bool, reading: Reading, yes: bool, findings: bool,
     agents: tuple[str, ...], model: str | None, playbook: Path | None, chunks_target: int | None,
     stories_target: int | None, depth: Depth | None, trust_project: bool, graph: bool, as_json: bool,
 ) -> int:  # fmt: skip
@@ -82,10 +87,14 @@ def command(
         text = read_text(job.document)
         refuse_secrets(text.encode(), job.name)
         refuse_secrets(codec.canonical(job.run_input), "run-input.json")
-        source = Source(text, path=job.name, options=reading.options)
+        units = reading.units or asked_for(job.run_input)
+        source = Source(text, path=job.name, options=Options(units=units))
         kept = against or _kept_plan(job, anywhere=check and out_dir is None)
         old = old_plan(kept, named=against is not None)
-        job = job._replace(compared=kept if old else None, is_read_plainly=reading == Reading())
+        plainly = reading == Reading() and not yes
+        job = job._replace(compared=kept if old else None, is_read_plainly=plainly, findings=findings)
+        if units or yes:
+            job = job._replace(run_input=with_units(job.run_input, units or AS_PROPOSED))
         compiled = compile_plan(source, strict=reading.strict, against=old if against else None)
     except SantiagoError as error:
         _failed(job, error.message, error.reason or Reason.INVALID_INPUT, write=not check)

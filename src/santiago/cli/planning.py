@@ -20,6 +20,7 @@ from santiago.contract.events import EventKind
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.report.checks import of_document, origin_of
 from santiago.report.review import review_of
+from santiago.sessions.sources import sources
 from santiago.util.clock import time_of_day
 from santiago.util.text import count, flat, harmless
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from santiago.app.planning.begin import Wanted
     from santiago.app.planning.loading import Planning
     from santiago.contract.events import Event, Fact
+    from santiago.contract.plan import Plan
     from santiago.contract.session import SessionState
     from santiago.report.review import Review
 
@@ -172,6 +174,7 @@ def show(planning: Planning, revision: int | None = None) -> None:
         say()
         if review.artifact == "document":
             _difference(planning, review.revision)
+            _sources(planning, review.plan, review.revision)
         else:
             other_checks(review.plan, _job(planning))
             if review.diff is not None:
@@ -208,6 +211,17 @@ def _difference(planning: Planning, revision: int) -> None:
         say(harmless(line), verbatim=True)
     if len(lines) > MOST_LINES:
         say(f"… and {count(len(lines) - MOST_LINES, 'more line')}, in {near(planning.folder / 'revisions')}")
+
+
+def _sources(planning: Planning, plan: Plan, revision: int) -> None:
+    """Print how a draft accounts for the document that it began with."""
+    if not planning.files.source():
+        return
+    found = sources(planning.content(revision).decode(), plan)
+    for name, lines in found.used:
+        _row("Uses", f"line {lines} for {name}")
+    for lines, why in found.left:
+        _row("Leaves", f"line {lines}: {why}", "yellow")
 
 
 def _holds(review: Review) -> str:

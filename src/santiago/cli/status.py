@@ -24,6 +24,7 @@ from santiago.contract.phases import ENDED, RunPhase, StoryPhase
 from santiago.executor.budget import Budget
 from santiago.executor.tally import is_finished
 from santiago.report import pauses, spending
+from santiago.report.accounting import not_planned
 from santiago.report.agent_activity import Doing
 from santiago.report.evidence import AttemptEvidence
 from santiago.report.failure import report_of
@@ -209,6 +210,8 @@ def _chunks(run: Run) -> None:
     signs = [" ", *(_sign(run, chunk, counts) for chunk, counts in counted)]
     for sign, text in zip(signs, rows_that_fit(rows, columns and columns - 2, [*empty, len(words) + 1]), strict=True):
         say(f"{sign} {text}")
+    if left := not_planned(run.plan):
+        say(f"not planned: {harmless(left)}")
 
 
 def _apart(counts: dict[str, int]) -> dict[str, int]:

@@ -11,13 +11,7 @@ import click
 from santiago.cli.options import Flags, Reading, agent_option, reading_options, run_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from santiago.app.job import Job
-    from santiago.contract.errors import SantiagoError
     from santiago.contract.plan import Plan
-
-MOST_SHOWN = 20
 
 
 @click.command("step")
@@ -67,9 +61,7 @@ def command(
     if way == "nothing":
         return 0
     after = load(run) if way == "rebase" and run is not None else None
-    return carry_out(
-        path, None, worker, flags, reading=reading, otherwise=_inferred(flags), told=_imported, after=after
-    )
+    return carry_out(path, None, worker, flags, reading=reading, told=_imported, after=after)
 
 
 def _go_on(run: str | None, flags: Flags) -> int:
@@ -92,45 +84,3 @@ def _imported(plan: Plan) -> None:
     from santiago.util.text import count, harmless
 
     say(f"{harmless(plan.title)}: {count(len(plan.stories), 'step')} imported", err=True)
-
-
-def _inferred(flags: Flags) -> Callable[[str, Job], Plan | None]:
-    def ask(text: str, job: Job) -> Plan | None:
-        """Propose steps if the document names none. They are used only if a person agrees."""
-        import sys
-
-        from santiago.cli.view.text import say
-        from santiago.planner.compile import compile_plan
-        from santiago.planner.source import Options, Source
-        from santiago.util.text import harmless
-
-        plan = compile_plan(Source(text, path=job.name, options=Options(allow_fallback=True))).plan
-        if plan is None:
-            return None
-        if flags.as_json or flags.no_input or not sys.stdin.isatty():
-            raise _unasked(plan, job)
-        say("The document names no steps. These could be meant:", err=True)
-        for story in plan.stories[:MOST_SHOWN]:
-            say(f"  {story.id}  {harmless(story.title)}", err=True)
-        if len(plan.stories) > MOST_SHOWN:
-            say(f"  and {len(plan.stories) - MOST_SHOWN} more", err=True)
-        return plan if click.confirm("Take these as the steps?", default=False, err=True) else None
-
-    return ask
-
-
-def _unasked(plan: Plan, job: Job) -> SantiagoError:
-    """Return the error that nobody is there to confirm inferred steps, with the flag that accepts them."""
-    from santiago.contract.errors import Kind, SantiagoError
-    from santiago.contract.reasons import Reason
-    from santiago.util.text import count, first, flat
-
-    names = "; ".join(f"{story.id} {first(flat(story.title), 60)}" for story in plan.stories[:MOST_SHOWN])
-    return SantiagoError(
-        Kind.BLOCKED,
-        f"the document names no steps, and there is no terminal to ask whether these {count(len(plan.stories), 'step')} are meant: "
-        f"{names}{'; …' if len(plan.stories) > MOST_SHOWN else ''}",
-        where=job.name,
-        hint="The same command with --allow-fallback takes them; nothing was written.",
-        reason=Reason.NEEDS_USER_CONFIRMATION,
-    )

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
 from santiago.contract import plain
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.plain import NotPlainError
-from santiago.contract.plan import CONTRACT_VERSION
+from santiago.contract.plan import ACCOUNT, CONTRACT_VERSION, Plan
 from santiago.contract.reasons import Reason
 from santiago.contract.units import _Scaled
 
@@ -57,7 +57,10 @@ def to_data(value: object) -> Any:
     if isinstance(value, dict):
         return {key: to_data(value[key]) for key in sorted(value)}
     if is_dataclass(value):
-        return {name: to_data(getattr(value, name)) for name in _names(value.__class__)}
+        names = _names(value.__class__)
+        if value.__class__ is Plan and value.is_older:  # it keeps the digest that it had without these fields
+            names = tuple(name for name in names if name not in ACCOUNT)
+        return {name: to_data(getattr(value, name)) for name in names}
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, _Scaled):

@@ -127,6 +127,10 @@ def _ticks_trusted(state: RunState, event: Event) -> None:
     state.trusts_ticks = event.status == "ok"
 
 
+def _units_confirmed(state: RunState, _: Event) -> None:
+    state.units = True
+
+
 def _base_examined(state: RunState, event: Event) -> None:
     state.examined, state.red = event.status == "ok", tuple(event.context.get("tests", ()))
 
@@ -360,6 +364,7 @@ OF_RUN: dict[EventKind, Callable[[RunState, Event], None]] = {
     EventKind.WAIT_ENDED: _wait_ended,
     EventKind.COMMANDS_APPROVED: _commands_approved,
     EventKind.TICKS_TRUSTED: _ticks_trusted,
+    EventKind.UNITS_CONFIRMED: _units_confirmed,
     EventKind.BASE_EXAMINED: _base_examined,
     EventKind.STOP_REQUESTED: _stop_requested,
     EventKind.PAUSES_SET: _pauses_set,

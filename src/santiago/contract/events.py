@@ -39,6 +39,8 @@ class EventKind(StrEnum):
     """Commands that came from a document may run; by digest."""
     TICKS_TRUSTED = "ticks_trusted"
     """Whether a person takes the document's word for ticked boxes that no check of their own shows; by its status."""
+    UNITS_CONFIRMED = "units_confirmed"
+    """A person agreed to the list of units that a proposal was made from."""
     BUDGET_RAISED = "budget_raised"
     TIME_USED = "time_used"
     """Execution time since the last such event."""

@@ -16,6 +16,9 @@ Digest = Annotated[str, Matching("[0-9a-f]{64}")]
 
 Level = Literal["error", "warning", "note"]
 Role = Literal["developer", "scientist"]
+Became = Literal["planned", "context", "left_out"]
+NOT_UNDERSTOOD = "not understood"
+"""Why a part of the document is left out, if nothing in it says that it is no work."""
 DRAFTED = "planning-session"
 """The format of a plan that agents wrote in a planning session."""
 PROSE = (".md", ".mdx", ".rst", ".txt", ".adoc", ".asciidoc", ".org", ".tex")
@@ -117,6 +120,43 @@ class Chunk:
 
 
 @record
+class AccountRow:
+    """What became of one section, list, table, fence, comment or referenced file of the document."""
+
+    lines: tuple[Line, ...]
+    """The first and the last. A row inside the lines of another one tells of an exception."""
+    title: str
+    became: Became
+    stories: tuple[Name, ...] = ()
+    why: str = ""
+    """Why it is left out, such as `out of scope`; what it is, such as `code`, if it is no section."""
+    text: str = ""
+    """What agents are told of it: the text of context, or what stands around the stories. It ends in `…` if it was too long."""
+
+    @property
+    def is_context(self) -> bool:
+        """Whether it is a section of its own that tells about the work."""
+        return self.became == "context" and not self.why
+
+
+@record
+class Offer:
+    """A list of the document that could be its units."""
+
+    name: str
+    """What a person calls it: `FR-001 to FR-020`, `the check boxes under Small stuff`."""
+    units: str
+    """The value of `--units` that selects it; empty if there is none."""
+    lines: tuple[Line, ...]
+    count: int
+    """How many units it gives."""
+
+
+ACCOUNT = frozenset({"account", "certain", "chosen", "rivals"})
+"""The fields that older plans do not have."""
+
+
+@record
 class Plan:
     contract_version: Literal[1]
     title: str
@@ -129,3 +169,16 @@ class Plan:
     chunks: tuple[Chunk, ...]
     run_verify: tuple[str, ...]
     findings: tuple[Finding, ...]
+    account: tuple[AccountRow, ...] = ()
+    """Every part of the document, by line. Older plans have none."""
+    certain: bool = True
+    """Whether the document leaves no doubt about which list is the work. If not, the plan is a proposal."""
+    chosen: Offer | None = None
+    """In a proposal, the list that the stories were made from."""
+    rivals: tuple[Offer, ...] = ()
+    """The lists that could be the work instead."""
+
+    @property
+    def is_older(self) -> bool:
+        """Whether it was made before plans had an account."""
+        return not self.account and self.certain and self.chosen is None and not self.rivals

@@ -100,6 +100,10 @@ GATES: dict[GateWord, tuple[Gate, ...]] = {"auto": (), "chunk": ("chunk",), "ste
 """What the words of `--gate` stand for."""
 
 
+AS_PROPOSED = "proposed"
+"""The units of a proposal, as they are."""
+
+
 @record
 class Policy:
     """How a run goes about its work."""
@@ -134,6 +138,8 @@ class Policy:
     """Dependencies outside the document are taken to be there."""
     unknown_usage: Literal["block", "allow"] = "block"
     """What to do where a money or token limit is set and the agent does not report."""
+    units: str = ""
+    """The list that a person confirmed as the work: a value of `--units`, or `proposed`."""
     write_back: bool = False
     """Ticks of the plan's document are written back, as one commit on the run's branch."""
 

@@ -309,6 +309,8 @@ class RunState:
     """How many waits have ended since then."""
     raised: dict[str, int] = field(default_factory=dict)
     """What people added to each limit; `story_max_attempts/S3` for one story."""
+    units: bool = False
+    """Whether a person agreed to the units of a proposal."""
     approved: frozenset[str] = frozenset()
     """Digests of document commands that may run."""
     questions: dict[str, Question] = field(default_factory=dict)

@@ -199,6 +199,7 @@ class StepPerformer:
             log="",
             prompt_file="",
             timeout_ms=0,
+            context=tuple(row for row in self.plan.account if row.text or row.is_context),
             budget_tokens=order.tokens,
             budget_micro_usd=order.micro_usd,
         )

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from santiago.contract.patterns import pattern
 from santiago.planner.draft import Hint
 from santiago.planner.hints import TICKED
-from santiago.planner.known_tools import ALONE, BRINGS, CHECKS_OF_GIT, JUDGES, NO_CHECK, OPERATORS, PROSE, SERVES, TOOLS
+from santiago.planner.known_tools import ALONE, BRINGS, JUDGES, NO_CHECK, OPERATORS, PROSE, SERVES, TOOLS
 
 _PROVES = pattern(
     r"\b(?:pass(?:es|ing|ed)?|verif(?:y|ies|ied)|succeeds?|exits? (?:0|with|code 0|cleanly)|not (?:fail|break|regress)|green|clean(?:ly)?|returns? 0"
@@ -92,8 +92,6 @@ def _is_of_a_tool(text: str) -> bool:
     parts = _words(text)
     if len(parts) < 2:
         return bool(parts) and parts[0] in ALONE
-    if parts[0] == "git" and parts[1] not in CHECKS_OF_GIT:
-        return False
     return parts[0] in TOOLS or parts[0].startswith("./") or parts[0].endswith(".sh")
 
 
@@ -222,9 +220,7 @@ def has_the_form(text: str) -> bool:
         return False
     if len(parts) == 1:
         return first in TOOLS or first.startswith("./") or first.endswith(".sh")
-    if first == "git" and parts[1] not in CHECKS_OF_GIT:
-        return False
-    return parts[1] not in OPERATORS
+    return parts[1] not in OPERATORS and not (first == "git" and proves_nothing(text))
 
 
 def _is_prose(text: str) -> bool:

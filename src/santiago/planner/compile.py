@@ -14,6 +14,7 @@ from santiago.contract.plan import CONTRACT_VERSION, Chunk, Finding, Origin, Pla
 from santiago.contract.record import lean
 from santiago.contract.seal import sealed
 from santiago.planner import checks, rebase, staffing
+from santiago.planner.account import Account, account
 from santiago.planner.draft import Document, Hint, Status
 from santiago.planner.findings import error
 from santiago.planner.graph import Graph, link
@@ -55,7 +56,8 @@ def compile_plan(text: Text, *, strict: bool = False, against: Plan | None = Non
     found += checks.check(stories, run_verify)
     if refused := _refusals(found, strict=strict):
         return Compilation(None, refused)
-    plan = _plan(text, document, ordered, stories, run_verify, _sorted(found))
+    accounted = account(text, document, [(item.unit, name) for item, name in zip(ordered, ids, strict=True)])
+    plan = _plan(text, document, ordered, stories, run_verify, _sorted(found), accounted)
     return Compilation(plan, plan.findings, rebase.difference(against, plan) if against else None)
 
 
@@ -144,6 +146,7 @@ def _plan(
     stories: tuple[Story, ...],
     run_verify: tuple[str, ...],
     findings: tuple[Finding, ...],
+    accounted: Account,
 ) -> Plan:
     members: dict[str, list[str]] = {}
     for story in stories:
@@ -160,5 +163,9 @@ def _plan(
         chunks=tuple(Chunk(label=label, stories=tuple(names)) for label, names in members.items()),
         run_verify=run_verify,
         findings=findings,
+        account=accounted.rows,
+        certain=accounted.certain,
+        chosen=None if accounted.certain else document.chosen,
+        rivals=() if accounted.certain else document.rivals,
     )
     return sealed(plan)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import field
 from enum import StrEnum
 
-from santiago.contract.plan import Finding, Role
+from santiago.contract.plan import Finding, Offer, Role
 from santiago.contract.record import lean, record
 
 
@@ -77,6 +77,8 @@ class Unit:
 
     title: str
     line: int
+    end: int = 0
+    """The last line that belongs to it; 0 if the reader does not tell."""
     id: str | None = None
     text: str = ""
     status: Status = Status.OPEN
@@ -123,3 +125,9 @@ class Document:
     findings: list[Finding] = field(default_factory=list)
     by_program: bool = False
     """A program or an agent wrote it: duplicate ids, unknown dependencies and missing chunks are errors."""
+    known: bool = False
+    """A known format's reader made it, so that there is no doubt about which list is the work."""
+    chosen: Offer | None = None
+    """The list that the units were made from."""
+    rivals: tuple[Offer, ...] = ()
+    """Other lists that could be the work."""

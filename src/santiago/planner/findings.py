@@ -9,7 +9,7 @@ from santiago.planner.draft import Status, Unit
 
 CATALOGUE: dict[str, str] = {
     # Refusals
-    "no_units": "No requirement, story or task was recognised. The message lists what was looked for and what was seen.",
+    "no_units": "No requirement, story or task was recognised. The message says what was seen; `santiago draft` has an agent structure the document.",
     "template": "The document is a template whose placeholders were never filled in, so there is nothing to plan yet.",
     "merge_conflict": "The document holds the markers of an unfinished merge, so parts of it may be there twice.",
     "configuration": "The file is configuration, not a requirements document.",
@@ -44,14 +44,12 @@ CATALOGUE: dict[str, str] = {
     "other_tags": "The file holds several task lists; one was planned.",
     "chunks_joined": "A story depends on one of a later section, so that sections do not divide the plan; phases do.",
     "merged": "One unit is in two places of the document and was planned once.",
-    "fallback_units": "No explicit requirements were found; phases or feature bullets became stories because --allow-fallback asked for it.",
     "yaml_repaired": "The YAML was not valid and was read leniently.",
     "scenario_without_then": "A scenario never says what must be the case in the end.",
     "no_title": "The unit has no title of its own.",
     "no_id": "A task block lacks the id that its format asks for.",
     "looks_like_a_unit": "A line outside every story looks like one: an id with an explanation, a user story, or a row of a table of tasks.",
     "plain_head": "A plain line begins as the headings of stories do and has a list below it, so it may be meant as one.",
-    "boxes_left_out": "Check boxes stand outside every story: sign-off, metrics, examples, or work that was written down elsewhere.",
     "group_without_units": "A phase holds a list, but nothing in it is written the way the stories of the other phases are.",
     "checkpoint": "A task is meant for a person: to look at something, to decide, or to do what no program can.",
     "partly_done": "A task is ticked while some of its parts are open; it is planned as open.",

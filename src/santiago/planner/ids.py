@@ -48,6 +48,12 @@ _SIMPLE = pattern(r"([^\W\d_]+)[-_]?\d+(?:\.\d+)*[A-Za-z]?")
 _NUMBER = pattern(r"\d+[A-Z]?(?:\.\d+[A-Z]?)*")
 _PART = pattern(r"(?<=\d)-[A-Z]$")
 """The last letter of P1-0-A, which is a part of P1-0."""
+_RANGE = pattern(
+    r"[*_`\s]*(?:\.\.+|[-…–—~〜～]|to|through|thru|a|al|à|até|bis|tot|till?|do|до|至|到|から)[*_`\s]*("
+    + _PREFIXED
+    + r")(?![\w])",
+    re.IGNORECASE,
+)
 _FILLERS = pattern(r"[\s\-_#]+")
 _RUNS = pattern(r"\d+|[^\d\s.\-_#]+")
 
@@ -97,7 +103,7 @@ def lead(text: str) -> Found | None:
     if found := _PREFIXED_FIRST.match(text):
         if text.startswith(".*", found.end()) and not text.lstrip().startswith("*"):
             return None  # `T4.*` means all ids that begin with T4
-        if _is_no_id(found[1]):
+        if _is_no_id(found[1]) or is_range(text, found):
             return None
         return Found(found[1], "prefix", _behind(text, found.end()))
     for first, kind in ((_SPACED_FIRST, "prefix"), (_DOTTED_FIRST, "dotted"), (_NUMBER_FIRST, "number")):
@@ -106,6 +112,13 @@ def lead(text: str) -> Found | None:
     if "-" in text[:8] and (found := _SLUG_FIRST.match(text)):
         return Found(found[1], "slug", _behind(text, found.end()))
     return None
+
+
+def is_range(text: str, found: re.Match[str] | None = None) -> bool:
+    """Tell whether a text begins with a range, such as `RF-01 a RF-20`, which mentions many ids and defines none."""
+    found = found or _PREFIXED_FIRST.match(text)
+    last = _RANGE.match(text, found.end()) if found else None
+    return bool(found and last and last[1] != found[1] and prefix_of(last[1]) == prefix_of(found[1]))
 
 
 def _is_no_id(name: str) -> bool:

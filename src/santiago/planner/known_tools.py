@@ -44,9 +44,12 @@ BRINGS = pattern(
     r"|(?:terraform|tofu) (?:apply|destroy|init|import)|helm (?:install|upgrade|uninstall|repo)|kubectl (?:apply|create|delete|rollout|scale|set|edit|exec|cp)"
     r"|(?:npx )?(?:vercel|netlify|wrangler|firebase|fly|flyctl|serverless|sls|heroku|railway|gcloud|aws|az|gh|twine|cdk|pulumi|eas|supabase)(?:\s|$)"
     r"|\S*deploy\S*(?:\s|$)|(?:npm|pnpm|yarn|bun)(?: run)? \S*(?:deploy|release|publish|seed|migrate)\S*"
-    r"|make \S*(?:deploy|release|install|clean|publish|up|run)(?:\s|$)"
+    r"|make \S*(?:deploy|release|install|clean|publish|up|run|help)(?:\s|$)"
+    r"|openspec (?!validate)|(?:specify|task-master|bd|backlog|kiro|claude|codex|gemini)(?:\s|$)"
+    r"|git (?!grep|fsck|check-ignore|ls-files .*--error-unmatch|rev-parse .*--verify|diff .*--(?:exit-code|quiet|check))"
+    r"|(?:ls|pwd|which|tree|head|tail|date|whoami|env|printenv|history|clear|sleep)(?:\s|$)|\S+ (?:--version|-v|-V|version|--help|help)$"
 )
-"""Commands that fetch, create, remove or ship something. They prove nothing."""
+"""Commands that fetch, create, remove, ship or only show something. They prove nothing."""
 
 JUDGES = pattern(
     r"(?i)test|spec|lint|check|pytest|tox|nox|mypy|pyright|ruff|tsc|vitest|jest|mocha|eslint|clippy|vet|verify|validate|audit|coverage|fmt|format"
@@ -55,9 +58,6 @@ JUDGES = pattern(
 
 NO_CHECK = spaced("true :")
 """Commands that always pass."""
-
-CHECKS_OF_GIT = spaced("diff grep ls-files fsck check-ignore rev-parse")
-"""The git commands that can check something; the others make changes."""
 
 PROSE = spaced("a all an and are each every for if in is it must on returns should sure that the this to with")
 """Second words that make a sentence of what begins like a command: `make sure`."""

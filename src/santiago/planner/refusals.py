@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from shlex import quote
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
@@ -15,11 +16,6 @@ from santiago.planner.structured.records import vocabulary
 from santiago.planner.structured.tree import fold_key
 from santiago.planner.templates import survey
 
-LOOKED_FOR = (
-    'JSON/YAML story arrays; Gherkin features; "### Requirement:" blocks; T001-style or 1.1-style checkboxes; '
-    "headings or list items starting with an id (US-001, FR-1, R1, REQ-001, Story 1.1, Task 1, Requirement 1, AC-1); "
-    'numbered headings with acceptance criteria; requirement tables; "As a ..." sentences; plain checkboxes'
-)
 _CONFLICT = pattern(r"^<{7} \S", re.MULTILINE)
 _CONFIGURATION = vocabulary.CONFIGURATION.union(
     vocabulary.keys(
@@ -114,15 +110,24 @@ def nothing_found(source: Source) -> Finding:
 
 
 def _no_list(source: Source) -> Finding:
-    """Return the refusal that says what was looked for, and what was seen instead."""
+    """Return the refusal that says what was seen, and who can make a plan of it."""
+    if _is_sentence(source):
+        message = "this is a sentence, and no list of work"
+        return error("no_units", 0, message, f"`santiago plan --with AGENT {quote(source.path)}` has an agent plan it.")
     seen = near_misses.seen(source)
-    listed = f" Seen but not taken: {'; '.join(map(str, seen))}." if seen else ""
-    fix = 'Add ids, e.g. "### FR-1: User registration" with "**Acceptance Criteria:**" bullets'
-    usable = [sighting for sighting in seen if sighting.fallback]
-    if usable and not source.options.allow_fallback:
-        fix += f", or rerun with --allow-fallback to plan from {usable[0].what}"
-    message = f"no requirement units found ({_shape(source)}). Looked for: {LOOKED_FOR}.{listed}"
-    return error("no_units", 0, message, f"{fix}.")
+    listed = f" Seen: {few(seen, 4)}." if seen else ""
+    message = f"no list of work was found, by ids, check boxes or headings ({_shape(source)}).{listed}"
+    return error("no_units", 0, message, _draft(source))
+
+
+def _draft(source: Source) -> str:
+    return f"`santiago draft {quote(source.path)} --with AGENT` has an agent structure it, and you review the draft."
+
+
+def _is_sentence(source: Source) -> bool:
+    """Tell whether a document has a few lines and nothing else."""
+    blocks = source.outline.blocks
+    return all(block.kind is Kind.PARA for block in blocks) and sum(len(block.lines) for block in blocks) < 4
 
 
 def _no_such_list(source: Source) -> Finding:

@@ -23,6 +23,12 @@ def planned_units(document: Document) -> tuple[list[Planned], list[Finding]]:
     """Return the units to plan, and findings about duplicate ids. Keys are `6.1`, `6.1~2`, or `~3` without an id."""
     units = [unit for unit in document.units if unit.status in PLANNED]
     keys, findings = _unique_keys(units, by_program=document.by_program)
+    hint = "Write what is to be done, or remove it."
+    findings += [
+        error("no_title", unit.line, "this unit has neither an id nor a title", hint)
+        for unit in units
+        if not (unit.title.strip() or unit.id)
+    ]
     own_ids = Counter(criterion.id for unit in units for criterion in unit.criteria if criterion.id)
     taken = set(keys)
     planned = [

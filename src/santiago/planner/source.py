@@ -10,6 +10,7 @@ from santiago.contract.record import record
 from santiago.planner import front_matter, ids, sniff, words
 from santiago.planner.front_matter import Entry
 from santiago.planner.markdown import table_heads
+from santiago.planner.markdown.labels import says_done
 from santiago.planner.markdown.outline import Block, Kind, Outline, scan
 from santiago.planner.structured import json_tree
 from santiago.planner.structured.tree import Node
@@ -19,8 +20,6 @@ from santiago.planner.structured.tree import Node
 class Options:
     """What the user asked for; the same for every format."""
 
-    allow_fallback: bool = False
-    """Phases and feature bullets may become stories if nothing better is found."""
     units: str | None = None
     """Which of several lists to plan: an id prefix (`fr`, `us`) or a kind (`story`, `table`, `box`); several with commas."""
 
@@ -136,6 +135,17 @@ class Source:
         return found
 
     @cached_property
+    def is_under_done(self) -> list[bool]:
+        """For each block, whether a heading around it says that its section is done. Neither the title nor a unit counts."""
+        inside: list[bool] = []
+        for block, lead in zip(self.outline.blocks, self.leads, strict=True):
+            counts = block.kind is Kind.HEADING and (block.level > 1 or self.outline.tops > 1)
+            counts = counts and (lead is None or lead.only_counts)
+            around = block.section >= 0 and inside[block.section]
+            inside.append(around or (counts and says_done(block.text)))
+        return [block.section >= 0 and inside[block.section] for block in self.outline.blocks]
+
+    @cached_property
     def underway(self) -> frozenset[str]:
         """The box characters that the document's own legend explains as work in progress."""
         return frozenset(_LEGEND.findall(self.text))
@@ -167,7 +177,10 @@ def _version(heading: str) -> str:
 
 _LONE = pattern(r"[*_`]*(?:ID[*_`]*\s*[:：]\s*)?[*_`]*[A-Z]{1,8}[-_]\d{1,5}[*_`]*$", re.IGNORECASE)
 _STEP_LABEL = pattern(r"(?:Actions?|(?:Expected )?Results?|Validations?)[:：]", re.IGNORECASE)
-_ID_LABEL = pattern(r"[*_`\s]*ID[*_`]*\s*[:：][*_`\s]*", re.IGNORECASE)
+_ID_LABEL = pattern(
+    r"[*_`\s]*(?:(?:user[ _-]?)?(?:story|task|requirement|req|feature|issue|ticket)[ _-]?)?ID[*_`]*\s*[:：][*_`\s]*",
+    re.IGNORECASE,
+)
 
 
 def _begins_unit(first: str, line: str) -> bool:
@@ -187,7 +200,7 @@ def _begins_unit(first: str, line: str) -> bool:
 
 
 def _zone_of(text: str, lead: ids.Found | None) -> int:
-    if lead is not None and lead.kind == "prefix":
+    if lead is not None and not lead.only_counts:
         return Zone.PLAIN
     if words.matches(text, words.EXCLUDED_SECTIONS):
         return Zone.EXCLUDED
@@ -202,7 +215,8 @@ def _zone_of(text: str, lead: ids.Found | None) -> int:
 
 _NUMBERED_GROUP = pattern(rf"^[\W_]*(?:{words.any_of(words.GROUP_WORDS)})\s*\d+[\w.]*\s*[:：\-–—.]", re.IGNORECASE)
 _JUDGES = pattern(
-    r"(?:success (?:criteria|metrics)|definition of done|sign-?off|key metrics)\b"
+    r"(?:success (?:criteria|metrics)|sign-?off|key metrics)\b"
+    r"|.*\bdefinition of done\b|.*(?:definición de (?:hecho|terminado)|definição de pronto|definition von fertig|完了の定義|完成的?定义|완료의 정의)"
     r"|.*\b(?:qa|quality|acceptance|accessibility|a11y|testing|test|security|review|verification|validation|pre-?launch|launch|pre-?deploy(?:ment)?|deployment|release|compliance|pre-?merge|go-live)\b.*\bchecklists?\b"
 )
 """Names of sections about the whole product, whatever follows: `Success criteria by phase`, `Final QA checklist`."""

@@ -96,7 +96,7 @@ priority | prio | moscow | priorité | prioridad | prioridade | priorität | pri
     "profile": "profile | agent profile",
     # These commands are the work itself, never a check.
     "execute": "execute | execute command | execute commands",
-    "id": "id | task id | story id | ticket | identifier | key",
+    "id": "id | task id | story id | requirement id | feature id | issue id | ticket id | task_id | story_id | requirement_id | feature_id | issue_id | ticket_id | ticket | identifier | key",
     "title": "title | titre | título | titel | titolo | tytuł | název | название | заголовок | назва | başlık | judul | tiêu đề | タイトル | 标题 | 標題 | 제목",
     "status": "status | state | statut | estado | stato | статус | durum | 状態 | 状态 | 狀態 | 상태",
     "covers": """
@@ -104,7 +104,7 @@ requirements | requirement | requirements covered | covers | validates | impleme
 """,
     "chunk": "chunk | milestone | epic | phase | sprint | wave | iteration | release",
     "description": """
-description | user story | story | context | details | détails | detalles | detalhes | einzelheiten | dettagli | detaljer | детали | деталі | szczegóły | 詳細 | 细节 | 詳情 | 상세 | summary | goal | why | do | objective | as a user | statement | what | scope | background | notes | note | rationale | purpose
+description | user story | story | story overview | overview | story概览 | story 概览 | 概览 | 总览 | 概述 | 세부 | 세부사항 | 세부 사항 | 세부 내용 | 개요 | context | details | détails | detalles | detalhes | einzelheiten | dettagli | detaljer | детали | деталі | szczegóły | 詳細 | 细节 | 詳情 | 상세 | summary | goal | why | do | objective | as a user | statement | what | scope | background | notes | note | rationale | purpose
 beschreibung | mô tả | descripción | descrição | descrizione | beskrivning | omschrijving | opis | описание | опис | açıklama | deskripsi | 説明 | 概要 | 目的 | 描述 | 说明 | 功能描述 | 需求描述 | 機能説明 | 用户故事 | 使用者故事 | 用戶故事 | 설명 | 목표 | 사용자 스토리 | ユーザーストーリー
 """,
     # What is to be done. Its bullets are the criteria if the unit has no others.
@@ -202,7 +202,7 @@ FEATURES = pattern(
     r"|機能|要件|スコープ|ロードマップ|功能|需求|範圍|范围|路线图|기능|요구|범위|로드맵",
     re.IGNORECASE,
 )
-"""Words in headings whose bullets may become stories with `--allow-fallback`."""
+"""Words in headings whose bullets come close to stories."""
 
 GIVEN = pattern(
     r"^[*_\s]*(?:given|étant donn[ée]e?s?|etant donn[ée]e?s?|dado|dada|dados|dadas|dato|data|angenommen|gegeben(?: sei)?|givet|gegeven|zakładając|mając|дано|допустим|前提|假如|假设|假設|给定|조건|먼저|만일)\b[*_:,\s]*",
@@ -301,6 +301,10 @@ STATE_COLUMNS = table(
     "status | state | owner | assignee | assigned to | progress | responsible | estado | statut | статус | 状态 | 状態 | 상태"
 )
 """Headers of tables about progress or owners."""
+SEVERITY_COLUMNS = table(
+    "severity | sev | gravedad | gravidade | gravité | schweregrad | серьезность | 严重程度 | 重要度 | 심각도"
+)
+"""Headers of tables of bugs."""
 
 STORY_SECTIONS = table(
     """user stories | stories | user story | epics | epics and stories | user stories & acceptance criteria | historias de usuario | histórias de usuário | histórias do usuário

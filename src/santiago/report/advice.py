@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from santiago.app.paths import typed
 from santiago.app.shortage import named, too_few, unchecked
+from santiago.app.start.units import ways_on
 from santiago.contract.policy import Limits
+from santiago.report.accounting import proposal
 
 if TYPE_CHECKING:
     from santiago.app.job import Job
@@ -28,6 +30,15 @@ def on_checks(job: Job, plan: Plan) -> list[str]:
     if job.from_program:
         hint = "verification.story_commands in the run input"
     return [f"{which}, and a story without a check is never done. Add one: {hint}"]
+
+
+def on_units(job: Job, plan: Plan) -> list[str]:
+    """Return what a proposal takes as the work and what could be meant instead, or that a person confirmed it."""
+    if plan.certain:
+        return []
+    if job.run_input.policy.units:
+        return [f"confirmed: {proposal(plan)[0]}"]
+    return [*proposal(plan), "nothing starts on a proposal before you say which list is the work"]
 
 
 def on_offers(job: Job, plan: Plan) -> list[str]:
@@ -71,6 +82,19 @@ def next_command(job: Job, plan: Plan, outcome: str) -> str:
         return ""
     if outcome not in ("written", "unchanged"):
         return f"santiago plan {f'--input {typed(job.source)}' if job.source else typed(job.document)}{_place(job)}"
+    if not plan.certain and not job.run_input.policy.units:
+        return ways_on(plan, plan.source.path, _start(job, plan))[0][0]
+    return _start(job, plan)
+
+
+def other_commands(job: Job, plan: Plan, outcome: str) -> list[str]:
+    """Return the other commands that go on from a proposal."""
+    if plan.certain or job.run_input.policy.units or outcome not in ("written", "unchanged"):
+        return []
+    return [command for command, _ in ways_on(plan, plan.source.path, _start(job, plan))[1:]]
+
+
+def _start(job: Job, plan: Plan) -> str:
     if job.source is not None:
         return f"santiago execute --input {typed(job.source)} --plan {typed(job.out_dir / 'plan.json')}{_place(job)}"
     if unchecked(plan.stories, job.run_input):

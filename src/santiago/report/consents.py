@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from santiago.app.start import agents, start_events, trust
 from santiago.contract.record import record
 from santiago.process import sandbox
+from santiago.report.accounting import not_planned, proposal
 from santiago.report.checks import origin_of
 from santiago.report.trusting import trusting
 from santiago.util.text import harmless
@@ -42,7 +43,7 @@ class _AskedError(Exception):
 def consents(run: Run) -> list[Consent]:
     """Return what the next start of a run would ask."""
     working = (run.run_input.agent, agents.for_tests(run.run_input))
-    return [*_of_project(run), *unfenced(run.run_input, *working), *_of_document(run)]
+    return [*_of_units(run), *_of_project(run), *unfenced(run.run_input, *working), *_of_document(run)]
 
 
 def give(run: Run, consent: Consent) -> tuple[str, ...]:
@@ -65,6 +66,14 @@ def unfenced(run_input: RunInput, *working: Agent | None) -> list[Consent]:
         return []
     lines = ("No sandbox works on this machine, so the agent could change anything that you can.",)
     return [Consent(title="Go on without a sandbox?", lines=lines, yes="go on without", said=("--sandbox", "off"))]
+
+
+def _of_units(run: Run) -> list[Consent]:
+    """Return the question whether the units of a proposal are meant, if nobody confirmed them."""
+    if run.plan.certain or run.state.units or run.run_input.policy.units:
+        return []
+    lines = (*proposal(run.plan), f"not planned: {not_planned(run.plan) or 'nothing else'}")
+    return [Consent(title="Is this the work?", lines=lines, yes="take it as it is", said=("--yes",))]
 
 
 def _of_project(run: Run) -> list[Consent]:

@@ -8,6 +8,7 @@ from santiago.contract.checks import commands_of, run_commands_of
 from santiago.contract.outcomes import Proof
 from santiago.contract.phases import StoryPhase
 from santiago.executor.tally import counted, criteria_of, status_of
+from santiago.report.accounting import not_planned
 from santiago.report.markdown import code, prose
 from santiago.report.proof import UNPROVEN, attested_by, changed, excuse
 from santiago.util.text import count, first, flat
@@ -49,6 +50,7 @@ def body(run: Run) -> str:
         *(f"- {story.id} {prose(story.title)}: {status_of(run.state.stories[story.id])}" for story in left[:50]),
         *(["", "### Attested", ""] if attested else []),
         *(f"- {prose(text)}" for text in attested),
+        *_not_planned(run),
         *_checks(run),
         "",
         *_proofs(run, done),
@@ -61,6 +63,15 @@ def body(run: Run) -> str:
         *rest,
     ]
     return "\n".join(lines) + "\n"
+
+
+def _not_planned(run: Run) -> list[str]:
+    left = not_planned(run.plan)
+    return (
+        ["", "### Not planned", "", f"Parts of the document that this run did not work on: {prose(left)}"]
+        if left
+        else []
+    )
 
 
 def _fitting(done: Sequence[Story], run: Run, room: int) -> Iterator[str]:

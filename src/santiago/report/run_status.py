@@ -19,6 +19,7 @@ from santiago.contract.answers import JUDGED, words_of
 from santiago.contract.counting import count
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import ENDED, PARKED, RunPhase, StoryPhase
+from santiago.contract.plan import NOT_UNDERSTOOD
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.contract.views import run_step_state, step_states
 from santiago.executor.budget import Budget
@@ -216,6 +217,7 @@ def document(run: Run) -> dict[str, Any]:
         ],
         "step_state": run_step_state(state, held=run.worker is not None),
         "stories": _stories(run),
+        "not_planned": [codec.to_data(row) for row in run.plan.account if row.why == NOT_UNDERSTOOD],
         "questions": [question_data(run.state, one, run_named) for one in unanswered],
         "needs": needs_of(run),
         "changes": changes_of(run),

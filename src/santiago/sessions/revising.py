@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
-from santiago.contract.plan import DRAFTED, Criterion, Finding, Origin, Plan, Requirement, Source
+from santiago.contract.plan import (
+    DRAFTED,
+    NOT_UNDERSTOOD,
+    AccountRow,
+    Criterion,
+    Finding,
+    Origin,
+    Plan,
+    Requirement,
+    Source,
+)
 from santiago.contract.record import record
 from santiago.contract.seal import sealed
 from santiago.contract.session import LONGEST_DRAFT
@@ -17,6 +27,7 @@ from santiago.contract.ticks import digest_of
 from santiago.executor.detailing import unwrapped
 from santiago.planner.compile import compile_plan, faults_of_plan
 from santiago.planner.source import Source as Text
+from santiago.sessions.sources import SECTION, faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -99,9 +110,15 @@ def _plan(text: str, ground: Ground) -> Draft:
     )
     # Line numbers of the draft mean nothing to people, who do not have that file.
     findings = (*(replace(one, line=0) for one in plan.findings), *_missed(plan, ground.asked.size))
-    plan = sealed(replace(plan, source=source, findings=findings))
+    plan = sealed(replace(plan, source=source, findings=findings, account=_kept_account(ground.given)))
     faults = faults_of_plan(Text(codec.canonical(plan).decode(), path="plan.json"))
     return _refused(*map(_said, faults)) if faults else Draft(plan=plan)
+
+
+def _kept_account(given: Plan | None) -> tuple[AccountRow, ...]:
+    """Return what a document says beside its work. What is the work, the person decides who reviews the plan."""
+    rows = given.account if given else ()
+    return tuple(row for row in rows if row.became != "planned" and row.why != NOT_UNDERSTOOD)
 
 
 def _identity(ground: Ground) -> str:
@@ -198,6 +215,12 @@ def _document(text: str, ground: Ground) -> Draft:
     wrong += [*_changed_lines(ground.source, text)]
     if plan is not None:
         wrong += _not_taken(plan, text, ground.source)
+        wrong += [*faults(text, plan, ground.source)] if ground.source else []
+        wrong += [
+            f'line {row.lines[0]}: "{row.title}" holds no requirement, and "{SECTION}" does not name it'
+            for row in plan.account
+            if row.why == NOT_UNDERSTOOD
+        ]
         wrong += [f"{one.title}: it has no id" for one in plan.stories if one.origin.id is None]
         wrong += [
             f"{_called(one.origin.id, one.title)}: no acceptance criterion" for one in plan.stories if not one.criteria

@@ -18,6 +18,7 @@ from santiago.app.start.leaks import refuse_secrets
 from santiago.app.start.lineup import named
 from santiago.app.start.prepare import prepare
 from santiago.app.start.trust import note_basis
+from santiago.app.start.units import asked_for
 from santiago.app.start.wishes import Wishes
 from santiago.artifacts import repository
 from santiago.artifacts.files import read_text, write_whole
@@ -33,7 +34,7 @@ from santiago.contract.record import record
 from santiago.executor.schedule import followed
 from santiago.executor.situation import Scope
 from santiago.planner.compile import compile_plan
-from santiago.planner.source import Source
+from santiago.planner.source import Options, Source
 from santiago.util.inside import is_inside
 from santiago.workspace import refs
 
@@ -62,6 +63,8 @@ class Consents:
 
     commands: Callable[[list[str]], None]
     """Asks whether commands of a document may run; raises where they may not."""
+    units: Callable[[Plan], None]
+    """Asks whether the units of a proposal are meant; raises where they are not."""
     unfenced: Callable[[], None]
     """Asks whether agents may run without a sandbox; raises where they may not."""
     tell: Callable[[str], None]
@@ -89,6 +92,8 @@ def routed(opened: Opened, card: Card, consents: Consents, begins_on: str | None
     out_dir = opened.place.project / repository.RUNS / run_id
     if not has_begun(out_dir):
         plan, document = plan_of(opened, card)
+        if not (plan.certain or run_input_defaults(opened.place.project).policy.units):
+            consents.units(plan)
         if not card.run:
             _reserve_run(opened, card, run_id)
         _make_run(opened, card, plan, document, out_dir, consents, begins_on)
@@ -113,7 +118,8 @@ def plan_of(opened: Opened, card: Card) -> tuple[Plan, str]:
     text = read_text(path)
     name = repository.name_inside(path, opened.place.project)
     refuse_secrets(text.encode(), name)
-    compiled = compile_plan(Source(text, path=name))
+    units = asked_for(run_input_defaults(opened.place.project))
+    compiled = compile_plan(Source(text, path=name, options=Options(units=units)))
     if compiled.plan is None:
         errors = [one for one in compiled.findings if one.level == "error"]
         said = "; ".join(f"line {one.line}: {one.message}" if one.line else one.message for one in errors[:5])
@@ -219,6 +225,7 @@ def _make_run(
 
 def set_consents(request: Request, consents: Consents) -> None:
     request.consent, request.consent_unfenced = consents.commands, consents.unfenced
+    request.confirm_units = lambda _: None  # they were asked about when the request was routed
 
 
 def _settings(opened: Opened, card: Card, plan: Plan, document: str, run_id: str) -> RunInput:

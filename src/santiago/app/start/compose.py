@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from santiago import __version__
-from santiago.app.start import agents, kept, signals, start_events
+from santiago.app.start import agents, kept, signals, start_events, units
 from santiago.app.start.acquire_run import Hold, Surroundings, check_temporary, look_around, take_hold
 from santiago.app.start.ground import ground_of
 from santiago.app.start.header import RunHeader
@@ -186,8 +186,10 @@ class _Start:
         """Return the facts that this start adds: approvals, grants, reopened stories."""
         state, request, workspace = self.log.state, self.request, self.hold.workspace
         facts = []
-        if request.approves and not request.skips:  # skipping a story starts no command
-            facts = start_events.approvals(request.plan, self.run_input, state, request.consent, request.actor)
+        if not request.skips:  # skipping a story starts nothing
+            facts += units.confirmations(request.plan, state, request.confirm_units, request.actor)
+        if request.approves and not request.skips:
+            facts += start_events.approvals(request.plan, self.run_input, state, request.consent, request.actor)
         if self.log.fresh and not request.only_creates:
             facts += start_events.trusting(self._ticked(), request.consent_ticks, request.actor)
         mine = (request.own_work[0],) if request.own_work else request.accepts[0] if request.accepts else ()

@@ -13,6 +13,7 @@ from santiago.app.start.identity import refuse_taken
 from santiago.app.start.lineup import first_able
 from santiago.app.start.preflight import Checkout, Prospect, foresee
 from santiago.app.start.scratch import scratch_of
+from santiago.app.start.units import sentence
 from santiago.artifacts import frozen
 from santiago.artifacts.names import INPUT, PLAN, has_begun
 from santiago.contract.checks import commands_of
@@ -55,8 +56,8 @@ class DryRun:
         return {"run_id": self.run_input.run_id, **told}
 
 
-def try_out(request: Request, *, trusted: bool, waits: Waiting | None = None) -> DryRun:
-    """Return what a start would do; raise if it would be refused."""
+def try_out(request: Request, *, trusted: bool, units: bool = False, waits: Waiting | None = None) -> DryRun:
+    """Return what a start would do; raise if it would be refused. `units` and `trusted` tell what was agreed to."""
     run_input = request.effective
     repo = Path(run_input.repo_path)
     state = _state(request)
@@ -77,6 +78,8 @@ def try_out(request: Request, *, trusted: bool, waits: Waiting | None = None) ->
         writer = agents.refuse_absent(replace(run_input, agent=other), os.environ, checkout.lacks) if other else agent
         notes.append(f"the tests of each story are written first, by {writer}")
     fence = sandbox.detect(run_input.policy.sandbox, dict(os.environ))
+    if not (units or request.plan.certain or state.units):
+        notes.append(f"{sentence(request.plan)}; the start would ask first; --yes says yes")
     if waits is not None and waits.used:
         notes.append(f"{waits.sentence}; the start would ask first; --trust-project says yes")
     if not trusted:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
+from santiago.app.start.units import refuse
 from santiago.contract.events import Context
 from santiago.contract.record import lean
 from santiago.executor.reopen import Grants
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Plan
     from santiago.contract.policy import Agent, Policy, RunInput
     from santiago.contract.state import RunState
+
+
+def _unconfirmed(plan: Plan) -> None:
+    raise refuse(plan, plan.source.path)
 
 
 @lean(kw_only=True)
@@ -38,6 +43,8 @@ class Request:
     """Asks whether commands of the document may run; raises if not."""
     consent_ticks: Callable[[int], bool] = lambda _: False
     """Asks whether the document's word is taken for ticked boxes that no check shows; raises if nobody can say."""
+    confirm_units: Callable[[Plan], None] = _unconfirmed
+    """Asks whether the units of a proposal are meant; raises if not."""
     consent_unfenced: Callable[[], None] = lambda: None
     """Asks whether an agent may run without any sandbox; raises if not."""
     policy: Policy | None = None

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import TYPE_CHECKING
 
 import click
 
+from santiago.app.start.units import refuse
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.policy import AS_PROPOSED
 from santiago.contract.reasons import Reason
+from santiago.report.accounting import not_planned, offered, proposal
 from santiago.util.text import count, flat, harmless
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from santiago.contract.plan import Plan
     from santiago.report.checks import Placed
 
 LONGEST = 1000
@@ -88,6 +93,55 @@ def ask_ticks(number: int, *, asked: bool, said: bool | None) -> bool:
         return click.confirm(question, default=None, err=True)
     hint = "Use --trust-ticks to take the document's word, or --no-trust-ticks to have them worked on."
     raise SantiagoError(Kind.BLOCKED, message, hint=hint, reason=Reason.NEEDS_USER_CONFIRMATION)
+
+
+def confirm_units(plan: Plan, *, asked: bool, said: bool) -> None:
+    """Ask whether the units of a proposal are meant, unless that was `said`; raise if not. Enter alone does nothing."""
+    if said:
+        return
+    refusal = refuse(plan, plan.source.path, _typed())
+    if not asked:
+        raise refusal
+    show_proposal(plan)
+    if click.prompt("Take it as it is? yes or no", type=click.Choice(["yes", "no"]), err=True) != "yes":
+        raise refusal
+
+
+def show_proposal(plan: Plan) -> None:
+    """Print what a proposal takes as the work, and what it leaves."""
+    click.echo("This plan is a proposal, since the document leaves open what the work is:", err=True)
+    for line in (*proposal(plan), f"not planned: {not_planned(plan) or 'nothing else'}"):
+        click.echo(f"    {harmless(line)}", err=True)
+
+
+def _typed() -> str:
+    """Return the command that the person typed."""
+    context = click.get_current_context(silent=True)
+    return shlex.join(["santiago", *context.obj]) if context and isinstance(context.obj, list) else ""
+
+
+class ToDraftError(Exception):
+    """A person wants an agent to structure the document first."""
+
+
+def choose_units(plan: Plan) -> str:
+    """Ask a person which list of a document is the work. Return the `--units` value, or AS_PROPOSED; raise if it is none of them."""
+    show_proposal(plan)
+    rivals = [one for one in plan.rivals if one.units]
+    click.echo("  yes    plan it as it is", err=True)
+    for number, one in enumerate(rivals, 1):
+        click.echo(f"  {number:<6} plan {harmless(offered(one))} instead", err=True)
+    click.echo("  draft  have an agent structure the document first; you review its draft", err=True)
+    click.echo("  no     stop here", err=True)
+    words = ["yes", *map(str, range(1, len(rivals) + 1)), "draft", "no"]
+    word = click.prompt("Your word", type=click.Choice(words), show_choices=False, err=True)
+    if word == "yes":
+        return AS_PROPOSED
+    if word.isdigit():
+        return rivals[int(word) - 1].units
+    if word == "draft":
+        raise ToDraftError
+    raise refuse(plan, plan.source.path, _typed())
 
 
 def ask_unfenced(*, asked: bool, said: bool = False) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,16 +12,20 @@ from santiago.app.start.lineup import named
 from santiago.app.start.onward import Beginning, beginning, settings_of
 from santiago.app.start.preflight import refuse_outside
 from santiago.app.start.trust import said_by
+from santiago.app.start.units import asked_for, is_open, new_parts, with_units
 from santiago.artifacts import repository
 from santiago.artifacts.files import read_text
 from santiago.cli.options import Reading
 from santiago.cli.plan import job_from_document, old_plan, refuse, roomy
+from santiago.cli.start.consent import ToDraftError, choose_units
 from santiago.cli.start.running import start
 from santiago.cli.start.trust import note_basis
 from santiago.cli.view.text import say
+from santiago.contract.policy import AS_PROPOSED
 from santiago.contract.record import record
 from santiago.planner.compile import compile_plan
-from santiago.planner.source import Source
+from santiago.planner.source import Options, Source
+from santiago.report.accounting import place
 from santiago.report.advice import on_attempts
 
 if TYPE_CHECKING:
@@ -30,6 +35,7 @@ if TYPE_CHECKING:
     from santiago.app.loading import Run
     from santiago.cli.options import Flags
     from santiago.contract.plan import Plan
+    from santiago.contract.policy import RunInput
 
 
 @record
@@ -49,35 +55,75 @@ def carry_out(
     flags: Flags,
     *,
     reading: Reading | None = None,
-    otherwise: Callable[[str, Job], Plan | None] = lambda *_: None,
     told: Callable[[Plan], None] = lambda _: None,
     after: Run | None = None,
 ) -> int:
-    """Compile a document and start the run. `otherwise` may make a plan if no steps are found in the document.
-
-    `reading` tells how to read the document; with `allow_fallback`, phases and feature bullets count as steps without asking.
-    The ids and the work of the run `after` are kept.
-    """
+    """Compile a document and start the run. `reading` tells how to read it. The ids and the work of the run `after` are kept."""
     job = job_from_document(prd, out_dir)
     refuse_outside(job.document)
     text = read_text(job.document)
     refuse_secrets(text.encode(), job.name)
     reading = reading or Reading()
-    source = Source(text, path=job.name, options=reading.options)
     against = after.plan if after else old_plan(reading.against, named=True)
-    compiled = compile_plan(source, strict=reading.strict, against=against)
-    plan = compiled.plan or otherwise(text, job)
-    if plan is None:
-        return refuse(compiled, job, source, as_json=flags.as_json)
+    kept = after.run_input if after else job.run_input
+    units = reading.units or asked_for(kept)
+    while True:
+        source = Source(text, path=job.name, options=Options(units=units))
+        compiled = compile_plan(source, strict=reading.strict, against=against)
+        plan = compiled.plan
+        if plan is None:
+            return refuse(compiled, job, source, as_json=flags.as_json)
+        fresh = _new_parts(after, plan)
+        said = reading.units or flags.yes or plan.certain or (not fresh and _was_confirmed(kept, after))
+        if said or flags.dry_run or flags.no_input or not sys.stdin.isatty():
+            break
+        try:
+            choice = choose_units(plan)
+        except ToDraftError:
+            return _drafted(job, worker, flags)
+        flags, units = replace(flags, yes=True), units if choice == AS_PROPOSED else choice
+        reading = replace(reading, units=units)
     told(plan)
-    return _started(job, plan, worker, flags, after)
+    if said and not plan.certain:
+        flags = replace(flags, yes=True)
+    if units:
+        job = job._replace(run_input=with_units(job.run_input, units))
+    return _started(job, plan, worker, flags, after, units)
 
 
-def _started(job: Job, plan: Plan, worker: Worker, flags: Flags, after: Run | None) -> int:
+def _drafted(job: Job, worker: Worker, flags: Flags) -> int:
+    """Have the agent of the command line structure the document, in a session that the person reviews."""
+    from santiago.app.planning.begin import Wanted
+    from santiago.cli.draft import beside
+    from santiago.cli.planning import plan_with
+
+    agents = (worker.agent,) if worker.agent else ()
+    wanted = Wanted(
+        subject=str(job.document), agents=agents, model=worker.model, playbook=worker.playbook, artifact="document",
+        output=beside(str(job.document)),
+    )  # fmt: skip
+    return plan_with(wanted, trusted=flags.trust_project, as_json=flags.as_json)
+
+
+def _was_confirmed(run_input: RunInput, after: Run | None) -> bool:
+    """Tell whether a person agreed to the units before: for the run that goes on, or in the settings."""
+    return bool(run_input.policy.units) or (after is not None and (after.state.units or after.plan.certain))
+
+
+def _new_parts(after: Run | None, plan: Plan) -> bool:
+    """Print which parts of a changed document are new; tell whether one of them is not planned and may be work."""
+    found = new_parts(after.plan, plan) if after and after.plan.account else []
+    for became, said in (("planned", "planned"), ("context", "context"), ("left_out", "not planned")):
+        if parts := [place(row, why=not is_open(row)) for row in found if row.became == became]:
+            say(f"note: new in the document, {said}: {', '.join(parts)}", err=True)
+    return any(map(is_open, found))
+
+
+def _started(job: Job, plan: Plan, worker: Worker, flags: Flags, after: Run | None, units: str | None) -> int:
     begins = Beginning(settings=job.settings or {})
     if after is not None:
         begins = beginning(after, plan, Path(job.run_input.repo_path), begins.settings)
-        job = job._replace(run_input=settings_of(after, job.run_input))
+        job = job._replace(run_input=with_units(settings_of(after, job.run_input), units or ""))
         for text in begins.told:
             say(f"note: {text}", err=True)
     job = roomy(job, plan, tests_first=bool(flags.tests_first))

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from santiago.app.start.trust import Waiting
 
 
-def show(request: Request, *, trusted: bool, as_json: bool, waits: Waiting | None = None) -> int:
+def show(request: Request, *, trusted: bool, units: bool, as_json: bool, waits: Waiting | None = None) -> int:
     """Print every story that is left, with its checks and the stories that it waits for."""
-    found = try_out(request, trusted=trusted, waits=waits)
+    found = try_out(request, trusted=trusted, units=units, waits=waits)
     if as_json:
         click.echo(json.dumps(found.data(), indent=2, ensure_ascii=False))
     else:

@@ -9,18 +9,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.app.board.entry import claims_of
+from santiago.app.loading import empty_fold
 from santiago.app.notice import Notice
 from santiago.app.paths import near
 from santiago.app.start.compose import execute
 from santiago.app.start.prepare import prepare, said_in
 from santiago.app.start.request import Request
+from santiago.app.start.start_events import approvals
 from santiago.app.start.trust import waiting
 from santiago.artifacts.names import PLAN, has_begun
-from santiago.cli.start.consent import SHOWN, ask_consent, ask_ticks, ask_unfenced, choose
+from santiago.cli.start.consent import SHOWN, ask_consent, ask_ticks, ask_unfenced, choose, confirm_units
 from santiago.cli.start.trust import approve
 from santiago.cli.view.screen import Screen
 from santiago.cli.view.text import paint, say
 from santiago.contract.counting import count
+from santiago.contract.errors import SantiagoError
 from santiago.contract.events import Context
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
@@ -77,12 +80,14 @@ def start(
     )
     request.consent_ticks = lambda number: ask_ticks(number, asked=asked, said=flags.trust_ticks)
     request.consent_unfenced = lambda: ask_unfenced(asked=asked)
+    taken = flags.yes or bool(run_input.policy.units)
+    request.confirm_units = lambda plan: confirm_units(plan, asked=asked, said=taken)
     said |= said_in(flags)
     if flags.dry_run:
         from santiago.cli.start.dry_run import show
 
         waits = None if flags.trust_project else waiting(repo, request.effective, said)
-        return show(request, trusted=flags.trust_commands, as_json=flags.as_json, waits=waits)
+        return show(request, trusted=flags.trust_commands, units=taken, as_json=flags.as_json, waits=waits)
     if (claims := claims_of(repo, out_dir, request.actor)) is not None:
         request.scope = replace(request.scope, claims=claims)
         if request.scope.is_empty and not (skips or own_work or accepts):
@@ -90,13 +95,53 @@ def start(
                 "no ticket of this run is claimed, so this start only reads answers; `santiago loop` goes on with its tickets"
             )
     if not request.skips:  # skipping a story starts nothing
-        approve(repo, request.effective, said=said, asked=asked, trusted=flags.trust_project)
-        if asked and not flags.trust_commands and not has_begun(out_dir):
-            _choose_commands(request)
+        _agree(request, flags, said, asked=asked)
     if asked and not flags.as_json and request.effective.policy.closed & {"detail", "result"}:
         return _with_a_desk(request, flags)
     request.attended = flags.attended
     return _shown(request, flags)
+
+
+def _agree(request: Request, flags: Flags, said: frozenset[str], *, asked: bool) -> None:
+    """Ask for all that a start needs a person's word for, on one screen; without a terminal raise one error for all."""
+    fresh = not has_begun(request.out_dir)
+
+    def units() -> None:
+        if fresh and not request.plan.certain:
+            request.confirm_units(request.plan)
+            request.confirm_units = lambda _: None
+
+    def settings() -> None:
+        repo = Path(request.effective.repo_path)
+        approve(repo, request.effective, said=said, asked=asked, trusted=flags.trust_project)
+
+    def commands() -> None:
+        if asked and fresh and not flags.trust_commands:
+            _choose_commands(request)
+        elif fresh:
+            state = empty_fold(request.plan, request.effective).state
+            approvals(request.plan, request.effective, state, request.consent, request.actor)
+
+    refused = []
+    for ask in (units, settings, commands):
+        try:
+            ask()
+        except SantiagoError as error:
+            if asked:
+                raise
+            refused.append(error)
+    if refused:
+        raise _together(refused)
+
+
+def _together(refused: list[SantiagoError]) -> SantiagoError:
+    """Return one error for several consents that are missing."""
+    first, *others = refused
+    if others:
+        first.message = "; ".join(f"({number}) {one.message}" for number, one in enumerate(refused, 1))
+        first.hint = " ".join(f"({number}) {one.hint}" for number, one in enumerate(refused, 1) if one.hint)
+        first.reason = Reason.NEEDS_USER_CONFIRMATION
+    return first
 
 
 def _places(request: Request) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,20 +12,22 @@ from santiago.app.shortage import unchecked
 from santiago.app.start import kept
 from santiago.cli.view.errors import show_findings
 from santiago.cli.view.text import paint, say
-from santiago.report import advice, checks
+from santiago.report import accounting, advice, checks
 from santiago.util.text import count, fit, flat, harmless, width
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
     from santiago.app.job import Job
-    from santiago.contract.plan import Plan, Story
+    from santiago.contract.plan import Finding, Plan, Story
     from santiago.contract.policy import RunInput
     from santiago.planner.compile import Compilation
     from santiago.planner.rebase import Diff
 
 MAX_CHECKS = 10
 """How many checks of one story are listed."""
+MAX_KINDS = 10
+"""How many kinds of findings are shown."""
 MAX_ROWS = 200
 """How many stories are listed. The file has all of them."""
 
@@ -46,24 +49,27 @@ def show(compiled: Compilation, plan: Plan, lines: Sequence[str], job: Job, outc
     done = kept.foreseen(plan, Path(job.run_input.repo_path))
     stories(plan, job.run_input, done)
     say()
-    _coverage(plan, criteria)
+    _account(plan, whole=job.findings)
     if done:
         _row("Kept", kept.told(plan, done))
     other_checks(plan, job)
     if compiled.diff:
         changes(compiled.diff)
-    _findings(plan, lines)
+    _findings(plan, lines, whole=job.findings)
     say()
     for label, texts in (
         ("Checks", advice.on_checks(job, plan)),
         ("Offers", advice.on_offers(job, plan)),
         ("Attempts", advice.on_attempts(job, plan)),
+        ("Proposal", advice.on_units(job, plan)),
     ):
         for text in texts:
             _row(label, text, "yellow")
     _outcome(plan, job, outcome)
     if command := advice.next_command(job, plan, outcome):
         say(f"next: {harmless(command)}", verbatim=True)
+        for other in advice.other_commands(job, plan, outcome):
+            say(f"  or: {harmless(other)}", verbatim=True)
 
 
 def _row(label: str, text: str, colour: str = "green") -> None:
@@ -130,11 +136,12 @@ def _cut(text: str, columns: int) -> str:
     return fit(text, columns).rstrip() if width(text) > columns else harmless(text)
 
 
-def _coverage(plan: Plan, criteria: int) -> None:
-    covered = {name for story in plan.stories for name in story.requirements}
-    judged = {name for story in plan.stories for name in story.criteria}
-    requirements = count(len(plan.requirements), "requirement")
-    _row("Coverage", f"{len(covered)}/{requirements}, {len(judged)}/{count(criteria, 'criterion', 'criteria')}")
+def _account(plan: Plan, *, whole: bool) -> None:
+    """Print what became of the parts of the document that are not in the list of stories."""
+    for label, text in accounting.lines(plan, whole=whole):
+        say(
+            f"{paint(f'{label}:', 'yellow' if label == 'Not planned' else 'green', bold=True, stderr=False)} {harmless(text)}"
+        )
 
 
 def changes(diff: Diff) -> None:
@@ -150,14 +157,25 @@ def changes(diff: Diff) -> None:
     _row("Changed", "   ".join([*parts, f"= {len(diff.kept)} kept"]))
 
 
-def _findings(plan: Plan, lines: Sequence[str]) -> None:
-    """Print warnings with their place. Notes need no action, and are only in the file."""
-    shown = [finding for finding in plan.findings if finding.level == "warning"]
-    if shown:
-        say()
-        show_findings(shown[:20], plan.source.path, lines)
-        if len(shown) > 20:
-            say(f"… and {count(len(shown) - 20, 'more warning')} in plan.json", err=True)
+def _findings(plan: Plan, lines: Sequence[str], *, whole: bool) -> None:
+    """Print warnings and notes with their places: of each kind the first one, and how many are like it; `whole`: all."""
+    if not plan.findings:
+        return
+    kinds: dict[tuple[str, str], list[Finding]] = {}
+    for finding in sorted(plan.findings, key=lambda one: one.level == "note"):
+        kinds.setdefault((finding.level, finding.code), []).append(finding)
+    groups = list(kinds.values())
+    shown = list(plan.findings) if whole else [_with_others(group) for group in groups[:MAX_KINDS]]
+    say()
+    show_findings(shown, plan.source.path, lines)
+    if sum(map(len, groups)) > len(shown):
+        say(f"… {count(len(plan.findings), 'finding')} in all; --findings shows each", err=True)
+
+
+def _with_others(group: list[Finding]) -> Finding:
+    """Return the first of some findings of one kind, which names how many there are beside it."""
+    more = len(group) - 1
+    return replace(group[0], message=f"{group[0].message} (and {more} more like it)") if more else group[0]
 
 
 def _outcome(plan: Plan, job: Job, outcome: str) -> None:

@@ -28,6 +28,7 @@ from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.situation import Scope
 from santiago.executor.tally import headline, is_on_branch
 from santiago.report import refused, spending, step_summary
+from santiago.report.accounting import not_planned
 from santiago.report.failure import FULL, Report
 from santiago.report.measures import span
 from santiago.report.proof import criteria_line, on_word_lines, unproven_lines
@@ -222,7 +223,9 @@ class Screen:
             *on_word_lines(self.plan, state, self.history),
             *criteria_line(self.plan, state),
         )
-        for text in (*proofs, *following):
+        left = not_planned(self.plan)
+        unplanned = [f"not planned, and so not done: {left}"] if left else []
+        for text in (*proofs, *unplanned, *following):
             self._say(text)
         if trouble:
             self._say(f"{paint('note:', 'cyan')} {trouble}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from santiago.contract.plan import Origin, Story
+from santiago.contract.plan import AccountRow, Origin, Story
 from santiago.contract.record import record
 from santiago.contract.session import Artifact, SizeWishes
 
@@ -83,6 +83,8 @@ class Packet:
     """The approved detailed plan that the attempt carries out, as readable text."""
     detail_digest: str = ""
     """Digest of the approved detailed plan."""
+    context: tuple[AccountRow, ...] = ()
+    """The parts of the document that are context of its stories, with as much of their text as there is room for."""
     drafting: Drafting | None = None
     """Set where the agent drafts a whole plan. `story` then only holds its title, and `detail_file` is what it writes."""
 

@@ -140,6 +140,11 @@ def extends(inner: str, outer: str) -> bool:
     return inner != outer and ids.fold(inner).startswith(stem(outer) + ".")
 
 
+def is_part(inner: str, outer: str) -> bool:
+    """Tell whether two ids are the same, or the first is a part of the second."""
+    return ids.fold(inner) == ids.fold(outer) or extends(inner, outer)
+
+
 def stem(identifier: str) -> str:
     """Return the beginning that the parts of an id share: 1 for 1 and for 1.0."""
     return ids.fold(identifier).removesuffix(".0")

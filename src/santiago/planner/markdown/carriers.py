@@ -11,7 +11,7 @@ from santiago.contract.patterns import pattern
 from santiago.planner import ids, words
 from santiago.planner.draft import Status
 from santiago.planner.markdown.harvest import Carrier, status_of
-from santiago.planner.markdown.labels import clean, read_label
+from santiago.planner.markdown.labels import TICK_LAST, clean, is_struck, read_label
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source, Zone
 
@@ -32,9 +32,6 @@ _A_PRIORITY = pattern(r"P\d")
 _LAST_BRACKET = pattern(r"[(\[（]([^()\[\]（）]{3,40})[)\]）][\s.*_]*$")
 
 _TICK = pattern(r"\s{0,8}[✅☑✔]️?\s{0,8}")
-_TICK_LAST = pattern(
-    r"\s{0,8}[✅☑✔✓🟢]️?\s{0,8}(?:(?:completed?|done|shipped|implemented)\b\s{0,8}(?:\([^()]*\))?)?$", re.IGNORECASE
-)
 _LAST = 120
 """A mark at the end of a title is searched for in this many of its last characters."""
 _BOLD_OPENING = pattern(r"^\s*\*\*([^*]{3,120}?)[:：.]?\*\*(?:\s*[:：.\-–—]|\s+\S)")
@@ -117,7 +114,7 @@ def box_status(source: Source, block: Block) -> Status:
         return status
     if block.starred:
         return Status.OPTIONAL
-    if block.text.startswith("~~"):
+    if is_struck(block.text):
         return Status.DROPPED
     mark = _LAST_BRACKET.search(block.text)
     return Status.FUTURE if mark and words.normal(mark[1]) in words.EXCLUDED_SECTIONS else status
@@ -140,6 +137,10 @@ def carrier(
     text = title if title is not None else _headline(block, found.rest if found else own)
     if status is None:
         status, text = _claimed(source, block, text)
+        if status is Status.OPEN and (is_struck(own) or is_struck(text)):
+            status = Status.DROPPED
+        elif status is Status.OPEN and block.box is None and source.is_under_done[index]:
+            status = Status.DONE
     if source.zones[index] == Zone.EXCLUDED and status in (Status.OPEN, Status.OPTIONAL):
         status = Status.FUTURE
     return Carrier(
@@ -164,7 +165,7 @@ def _claimed(source: Source, block: Block, text: str) -> tuple[Status, str]:
         if words.normal(mark[1]) in words.EXCLUDED_SECTIONS:
             return Status.FUTURE, text
     bare = text.rstrip()
-    last = _TICK_LAST.search(bare, max(len(bare) - _LAST, 0))
+    last = TICK_LAST.search(bare, max(len(bare) - _LAST, 0))
     first = _TICK.match(bare)
     ticked = bare[first.end() if first else 0 : last.start() if last else len(bare)] if first or last else text
     return (Status.DONE, ticked) if ticked != text else (Status.OPEN, text)

@@ -8,8 +8,9 @@ from santiago.contract.patterns import pattern
 from santiago.planner import commands, hints, words
 from santiago.planner.draft import Hint
 from santiago.planner.file_lists import behind_files, listed_files
+from santiago.planner.known_tools import JUDGES
 from santiago.planner.markdown.gathered import Criteria, Gathered
-from santiago.planner.markdown.labels import Label, read_label, step_label
+from santiago.planner.markdown.labels import Label, is_struck, read_label, step_label
 from santiago.planner.markdown.outline import Block, Kind, Outline
 
 _SCENARIO = pattern(
@@ -21,6 +22,21 @@ _TICKED_ONLY = pattern(r"\s*`[^`]+`[\s.;]*")
 _BREAK = pattern(r"<br\s*/?>|[;；]")
 _SEMICOLON = pattern(r"[;；]")
 _KEYED = pattern(r"^[*_`]*\w[\w-]*(?: [\w-]+){0,3}[*_`]*(?:[:：][*_`]*\s|：)")
+
+_RUN = pattern(r"^[*_\s]*Run[*_]*\s*[:：][*_]*\s*(?P<rest>.*)", re.IGNORECASE)
+_EXPECTED = pattern(
+    r"(?:^|(?<=[\s—–-]))[*_]*Expected(?: (?:output|results?))?[*_]*\s*[:：][*_]*\s*(?P<rest>.*)", re.IGNORECASE
+)
+_STEP_RUNS = pattern(r"\bstep \d+\b.*\brun\b", re.IGNORECASE)
+_FAILS = pattern(
+    r"\b(?:run|verify|confirm)\b.{0,60}\b(?:it|they|tests?)\b\s+fails?\b|\bexpect(?:ed)?\b[\s:*_]+(?:to )?fail|^[*_\s]*fail(?:s|ed|ure)?\b",
+    re.IGNORECASE,
+)
+"""Words of a step of test-driven work that say that its test fails before the work."""
+_COMMITS = pattern(
+    r"^[*_\s]*(?:step \d+[:.)]\s*)?(?:git )?commit[*_\s]*(?:$|[:.]|(?:changes?|the|all|your|with|and|it|work|code)\b)",
+    re.IGNORECASE,
+)
 
 _LIKE_SENTENCES = frozenset({"description", "work", "other", "never", "success"})
 """Concepts whose labels also begin ordinary sentences: `Note: …`."""
@@ -52,6 +68,9 @@ class Walk:
         """The criteria that begin on the line of their label, while the block goes on."""
         self.broken = False
         """The last line of these criteria ended in the middle of a criterion."""
+        self.runs: list[Hint] | None = None
+        """The commands behind `Run:`, until `Expected:` says how they end; None if no such step is open."""
+        self.failing: list[Hint] = []
 
     def run(self) -> Gathered:
         if self.at >= 0:
@@ -73,7 +92,40 @@ class Walk:
                     self.found.text.append(block.text)
             if block.kind is not Kind.PARA:
                 self.pending = None
+        self.end_run()
+        if not self.found.verify:
+            self.found.verify += self.failing  # the tests that failed before the work pass after it
+        if self.found.runs:
+            self.found.text += [criterion.text for criterion in self.found.boxes.done()]
         return self.found
+
+    # Run and Expected, as in plans of test-driven steps
+
+    def run_line(self, raw: str, line: int) -> bool:
+        """Read `Run: …` or `Expected: …`, and tell whether the line was one."""
+        if ":" not in raw and "：" not in raw:
+            return False
+        run, expected = _RUN.match(raw), _EXPECTED.search(raw)
+        if run is None and (expected is None or self.runs is None):
+            return False
+        if run:
+            self.end_run()
+            told = run["rest"][: expected.start() - run.start("rest")] if expected else run["rest"]
+            self.runs = commands.behind_label(told.strip(" —–-"), line, "text").taken
+        if expected:
+            self.end_run(expected["rest"] or "it passes", line)
+        self.found.text.append(raw)
+        return True
+
+    def end_run(self, expected: str = "", line: int = 0) -> None:
+        """Take the commands of a run as checks, unless they are expected to fail. What they must show is a criterion."""
+        runs, self.runs = self.runs or [], None
+        if expected and _fails(expected):
+            self.failing += runs
+            return
+        self.found.verify += [hint for hint in runs if expected or JUDGES.search(hint.value)]
+        if expected and runs:
+            self.found.runs.add(f"{', '.join(f'`{hint.value}`' for hint in runs)}: {expected}", line)
 
     def label(self, text: str, *, heading: bool = False) -> Label:
         return (step_label(text, heading=heading) if self.steps else None) or read_label(text)
@@ -117,11 +169,17 @@ class Walk:
         if single and _SCENARIO.match(text):
             self.scenario(text, block.line, -1)
             return
+        runs = False
         for offset, raw in enumerate(block.lines):
-            self.text_line(raw, block.line + offset, single=single and block.parent <= self.at)
+            if self.run_line(raw, block.line + offset):
+                runs = True
+            else:
+                self.text_line(raw, block.line + offset, single=single and block.parent <= self.at)
         self.inline = None
         self.found.deps += hints.inline_deps(block)
-        self.take_hints(block)
+        if "un" in text and _STEP_RUNS.search(text):
+            self.begin_step(text)
+        self.take_hints(block, skip_checks=runs)
 
     def text_line(self, raw: str, line: int, *, single: bool) -> None:
         if self.begins_or_continues(raw, line):
@@ -161,6 +219,8 @@ class Walk:
         self.pending = None if words.opens_story(raw) else (line, raw.strip("*_ :："))
 
     def item(self, index: int, block: Block) -> None:
+        if is_struck(block.text) and block.text.rstrip(" *_.").endswith("~~"):
+            return
         if self.pending is not None and self.concept is None and block.box is None:
             self.found.unknown_labels.append(self.pending)
         if self.label_item >= 0 and not self.is_under(index, self.label_item):
@@ -168,15 +228,21 @@ class Walk:
             self.set_concept(None)
         if self.in_scenario(index, block):
             return
+        rest = [line for at, line in enumerate(block.lines) if not self.run_line(line, block.line + at)]
+        if not rest:
+            return
+        text = " ".join(filter(None, map(str.strip, rest)))
+        if "un" in text and _STEP_RUNS.search(text):
+            self.begin_step(text)
         label = self.label(block.lines[0])
         if block.box is None and self.is_field(index, label):
             self.label_from_item(index, block, label)
             return
-        self.plain_item(block, block.text)
+        self.plain_item(block, text)
         if self.concept == "execute":
             return  # commands that do the work do not check it
         self.found.deps += hints.inline_deps(block)
-        self.take_hints(block)
+        self.take_hints(block, skip_checks=len(rest) < len(block.lines))
 
     def in_scenario(self, index: int, block: Block) -> bool:
         """Read an item that opens a scenario or continues the open one, and tell whether it was one."""
@@ -266,7 +332,7 @@ class Walk:
     def box(self, block: Block, text: str, *, outermost: bool) -> None:
         if self.concept == "verify":
             self.found.take(commands.under_label(text, block.line, "field"))
-        if self.concept == "actions":
+        if self.concept == "actions" or _COMMITS.match(text) or _fails(text):
             self.found.text.append(text)
         elif outermost or not self.found.boxes:
             self.found.boxes.add(text, block.line)
@@ -284,6 +350,8 @@ class Walk:
     def bullet(self, block: Block, text: str, *, outermost: bool) -> None:
         into = self.found.described if self.concept == "description" else self.found.bullets
         self.found.text.append(text)
+        if _COMMITS.match(text) or _fails(text):
+            return
         if not outermost:
             into.go_on(text)
         elif not into.given_when_then(text, block.line):
@@ -306,7 +374,15 @@ class Walk:
         else:
             self.found.text.append(joined)
 
+    def begin_step(self, text: str) -> None:
+        """Begin a step that runs something: its commands are in a fence below it."""
+        self.end_run()
+        self.runs = None if _fails(text) else []
+
     def code(self, block: Block) -> None:
+        if self.runs == []:
+            self.runs = commands.in_fence(block.lines, block.line, "text", block.info).taken
+            return
         if self.concept == "execute":
             self.found.text += ["Execute:", *block.lines]
         if self.concept in ("verify", "gates", "judged"):
@@ -423,14 +499,20 @@ class Walk:
     def open_scenarios(self) -> Criteria:
         return self.found.labelled if self.concept == "criteria" else self.found.scenarios
 
-    def take_hints(self, block: Block, *, skip_files: bool = False) -> None:
+    def take_hints(self, block: Block, *, skip_files: bool = False, skip_checks: bool = False) -> None:
         text = block.text
         if not skip_files:
             self.found.files += [_hint(path, block.line, "text") for path in hints.files_in(text)]
-        self.found.verify += commands.commands_in(text, block.line)
+        if not skip_checks:
+            found = commands.commands_in(text, block.line)
+            (self.failing if found and _fails(text) else self.found.verify).extend(found)
 
     def is_under(self, index: int, item: int) -> bool:
         return item < index < self.outline.ends[item]
+
+
+def _fails(text: str) -> bool:
+    return ("ail" in text or "AIL" in text) and bool(_FAILS.search(text))
 
 
 def _hint(value: str, line: int, carrier: str) -> Hint:

@@ -86,6 +86,8 @@ class Gathered:
     success: Criteria = field(default_factory=Criteria)
     spoken: Criteria = field(default_factory=Criteria)
     """Paragraphs under a criteria label. They are criteria if no list follows."""
+    runs: Criteria = field(default_factory=Criteria)
+    """What `Run: …` and `Expected: …` say. They are criteria rather than the steps around them."""
     boxes: Criteria = field(default_factory=Criteria)
     checks: Criteria = field(default_factory=Criteria)
     """Bullets under a verification label that are more than a command."""
@@ -120,7 +122,7 @@ class Gathered:
     @property
     def criteria(self) -> list[DraftCriterion]:
         """The criteria that the author marked most clearly; empty if none are marked."""
-        marked = (self.labelled, self.scenarios, self.spoken, self.success, self.boxes, self.checks)
+        marked = (self.labelled, self.scenarios, self.spoken, self.success, self.runs, self.boxes, self.checks)
         return next((criteria.done() for criteria in marked if criteria), [])
 
     @property

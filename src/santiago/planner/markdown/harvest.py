@@ -84,6 +84,7 @@ class Harvester:
             id=carrier.id or found.fields.get("id", "").strip(" `*") or None,
             title=own or carrier.title,
             line=carrier.line or self.blocks[carrier.at].line,
+            end=self.last_line(carrier),
             text="\n".join([*self.rest_of_head(carrier), *found.text]),
             status=_status(carrier.status, found),
             chunk=found.fields.get("chunk", carrier.chunk),
@@ -99,6 +100,11 @@ class Harvester:
             unread=unique(found.unread),
         )
 
+    def last_line(self, carrier: Carrier) -> int:
+        """Return the last line of a unit; 0 if its line is that of a box and its text stands elsewhere."""
+        begins = self.blocks[carrier.at].line if carrier.at >= 0 else carrier.line
+        return self.blocks[carrier.end - 1].end if self.blocks and carrier.line in (0, begins) else 0
+
     def rest_of_head(self, carrier: Carrier) -> list[str]:
         """Return the carrier's whole first line if the title is only a part of it, so that nothing is lost."""
         line = clean(self.blocks[carrier.at].lines[0]) if carrier.at >= 0 else ""
@@ -106,13 +112,12 @@ class Harvester:
 
 
 def _status(claimed: Status, found: Gathered) -> Status:
-    """Return the status of a unit. A ticked unit with open boxes is open; an open one with all boxes ticked claims to be done."""
-    ticked = found.ticked
-    if claimed is Status.DONE and ticked and not all(ticked):
+    """Return the status of a unit. A ticked unit that is under way or has open boxes is open; an open one with all boxes ticked claims to be done."""
+    ticked, word = found.ticked, found.fields.get("status", "")
+    if claimed is Status.DONE and ((ticked and not all(ticked)) or _UNDERWAY.match(word.strip())):
         return Status.OPEN
     if claimed is not Status.OPEN:
         return claimed
-    word = found.fields.get("status", "")
     said = status_of(word)
     if said is not None or _UNDERWAY.match(word.strip()):
         return said or claimed

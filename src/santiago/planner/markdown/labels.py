@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -31,6 +32,11 @@ _STEP_LABELS = {
 _SLUG = pattern(r"[A-Za-z][\w-]{0,60}")
 _EMPHASIS = pattern(r"(?P<code>`[^`]*`)|\*\*|__")
 _STRIKE = pattern(r"~~")
+TICK_LAST = pattern(
+    r"\s{0,8}[✅☑✔✓🟢]️?\s{0,8}(?:(?:completed?|done|shipped|implemented)\b\s{0,8}(?:\([^()]*\))?)?$", re.IGNORECASE
+)
+"""A mark behind a title that claims that it is done."""
+_LAST_PART = pattern(r"[^:：(\[—–]*$")
 
 
 class Label(NamedTuple):
@@ -88,6 +94,17 @@ def _without_colon(text: str, *, marked: bool) -> Label:
     if len(text) < 60 and (concept := words.concept(text)) == "criteria":
         return Label(concept, "", is_label=True, marked=marked)
     return Label(None, text, is_label=False)
+
+
+def says_done(heading: str) -> bool:
+    """Tell whether a heading claims that all of its section is done: `Phase 1 ✅`, `Setup (completed)`, `Done`."""
+    last = _LAST_PART.search(heading)
+    return bool(TICK_LAST.search(heading[-120:]) or (last and words.normal(last[0]) in words.DONE_SECTIONS))
+
+
+def is_struck(text: str) -> bool:
+    """Tell whether a text begins struck through: `~~Teleport~~ (too far)`."""
+    return text.lstrip(" *_").startswith("~~")
 
 
 def clean(text: str) -> str:

@@ -12,11 +12,15 @@ from dataclasses import replace
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids, words
-from santiago.planner.draft import Dep, Document, GroupEdge, Unit
+from santiago.planner.draft import PLANNED, Dep, Document, GroupEdge, Unit
+from santiago.planner.errors import DocumentError
 from santiago.planner.findings import note, warning
 from santiago.planner.hints import targets
+from santiago.planner.markdown import boxes
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source
+from santiago.planner.structured import json_tree
+from santiago.planner.structured.tree import Object, as_text, items
 
 _PARALLEL = pattern(
     r"\bparallel|concurrent|parallèle|paralelo|samtidigt|параллельно|паралельно|並列|并行|並行|병렬", re.IGNORECASE
@@ -67,6 +71,8 @@ def ordered(source: Source, document: Document) -> Document:
         inside[index] = outer or _is_order_section(source, index)
         if inside[index] and block.kind in (Kind.ITEM, Kind.PARA) and block.box is None:
             _statement(block, names, document, deps)
+        elif inside[index] and block.kind is Kind.CODE and '"waves"' in block.text:
+            _read_waves(block, document, deps)
     document.units = [
         replace(unit, deps=(*unit.deps, *deps[unit.id])) if unit.id in deps else unit for unit in document.units
     ]
@@ -79,6 +85,35 @@ def _is_order_section(source: Source, index: int) -> bool:
     block, lead = source.outline.blocks[index], source.leads[index]
     is_unit = lead is not None and not lead.only_counts
     return block.kind is Kind.HEADING and not is_unit and bool(_SECTION.search(block.text))
+
+
+def _read_waves(block: Block, document: Document, deps: _Deps) -> None:
+    """Read Kiro's graph: the tasks of a wave wait for those of the wave before it, or of the waves that it names.
+
+    Where a task waits for one of a later parent, parents are no stages: they become tags.
+    """
+    try:
+        root = json_tree.parse("\n".join(line for line in block.lines if not line.lstrip().startswith(("```", "~~~"))))
+    except DocumentError:
+        return
+    waves: dict[str, list[str]] = {}
+    units = [unit for unit in document.units if unit.id and unit.status in PLANNED]
+    chunks = list(dict.fromkeys(unit.chunk for unit in units))
+    place = {unit.id: chunks.index(unit.chunk) for unit in units}
+    ahead, before = False, ""
+    for number, wave in enumerate(items(root.get("waves")) if isinstance(root, Object) else ()):
+        own = wave.text("id", "wave") if isinstance(wave, Object) else ""
+        tasks = [as_text(each) for each in items(wave.get("tasks") if isinstance(wave, Object) else wave)]
+        stated = wave.field("depends_on", "dependsOn") if isinstance(wave, Object) else None
+        named = [as_text(each) for each in items(stated.value)] if stated else [before]
+        before = own or str(number)
+        waves[before] = [unit.id for unit in units if unit.id and any(boxes.is_part(unit.id, task) for task in tasks)]
+        needed = [target for name in named for target in waves.get(name, ())]
+        for task in waves[before]:
+            deps.setdefault(task, []).extend(Dep(target=each, line=block.line, carrier="section") for each in needed)
+            ahead = ahead or any(place[each] > place[task] for each in needed)
+    if ahead:
+        document.units = [replace(unit, chunk=None, tags=(*unit.tags, unit.chunk or "")) for unit in document.units]
 
 
 class _Names:

@@ -16,8 +16,6 @@ from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source, Zone
 
-_FENCED_UNIT = pattern(r"^\s*(?:- \[[ xX]\] |#{1,6} |(?:- )?\**[A-Z]{1,6}-?\d+[:. ])")
-
 
 def unplanned(
     source: Source,
@@ -40,13 +38,10 @@ def unplanned(
         *_odd_boxes(source, carriers),
         *_plain_heads(source, carriers),
         *_free_criteria(source, taken),
-        *_free_boxes(source, taken, reported_elsewhere),
         *_empty_groups(source, taken),
-        *_excluded_sections(source, taken),
         *_explained_ids(carriers, free),
         *_unplanned_stories(free),
         *_task_tables(source, free, defined),
-        *_unread_fences(source),
         *_open_markers(source),
     ]
 
@@ -105,22 +100,6 @@ def _outer_items(source: Source, heading: int, taken: bytearray, *, boxes: bool 
     return sum(boxes or block.box is None for block in items)
 
 
-def _free_boxes(source: Source, taken: bytearray, known: set[int]) -> Iterator[Finding]:
-    """Report check boxes outside all units, by section."""
-    blocks = source.outline.blocks
-    by_section: dict[int, list[int]] = {}
-    for index, block in enumerate(blocks):
-        if block.box is not None and block.parent < 0 and not taken[index] and index not in known:
-            by_section.setdefault(block.section, []).append(index)
-    for section, boxes in by_section.items():
-        name = blocks[section].text if section >= 0 else ""
-        if words.concept(name) != "criteria":
-            where = f'under "{name}"' if section >= 0 else "before the first heading"
-            message = f"{len(boxes)} check boxes {where} are outside every story; not planned"
-            hint = "Move them under a story, or into the list of stories, if they are work to be done."
-            yield note("boxes_left_out", blocks[boxes[0]].line, message, hint)
-
-
 def _empty_groups(source: Source, taken: bytearray) -> Iterator[Finding]:
     """Report phases with a list but without a unit, if other phases have units."""
     blocks, ends = source.outline.blocks, source.outline.ends
@@ -133,32 +112,6 @@ def _empty_groups(source: Source, taken: bytearray) -> Iterator[Finding]:
             message = f'"{blocks[index].text}" holds {count(items, "list item")}, none of them a story; not planned'
             hint = "Write them the way the other groups are written."
             yield warning("group_without_units", blocks[index].line, message, hint)
-
-
-def _excluded_sections(source: Source, taken: bytearray) -> Iterator[Finding]:
-    """Report the items in sections that are out of scope or put off, unless they are units."""
-    behind = 0
-    for index, block in enumerate(source.outline.blocks):
-        if index < behind or block.kind is not Kind.HEADING or source.zones[index] != Zone.EXCLUDED:
-            continue
-        behind = source.outline.ends[index]
-        if items := _outer_items(source, index, taken):
-            message = f'{count(items, "item")} under "{block.text}" {"is" if items == 1 else "are"} out of scope or put off; not planned'
-            yield note("out_of_scope", block.line, message, "Move them out of that section to plan them.")
-
-
-def _unread_fences(source: Source) -> list[Finding]:
-    lines = [
-        block.line
-        for index, block in enumerate(source.outline.blocks)
-        if block.kind is Kind.CODE
-        and source.zones[index] == Zone.PLAIN
-        and any(_FENCED_UNIT.match(line) for line in block.lines[1:-1])
-    ]
-    if not lines:
-        return []
-    message = f"code fences hold lines that look like requirements and were not read (line {_listed(lines)})"
-    return [note("fence_not_read", lines[0], message, "Move requirements out of code fences.")]
 
 
 def _open_markers(source: Source) -> list[Finding]:

@@ -6,8 +6,7 @@ the file name alone, and returns None if there is none. The first reader that re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Callable
 from importlib import import_module
 from typing import NamedTuple
 
@@ -19,11 +18,13 @@ class Format(NamedTuple):
     """One format: its reader, and what is known before the document is read."""
 
     reader: str
-    """`module` or `module.function`. A name with a hyphen, or `prd`, is a list that `unit_lists.of_rule` reads."""
+    """`module` or `module.function`."""
     marks: tuple[str, ...] = ("",)
     """A document of this format contains one of these texts. Without them the reader is not even loaded."""
     units: str = ""
-    """What the units are, for the option `--units`: a `list`, `boxes` or `criteria`."""
+    """What the units are, for the option `--units`: a `list`, `boxes`, or `any` list."""
+    known: bool = True
+    """A tool or a convention with a name writes it, so that there is no doubt about which list is the work."""
 
 
 FORMATS: dict[str, tuple[Format, ...]] = {
@@ -35,10 +36,10 @@ FORMATS: dict[str, tuple[Format, ...]] = {
         Format("house_json"),
         Format("taskmaster_json"),
         Format("records.beads"),
-        Format("records"),
+        Format("records", known=False),
     ),
     "gherkin": (Format("gherkin"),),
-    "yaml": (Format("records.yaml"),),
+    "yaml": (Format("records.yaml", known=False),),
     "markdown": (
         Format("gsd_plan", ("\nplan:",)),
         Format("gsd_roadmap", ("Phase ",)),
@@ -53,23 +54,14 @@ FORMATS: dict[str, tuple[Format, ...]] = {
         Format("unit_lists.speckit", units="list"),
         Format("fenced_stories", ("```", "~~~")),
         Format("unit_lists.bmad", units="list"),
-        Format("plan_steps", units="boxes"),
-        Format("house.criteria", units="criteria"),
-        Format("prd", units="list"),
-        Format("requirement-tables", units="list"),
-        Format("user-stories", units="list"),
-        Format("checklist", ("]",), "boxes"),
-        Format("numbered-requirements", units="list"),
-        Format("status-tables", units="list"),
-        Format("fallback"),
+        Format("unit_lists", units="any", known=False),
     ),
 }
 """Special formats come before general ones: a spec-kit task list is also a checklist."""
 
 _ASKED = {
-    **dict.fromkeys(("box", "boxes"), ("boxes",)),
-    **dict.fromkeys(("task", "tasks"), ("list", "boxes")),
-    **dict.fromkeys(("ac", "criteria"), ("criteria",)),
+    **dict.fromkeys(("box", "boxes"), ("boxes", "any")),
+    **dict.fromkeys(("task", "tasks"), ("list", "boxes", "any")),
 }
 """The kinds of format that a value of `--units` asks for. Any other value is the name of a `list`."""
 
@@ -77,10 +69,11 @@ _ASKED = {
 def read(source: Source) -> Document | None:
     """Return the document of the first reader that finds units to plan, or None."""
     only_put_off: Document | None = None
-    for reader in _readers(found for found in _asked(source) if any(mark in source.text for mark in found.marks)):
-        document = reader(source)
+    for found in _asked(source):
+        document = _reader(found)(source) if any(mark in source.text for mark in found.marks) else None
         if document is None:
             continue
+        document.known = document.known or found.known
         if not document.units or any(unit.status in PLANNED for unit in document.units):
             return document
         only_put_off = only_put_off or document  # used only if no other reader finds work to do
@@ -91,17 +84,13 @@ def _asked(source: Source) -> list[Format]:
     formats, units = FORMATS[source.looks_like], source.options.units
     if units is None or source.looks_like != "markdown":
         return list(formats)
-    wanted = _ASKED.get(units.lower(), ("list",))
+    wanted = _ASKED.get(units.lower(), ("list", "any"))
     return [found for kind in wanted for found in formats if found.units == kind]
 
 
-def _readers(formats: Iterable[Format]) -> Iterator[Callable[[Source], Document | None]]:
+def _reader(found: Format) -> Callable[[Source], Document | None]:
     # Imported one by one: readers that are never tried cost no time.
-    for found in formats:
-        if found.reader == "prd" or "-" in found.reader:
-            from santiago.planner.readers.unit_lists import of_rule
-
-            yield partial(of_rule, found.reader)
-        else:
-            module, _, function = found.reader.partition(".")
-            yield getattr(import_module(f"santiago.planner.readers.{module}"), function or "read")
+    module, _, function = found.reader.partition(".")
+    reader: Callable[[Source], Document | None]
+    reader = getattr(import_module(f"santiago.planner.readers.{module}"), function or "read")
+    return reader

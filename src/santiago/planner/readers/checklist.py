@@ -11,10 +11,12 @@ from dataclasses import replace
 
 from santiago.contract.patterns import pattern
 from santiago.planner import words
+from santiago.planner.choosing import Evidence
 from santiago.planner.draft import Document, Status
 from santiago.planner.markdown import assemble, boxes, carriers
 from santiago.planner.markdown.boxes import Box
 from santiago.planner.markdown.harvest import Carrier
+from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.source import Source
 
 _PUNCTUATION = pattern(r"[\W_]+")
@@ -25,10 +27,29 @@ _SHORT = 60
 """In a document of at most this many lines, a single box is a list."""
 
 
-def read(source: Source) -> Document | None:
+def lists(view: View) -> list[UnitList]:
+    """Return the boxes of a document as one list."""
+    source = view.source
     found = [box for box in boxes.survey(source).units if boxes.is_plain(source, box.at)]
     if not found or (len(found) < 2 and source.outline.line_count > _SHORT):
-        return None
+        return []
+    heads = list(dict.fromkeys(view.blocks[box.at].section for box in found))
+    where = carriers.label(view.blocks[heads[0]].text) if heads[0] >= 0 else ""
+    return [
+        UnitList(
+            view=view,
+            evidence=Evidence.BOXES,
+            kind="box",
+            name=f"the boxes under {where}{' and others' if heads[1:] else ''}" if where else "the boxes",
+            carriers=tuple(_carriers(source, found)),
+            explicit=False,
+            keys=frozenset({"box", "boxes", "task", "tasks"}),
+            build=lambda: _document(source, found),
+        )
+    ]
+
+
+def _document(source: Source, found: list[Box]) -> Document:
     sections = _Sections(source, found)
     made = [sections.with_section_status(carrier) for carrier in _carriers(source, found)]
     kept, repeated = sections.merged(made)

@@ -142,7 +142,7 @@ def _is_template(record: Object) -> bool:
 
 
 def _document(source: Source, stories: list[_Fence]) -> Document:
-    candidate = Candidate("", 0, 0)
+    candidate = Candidate()
     groups: dict[str, Group] = {}
     blocks = source.outline.blocks
     for fence in stories:

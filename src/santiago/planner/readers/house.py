@@ -8,10 +8,12 @@ from dataclasses import replace
 from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner import ids, words
+from santiago.planner.choosing import Evidence
 from santiago.planner.draft import Document, DraftCriterion, Unit
 from santiago.planner.findings import warning
 from santiago.planner.markdown import assemble, carriers
 from santiago.planner.markdown.labels import read_label
+from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source
 
@@ -49,13 +51,31 @@ _UNITS = ("story", "requirement", "task", "feature")
 _KINDS = (Kind.ITEM, Kind.PARA, Kind.ROW, Kind.HEADING)
 
 
-def criteria(source: Source) -> Document | None:
+def criteria_lists(view: View) -> list[UnitList]:
+    """Return the criteria with ids as a list, if the document has no other units."""
+    source = view.source
     leads = {index: lead for index, lead in source.named.items() if _is_criterion(lead)}
     # Inside a list item the id is only mentioned.
     outer = [at for at in leads if source.outline.blocks[at].parent < 0]
     found = sorted(set(carriers.indexes(source, *_KINDS)).intersection(outer))
     if not found or _repeats(source, found) or _has_units(source):
-        return None
+        return []
+    made = [carriers.carrier(source, at, end=end, found=leads[at]) for at, end in carriers.bounded(source, found)]
+    return [
+        UnitList(
+            view=view,
+            evidence=Evidence.CRITERIA,
+            kind="criteria",
+            name="the acceptance criteria",
+            carriers=tuple(made),
+            explicit=True,
+            keys=frozenset({"ac", "criteria"}),
+            build=lambda: _criteria(source, found, leads),
+        )
+    ]
+
+
+def _criteria(source: Source, found: list[int], leads: dict[int, ids.Found]) -> Document:
     phases = _phases(source, {ids.fold(lead.id) for lead in leads.values()})
     made = [
         carriers.carrier(source, at, end=end, found=leads[at], chunk=phases.get(ids.fold(leads[at].id)))

@@ -17,6 +17,7 @@ from santiago.planner.front_matter import Entry
 from santiago.planner.markdown import assemble, boxes, carriers
 from santiago.planner.markdown.harvest import Carrier, status_of
 from santiago.planner.markdown.labels import clean, read_label
+from santiago.planner.markdown.lists.definitions import kind_of
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source, Zone
 
@@ -94,7 +95,7 @@ def _by_heading(source: Source) -> list[str]:
     if first < 0 or source.outline.blocks[first].level != 1:
         return []
     lead = source.leads[first]
-    if (lead is not None and lead.kind in ("task", "story")) or _TITLE.match(source.outline.blocks[first].text):
+    if (lead is not None and kind_of(lead) in ("task", "story")) or _TITLE.match(source.outline.blocks[first].text):
         return [f'title "{source.outline.blocks[first].text[:40]}"']
     return []
 
@@ -175,7 +176,7 @@ def _carrier(source: Source) -> Carrier:
 def _id_and_title(source: Source, at: int) -> tuple[str | None, str]:
     """Return the id and the title in the first heading."""
     text, lead = source.outline.blocks[at].text, source.leads[at]
-    if lead is not None and lead.kind in ("task", "story"):
+    if lead is not None and kind_of(lead) in ("task", "story"):
         return lead.id, lead.rest or text
     own = _TITLE.match(text)
     return None, own["title"] if own else text

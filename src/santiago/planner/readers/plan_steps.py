@@ -6,38 +6,78 @@ boxes are the units, and the headings are their details.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import hints, ids
+from santiago.planner.choosing import Evidence
 from santiago.planner.draft import Document, Status, Unit
 from santiago.planner.findings import note
 from santiago.planner.markdown import assemble, boxes, carriers, heads, ordering, substeps
 from santiago.planner.markdown.harvest import Carrier, status_of
 from santiago.planner.markdown.labels import clean
+from santiago.planner.markdown.lists.definitions import kind_of
+from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.markdown.table_heads import cell_of, columns_of
 from santiago.planner.source import Source, Zone
 
+_TOOL = pattern(r"[*_]*(?:Files?[*_]*:|Step \d+\b)")
 _ISSUE = pattern(r"^[*_`\[]*#(\d+)[\]*_`]*(?:\([^)]*\))?$")
 
 
-def read(source: Source) -> Document | None:
-    return _issue_table(source) or _worded(source) or _named(source) or _numbered(source)
+class _Plan(NamedTuple):
+    starts: list[int]
+    name: str
+    build: Callable[[], Document]
+    repeated: list[int]
+    """Rows or boxes that only repeat one of these."""
+    sure: bool = True
+    """Boxes below the headings are surely parts of them."""
 
 
-def _issue_table(source: Source) -> Document | None:
+def lists(view: View) -> list[UnitList]:
+    """Return the headings, or the rows of issues, that are a plan."""
+    source = view.source
+    found = _issue_table(source) or _worded(source) or _named(source) or _numbered(source)
+    if found is None:
+        return []
+    made = [carriers.carrier(source, at, end=end) for at, end in carriers.bounded(source, found.starts)]
+    return [
+        UnitList(
+            view=view,
+            evidence=Evidence.STEPS,
+            kind="plan",
+            name=found.name,
+            carriers=tuple(made),
+            explicit=found.sure,
+            repeated=tuple(found.repeated),
+            keys=frozenset({"plan", "step", "steps", "task", "tasks", "heading", "headings"}),
+            build=found.build,
+        )
+    ]
+
+
+def _issue_table(source: Source) -> _Plan | None:
     """Read tables with an issue number in the first column and a status column."""
     blocks = source.outline.blocks
     rows = [index for index, block in enumerate(blocks) if _is_issue(block)]
     if len(rows) < 2 or heads.has_stories(source, len(rows)):
         return None
     kept = sorted({blocks[index].cells[:2]: index for index in reversed(rows)}.values())
+    again = sorted(set(rows) - set(kept))
+    return _Plan(kept, "the rows with issue numbers", lambda: _issues(source, kept, again), again)
+
+
+def _issues(source: Source, kept: list[int], again: list[int]) -> Document:
+    blocks = source.outline.blocks
     made = [_row(source, index, chunk) for index, _, chunk in carriers.places(source, kept)]
     evidence = [f"{len(kept)} table rows with issue numbers and a status"]
-    again = sorted(set(rows) - set(kept))
     document = assemble.document(source, "issue-table", evidence, made, repeated=again)
     # An issue number tells when the issue was written, not what comes first.
     document.units = [
@@ -62,7 +102,7 @@ def _row(source: Source, index: int, chunk: str | None) -> Carrier:
     return replace(found, id=number[1] if number else None, priority=clean(cell_of(row, "priority")) or found.priority)
 
 
-def _named(source: Source) -> Document | None:
+def _named(source: Source) -> _Plan | None:
     """Read headings with ids (`DOC-030`) whose boxes are their steps. Boxes outside these headings are units, too."""
     by_prefix: dict[str, list[int]] = {}
     for index in carriers.indexes(source, Kind.HEADING):
@@ -71,22 +111,24 @@ def _named(source: Source) -> Document | None:
     found = max(by_prefix.values(), key=len, default=[])
     if len(found) < 2 or any(source.under_criteria) or not heads.many_own(source, found, frozenset()):
         return None
+    first = source.leads[found[0]]
+    sure = first is not None and kind_of(first) in ("story", "requirement", "nfr", "feature", "task")
+    name = count(len(found), "heading with an id and a checklist", "headings with ids, each with a checklist")
     within = heads.inside(source, found)
     loose = [box.at for box in boxes.survey(source).units if not within[box.at] and boxes.is_plain(source, box.at)]
+    return _Plan(sorted([*found, *loose]), name, lambda: _with_boxes(source, found, loose, name), [], sure)
+
+
+def _with_boxes(source: Source, found: list[int], loose: list[int], name: str) -> Document:
     leads = {start: source.leads[start] for start in found}
     made = [
         carriers.carrier(source, start, end=end, found=leads.get(start), chunk=chunk)
         for start, end, chunk in carriers.places(source, sorted([*found, *loose]))
     ]
-    return assemble.document(
-        source,
-        "plan-steps",
-        [count(len(found), "heading with an id and a checklist", "headings with ids, each with a checklist")],
-        made,
-    )
+    return assemble.document(source, "plan-steps", [name], made)
 
 
-def _worded(source: Source) -> Document | None:
+def _worded(source: Source) -> _Plan | None:
     """Read headings `Task N` or `Step N`."""
     found = heads.leaves(source, "task")
     steps = [index for index in heads.of_kind(source, "step") if source.zones[index] != Zone.NEVER]
@@ -99,8 +141,24 @@ def _worded(source: Source) -> Document | None:
     headings = f"{count(len(found), 'heading')} {kind} N"
     if listed := _listed(source, found):
         evidence = [headings, f"{count(len(listed), 'numbered box', 'numbered boxes')}, some of them the same tasks"]
-        return _boxes_with_details(source, found, listed, evidence)
-    return _steps(source, steps) if kind == "Step" else _with_ticks(source, found, [headings])
+        boxed = [box.at for box in listed]
+        return _Plan(boxed, headings, lambda: _boxes_with_details(source, found, listed, evidence), found)
+    if kind == "Step":
+        return _Plan(steps, headings, lambda: _steps(source, steps), _again(source, steps))
+    return _Plan(found, headings, lambda: _tasks(source, found, headings), _again(source, found))
+
+
+def _again(source: Source, found: list[int]) -> list[int]:
+    return sorted(heads.boxes_outside(source, found).values())
+
+
+def _tasks(source: Source, found: list[int], headings: str) -> Document:
+    """Return the document of the headings `Task N`. With files or steps below them, tools that plan for agents wrote it."""
+    document = _with_ticks(source, found, [headings])
+    inside = [source.outline.blocks[start + 1 : end] for start, end in carriers.bounded(source, found)]
+    written = sum(any(_TOOL.match(block.text) for block in blocks) for blocks in inside)
+    document.known = written * 2 > len(found)
+    return document
 
 
 def _are_a_plan(source: Source, steps: list[int], leaves: list[int]) -> bool:
@@ -128,7 +186,7 @@ def _steps(source: Source, found: list[int]) -> Document:
     return ordering.ordered(source, assemble.with_units(document, substeps.merged(units, owners)))
 
 
-def _numbered(source: Source) -> Document | None:
+def _numbered(source: Source) -> _Plan | None:
     """Read headings `1. Title`, at least half of which have boxes, a criteria label or a dependency."""
     levels: dict[int, list[int]] = {}
     for index in carriers.indexes(source, Kind.HEADING):
@@ -142,12 +200,16 @@ def _numbered(source: Source) -> Document | None:
             and heads.many_own(source, found, heads.NUMBERED_SIGNS)
             and not heads.has_stories(source, len(found), kinds=(Kind.HEADING, Kind.ITEM))
         ):
-            document = _with_ticks(
-                source, found, [f"{len(found)} numbered headings with boxes, criteria or dependencies"]
-            )
-            document.units = _without_list_numbers(document.units)
-            return document
+            name = f"{len(found)} numbered headings with boxes, criteria or dependencies"
+            build = partial(_numbered_headings, source, found, name)
+            return _Plan(found, name, build, _again(source, found), sure=False)
     return None
+
+
+def _numbered_headings(source: Source, found: list[int], name: str) -> Document:
+    document = _with_ticks(source, found, [name])
+    document.units = _without_list_numbers(document.units)
+    return document
 
 
 def _without_list_numbers(units: list[Unit]) -> list[Unit]:

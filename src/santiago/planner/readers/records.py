@@ -24,7 +24,10 @@ def read(source: Source) -> Document | None:
     """Read JSON."""
     root = source.tree
     ralph = isinstance(root, Object) and isinstance(root.get("userStories"), Array)
-    return read_tree(root, "ralph-json" if ralph else "json", "json", source.options)
+    document = read_tree(root, "ralph-json" if ralph else "json", "json", source.options)
+    if document is not None:
+        document.known = ralph
+    return document
 
 
 def yaml(source: Source) -> Document | None:

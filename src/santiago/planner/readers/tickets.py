@@ -65,10 +65,15 @@ def columns_of(text: str) -> tuple[str, list[str]] | None:
     for separator in (",", "\t", ";"):
         if first.count(separator) > 1:
             headers = next(csv.reader([first[:20_000]], delimiter=separator), [])
-            known = {_MEANS.get(header.strip().lower()) for header in headers}
+            known = {means(header) for header in headers}
             if "title" in known and len(known - {None}) > 2 and all(len(header) < 80 for header in headers):
                 return separator, headers
     return None
+
+
+def means(header: str) -> str | None:
+    """Return what a column means, or None if it is not read."""
+    return _MEANS.get(header.strip().lower())
 
 
 def read(source: Source) -> Document | None:
@@ -82,7 +87,7 @@ def read(source: Source) -> Document | None:
 
 def _rows(text: str) -> Iterator[Ticket]:
     separator, headers = columns_of(text) or (",", [])
-    meanings = [_MEANS.get(header.strip().lower()) for header in headers]
+    meanings = [means(header) for header in headers]
     rows = csv.reader((f"{row}\n" for row in text.lstrip("\n").split("\n")), delimiter=separator)
     line = 1 + len(text) - len(text.lstrip("\n"))
     before = 0

@@ -1,7 +1,7 @@
-"""Formats that `markdown/lists` finds as a list of units: Kiro's requirements, spec-kit's user stories, BMAD's epics, PRDs.
+"""Documents that are a list of units: Kiro's requirements, spec-kit's user stories, BMAD's epics; and those of no known format.
 
-They are told apart by their headings. Each adds something: Kiro counts EARS lines as evidence, spec-kit adds the tag `US1`,
-BMAD makes the epic the chunk.
+The known ones are told apart by their headings. Each adds something: Kiro counts EARS lines as evidence, spec-kit adds the
+tag `US1`, BMAD makes the epic the chunk.
 """
 
 from __future__ import annotations
@@ -9,29 +9,38 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
-from santiago.planner import hints, ids, words
-from santiago.planner.draft import Document, GroupEdge, Unit
+from santiago.planner import choosing, hints, ids, words
+from santiago.planner.choosing import Evidence
+from santiago.planner.draft import PLANNED, Document, GroupEdge, Unit
 from santiago.planner.findings import note
 from santiago.planner.markdown import assemble
 from santiago.planner.markdown.carriers import carrier, group_names, indexes, label
 from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.labels import read_label, split_label
-from santiago.planner.markdown.lists.choice import Choice, choose
+from santiago.planner.markdown.lists import loose
+from santiago.planner.markdown.lists.choice import Choice, choose, chosen, offers
+from santiago.planner.markdown.lists.model import UnitList, view_of
 from santiago.planner.markdown.outline import Kind
+from santiago.planner.readers import checklist, house, plan_steps
 from santiago.planner.source import Source
 
-RULES: dict[str, frozenset[int]] = {
-    "prd": frozenset({8, 9, 10, 12}),
-    "requirement-tables": frozenset({11}),
-    "user-stories": frozenset({13}),
-    "numbered-requirements": frozenset({14}),
-    "status-tables": frozenset({15}),
+_FORMATS = {
+    Evidence.ROWS: "requirement-tables",
+    Evidence.SENTENCES: "user-stories",
+    Evidence.REQUIRED_ITEMS: "numbered-requirements",
+    Evidence.PROGRESS_ROWS: "status-tables",
+    Evidence.LOOSE: "loose-list",
 }
-"""Formats that add nothing to the list, with the rules (see `markdown/lists`) that find their list."""
+"""The names of documents that are nothing but such a list. Others are called `prd`."""
+_SURE = ("story", "requirement", "feature", "task")
+"""Kinds of lists whose boxes are criteria or steps, and never units."""
+_SILENT = (Evidence.LOOSE, Evidence.BOXES, Evidence.CRITERIA, Evidence.STEPS)
+"""Lists that have no finding of their own where another one is planned."""
 _EARS = pattern(r"\b(?:SHALL|WHEN|WHILE|WHERE)\b|なければならない|するものとする")
 _PRIORITY = pattern(r"\s*[(（][^()（）]*\bP\d\b[^()（）]*[)）]\s*[\W_]*(?:MVP)?\s*$")
 _SPECKIT = pattern(
@@ -47,10 +56,48 @@ _ESTIMATE = pattern(r"^\([^()]{1,20}\)\s*[-–—:]\s*")
 _SLUG = pattern(r"^[*_]*`([\w./-]+)`[*_]*")
 
 
-def of_rule(name: str, source: Source) -> Document | None:
-    """Read a document whose best list of units was found by one of the rules of this format."""
-    choice = choose(source)
-    return choice.document(name) if choice is not None and choice.taken.rule in RULES[name] else None
+@lru_cache(maxsize=1)
+def lists(source: Source) -> list[UnitList]:
+    """Return every list that a document offers. Boxes, steps and criteria with ids are lists, too."""
+    view = view_of(source)
+    return [
+        *offers(view),
+        *plan_steps.lists(view),
+        *house.criteria_lists(view),
+        *checklist.lists(view),
+        *loose.lists(view),
+    ]
+
+
+def read(source: Source) -> Document | None:
+    """Read a document of no known format: its strongest list, or the one that the user named."""
+    every = lists(source)
+    found = choosing.choose(every, source.options.units)
+    if not found:
+        return None
+    choice = chosen(found, [each for each in every if each.evidence not in _SILENT])
+    taken = choice.taken
+    document = taken.build() if taken.build else choice.document(_FORMATS.get(taken.evidence, "prd"))
+    if not document.known:
+        document.chosen = choosing.offered(found[0], every) if len(found) == 1 else taken.offer
+        rivals = [each for each in every if each not in found and is_rival(each, taken)]
+        document.rivals = tuple(choosing.offered(each, every) for each in rivals)
+    return document
+
+
+def is_rival(other: UnitList, taken: UnitList) -> bool:
+    """Tell whether at least two units of another list stand outside the chosen one.
+
+    Boxes below headings count as well, unless the headings are plainly stories, requirements, features or tasks.
+    """
+    if taken.is_inside(other):
+        return False
+    cover, blocks = taken.cover, taken.view.blocks
+    open_ = [made.at for made in other.carriers if made.status in PLANNED and made.at not in taken.repeated]
+    outside = sum(not cover[at] for at in open_)
+    doubtful = taken.kind not in _SURE and not (taken.kind == "plan" and taken.explicit)
+    below = other.kind == "box" and doubtful and blocks[taken.carriers[0].at].kind is Kind.HEADING
+    return outside > 1 or (below and len(open_) > 1)
 
 
 def kiro(source: Source) -> Document | None:
@@ -59,7 +106,7 @@ def kiro(source: Source) -> Document | None:
     if choice is None or choice.taken.kind != "requirement" or not choice.taken.explicit:
         return None
     numbered = _worded(choice, "requirement")
-    if choice.taken.rule != 8 or len(numbered) * 2 <= len(choice.taken.carriers):
+    if choice.taken.evidence is not Evidence.NAMED_HEADINGS or len(numbered) * 2 <= len(choice.taken.carriers):
         return None
     document = choice.document("kiro-requirements")
     ears = sum(bool(_EARS.search(criterion.text)) for unit in document.units for criterion in unit.criteria)
@@ -72,7 +119,7 @@ def kiro(source: Source) -> Document | None:
 
 def _worded(choice: Choice, kind: str) -> list[ids.Found]:
     """Return the ids of the list that have this word in front of a number: Story 1, Requirement 1."""
-    leads = [choice.view.source.leads[made.at] for made in choice.taken.carriers]
+    leads = [choice.taken.view.source.leads[made.at] for made in choice.taken.carriers]
     return [lead for lead in leads if lead is not None and lead.kind == kind]
 
 
@@ -83,7 +130,7 @@ def speckit(source: Source) -> Document | None:
     lists are reported. `--units fr` plans the requirements instead.
     """
     choice = choose(source)
-    if choice is None or choice.taken.kind != "story" or choice.taken.rule != 8:
+    if choice is None or choice.taken.kind != "story" or choice.taken.evidence is not Evidence.NAMED_HEADINGS:
         return None
     numbered = sum("." not in lead.id for lead in _worded(choice, "story"))
     marks = len(_SPECKIT.findall(source.text))

@@ -10,18 +10,20 @@ from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding, Level
 from santiago.contract.record import record
-from santiago.planner import ids
-from santiago.planner.draft import PLANNED, Document, Unit
+from santiago.planner import choosing, ids
+from santiago.planner.choosing import Evidence
+from santiago.planner.draft import Document, Unit
 from santiago.planner.findings import note
 from santiago.planner.markdown import assemble
 from santiago.planner.markdown.carriers import is_group
 from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.labels import clean
 from santiago.planner.markdown.lists.definitions import Definition, side_lists, span_of
-from santiago.planner.markdown.lists.model import UnitList, View
+from santiago.planner.markdown.lists.model import UnitList, View, view_of
 from santiago.planner.markdown.lists.named import named_lists
 from santiago.planner.markdown.lists.tables import table_lists, with_columns
 from santiago.planner.markdown.lists.unnamed import as_a_lists, chain_lists, numbered_lists, requirement_lists
+from santiago.planner.markdown.outline import Kind
 from santiago.planner.source import Source
 
 MAX_TITLE = 120
@@ -32,36 +34,35 @@ _IMPROVED = pattern(
     re.IGNORECASE,
 )
 _OTHER_LABEL = pattern(r"^(?:original requirement|user story|story|description|requirement)\s*[:：]\s*", re.IGNORECASE)
-_BY_KIND = ("story", "requirement", "feature", "numbered", "other", "task", "phase", "chain", "table", "as-a")
 
 
 @record
 class Choice:
-    view: View
     taken: UnitList
     others: tuple[UnitList, ...]
     """Lists that were not taken, without what the taken list contains."""
 
     def document(self, format_: str) -> Document:
         """Return the document of the taken list, with a finding for every other list."""
-        source = self.view.source
+        view = self.taken.view
+        source = view.source
         evidence = (f"{count(len(self.taken.carriers), 'unit')}: {self.taken.name}",)
         carriers = list(self.taken.carriers)
         beside = [made.at for other in self.others for made in other.carriers]
         found = assemble.document(source, format_, evidence, carriers, repeated=self.taken.repeated, known=beside)
-        found.units = [titled(unit) for unit in with_columns(self.view, found.units, self.taken.carriers)]
+        found.units = [titled(unit) for unit in with_columns(view, found.units, self.taken.carriers)]
         found.units, joined = _without_sections(found.units)
         found.findings += [*joined, *self.beside()]
         return found
 
     def beside(self) -> list[Finding]:
         """Return one finding for each list that was not taken, so that nothing is left out silently."""
-        found = [_not_taken(self.view, other, self.taken) for other in self.others]
-        inside = _cover(self.view, self.taken)
-        for prefix, members in side_lists(self.view).items():
+        view, inside = self.taken.view, self.taken.cover
+        found = [_not_taken(view, other, self.taken) for other in self.others]
+        for prefix, members in side_lists(view).items():
             outside = [member for member in members if not inside[member.at]]
             if outside:
-                found.append(_never_units(self.view, prefix, outside))
+                found.append(_never_units(view, prefix, outside))
         return found
 
 
@@ -95,6 +96,7 @@ def _is_stage(chunk: str | None) -> bool:
     return is_group(chunk or "")
 
 
+@lru_cache(maxsize=1)
 def offers(view: View) -> list[UnitList]:
     """Return every list that could be the document's units, without tables that repeat another list."""
     found = [
@@ -105,84 +107,61 @@ def offers(view: View) -> list[UnitList]:
         *as_a_lists(view),
         *requirement_lists(view),
     ]
-    return _joined(view, found)
+    return _joined(view, [offer for offer in found if not _is_title(view, offer)])
+
+
+def _is_title(view: View, offer: UnitList) -> bool:
+    """Tell whether the only unit of a list is a heading of the first level, which names the document."""
+    first = view.blocks[offer.carriers[0].at]
+    return len(offer.carriers) == 1 and first.kind is Kind.HEADING and first.level == 1
 
 
 @lru_cache(maxsize=1)
 def choose(source: Source) -> Choice | None:
-    """Return the list to plan: the one that the user asked for, else the strongest."""
-    view = View(source)
-    lists = offers(view)
-    named = source.options.units
-    taken = _asked(view, lists, named.lower().split(",")) if named else _strongest(view, lists) if lists else None
-    if taken is None:
-        return None
-    others = [_without_taken(view, offer, taken) for offer in lists if offer is not taken]
-    return Choice(view=view, taken=taken, others=tuple(other for other in others if other is not None))
+    """Return the list with ids, criteria or the like to plan: the one that the user asked for, else the strongest."""
+    lists = offers(view_of(source))
+    found = choosing.choose(lists, source.options.units)
+    return chosen(found, lists) if found else None
 
 
-def _asked(view: View, lists: list[UnitList], names: list[str]) -> UnitList | None:
-    """Return the list that the user named; several lists as one; None if one of them is missing."""
-    named = [[offer for offer in lists if name.strip() in offer.keys] for name in names]
-    return _as_one(list(dict.fromkeys(_strongest(view, offers) for offers in named))) if all(named) else None
+def chosen(found: list[UnitList], lists: list[UnitList]) -> Choice:
+    """Return the choice of these lists, as one."""
+    taken = found[0] if len(found) == 1 else _as_one(found)
+    return Choice(
+        taken=taken, others=tuple(filter(None, (_without_taken(each, taken) for each in lists if each not in found)))
+    )
 
 
 def _as_one(found: list[UnitList]) -> UnitList:
     carriers = sorted((made for offer in found for made in offer.carriers), key=lambda made: made.at)
     return replace(
         found[0],
-        rule=min(offer.rule for offer in found),
+        evidence=max(offer.evidence for offer in found),
         name=", ".join(offer.name for offer in found),
         carriers=tuple(carriers),
         repeated=tuple(sorted(place for offer in found for place in offer.repeated)),
     )
 
 
-def _without_taken(view: View, offer: UnitList, taken: UnitList) -> UnitList | None:
+def _without_taken(offer: UnitList, taken: UnitList) -> UnitList | None:
     """Return another list without what the taken list contains, or None if nothing remains or it contains the taken list."""
-    if _is_inside(taken, _cover(view, offer)):
+    if taken.is_inside(offer):
         return None
-    cover = _cover(view, taken)
+    cover = taken.cover
     outside = tuple(made for made in offer.carriers if not cover[made.at])
     return replace(offer, carriers=outside) if outside else None
 
 
-def _strongest(view: View, lists: list[UnitList]) -> UnitList:
-    lists = [offer for offer in lists if any(made.status in PLANNED for made in offer.carriers)] or lists
-    best = max(lists, key=_preference)
-    if best.explicit:
-        return best
-    # A list without criteria yields to a list with criteria that covers the same units.
-    fuller = [offer for offer in lists if offer.explicit and _may_replace(view, offer, best)]
-    return max(fuller, key=_preference) if fuller else best
-
-
-def _may_replace(view: View, offer: UnitList, best: UnitList) -> bool:
-    if _is_inside(offer, _cover(view, best)):
-        return offer.rule == 11
-    if best.kind == "story":
-        return offer.kind in ("requirement", "feature", "other", "task") and offer.rule < 10
-    if offer.kind == "other" and offer.rule == 8:
-        return best.rule > 8
-    return offer.kind == "as-a" or (offer.kind != "phase" and _is_inside(best, _cover(view, offer)))
-
-
-def _preference(offer: UnitList) -> tuple[int, int, int, int]:
-    """Return the sort key: stories first, then known kinds of id, the stronger rule, the more usual kind, the longer list."""
-    known = 2 if offer.kind == "story" else offer.kind in ("requirement", "feature", "task")
-    return (known, -offer.rule, -_BY_KIND.index(offer.kind), len(offer.carriers))
-
-
 def _joined(view: View, lists: list[UnitList]) -> list[UnitList]:
     """Leave out tables that repeat a list by id. Rows that only the table has are added to that list."""
-    named = {offer.kind: offer for offer in lists if offer.rule < 10}
+    named = {offer.kind: offer for offer in lists if offer.evidence >= Evidence.NAMED_ITEMS}
     kept: list[UnitList] = []
     for offer in lists:
         whole = named.get(offer.kind)
-        if offer.rule != 11 or whole is None:
+        if offer.evidence is not Evidence.ROWS or whole is None:
             kept.append(offer)
             continue
-        inside = _cover(view, whole)
+        inside = whole.cover
         rows = _new_rows(view, offer, {ids.fold(made.id or "") for made in whole.carriers} | whole.headings)
         outside = [made for made in rows if not inside[made.at]]
         if len(outside) * 2 < len(rows):
@@ -207,15 +186,6 @@ def _new_rows(view: View, offer: UnitList, known: set[str]) -> list[Carrier]:
     return rows
 
 
-def _cover(view: View, offer: UnitList) -> bytearray:
-    """Return for each block whether it belongs to a unit of the list."""
-    return view.source.outline.cover((made.at, made.end) for made in offer.carriers)
-
-
-def _is_inside(offer: UnitList, cover: bytearray) -> bool:
-    return sum(cover[made.at] for made in offer.carriers) * 2 > len(offer.carriers)
-
-
 def _not_taken(view: View, other: UnitList, taken: UnitList) -> Finding:
     line = view.blocks[other.carriers[0].at].line
     name = min(other.keys, key=lambda key: (len(key), key))
@@ -223,7 +193,7 @@ def _not_taken(view: View, other: UnitList, taken: UnitList) -> Finding:
     if other.kind == "as-a":
         message = f"{other.name} ({len(other.carriers)} from line {line} on) are context of {taken.name}; not planned"
         return note("context_list", line, message, hint)
-    level: Level = "warning" if other.rule < 12 and view.source.options.units is None else "note"
+    level: Level = "warning" if other.evidence >= Evidence.ROWS and view.source.options.units is None else "note"
     message = f"{other.name} ({len(other.carriers)} from line {line} on) are not planned; {taken.name} are"
     return Finding(level=level, code="side_list", line=line, message=message, hint=hint)
 

@@ -127,29 +127,23 @@ def _is_boxed_requirement(view: View, index: int) -> bool:
 
 
 def _under_headings(view: View, found: list[Definition]) -> list[Definition]:
-    """If a heading's first line gives an id as a field, make the heading the unit: `### Login` above `- ID: US-001`."""
-    fields = [d.at for d in found if labelled_id(view.blocks[d.at].lines[0]) is not None]
-    if not fields:
-        return found
-    raised = _first_lines(view, fields)
+    """If a heading gives an id as a field, make the heading the unit: `### Login` above `- ID: US-001`."""
+    fields = [d for d in found if labelled_id(view.blocks[d.at].lines[0]) is not None]
+    per_section = Counter(view.blocks[d.at].section for d in fields)
+    alone = [d for d in fields if per_section[section := view.blocks[d.at].section] == 1 and section >= 0]
+    raised = {d.at: _raised(view, d) for d in alone if view.blocks[view.blocks[d.at].section].level > 1}
     if len(raised) * 2 <= len(fields):
         return found  # most headings hold several stories, so they are groups
-    taken = {d.at for d in found}
-    kept = [d for d in found if d.at not in raised or d.at - 1 not in taken]
-    return sorted(_raised(view, d) if d.at in raised else d for d in kept)
-
-
-def _first_lines(view: View, fields: list[int]) -> set[int]:
-    """Return the id fields directly under a heading that has no other id field."""
-    per_section = Counter(view.blocks[at].section for at in fields)
-    first = [at for at in fields if view.blocks[at].section == at - 1 and per_section[at - 1] == 1]
-    return {at for at in first if view.blocks[at - 1].level > 1}
+    named = {d.at for d in found if d.found.kind == "prefix" and d.at not in raised}  # they have ids of their own
+    taken = {made.at for made in raised.values()} - named
+    kept = [d for d in found if d.at not in raised and d.at not in taken]
+    return sorted([*kept, *(made for made in raised.values() if made.at in taken)])
 
 
 def _raised(view: View, field: Definition) -> Definition:
-    heading = field.at - 1
+    heading = view.blocks[field.at].section
     lead = view.source.leads[heading]
-    title = lead.rest if lead is not None and lead.only_counts else view.blocks[heading].text
+    title = lead.rest if lead is not None and (lead.only_counts or lead.rest) else view.blocks[heading].text
     return Definition(heading, field.found._replace(rest=title), field.kind)
 
 

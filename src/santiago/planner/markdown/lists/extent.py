@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import lru_cache
 
 from santiago.planner import words
 from santiago.planner.markdown.carriers import chunk_of, label
@@ -74,6 +75,7 @@ def _near_labels(view: View, carriers: list[Carrier]) -> list[str | None]:
     return found
 
 
+@lru_cache(maxsize=1)
 def _bold_labels(view: View) -> list[int]:
     """Return for each block the last bold paragraph before it in the same section that can name a group, or -1."""
     found, last, section = [], -1, -2

@@ -3,43 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, lru_cache
 from itertools import accumulate
 
 from santiago.contract.patterns import pattern
-from santiago.contract.record import record
+from santiago.contract.plan import Offer
+from santiago.contract.record import lean
 from santiago.planner import words
+from santiago.planner.choosing import Evidence, Standing
+from santiago.planner.draft import PLANNED, Document
 from santiago.planner.markdown.carriers import indexes, is_group, label
 from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.labels import read_label
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source
 
-
-@record
-class UnitList:
-    """One list of units that the document offers."""
-
-    rule: int
-    """How the list was found; lower is stronger. The package's docstring lists the rules."""
-    kind: str
-    """`story`, `requirement`, `feature`, `task`, `other`, `numbered`, `phase`, `chain`, `table`, `as-a`."""
-    name: str
-    """What a person would call it: `FR-001 to FR-020`."""
-    carriers: tuple[Carrier, ...]
-    explicit: bool
-    """At least half of its units have labelled criteria."""
-    keys: frozenset[str]
-    """The values of `--units` that select it."""
-    repeated: tuple[int, ...] = ()
-    """Places that only repeat one of its units."""
-    headings: frozenset[str] = frozenset()
-    """The ids that headings define, including headings that only group units."""
-
-
 _PLACEHOLDER = pattern(r"[\[<{][a-z][a-z /_-]{2,40}[\]>}]", re.IGNORECASE)
 """A placeholder: `As a [user], I want to [action]` is a template."""
+
+
+@lru_cache(maxsize=1)
+def view_of(source: Source) -> View:
+    return View(source)
 
 
 class View:
@@ -128,6 +114,68 @@ class View:
         """Return the index behind the section that a block is in."""
         section = self.blocks[index].section
         return self.ends[section] if section >= 0 else len(self.blocks)
+
+
+_KINDS = ("story", "requirement", "feature", "numbered", "other", "task", "phase", "chain", "table", "as-a")
+_KNOWN = {"plan": 4, "criteria": 3, "story": 2, "requirement": 1, "feature": 1, "task": 1}
+
+
+@lean(frozen=True, kw_only=True, eq=False)
+class UnitList:
+    """One list of units that the document offers."""
+
+    view: View
+    evidence: Evidence
+    kind: str
+    """One of `_KINDS`, or `plan`, `criteria`, `box`, `loose`."""
+    name: str
+    """What a person would call it: `FR-001 to FR-020`."""
+    carriers: tuple[Carrier, ...]
+    explicit: bool
+    """At least half of its units have labelled criteria."""
+    keys: frozenset[str]
+    """The values of `--units` that select it."""
+    repeated: tuple[int, ...] = ()
+    """Places that only repeat one of its units."""
+    headings: frozenset[str] = frozenset()
+    """The ids that headings define, including headings that only group units."""
+    build: Callable[[], Document] | None = None
+    """How its document is made, if that differs from other lists."""
+
+    @property
+    def standing(self) -> Standing:
+        kind = _KINDS.index(self.kind) if self.kind in _KINDS else 0
+        planned = any(made.status in PLANNED for made in self.carriers)
+        return Standing(planned, _KNOWN.get(self.kind, 0), self.evidence, -kind, size=len(self.carriers))
+
+    @property
+    def offer(self) -> Offer:
+        blocks = self.view.blocks
+        lines = (blocks[self.carriers[0].at].line, max(blocks[made.end - 1].end for made in self.carriers))
+        return Offer(name=self.name, units="", lines=lines, count=len(self.carriers))
+
+    @property
+    def cover(self) -> bytearray:
+        """For each block, whether it belongs to a unit of the list."""
+        return self.view.source.outline.cover((made.at, made.end) for made in self.carriers)
+
+    def is_inside(self, other: UnitList) -> bool:
+        """Tell whether most of its units are inside units of the other list."""
+        cover = other.cover
+        return sum(cover[made.at] for made in self.carriers) * 2 > len(self.carriers)
+
+    def yields_to(self, other: UnitList) -> bool:
+        """A list without criteria yields to a list with criteria that covers the same units."""
+        if self.explicit or not other.explicit or self.evidence > Evidence.NAMED_HEADINGS:
+            return False
+        if other.is_inside(self):
+            return other.evidence is Evidence.ROWS
+        if self.kind == "story":
+            named = other.evidence >= Evidence.NAMED_ITEMS
+            return named and other.kind in ("requirement", "feature", "other", "task")
+        if other.kind == "other" and other.evidence is Evidence.NAMED_HEADINGS:
+            return self.evidence < Evidence.NAMED_HEADINGS
+        return other.kind == "as-a" or (other.kind != "phase" and self.is_inside(other))
 
 
 _OUTCOME = pattern(

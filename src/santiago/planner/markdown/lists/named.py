@@ -1,4 +1,4 @@
-"""Lists by id: headings (rule 8), and list items or bold paragraphs (rule 9), that begin with an id."""
+"""Lists by id: headings, and list items or bold paragraphs, that begin with an id."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import pairwise, takewhile
 
 from santiago.contract.patterns import pattern
 from santiago.planner import ids
+from santiago.planner.choosing import Evidence
 from santiago.planner.markdown.carriers import carrier
 from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.lists.definitions import (
@@ -80,13 +81,14 @@ def _as_list(view: View, kind: str, found: list[Definition]) -> UnitList:
     everywhere, chosen = chosen, _without_repeats(view, chosen)
     rest = {d.at: d for d in chosen}
     carriers = [
-        carrier(view.source, at, end=end, found=rest[at].found, tags=former_ids(rest[at].found.rest))
+        carrier(view.source, at, end=end, found=rest[at].found, tags=_other_names(view, rest[at]))
         for at, end in extents(view, list(rest))
     ]
     carriers = grouped(view, carriers)
     kind = "story" if kind == "other" and view.tells_stories(carriers) else kind
     return UnitList(
-        rule=8 if headings else 9,
+        view=view,
+        evidence=Evidence.NAMED_HEADINGS if headings else Evidence.NAMED_ITEMS,
         kind=kind,
         name=span_of(chosen),
         carriers=tuple(carriers),
@@ -95,6 +97,13 @@ def _as_list(view: View, kind: str, found: list[Definition]) -> UnitList:
         headings=frozenset(ids.fold(d.found.id) for d in headings),
         repeated=_repeats(view, everywhere if headings else found, found, carriers),
     )
+
+
+def _other_names(view: View, definition: Definition) -> tuple[str, ...]:
+    """Return the ids that a unit had before, and the number of its heading if a field gives its id."""
+    lead = view.source.leads[definition.at]
+    number = (lead.id,) if lead is not None and lead.id != definition.found.id else ()
+    return (*former_ids(definition.found.rest), *number)
 
 
 def _repeats(

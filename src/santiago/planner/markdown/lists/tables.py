@@ -1,4 +1,4 @@
-"""Requirement tables (rule 11): rows with ids, rows of features with a priority, and rows that form an As-a sentence."""
+"""Requirement tables: rows with ids, rows of features with a priority, and rows that form an As-a sentence."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from santiago.contract.patterns import pattern
 from santiago.planner import hints, ids, words
+from santiago.planner.choosing import Evidence
 from santiago.planner.draft import DraftCriterion, Status, Unit
 from santiago.planner.markdown import table_heads
 from santiago.planner.markdown.carriers import carrier
@@ -58,7 +59,8 @@ def _as_list(view: View, kind: str, carriers: list[Carrier], *, explicit: bool, 
     named = kind not in ("table", "status") and carriers[0].id
     prefixes = {ids.prefix_of(made.id).lower() for made in carriers if made.id} - {""}
     return UnitList(
-        rule=15 if kind == "status" else 11,
+        view=view,
+        evidence=Evidence.PROGRESS_ROWS if kind == "status" else Evidence.ROWS,
         kind="table" if kind == "status" else kind,
         name=f"{carriers[0].id} to {carriers[-1].id}" if named else "table rows",
         carriers=tuple(grouped(view, carriers)),

@@ -1,4 +1,4 @@
-"""Lists without ids: headings and items with criteria (rules 10, 12), chains (12), As-a sentences (13), numbered requirements (14)."""
+"""Lists without ids: headings and items with criteria, chains, As-a sentences, numbered requirements."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 
 from santiago.contract.patterns import pattern
 from santiago.planner import hints, ids, words
+from santiago.planner.choosing import Evidence
 from santiago.planner.markdown.carriers import carrier, indexes, is_group
 from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.lists.extent import extents, grouped
@@ -18,19 +19,21 @@ _GROUP_NUMBER = pattern(r"^[\W_]*[^\W\d_]+\s*(\d+[\w.]*?)[*_]*\s*[:：.)\-–—
 
 def numbered_lists(view: View) -> list[UnitList]:
     """Return the headings, and the items, that have a criteria label, with their siblings if at least half have one."""
-    found = ((10, _headings(view)), (12, _items(view))) if view.criteria_marks else ()
-    return [_as_list(view, rule, starts) for rule, starts in found if starts]
+    if not view.criteria_marks:
+        return []
+    found = ((Evidence.JUDGED_HEADINGS, _headings(view)), (Evidence.JUDGED_ITEMS, _items(view)))
+    return [_as_list(view, evidence, starts) for evidence, starts in found if starts]
 
 
 def requirement_lists(view: View) -> list[UnitList]:
-    """Return the numbered items under a heading Requirements or Steps, or under a part of such a section (rule 14)."""
+    """Return the numbered items under a heading Requirements or Steps, or under a part of such a section."""
     starts = [
         index
         for index in _numbered_items(view)
         if view.blocks[index].level == 0 and not view.source.under_criteria[index] and _is_required(view, index)
     ]
     starts = [index for index in starts if _is_list(view, view.blocks[index].section, starts)]
-    return [_as_list(view, 14, starts)] if len(starts) > 1 else []
+    return [_as_list(view, Evidence.REQUIRED_ITEMS, starts)] if len(starts) > 1 else []
 
 
 def _numbered_items(view: View) -> list[int]:
@@ -141,21 +144,24 @@ def _unit_item(view: View, index: int) -> int:
     return at
 
 
-def _as_list(view: View, rule: int, starts: list[int]) -> UnitList:
+def _as_list(view: View, evidence: Evidence, starts: list[int]) -> UnitList:
     numbers = [_heading_number(view, index) for index in starts]
     titles = [found.rest if found else view.blocks[at].lines[0] for at, found in zip(starts, numbers, strict=True)]
     places = zip(extents(view, starts), _as_ids(numbers), titles, strict=True)
     carriers = [carrier(view.source, at, end=end, found=found, title=title) for (at, end), found, title in places]
     carriers = grouped(view, carriers)
     what = "headings" if view.blocks[starts[0]].kind is Kind.HEADING else "list items"
-    owned = "numbered under Requirements or Steps" if rule == 14 else "with acceptance criteria"
+    owned = (
+        "numbered under Requirements or Steps" if evidence is Evidence.REQUIRED_ITEMS else "with acceptance criteria"
+    )
     phases = sum(is_group(view.blocks[index].text) for index in starts) * 2 > len(starts)
     return UnitList(
-        rule=rule,
+        view=view,
+        evidence=evidence,
         kind="phase" if phases else "numbered",
         name=f"{what} {owned}",
         carriers=tuple(carriers),
-        explicit=rule != 14,
+        explicit=evidence is not Evidence.REQUIRED_ITEMS,
         keys=frozenset({"phase" if phases else "numbered", what.removeprefix("list ").removesuffix("s")}),
     )
 
@@ -194,7 +200,10 @@ def chain_lists(view: View) -> list[UnitList]:
     carriers = tuple(carrier(view.source, index, found=number) for index, number in places)
     name = "items of a dependency chain"
     keys = frozenset({"chain", "item", "numbered"})
-    return [UnitList(rule=12, kind="chain", name=name, carriers=carriers, explicit=False, keys=keys)]
+    evidence = Evidence.JUDGED_ITEMS
+    return [
+        UnitList(view=view, evidence=evidence, kind="chain", name=name, carriers=carriers, explicit=False, keys=keys)
+    ]
 
 
 def _count_linked(view: View, members: list[int]) -> int:
@@ -217,9 +226,17 @@ def as_a_lists(view: View) -> list[UnitList]:
     per_section = Counter(view.blocks[index].section for index in view.stories)
     starts = sorted({_story_place(view, index, per_section) for index in view.stories})
     carriers = tuple(grouped(view, [_story_carrier(view, at, end) for at, end in extents(view, starts)]))
-    explicit = view.explicit(carriers)
-    keys = frozenset({"as-a", "story", "stories"})
-    return [UnitList(rule=13, kind="as-a", name="As-a sentences", carriers=carriers, explicit=explicit, keys=keys)]
+    return [
+        UnitList(
+            view=view,
+            evidence=Evidence.SENTENCES,
+            kind="as-a",
+            name="As-a sentences",
+            carriers=carriers,
+            explicit=view.explicit(carriers),
+            keys=frozenset({"as-a", "story", "stories"}),
+        )
+    ]
 
 
 def _story_place(view: View, index: int, per_section: Counter[int]) -> int:
@@ -229,7 +246,11 @@ def _story_place(view: View, index: int, per_section: Counter[int]) -> int:
     if block.kind is Kind.HEADING or section < 0 or per_section[section] > 1 or block.parent >= 0:
         return index
     heading = view.blocks[section]
+    if words.concept(heading.text) == "description" and heading.section >= 0 and section == heading.section + 1:
+        section, heading = heading.section, view.blocks[heading.section]  # `Overview` is a part of the story above it
     if heading.level == 1 or is_group(heading.text) or words.normal(heading.text) in words.STORY_SECTIONS:
+        return index
+    if words.concept(heading.text) is not None:
         return index
     judged = view.criteria_before[view.ends[section]] > view.criteria_before[view.ends[index]]
     return index if block.kind is Kind.ITEM and not judged else section

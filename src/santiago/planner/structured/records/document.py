@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from santiago.contract.counting import count
 from santiago.contract.plan import Finding
-from santiago.planner import ids
+from santiago.planner import choosing
 from santiago.planner.draft import Document, unique
-from santiago.planner.findings import error, note, warning
+from santiago.planner.findings import error, note
 from santiago.planner.source import Options
 from santiago.planner.structured.records import fields, listing, vocabulary
 from santiago.planner.structured.records.criteria import criteria_in, has_criteria
-from santiago.planner.structured.records.lists import Candidate, Member, candidates, fallback
+from santiago.planner.structured.records.lists import Candidate, Member, candidates
 from santiago.planner.structured.tree import Node, Object, as_text, fold_key, items, objects
 
 _TITLES = vocabulary.keys("title project projectName name productName product projectTitle feature")
@@ -21,19 +21,20 @@ _WHOLE = frozenset((*vocabulary.CRITERIA[0], *vocabulary.CRITERIA[1], "finalacce
 def read_tree(root: Node, format_: str, carrier: str, options: Options) -> Document | None:
     """Return the document of the best list of records, or of a single record; None if there is no unit."""
     found = candidates(root)
-    chosen = _chosen(found, options.units)
+    chosen = next(iter(choosing.choose(found, options.units)), None)
     if chosen is None and options.units and found:
-        return unknown_units(format_, options.units, [candidate.key or "the top-level list" for candidate in found])
+        return unknown_units(format_, options.units, [candidate.name for candidate in found])
     lone = None if options.units else _single_record(root, found)
-    forced = fallback(root) if options.allow_fallback and not (lone or chosen) else None
-    chosen = lone or chosen or forced
+    chosen = lone or chosen
     if chosen is None:
         return None
     document = listing.document(format_, _evidence(chosen), chosen, carrier)
     document.title = title_of(root)
-    document.findings += [_fallback_warning(forced)] if forced else []
     if chosen is not lone:
-        document.findings += [_not_chosen(other, chosen) for other in found if other is not chosen]
+        others = [other for other in found if other is not chosen]
+        document.chosen = choosing.offered(chosen, found)
+        document.rivals = tuple(choosing.offered(other, found) for other in others if len(other.members) > 1)
+        document.findings += [_not_chosen(other, chosen) for other in others]
     if isinstance(root, Object):
         _read_whole_document(document, root, "" if chosen is lone else carrier)
     return document
@@ -48,34 +49,13 @@ def _read_whole_document(document: Document, root: Object, carrier: str) -> None
         document.findings += _whole_criteria(root, carrier)
 
 
-def _chosen(found: list[Candidate], wanted: str | None) -> Candidate | None:
-    if not wanted:
-        return found[0] if found else None
-    return next((candidate for candidate in found if fold_key(wanted) in _names_for_option(candidate)), None)
-
-
-def _names_for_option(candidate: Candidate) -> set[str]:
-    """Return the values of `--units` that select a list: its key, the singular of it, and the prefix of its ids."""
-    names = set(map(fold_key, (candidate.key, *candidate.key.split("."))))
-    one = {name[:-3] + "y" if name.endswith("ies") else name.removesuffix("s") for name in names}
-    return {*names, *one, _prefix(candidate).lower()} - {""}
-
-
-def _prefix(candidate: Candidate) -> str:
-    for member in candidate.members:
-        name = member.key or (fields.id_of(member.node).text if isinstance(member.node, Object) else "")
-        if prefix := ids.prefix_of(name):
-            return prefix
-    return ""
-
-
 def _single_record(root: Node, found: list[Candidate]) -> Candidate | None:
     """If the whole document is one record with an id and a title, return it as a list of one."""
     if not isinstance(root, Object) or any(candidate.holds_work for candidate in found):
         return None
     wrapped = [entry.value for entry in root.pick(("task", "story", "feature", "issue", "ticket"))]
     unit = next((each for each in (root, *wrapped) if isinstance(each, Object) and _is_unit(each)), None)
-    return Candidate("", unit.line, 0, [Member(unit, unit.line)]) if unit else None
+    return Candidate(line=unit.line, members=[Member(unit, unit.line)]) if unit else None
 
 
 def _is_unit(node: Object) -> bool:
@@ -126,16 +106,10 @@ def _whole_criteria(root: Object, carrier: str) -> list[Finding]:
     ]
 
 
-def _fallback_warning(chosen: Candidate) -> Finding:
-    message = f'{count(len(chosen.members), "entry", "entries")} under "{chosen.key}" became stories because --allow-fallback asked for it'
-    hint = "Better give the document stories with ids and acceptance criteria."
-    return warning("fallback_units", chosen.line, message, hint)
-
-
 def _not_chosen(other: Candidate, chosen: Candidate) -> Finding:
-    name, taken = other.key or "the top-level list", chosen.key or "the top-level list"
-    message = f'{count(len(other.members), "entry", "entries")} under "{name}" {"is" if len(other.members) == 1 else "are"} not planned; "{taken}" was chosen'
-    return note("side_list", other.line, message, f"Use --units {name.split('.')[-1]} to plan these instead.")
+    many = count(len(other.members), "entry", "entries")
+    message = f'{many} under "{other.name}" {"is" if len(other.members) == 1 else "are"} not planned; "{chosen.name}" was chosen'
+    return note("side_list", other.line, message, f"Use --units {other.name.split('.')[-1]} to plan these instead.")
 
 
 def unknown_units(format_: str, wanted: str, lists: list[str]) -> Document:

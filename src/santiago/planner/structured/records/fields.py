@@ -156,17 +156,17 @@ def commands_of(record: Object, carrier: str, taken: set[str]) -> commands.Found
     """Return the commands in fields for commands. A field that often holds prose counts only if it is plainly a command."""
     found = commands.Found([], [])
     for entry in record.fields.values():
-        key, value = fold_key(entry.key), entry.value
+        key, value, inner = fold_key(entry.key), entry.value, list[Node]()
         if key in _INSIDE and isinstance(value, Object):
-            for inner in value.fields.values():
-                if fold_key(inner.key) in vocabulary.COMMANDS:
-                    found.taken.extend(_hints(inner.value, carrier))
+            inner = [each.value for each in value.fields.values() if fold_key(each.key) in vocabulary.COMMANDS]
         elif key in _COMMANDS:
-            found.taken.extend(_hints(value, carrier))
+            inner = [value]
             taken.add(key)
         elif key in _SHAPED:
             for hint in _hints(value, carrier):
                 found.add(commands.in_prose_field(hint.value, hint.line, carrier))
+        for hint in (hint for node in inner for hint in _hints(node, carrier)):
+            (found.left if commands.proves_nothing(hint.value) else found.taken).append(hint)
     return found
 
 

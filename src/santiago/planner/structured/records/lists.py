@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import field
 
+from santiago.contract.plan import Offer
 from santiago.contract.record import lean
 from santiago.planner import ids, words
-from santiago.planner.structured.records import vocabulary
+from santiago.planner.choosing import Evidence, Standing
+from santiago.planner.structured.records import fields, vocabulary
 from santiago.planner.structured.records.criteria import has_criteria
 from santiago.planner.structured.tree import (
     Array,
@@ -25,9 +27,6 @@ MAX_GROUPS = 6
 """The most levels of groups inside groups."""
 MAX_WRAPPERS = 3
 """The most objects around a list: `{prd: {scope: {features: …}}}`."""
-
-NONE, STRINGS, RECORDS, NAMED, WORK = range(-1, 4)
-"""How strong the evidence is that a list holds units, from none to records with signs of work."""
 
 _SAYING = (*vocabulary.TITLE, *vocabulary.WEAK_TITLE)
 _WORKING = frozenset(("steps", "assertions", "test")).union(
@@ -63,28 +62,60 @@ class Member:
     group: Group | None = None
     future: bool = False
 
+    @property
+    def last_line(self) -> int:
+        """The last line on which one of its values begins."""
+        inner = self.node.fields.values() if isinstance(self.node, Object) else ()
+        return max([self.line, *(max(entry.line, entry.value.line) for entry in inner)])
 
-@lean()
+
+@lean(kw_only=True, eq=False)
 class Candidate:
     """A list that may be the list of units."""
 
-    key: str
-    line: int
-    depth: int
+    key: str = ""
+    line: int = 0
+    depth: int = 0
     members: list[Member] = field(default_factory=list)
     groups: list[Group] = field(default_factory=list)
     empty: list[Group] = field(default_factory=list)
     """Groups without a unit, in a list that has other groups with units."""
-    strength: int = STRINGS
+    evidence: Evidence = Evidence.TEXTS
 
     @property
     def holds_work(self) -> bool:
         """Whether it has several elements, or one with an id or other signs of work."""
-        return len(self.members) > 1 or self.strength > 1
+        return len(self.members) > 1 or self.evidence > Evidence.RECORDS
 
     @property
-    def standing(self) -> tuple[int, int, int, int]:
-        return (-self.strength, _UNIT_RANK.get(fold_key(self.key.split(".")[-1]), 99), self.depth, self.line)
+    def name(self) -> str:
+        return self.key or "the top-level list"
+
+    @property
+    def standing(self) -> Standing:
+        rank = _UNIT_RANK.get(fold_key(self.key.split(".")[-1]), 99)
+        planned = not all(member.future for member in self.members)
+        return Standing(planned, 0, self.evidence, -rank, -self.depth, line=-self.line)
+
+    @property
+    def offer(self) -> Offer:
+        last = max(member.last_line for member in self.members)
+        return Offer(name=self.name, units="", lines=(self.line, last), count=len(self.members))
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """Its key and the parts of it, the singular of these, and the prefix of its ids."""
+        names = set(map(fold_key, (self.key, *self.key.split("."))))
+        one = {name[:-3] + "y" if name.endswith("ies") else name.removesuffix("s") for name in names}
+        prefixes = (ids.prefix_of(member.key or _id(member.node)) for member in self.members)
+        return frozenset({*names, *one, next(filter(None, prefixes), "").lower()} - {""})
+
+    def yields_to(self, _other: Candidate) -> bool:
+        return False
+
+
+def _id(node: Node) -> str:
+    return fields.id_of(node).text if isinstance(node, Object) else ""
 
 
 def candidates(root: Node) -> list[Candidate]:
@@ -94,23 +125,8 @@ def candidates(root: Node) -> list[Candidate]:
         return []
     found = [candidate for candidate in _lists(root) if _accepted(candidate)]
     if len(keys & vocabulary.CONFIGURATION) >= 2:
-        found = [candidate for candidate in found if candidate.strength == WORK]
-    return sorted(found, key=lambda candidate: candidate.standing)
-
-
-def fallback(root: Node) -> Candidate | None:
-    """Return the first list that could be units if nothing better is found: phases, or feature bullets."""
-    if not isinstance(root, Object):
-        return None
-    for entry in root.pick((*vocabulary.GROUP_LISTS, *vocabulary.UNIT_LISTS)):
-        members = [
-            Member(node, node.line)
-            for node in items(entry.value)
-            if (isinstance(node, Object) and _is_record(node)) or (isinstance(node, Scalar) and as_text(node))
-        ]
-        if members:
-            return Candidate(entry.key, entry.line, 0, members)
-    return None
+        found = [candidate for candidate in found if candidate.evidence is Evidence.RECORDS_OF_WORK]
+    return sorted(found, key=lambda candidate: candidate.standing, reverse=True)
 
 
 def _lists(root: Node) -> list[Candidate]:
@@ -135,7 +151,7 @@ def _lists(root: Node) -> list[Candidate]:
 
 
 def _gather(key: str, node: Node, line: int, depth: int) -> Candidate:
-    candidate = Candidate(key, line, depth)
+    candidate = Candidate(key=key, line=line, depth=depth)
     _collect(candidate, node, None, fold_key(key), future=_is_excluded(key), level=0)
     used = {id(member.group) for member in candidate.members} | {id(group.parent) for group in candidate.groups}
     candidate.empty = [group for group in candidate.groups if id(group) not in used]
@@ -268,29 +284,32 @@ def _is_excluded(key: str) -> bool:
 
 
 def _accepted(candidate: Candidate) -> bool:
-    """Set the strength of a list, and tell whether its elements can be units."""
+    """Set the evidence of a list, and tell whether its elements can be units."""
     nodes = [member.node for member in candidate.members]
     keyed = sum(1 for member in candidate.members if member.key is not None)
-    candidate.strength = _strength_of(nodes, keyed)
-    if candidate.strength <= STRINGS:
-        grouped = any(member.group for member in candidate.members)
-        return candidate.strength == STRINGS and (candidate.depth <= 1 or grouped)
-    if fold_key(candidate.key.split(".")[-1]) not in vocabulary.WEAK_LISTS or candidate.strength == WORK:
+    evidence = _evidence_of(nodes, keyed)
+    if evidence is None:
+        return False
+    candidate.evidence = evidence
+    if evidence is Evidence.TEXTS:
+        return candidate.depth <= 1 or any(member.group for member in candidate.members)
+    weak = fold_key(candidate.key.split(".")[-1]) in vocabulary.WEAK_LISTS
+    if not weak or evidence is Evidence.RECORDS_OF_WORK:
         return True
-    return candidate.strength == NAMED and (keyed > 0 or _are_prefixed(nodes))
+    return evidence is Evidence.RECORDS_WITH_IDS and (keyed > 0 or _are_prefixed(nodes))
 
 
-def _strength_of(nodes: list[Node], keyed: int) -> int:
-    """Return the strength of a list of these elements. `keyed` of them have an id as their key."""
+def _evidence_of(nodes: list[Node], keyed: int) -> Evidence | None:
+    """Return the evidence that these elements are units, or None. `keyed` of them have an id as their key."""
     records = [node for node in nodes if isinstance(node, Object)]
     half = len(nodes) / 2
     if not nodes or keyed + sum(map(_has_words, nodes)) < half or sum(map(_is_machine, records)) > half:
-        return NONE
+        return None
     if (working := sum(map(_is_work, records))) and working >= half:
-        return WORK
+        return Evidence.RECORDS_OF_WORK
     if keyed + sum(map(_has_id, records)) >= half:
-        return NAMED
-    return RECORDS if len(records) >= half else STRINGS
+        return Evidence.RECORDS_WITH_IDS
+    return Evidence.RECORDS if len(records) >= half else Evidence.TEXTS
 
 
 def _are_prefixed(nodes: list[Node]) -> bool:

@@ -1,0 +1,97 @@
+"""Whether a run may begin on a proposal: a plan of a document that leaves a doubt about which list is the work."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from shlex import quote
+from typing import TYPE_CHECKING
+
+from santiago.contract.counting import count
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.events import EventKind, Fact
+from santiago.contract.facts import of_run
+from santiago.contract.plan import NOT_UNDERSTOOD
+from santiago.contract.policy import AS_PROPOSED
+from santiago.contract.reasons import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from santiago.contract.plan import AccountRow, Plan
+    from santiago.contract.policy import RunInput
+    from santiago.contract.state import RunState
+
+NAMED = 5
+"""How many parts of a document one message names."""
+
+
+def confirmations(plan: Plan, state: RunState, confirm: Callable[[Plan], None], actor: str) -> list[Fact]:
+    """Return the fact that a person agreed to the units of a proposal. `confirm` raises if nobody did."""
+    if plan.certain or state.units:
+        return []
+    confirm(plan)
+    name = plan.chosen.name if plan.chosen else ""
+    return [of_run(EventKind.UNITS_CONFIRMED, actor=actor, digest=plan.digest, text=name)]
+
+
+def asked_for(run_input: RunInput) -> str | None:
+    """Return the list that a run input says to plan; None if it leaves that to the reader."""
+    units = run_input.policy.units
+    return None if units in ("", AS_PROPOSED) else units
+
+
+def with_units(run_input: RunInput, units: str) -> RunInput:
+    """Return the run input with the list that a person confirmed."""
+    return replace(run_input, policy=replace(run_input.policy, units=units))
+
+
+def refuse(plan: Plan, document: str, again: str = "") -> SantiagoError:
+    """Return the error that nobody has confirmed the units of a proposal, with the commands that go on.
+
+    `again` is the command that was typed, without options that confirm anything.
+    """
+    hint = "; ".join(f"`{command}` {what}" for command, what in ways_on(plan, document, again))
+    return SantiagoError(
+        Kind.BLOCKED, sentence(plan), where=document, hint=f"{hint}.", reason=Reason.NEEDS_USER_CONFIRMATION
+    )
+
+
+def ways_on(plan: Plan, document: str, again: str = "") -> list[tuple[str, str]]:
+    """Return the three commands that go on from a proposal, each with what it does."""
+    named = quote(document)
+    again = again or f"santiago run {named}"
+    reads = again.split()[1:2] in (["run"], ["step"], ["rebase"], ["plan"])
+    rival = next((one for one in plan.rivals if one.units), None)
+    units, other = (rival.units, rival.name) if rival else ("LIST", "another list")
+    return [
+        (f"{again} --yes", "takes it as it is"),
+        (f"{again if reads else f'santiago plan {named}'} --units {units}", f"plans {other} instead"),
+        (f"santiago draft {named} --with AGENT", "has an agent structure the document"),
+    ]
+
+
+def sentence(plan: Plan) -> str:
+    """Return what a proposal takes as the work, and what it leaves."""
+    taken = f"{plan.chosen.name} ({count(plan.chosen.count, 'unit')})" if plan.chosen else "its units"
+    rivals = [f"{one.name} ({count(one.count, 'unit')})" for one in plan.rivals[:NAMED]]
+    left = [row.title for row in plan.account if row.why == NOT_UNDERSTOOD]
+    more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
+    said = [f"the plan is a proposal: {taken} could be the work"]
+    said += [f"so could {', '.join(rivals)}"] if rivals else []
+    said += [f"not planned: {', '.join(left[:NAMED])}{more}"] if left else []
+    return "; ".join(said)
+
+
+def new_parts(before: Plan, after: Plan) -> list[AccountRow]:
+    """Return the parts of a changed document that are new, and those that are longer and not planned."""
+    known = {row.title: row.lines[1] - row.lines[0] for row in before.account}
+    return [
+        row
+        for row in after.account
+        if row.title not in known or (is_open(row) and row.lines[1] - row.lines[0] > known[row.title])
+    ]
+
+
+def is_open(row: AccountRow) -> bool:
+    """Tell whether a part is left out although nothing in the document says that it is no work."""
+    return row.became == "left_out" and row.why == NOT_UNDERSTOOD

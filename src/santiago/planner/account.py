@@ -1,0 +1,455 @@
+"""The account of a document: what became of each of its parts. Nothing is left out without a row that says so.
+
+It is made after reading, from the outline and from the lines that the units took, in the same way for every format. A part
+that is neither planned, nor context by its heading, nor left out by intention is not understood; then the plan is a proposal.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import field, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+from santiago.contract.patterns import pattern
+from santiago.contract.plan import NOT_UNDERSTOOD, AccountRow, Offer
+from santiago.contract.record import lean
+from santiago.planner import chapters, ids, words
+from santiago.planner.chapters import CONTEXT, Fate
+from santiago.planner.draft import Document, Status, Unit
+from santiago.planner.findings import few
+from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.source import Source, Zone
+from santiago.planner.structured.tree import Object, items
+
+_UNKNOWN: Fate = ("left_out", NOT_UNDERSTOOD)
+_OUT: Fate = ("left_out", "out of scope")
+_DROPPED: Fate = ("left_out", "dropped")
+_FIELD = pattern(r"[*_`]*[^\W\d_][^:：.]{0,30}[*_`]*\s*[:：]|\W*\[[^\]]*\]\([^)]*\)\W*$")
+"""A line such as `Author: Ann`, or nothing but a link."""
+_UNIT_LINE = pattern(r"\s*(?:- \[[ xX]\] \S|(?:- |#+ )?\**(?:[A-Z]{2,6}-\d+|(?:Task|Story|Step) \d+)\b)")
+_COMMENT = pattern(r"<!--.*?-->", re.DOTALL)
+_REFERENCE = pattern(r"\]\((?!\w+:)([^)\s#]+\.(?:md|markdown|mdx|txt|rst|adoc|feature|json|ya?ml|csv))(?:#[^)]*)?\)")
+_SURE = frozenset({"prefix", "story", "requirement", "task", "feature", "step", "slug"})
+"""Kinds of ids that nobody gives to chapters."""
+
+_HUMP = pattern(r"([a-z])([A-Z])")
+_YAML_KEY = pattern(r"([\w\"'][\w .\"'-]*?)[ \t]*:(?:[ \t]|$)")
+MOST_TEXT = 8_000
+"""How many characters of context a plan holds. Every packet repeats them."""
+MOST_OF_ONE = 2_500
+"""How many characters of them are from one part."""
+
+Story = tuple[Unit, str]
+"""A planned unit and the id of its story."""
+
+
+@lean(kw_only=True)
+class Account:
+    """The rows, by line, and whether the document leaves no doubt about which list is the work."""
+
+    rows: tuple[AccountRow, ...]
+    certain: bool
+
+
+def account(source: Source, document: Document, stories: Sequence[Story]) -> Account:
+    """Return the account of a document whose units became these stories."""
+    if source.looks_like == "markdown":
+        found = _Markdown(source, document, stories)
+        rows = [*found.sections(), *found.aside()]
+        document.rivals = tuple(one for one in document.rivals if one.count > 1 and not _is_context(one, rows))
+        certain = document.known or not (found.doubts or found.is_unsure() or document.rivals)
+    else:
+        rows = _keys(source, document, stories)
+        certain = document.known or not any(row.why == NOT_UNDERSTOOD for row in rows)
+    rows.sort(key=lambda row: (row.lines[0], -row.lines[1], row.title))
+    return Account(rows=tuple(_with_text(source, rows)), certain=certain)
+
+
+def _with_text(source: Source, rows: list[AccountRow]) -> Iterator[AccountRow]:
+    """Add to context the text that agents are told, as far as there is room."""
+    if not any(row.is_context for row in rows):
+        yield from rows
+        return
+    lines, room = source.text.split("\n"), MOST_TEXT
+    others = [row.lines for row in rows if row.became == "left_out"]
+    for row in rows:
+        if not row.is_context:
+            room -= len(row.text)
+            yield row
+            continue
+        inside = [(first, last) for first, last in others if row.lines[0] <= first and last <= row.lines[1]]
+        kept = [
+            lines[number - 1]
+            for number in range(row.lines[0], row.lines[1] + 1)
+            if not any(first <= number <= last for first, last in inside)
+        ]
+        text = _cut("\n".join(kept).strip(), min(MOST_OF_ONE, room))
+        room -= len(text)
+        yield replace(row, text=text)
+
+
+def _cut(text: str, most: int) -> str:
+    """Return a text that has at most so many characters, and ends in `…` if it was longer; nothing if there is no room."""
+    if len(text) <= most:
+        return text
+    return text[: most - 1].rstrip() + "…" if most > 80 else ""
+
+
+def _is_context(rival: Offer, rows: Sequence[AccountRow]) -> bool:
+    """Tell whether a list is in a part that is no work by its heading."""
+    around = [row for row in rows if row.lines[0] <= rival.lines[0] <= row.lines[1]]
+    innermost = min(around, key=lambda row: row.lines[1] - row.lines[0], default=None)
+    return innermost is not None and innermost.became != "planned" and innermost.why != NOT_UNDERSTOOD
+
+
+@lean()
+class _Group:
+    """The items of a section, or the rows of a table, that no unit contains."""
+
+    first: Block
+    last: Block
+    label: str
+    at: int
+    count: int = 0
+    boxes: int = 0
+    named: int = 0
+    fields: int = 0
+    about: int = 0
+    """How many of them tell about a unit."""
+
+    @property
+    def is_about(self) -> bool:
+        return self.about * 2 >= self.count
+
+
+@lean()
+class _Section:
+    """What a section holds directly under its heading and outside all units."""
+
+    stories: list[str] = field(default_factory=list)
+    put_off: list[Fate] = field(default_factory=list)
+    """What became of the units in it that are not planned."""
+    prose: list[str] = field(default_factory=list)
+    groups: list[_Group] = field(default_factory=list)
+    fences: list[Block] = field(default_factory=list)
+    end: int = 0
+    """Its last line; 0 if there is nothing."""
+    label: str = ""
+    open: _Group | None = None
+
+
+class _Markdown:
+    """The account of a Markdown document. -1 stands for the part before the first heading."""
+
+    def __init__(self, source: Source, document: Document, stories: Sequence[Story]) -> None:
+        self.source, self.known = source, document.known
+        self.blocks, self.ends = source.outline.blocks, source.outline.ends
+        self.lines = [block.line for block in self.blocks]
+        self.units = [unit for unit, _ in stories]
+        self.doubts = 0
+        """How many parts are not understood, not counting single items."""
+        self.covered = bytearray(len(self.blocks))
+        self.starts = [self._cover(unit) for unit in document.units]
+        names = {id(unit): name for unit, name in stories}
+        self.parts: dict[int, _Section] = {-1: _Section()}
+        self._read()
+        for unit, start in zip(document.units, self.starts, strict=True):
+            part = self.parts[self._home(self.blocks[start].section if self.blocks else -1)]
+            name = names.get(id(unit))
+            if name is not None:
+                part.stories.append(name)
+            else:
+                part.put_off.append(_DROPPED if unit.status is Status.DROPPED else _OUT)
+        self.starts.sort()
+
+    def _cover(self, unit: Unit) -> int:
+        """Mark the blocks of a unit, and return its first block."""
+        start = max(bisect_right(self.lines, unit.line) - 1, 0)
+        if self.blocks:
+            end = bisect_right(self.lines, unit.end) if unit.end else self.ends[start]
+            self.covered[start:end] = b"\1" * max(end - start, 0)
+        return start
+
+    def _home(self, heading: int) -> int:
+        """Return the nearest heading around that is no unit and in no unit."""
+        while heading >= 0 and self.covered[heading]:
+            heading = self.blocks[heading].section
+        return heading
+
+    def _read(self) -> None:
+        """Sort all blocks outside units by section."""
+        defined = {name for unit in self.units for name in (ids.fold(unit.id or ""), words.normal(unit.title))} - {""}
+        at = self.covered.find(0)
+        while at >= 0:
+            block = self.blocks[at]
+            if block.kind is Kind.HEADING:
+                self.parts[at] = _Section()
+            else:
+                part = self.parts[self._home(block.section)]
+                part.end = max(part.end, block.end)
+                if block.parent < 0:
+                    self._put(part, at, block, defined)
+            at = self.covered.find(0, at + 1)
+
+    def _put(self, part: _Section, at: int, block: Block, defined: set[str]) -> None:
+        if block.kind is Kind.CODE:
+            part.fences.append(block)
+        if block.kind not in (Kind.ITEM, Kind.ROW):
+            part.label, part.open = block.lines[-1], None
+            if block.kind is not Kind.CODE:
+                part.prose.append("\n".join(block.lines))
+            return
+        group = part.open
+        if group is None or group.first.header != block.header:
+            part.open = group = _Group(block, block, part.label, at)
+            part.groups.append(group)
+        lead = self.source.leads[at]
+        group.last = self.blocks[self.ends[at] - 1]
+        group.count += 1
+        group.boxes += block.box is not None
+        group.named += lead is not None and lead.kind in _SURE
+        group.fields += bool(_FIELD.match(block.lines[0]))
+        said = lead.rest if lead is not None else block.cells[0] if block.cells else block.text
+        group.about += (lead is not None and ids.fold(lead.id) in defined) or words.normal(said) in defined
+
+    # Sections
+
+    def sections(self) -> Iterator[AccountRow]:
+        """Yield the rows of all sections, and of the lists, tables and fences in them that share not their fate."""
+        fates: dict[int, Fate | None] = {}
+        spans: set[int] = set()  # sections whose row stands for everything below them
+        for at, part in self.parts.items():
+            above = self._home(self.blocks[at].section) if at >= 0 else -2
+            fate = fates[at] = self._fate(at, part, fates.get(above))
+            around = bool(part.stories) or fate is None
+            if part.stories:
+                row = self._row(at, ("planned", ""), self._last(at), tuple(part.stories))
+                around_them = _cut("\n\n".join(part.prose), MOST_OF_ONE)
+                yield replace(row, text=f"{row.title}\n\n{around_them}") if around_them else row
+            elif fate is None:
+                if part.end:
+                    yield self._row(at, CONTEXT, part.end)
+            else:
+                if not self._holds_units(at):
+                    spans.add(at)
+                if above not in spans or fate != fates.get(above):
+                    self.doubts += fate == _UNKNOWN
+                    yield self._row(at, fate, self._last(at) if at in spans else max(part.end, self.blocks[at].line))
+            if fate is None or fate[0] == "context":
+                yield from self._exceptions(at, part, fate, around=around)
+
+    def _fate(self, at: int, part: _Section, outer: Fate | None) -> Fate | None:
+        """Return what becomes of a section without its units; None if it only surrounds units."""
+        if at < 0 or at == self._title:
+            return None
+        block, holds = self.blocks[at], self._holds_units(at)
+        own = chapters.fate(block.text)
+        zones, above = self.source.zones, block.section
+        is_put_off = zones[at] == Zone.EXCLUDED and (above < 0 or zones[above] != Zone.EXCLUDED)
+        if is_put_off and not (own == CONTEXT and words.matches(block.text, words.EXCLUDED_SECTIONS)):
+            own = _OUT  # by its own heading, or by its first sentence
+        if part.put_off and not part.stories:
+            own = part.put_off[0]
+        if own is None and self.source.zones[at] == Zone.NEVER:
+            own = CONTEXT
+        if outer is not None and outer[0] == "left_out" and not holds:
+            return own if own is not None and own[0] == "left_out" and outer == _UNKNOWN else outer
+        if own is not None or outer == CONTEXT:
+            return own or outer
+        is_empty = not part.end
+        if holds or part.stories or (is_empty and self.ends[at] > at + 1):
+            return None
+        if is_empty:
+            return "left_out", "empty"
+        if words.normal(block.text) in self._named_as_left_out:
+            return "left_out", "named as left out"
+        repeats = bool(part.groups) and all(group.is_about for group in part.groups)
+        return CONTEXT if self.known or repeats else _UNKNOWN
+
+    @cached_property
+    def _named_as_left_out(self) -> str:
+        """The items of a section with such a heading, as one text."""
+        found = [at for at in self.parts if at >= 0 and words.normal(self.blocks[at].text) in chapters.LEFT_OUT]
+        return "\n".join(words.normal(self.blocks[i].text) for at in found for i in range(at + 1, self.ends[at]))
+
+    @cached_property
+    def _title(self) -> int:
+        """The heading of the whole document, or -1."""
+        first = next((at for at, block in enumerate(self.blocks) if block.kind is Kind.HEADING), -1)
+        return first if first >= 0 and self.blocks[first].level == 1 and self.source.outline.tops == 1 else -1
+
+    def _holds_units(self, at: int) -> bool:
+        """Tell whether a planned or put-off unit is inside a section."""
+        return bisect_left(self.starts, self.ends[at]) > bisect_left(self.starts, at)
+
+    def _last(self, at: int) -> int:
+        """Return the last line of a section with all below it."""
+        end = self.ends[at] if at >= 0 else next(iter([*list(self.parts)[1:2], len(self.blocks)]))
+        return max((self.blocks[end - 1].end if end else 1), self.blocks[at].line if at >= 0 else 1)
+
+    def _row(self, at: int, fate: Fate, last: int, stories: tuple[str, ...] = ()) -> AccountRow:
+        first = self.blocks[at].line if at >= 0 else self.lines[0] if self.lines else 1
+        title = _shown(self.blocks[at].text) if at >= 0 else "the beginning"
+        return AccountRow(lines=(first, max(first, last)), title=title, became=fate[0], stories=stories, why=fate[1])
+
+    # Lists, tables and fences
+
+    def _exceptions(self, at: int, part: _Section, fate: Fate | None, *, around: bool) -> Iterator[AccountRow]:
+        for group in part.groups:
+            if self._is_unread(at, part, group, fate, around=around):
+                self.doubts += group.count > 1
+                kind = "table" if group.first.kind is Kind.ROW else "list"
+                where = f'{kind} under "{_shown(self.blocks[at].text)}"' if at >= 0 else f"{kind} at the beginning"
+                lines = (group.first.line, max(group.last.end, group.first.line))
+                yield AccountRow(lines=lines, title=where, became="left_out", why=NOT_UNDERSTOOD)
+        for block in part.fences:
+            many = (
+                sum(bool(_UNIT_LINE.match(line)) for line in block.lines)
+                if block.info in ("", "md", "markdown", "text")
+                else 0
+            )
+            self.doubts += many > 1
+            became, why = ("left_out", "code, which is not read") if many > 1 else ("context", "code")
+            yield AccountRow(lines=(block.line, block.end), title=block.info or "code", became=became, why=why)  # type: ignore[arg-type]
+
+    def _is_unread(self, at: int, part: _Section, group: _Group, fate: Fate | None, *, around: bool) -> bool:
+        """Tell whether a list or table may be work that nobody planned."""
+        if not self._may_be_work(group):
+            return False
+        if fate == CONTEXT and not part.stories:
+            return bool(group.boxes)
+        label = group.label.strip()
+        if label.endswith((":", "：", "**")) and (chapters.fate(label) or words.concept(label)):
+            return False
+        if group.boxes or group.named:
+            return group.first.kind is Kind.ITEM or group.named > 1 or _lists_work(group.first.header)
+        if group.first.kind is Kind.ROW:
+            return _lists_work(group.first.header)
+        plain = around and (part.stories or at < 0 or at == self._title) and not self.known
+        return bool(plain) and group.count > 1 and group.fields * 2 < group.count
+
+    # Comments, front matter and files
+
+    def aside(self) -> Iterator[AccountRow]:
+        """Yield the rows of what the outline leaves out."""
+        text, body = self.source.text, self.lines[0] if self.lines else 0
+        if self.source.front_matter:
+            last = text[: text.find("\n---", 3) + 1].count("\n") + 1
+            yield AccountRow(lines=(1, last), title="front matter", became="context", why="front matter")
+        for found in _COMMENT.finditer(text) if "<!--" in text else ():
+            first = text.count("\n", 0, found.start()) + 1
+            if not self._in_code(first) and any(map(str.isalpha, found[0])):
+                lines = (first, first + found[0].count("\n"))
+                yield AccountRow(lines=lines, title="comment", became="left_out", why="a comment")
+        for found in _REFERENCE.finditer(text) if "](" in text else ():
+            line = text.count("\n", 0, found.start()) + 1
+            at = bisect_right(self.lines, line) - 1
+            if line >= body and at >= 0 and not self.covered[at] and not self._in_code(line):
+                why = "another file, which is not read"
+                yield AccountRow(lines=(line, line), title=found[1], became="left_out", why=why)
+
+    def _in_code(self, line: int) -> bool:
+        at = bisect_right(self.lines, line) - 1
+        return at >= 0 and self.blocks[at].kind is Kind.CODE and line <= self.blocks[at].end
+
+    def _may_be_work(self, group: _Group) -> bool:
+        return not (self.source.zones[group.at] or self.source.under_criteria[group.at] or group.is_about)
+
+    def is_unsure(self) -> bool:
+        """Tell whether something else than ids and check boxes makes the units."""
+        return not all(self._is_carried(unit) for unit in self.units)
+
+    def _is_carried(self, unit: Unit) -> bool:
+        at = bisect_right(self.lines, unit.line) - 1
+        if at < 0:
+            return False
+        lead = self.source.leads[at]
+        block = self.blocks[at]
+        in_table = block.kind is Kind.ROW and unit.id is not None
+        return block.box is not None or in_table or (lead is not None and lead.kind in _SURE)
+
+
+def _lists_work(header: tuple[str, ...]) -> bool:
+    names = {words.normal(cell) for cell in header}
+    return bool(names & words.NAME_COLUMNS - words.VAGUE_COLUMNS and not names & words.OTHER_COLUMNS)
+
+
+def _shown(text: str) -> str:
+    """Return a heading without its marks, cut to what fits in a line."""
+    bare = " ".join(text.replace("*", "").replace("`", "").split())
+    return bare if len(bare) <= 60 else bare[:59] + "…"
+
+
+# JSON, YAML, CSV and Gherkin: their keys are the sections
+
+
+def _keys(source: Source, document: Document, stories: Sequence[Story]) -> list[AccountRow]:
+    """Return a row for each key at the top of the document, or one row for all if it has no keys."""
+    names = tuple(name for _, name in stories)
+    last = source.text.rstrip("\n").count("\n") + 1
+    keys = {"yaml": _of_yaml, "json": _of_json}.get(source.looks_like)
+    found = keys(source) if keys and not document.by_program else []
+    if not found or (len(stories) == 1 and stories[0][0].line <= found[0].line):
+        whole = _shown(document.title or source.name)
+        return [AccountRow(lines=(1, last), title=whole, became="planned", stories=names), *_columns(source)]
+    ends = [max(key.line, after.line - 1) for key, after in pairwise(found)] + [max(last, found[-1].line)]
+    places = [bisect_right([key.line for key in found], unit.line) - 1 for unit, _ in stories]
+    rows = []
+    for place, (key, end) in enumerate(zip(found, ends, strict=True)):
+        own = tuple(name for name, at in zip(names, places, strict=True) if max(at, 0) == place)
+        fate: Fate = ("planned", "") if own else _fate_of_key(key, known=document.known)
+        rows.append(AccountRow(lines=(key.line, end), title=_shown(key.name), became=fate[0], stories=own, why=fate[1]))
+    return rows
+
+
+class _Key(NamedTuple):
+    name: str
+    line: int
+    many: int
+    """How many entries its list has; 0 if it is no list."""
+
+
+def _fate_of_key(key: _Key, *, known: bool) -> Fate:
+    fate = chapters.fate(_HUMP.sub(r"\1 \2", key.name).replace("_", " "))
+    return fate or (_UNKNOWN if key.many > 1 and not known else CONTEXT)
+
+
+def _of_json(source: Source) -> list[_Key]:
+    root = source.tree
+    while (
+        isinstance(root, Object)
+        and len(root.fields) == 1
+        and isinstance(inner := next(iter(root.fields.values())).value, Object)
+    ):
+        root = inner
+    if not isinstance(root, Object):
+        return []
+    return [_Key(entry.key, entry.line, len(items(entry.value))) for entry in root.fields.values()]
+
+
+def _of_yaml(source: Source) -> list[_Key]:
+    """Return the keys at the left margin. Each list has as many entries as the first dash below its key is repeated."""
+    lines = source.text.split("\n")
+    found = [(key[1], at) for at, line in enumerate(lines) if (key := _YAML_KEY.match(line))]
+    keys = []
+    for (name, at), (_, end) in pairwise([*found, ("", len(lines))]):
+        inner = lines[at + 1 : end]
+        dash = next((line[: line.index("-") + 1] for line in inner if line.lstrip().startswith("- ")), None)
+        keys.append(_Key(name, at + 1, sum(line.startswith(f"{dash} ") for line in inner) if dash else 0))
+    return keys
+
+
+def _columns(source: Source) -> list[AccountRow]:
+    """Return the row of the columns of a CSV table that are not read."""
+    if source.looks_like != "csv":
+        return []
+    from santiago.planner.readers import tickets
+
+    headers = (tickets.columns_of(source.text) or ("", []))[1]
+    unread = [header.strip() for header in headers if header.strip() and not tickets.means(header)]
+    title = f"columns {few(unread)}"
+    return [AccountRow(lines=(1, 1), title=title, became="left_out", why="not read")] if unread else []

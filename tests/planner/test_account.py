@@ -1,0 +1,162 @@
+"""The account of a document: every part of it is planned, context or left out by name; a doubt makes the plan a proposal."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+from santiago.contract import codec
+from santiago.contract.plan import Plan
+from santiago.contract.seal import plan_digest
+from santiago.planner import account
+from santiago.planner.compile import compile_plan
+from santiago.planner.source import Options, Source
+from tests.util.each import each
+
+
+def plan(text: str, *, units: str | None = None, name: str = "prd.md") -> Plan:
+    made = compile_plan(Source(dedent(text).lstrip("\n"), path=name, options=Options(units=units))).plan
+    assert made is not None
+    return made
+
+
+def rows(made: Plan) -> list[str]:
+    return [
+        f"{a}-{b} {row.title}: {row.became} {row.why or ' '.join(row.stories)}".strip()
+        for row in made.account
+        for a, b in [row.lines]
+    ]
+
+
+WHY = """
+    # Shop
+
+    ## CSV export
+    Users download their orders as a CSV file.
+
+    ## Login
+    People sign in with an address and a password.
+
+    ## Small stuff
+    - [ ] Fix the typo
+    - [ ] Rename the button
+"""
+
+
+def test_sections_of_prose_beside_a_few_boxes_are_named_as_not_planned() -> None:
+    made = plan(WHY)
+    assert rows(made) == [
+        "3-4 CSV export: left_out not understood",
+        "6-7 Login: left_out not understood",
+        "9-11 Small stuff: planned S1 S2",
+    ]
+    assert (made.certain, made.chosen and (made.chosen.units, made.chosen.count)) == (False, ("box", 2))
+
+
+TASKS = "# App\n\n## Tasks\n- [ ] T1: log in\n- [ ] T2: log out\n"
+
+
+@each(
+    ("text", "row", "certain"),
+    [
+        ("## Goals\n- grow\n- sell\n", "7-9 Goals: context", True),
+        ("## 7. Security & privacy\nAll is signed.\n", "7-8 7. Security & privacy: context", True),
+        ("## Nichtfunktionale Anforderungen\n- schnell\n", "7-8 Nichtfunktionale Anforderungen: context", True),
+        ("## Sicherheit und Risiken\n- keine\n", "7-8 Sicherheit und Risiken: context", True),
+        ("## 技术架构\n- Go\n", "7-8 技术架构: context", True),
+        (
+            "## Definition of Done (team)\n- [ ] reviewed\n- [ ] tested\n",
+            "7-9 Definition of Done (team): left_out a definition of done",
+            True,
+        ),
+        ("## Out of scope\n- cars\n- ships\n", "7-9 Out of scope: left_out out of scope", True),
+        ("## Goals and non-goals\nSell.\n", "7-8 Goals and non-goals: context", True),
+        ("## Payments\n- cards\n- coupons\n", "7-9 Payments: left_out not understood", False),
+        ("## Data export\nAll as CSV.\n", "7-8 Data export: left_out not understood", False),
+        ("## Payments\n", "7-7 Payments: left_out empty", True),
+        (
+            "## Payments\nLater.\n\n## Not planned\n- Payments: later\n",
+            "7-8 Payments: left_out named as left out",
+            True,
+        ),
+        ("## Architecture\n\n### Backend\nGo.\n", "7-10 Architecture: context", True),
+        ("## Payments\nCards.\n\n### Overview\nText.\n", "7-11 Payments: left_out not understood", False),
+        ("## Notes\n\n```\n- [ ] a\n- [ ] b\n```\n", "9-12 code: left_out code, which is not read", False),
+        ("## Notes\n\n```sh\nmake\n```\n", "9-11 sh: context code", True),
+        ("<!-- sell cars -->\n", "7-7 comment: left_out a comment", True),
+        ("## Links\n[more](docs/more.md)\n", "8-8 docs/more.md: left_out another file, which is not read", True),
+    ],
+)
+def test_a_part_is_what_its_heading_says_and_else_not_understood(text: str, row: str, certain: bool) -> None:
+    made = plan(f"{TASKS}\n{text}")
+    assert row in rows(made)
+    assert made.certain == certain
+
+
+@each(
+    ("text", "row"),
+    [
+        ("- plain one\n- plain two\n", '7-8 list under "Tasks": left_out not understood'),
+        (
+            "| Feature | Owner |\n|---|---|\n| pay | Ann |\n| ship | Bob |\n",
+            '9-10 table under "Tasks": left_out not understood',
+        ),
+    ],
+)
+def test_a_list_or_table_beside_the_units_of_its_section_is_named(text: str, row: str) -> None:
+    made = plan(f"{TASKS}\n{text}")
+    assert (row in rows(made), made.certain) == (True, False)
+
+
+def test_another_list_of_ids_is_a_rival_that_units_selects_unless_its_section_is_context() -> None:
+    text = "# PRD\n## Stories\n### US-1: Pay\n- ok\n### US-2: Ship\n- ok\n## {}\n- NFR-1: fast\n- NFR-2: safe\n"
+    made = plan(text.format("More"))
+    assert (made.certain, [(one.name, one.count, one.lines) for one in made.rivals]) == (
+        False,
+        [("NFR-1 to NFR-2", 2, (8, 9))],
+    )
+    taken = plan(text.format("More"), units=made.rivals[0].units)
+    assert [story.origin.id for story in taken.stories] == ["NFR-1", "NFR-2"]
+    assert plan(text.format("Non-functional requirements")).certain
+
+
+def test_headings_without_ids_are_a_proposal_and_known_formats_are_certain() -> None:
+    assert not plan("# Plan\n## 1. Timer\n- [ ] a\n- [ ] b\n## 2. History\n- [ ] c\n- [ ] d\n").certain
+    speckit = plan(
+        "# Tasks\n## Anything\nText.\n## Phase 1: Setup\n- [ ] T001 [P] Make `a.py`\n- [ ] T002 Make `b.py`\n"
+    )
+    assert (speckit.source.format, speckit.certain) == ("spec-kit-tasks", True)
+
+
+def test_keys_of_json_and_yaml_and_columns_of_csv_are_its_sections() -> None:
+    json = '{\n"goals": ["a", "b"],\n"tasks": [\n{"id": "A", "title": "a"},\n{"id": "B", "title": "b"}],\n"payments": [\n"cards",\n"coupons"]}'
+    made = plan(json, name="x.json")
+    assert rows(made) == ["2-2 goals: context", "3-5 tasks: planned S1 S2", "6-8 payments: left_out not understood"]
+    assert not made.certain
+    yaml = "title: Shop\ntasks:\n  - id: A\n    title: a\n  - id: B\n    title: b\npayments:\n  - cards\n  - coupons\n"
+    assert rows(plan(yaml, name="x.yaml"))[1:] == ["2-6 tasks: planned S1 S2", "7-9 payments: left_out not understood"]
+    csv = plan("Issue key,Summary,Status,Mood\nA-1,Pay,Open,good\n", name="x.csv")
+    assert (rows(csv), csv.certain) == (["1-1 columns Mood: left_out not read", "1-2 x.csv: planned S1"][::-1], True)
+
+
+def test_context_keeps_its_text_within_a_bound() -> None:
+    long = "x" * account.MOST_OF_ONE
+    made = plan(
+        f"{TASKS}\nKeep the API.\n\n## Goals\nGrow.\n\n" + "".join(f"## Notes {n}\n{long}\n\n" for n in range(1, 6))
+    )
+    told = {row.title: row.text for row in made.account}
+    assert (told["Tasks"], told["Goals"]) == ("Tasks\n\nKeep the API.", "## Goals\nGrow.")
+    assert (told["Notes 1"][-1], told["Notes 5"]) == ("…", "")
+    assert sum(map(len, told.values())) <= account.MOST_TEXT
+
+
+def test_an_older_plan_without_an_account_is_certain_and_keeps_its_digest() -> None:
+    made = plan(TASKS)
+    data = {
+        key: value
+        for key, value in codec.to_data(made).items()
+        if key not in ("account", "certain", "chosen", "rivals")
+    }
+    older = codec.decode(Plan, codec.canonical(data), "plan.json")
+    assert older.certain
+    assert codec.canonical(older) == codec.canonical(data)
+    assert plan_digest(older) != plan_digest(made) == made.digest
