@@ -40,7 +40,6 @@ CASES = """
 => chunks: Phase 1: Setup | Phase 1: Setup | Phase 3: User Story 1 - Add (Priority: P1) | Phase 4: User Story 7 — Search | Phase N: Polish | Final Phase
 => tags, priorities: Phase 1, - | Phase 1, - | [P] + US1 + Phase 3, P1 | US7 + Phase 4, - | -, - | -, -
 => files, needs: -, - | -, - | src/form.ts, - | -, - | -, - | -, -
-=> boxes_left_out: 2
 == dependencies stand behind a task or under a heading and are never guessed from prose
 ## Phase 1: Bygg
 - [ ] T006 a
@@ -165,7 +164,6 @@ The app SHALL be dark.
 - [ ] Deploy
 => ids, criteria, status, files: 1, Write it + Test it, open, pkg/a.go
 => run verify: go test ./...
-=> boxes_left_out: 10
 == a checklist on top adds its ticks to the steps
 # Waves
 - [x] Step 1: Model
@@ -251,7 +249,6 @@ Result: it is green
 1. Only a list
 => ids, titles, status: 1, Types, done | 2, Render [PENDING], open | 1, Other, open
 => chunks: Phase 1: Input | Phase 1: Input | Phase 2: B
-=> group_without_units: 8
 == numbered headings count only where most own boxes
 # Plan
 ### 1. Config
@@ -324,7 +321,6 @@ status: in-progress
 - [ ] #396 - Plan the epic (parallel: true)
 => ids, titles, tags: 362-analysis, 362-analysis, - | 396, Plan the epic, [P]
 => no_title: 9
-=> boxes_left_out: 7
 == a story file keeps its subtasks out of the criteria
 # Story 1.2: Log in
 ## Status: Ready for Review
@@ -410,7 +406,6 @@ status: pending
 ## Notes
 - [ ] remember the milk
 => titles, criteria: Build, with tests | Store a note, -
-=> boxes_left_out: 8 | 10 | 12 | 14 | 16 | 18
 == a task under completed as well is one unit and done
 ## Phase 1
 - [ ] Write tests for the parser
