@@ -13,17 +13,15 @@ from functools import lru_cache
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
-from santiago.contract.plan import Finding
 from santiago.planner import choosing, hints, ids, words
 from santiago.planner.choosing import Evidence
 from santiago.planner.draft import PLANNED, Document, GroupEdge, Unit
-from santiago.planner.findings import note
 from santiago.planner.markdown import assemble
 from santiago.planner.markdown.carriers import carrier, group_names, indexes, label
 from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.labels import read_label, split_label
 from santiago.planner.markdown.lists import loose
-from santiago.planner.markdown.lists.choice import Choice, choose, chosen, offers
+from santiago.planner.markdown.lists.choice import as_one, choose, document, offers
 from santiago.planner.markdown.lists.model import UnitList, view_of
 from santiago.planner.markdown.outline import Kind
 from santiago.planner.readers import checklist, house, plan_steps
@@ -39,8 +37,6 @@ _FORMATS = {
 """The names of documents that are nothing but such a list. Others are called `prd`."""
 _SURE = ("story", "requirement", "feature", "task")
 """Kinds of lists whose boxes are criteria or steps, and never units."""
-_SILENT = (Evidence.LOOSE, Evidence.BOXES, Evidence.CRITERIA, Evidence.STEPS)
-"""Lists that have no finding of their own where another one is planned."""
 _EARS = pattern(r"\b(?:SHALL|WHEN|WHILE|WHERE)\b|なければならない|するものとする")
 _PRIORITY = pattern(r"\s*[(（][^()（）]*\bP\d\b[^()（）]*[)）]\s*[\W_]*(?:MVP)?\s*$")
 _SPECKIT = pattern(
@@ -75,14 +71,13 @@ def read(source: Source) -> Document | None:
     found = choosing.choose(every, source.options.units)
     if not found:
         return None
-    choice = chosen(found, [each for each in every if each.evidence not in _SILENT])
-    taken = choice.taken
-    document = taken.build() if taken.build else choice.document(_FORMATS.get(taken.evidence, "prd"))
-    if not document.known:
-        document.chosen = choosing.offered(found[0], every) if len(found) == 1 else taken.offer
+    taken = as_one(found)
+    made = taken.build() if taken.build else document(taken, _FORMATS.get(taken.evidence, "prd"))
+    if not made.known:
+        made.chosen = choosing.offered(found[0], every) if len(found) == 1 else taken.offer
         rivals = [each for each in every if each not in found and is_rival(each, taken)]
-        document.rivals = tuple(choosing.offered(each, every) for each in rivals)
-    return document
+        made.rivals = tuple(choosing.offered(each, every) for each in rivals)
+    return made
 
 
 def is_rival(other: UnitList, taken: UnitList) -> bool:
@@ -102,90 +97,74 @@ def is_rival(other: UnitList, taken: UnitList) -> bool:
 
 def kiro(source: Source) -> Document | None:
     """Read `### Requirement 1` (要件1, 需求 1, Требование 1) with a user story and numbered EARS lines."""
-    choice = choose(source)
-    if choice is None or choice.taken.kind != "requirement" or not choice.taken.explicit:
+    taken = choose(source)
+    if taken is None or taken.kind != "requirement" or not taken.explicit:
         return None
-    numbered = _worded(choice, "requirement")
-    if choice.taken.evidence is not Evidence.NAMED_HEADINGS or len(numbered) * 2 <= len(choice.taken.carriers):
+    numbered = _worded(taken, "requirement")
+    if taken.evidence is not Evidence.NAMED_HEADINGS or len(numbered) * 2 <= len(taken.carriers):
         return None
-    document = choice.document("kiro-requirements")
-    ears = sum(bool(_EARS.search(criterion.text)) for unit in document.units for criterion in unit.criteria)
-    document.evidence = (
+    found = document(taken, "kiro-requirements")
+    ears = sum(bool(_EARS.search(criterion.text)) for unit in found.units for criterion in unit.criteria)
+    found.evidence = (
         f"{count(len(numbered), 'heading')} of the form Requirement 1",
         f"{count(ears, 'criterion', 'criteria')} in EARS form",
     )
-    return document
+    return found
 
 
-def _worded(choice: Choice, kind: str) -> list[ids.Found]:
+def _worded(taken: UnitList, kind: str) -> list[ids.Found]:
     """Return the ids of the list that have this word in front of a number: Story 1, Requirement 1."""
-    leads = [choice.taken.view.source.leads[made.at] for made in choice.taken.carriers]
+    leads = [taken.view.source.leads[made.at] for made in taken.carriers]
     return [lead for lead in leads if lead is not None and lead.kind == kind]
 
 
 def speckit(source: Source) -> Document | None:
     """Read `### User Story 1 - Title (Priority: P1)` with Given/When/Then scenarios.
 
-    A specification also lists requirements (FR-001) and success criteria (SC-001) without linking them to the stories. These
-    lists are reported. `--units fr` plans the requirements instead.
+    A specification also lists requirements (FR-001) and success criteria (SC-001) without linking them to the stories.
+    `--units fr` plans the requirements instead.
     """
-    choice = choose(source)
-    if choice is None or choice.taken.kind != "story" or choice.taken.evidence is not Evidence.NAMED_HEADINGS:
+    taken = choose(source)
+    if taken is None or taken.kind != "story" or taken.evidence is not Evidence.NAMED_HEADINGS:
         return None
-    numbered = sum("." not in lead.id for lead in _worded(choice, "story"))
+    numbered = sum("." not in lead.id for lead in _worded(taken, "story"))
     marks = len(_SPECKIT.findall(source.text))
-    if numbered != len(choice.taken.carriers) or marks < numbered:
+    if numbered != len(taken.carriers) or marks < numbered:
         return None
-    document = choice.document("spec-kit-spec")
-    document.evidence = (f"{count(numbered, 'heading')} of the form User Story 1", count(marks, "spec-kit label"))
-    document.units = [
+    found = document(taken, "spec-kit-spec")
+    found.evidence = (f"{count(numbered, 'heading')} of the form User Story 1", count(marks, "spec-kit label"))
+    found.units = [
         replace(unit, title=_PRIORITY.sub("", unit.title) or unit.title, tags=(*unit.tags, f"US{unit.id}"))
-        for unit in document.units
+        for unit in found.units
     ]
-    document.findings = _one_side_list(document.findings)
-    return document
-
-
-def _one_side_list(findings: list[Finding]) -> list[Finding]:
-    """Join the findings about lists beside the stories into one, since every such specification has these lists."""
-    side = [finding for finding in findings if finding.code == "side_list"]
-    if not side:
-        return findings
-    names = ", ".join(finding.message.split(" are ")[0] for finding in side)
-    message = f"the specification also lists {names}; the user stories were planned"
-    hint = "Plan from the requirements instead with --units fr."
-    joined = note("side_list", min(finding.line for finding in side), message, hint)
-    return [*(finding for finding in findings if finding.code != "side_list"), joined]
+    return found
 
 
 def bmad(source: Source) -> Document | None:
     """Read `Epic 1` with `Story 1.1` inside, as headings, bold paragraphs or list items."""
     epics = _epics(source)
-    choice = choose(source)
-    if choice is not None:
-        document = _stories(choice, epics)
+    taken = choose(source)
+    if taken is not None:
+        found = _stories(taken, epics)
     elif epics and (starts := _listed_stories(source)):
         evidence = (f"{count(len(starts), 'item')} under a Stories label", count(len(epics), "epic"))
-        document = assemble.document(source, "bmad", evidence, [_listed(source, at, epics) for at in starts])
+        found = assemble.document(source, "bmad", evidence, [_listed(source, at, epics) for at in starts])
     else:
         return None
-    if document is not None:
-        chunks = {unit.chunk for unit in document.units}
-        document.edges += [edge for edge in _epic_edges(source, epics) if {edge.group, edge.target} <= chunks]
-    return document
+    if found is not None:
+        chunks = {unit.chunk for unit in found.units}
+        found.edges += [edge for edge in _epic_edges(source, epics) if {edge.group, edge.target} <= chunks]
+    return found
 
 
-def _stories(choice: Choice, epics: dict[str, str]) -> Document | None:
-    dotted = sum("." in (made.id or "") for made in choice.taken.carriers)
-    if choice.taken.kind != "story" or (not epics and dotted * 2 <= len(choice.taken.carriers)):
+def _stories(taken: UnitList, epics: dict[str, str]) -> Document | None:
+    dotted = sum("." in (made.id or "") for made in taken.carriers)
+    if taken.kind != "story" or (not epics and dotted * 2 <= len(taken.carriers)):
         return None
-    document = choice.document("bmad")
-    document.evidence = (
-        f"{count(len(document.units), 'story', 'stories')}: {choice.taken.name}",
-        count(len(epics), "epic"),
-    )
-    document.units = [_in_epic(unit, epics) for unit in document.units]
-    return document
+    found = document(taken, "bmad")
+    found.evidence = (f"{count(len(found.units), 'story', 'stories')}: {taken.name}", count(len(epics), "epic"))
+    found.units = [_in_epic(unit, epics) for unit in found.units]
+    return found
 
 
 def _epics(source: Source) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Choose one of the lists that a document offers, and report the others."""
+"""The lists with ids, criteria or the like that a document offers, and the document of the one that is chosen."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from functools import lru_cache
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
-from santiago.contract.plan import Finding, Level
-from santiago.contract.record import record
+from santiago.contract.plan import Finding
 from santiago.planner import choosing, ids
 from santiago.planner.choosing import Evidence
 from santiago.planner.draft import Document, Unit
@@ -18,7 +17,6 @@ from santiago.planner.markdown import assemble
 from santiago.planner.markdown.carriers import is_group
 from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.labels import clean
-from santiago.planner.markdown.lists.definitions import Definition, side_lists, span_of
 from santiago.planner.markdown.lists.model import UnitList, View, view_of
 from santiago.planner.markdown.lists.named import named_lists
 from santiago.planner.markdown.lists.tables import table_lists, with_columns
@@ -36,34 +34,15 @@ _IMPROVED = pattern(
 _OTHER_LABEL = pattern(r"^(?:original requirement|user story|story|description|requirement)\s*[:：]\s*", re.IGNORECASE)
 
 
-@record
-class Choice:
-    taken: UnitList
-    others: tuple[UnitList, ...]
-    """Lists that were not taken, without what the taken list contains."""
-
-    def document(self, format_: str) -> Document:
-        """Return the document of the taken list, with a finding for every other list."""
-        view = self.taken.view
-        source = view.source
-        evidence = (f"{count(len(self.taken.carriers), 'unit')}: {self.taken.name}",)
-        carriers = list(self.taken.carriers)
-        beside = [made.at for other in self.others for made in other.carriers]
-        found = assemble.document(source, format_, evidence, carriers, repeated=self.taken.repeated, known=beside)
-        found.units = [titled(unit) for unit in with_columns(view, found.units, self.taken.carriers)]
-        found.units, joined = _without_sections(found.units)
-        found.findings += [*joined, *self.beside()]
-        return found
-
-    def beside(self) -> list[Finding]:
-        """Return one finding for each list that was not taken, so that nothing is left out silently."""
-        view, inside = self.taken.view, self.taken.cover
-        found = [_not_taken(view, other, self.taken) for other in self.others]
-        for prefix, members in side_lists(view).items():
-            outside = [member for member in members if not inside[member.at]]
-            if outside:
-                found.append(_never_units(view, prefix, outside))
-        return found
+def document(taken: UnitList, format_: str) -> Document:
+    """Return the document of a list."""
+    view = taken.view
+    evidence = (f"{count(len(taken.carriers), 'unit')}: {taken.name}",)
+    found = assemble.document(view.source, format_, evidence, list(taken.carriers), repeated=taken.repeated)
+    found.units = [titled(unit) for unit in with_columns(view, found.units, taken.carriers)]
+    found.units, joined = _without_sections(found.units)
+    found.findings += joined
+    return found
 
 
 def titled(unit: Unit) -> Unit:
@@ -117,22 +96,16 @@ def _is_title(view: View, offer: UnitList) -> bool:
 
 
 @lru_cache(maxsize=1)
-def choose(source: Source) -> Choice | None:
+def choose(source: Source) -> UnitList | None:
     """Return the list with ids, criteria or the like to plan: the one that the user asked for, else the strongest."""
-    lists = offers(view_of(source))
-    found = choosing.choose(lists, source.options.units)
-    return chosen(found, lists) if found else None
+    found = choosing.choose(offers(view_of(source)), source.options.units)
+    return as_one(found) if found else None
 
 
-def chosen(found: list[UnitList], lists: list[UnitList]) -> Choice:
-    """Return the choice of these lists, as one."""
-    taken = found[0] if len(found) == 1 else _as_one(found)
-    return Choice(
-        taken=taken, others=tuple(filter(None, (_without_taken(each, taken) for each in lists if each not in found)))
-    )
-
-
-def _as_one(found: list[UnitList]) -> UnitList:
+def as_one(found: list[UnitList]) -> UnitList:
+    """Return several lists as one."""
+    if len(found) == 1:
+        return found[0]
     carriers = sorted((made for offer in found for made in offer.carriers), key=lambda made: made.at)
     return replace(
         found[0],
@@ -140,16 +113,8 @@ def _as_one(found: list[UnitList]) -> UnitList:
         name=", ".join(offer.name for offer in found),
         carriers=tuple(carriers),
         repeated=tuple(sorted(place for offer in found for place in offer.repeated)),
+        build=None,
     )
-
-
-def _without_taken(offer: UnitList, taken: UnitList) -> UnitList | None:
-    """Return another list without what the taken list contains, or None if nothing remains or it contains the taken list."""
-    if taken.is_inside(offer):
-        return None
-    cover = taken.cover
-    outside = tuple(made for made in offer.carriers if not cover[made.at])
-    return replace(offer, carriers=outside) if outside else None
 
 
 def _joined(view: View, lists: list[UnitList]) -> list[UnitList]:
@@ -184,21 +149,3 @@ def _new_rows(view: View, offer: UnitList, known: set[str]) -> list[Carrier]:
         about = len(new) * 2 < len(members)
         rows += [made for made in new if made.id or not about]
     return rows
-
-
-def _not_taken(view: View, other: UnitList, taken: UnitList) -> Finding:
-    line = view.blocks[other.carriers[0].at].line
-    name = min(other.keys, key=lambda key: (len(key), key))
-    hint = f"Plan from it instead with --units {name}."
-    if other.kind == "as-a":
-        message = f"{other.name} ({len(other.carriers)} from line {line} on) are context of {taken.name}; not planned"
-        return note("context_list", line, message, hint)
-    level: Level = "warning" if other.evidence >= Evidence.ROWS and view.source.options.units is None else "note"
-    message = f"{other.name} ({len(other.carriers)} from line {line} on) are not planned; {taken.name} are"
-    return Finding(level=level, code="side_list", line=line, message=message, hint=hint)
-
-
-def _never_units(view: View, prefix: str, found: list[Definition]) -> Finding:
-    line = view.blocks[found[0].at].line
-    message = f"{span_of(found)} ({len(found)} from line {line} on) are goals, metrics, decisions, rules or the like; not planned"
-    return note("side_list", line, message, f"Give them another prefix than {prefix} if they are requirements.")
