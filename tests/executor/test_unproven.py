@@ -6,12 +6,13 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from santiago.contract.events import EventKind
-from santiago.contract.outcomes import AttemptOutcome, Proof, Verdict
+from santiago.contract.outcomes import AttemptOutcome, ClaimOutcome, Outcome, Proof, Verdict
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.policy import Limits, Policy
+from santiago.contract.ports.run import Stop
 from santiago.contract.reasons import Reason
 from santiago.contract.state import Question, RunState
-from santiago.contract.steps import Adopt, Attempt, Step
+from santiago.contract.steps import Adopt, Attempt, Order, Step
 from tests.executor.simulation import SimulatedPerformer, Simulation, plan_of, random_plan, story
 from tests.util.each import each
 
@@ -138,6 +139,36 @@ def test_work_that_did_not_fit_onto_the_branch_is_attempted_anew() -> None:
     run.performer.conflicts = {"S1": 1}
     state = run.run()
     assert (state.phase, state.stories["S1"].commit) == (RunPhase.SUCCESS, "S1/3")
+    run = simulated("S1", {"S1": 99})
+    run.performer.conflicts = {"S1": 1}
+    assert unproven(run.run()) == ["S1"]
+    assert run.performer.asked == ["attempt/S1/2 on S1/1"], "an agent is asked once for a story's test"  # type: ignore[attr-defined]
+
+
+@dataclass
+class Idle(SimulatedPerformer):
+    """Agents that change nothing, on a base on which all checks pass."""
+
+    own: bool = False
+
+    def perform(self, order: Order, stop: Stop) -> Outcome:
+        outcome = super().perform(order, stop)
+        return replace(outcome, own_check=self.own) if isinstance(outcome, ClaimOutcome) else outcome
+
+
+@each(("own", "attempts", "proof"), [(True, 1, Proof.CLAIMED), (False, 2, Proof.ATTESTED)])
+def test_a_story_that_is_there_already_is_believed_by_its_own_check_or_asked_about_after_two_attempts(
+    own: bool, attempts: int, proof: Proof
+) -> None:
+    """It never spends its whole budget on attempts that find nothing to do."""
+    idle = Idle(own=own, fails=lambda name, number: Reason.AGENT_NO_CHANGE)
+    run = Simulation(plan_of([story("S1")]), performer=idle)
+    state = run.run()
+    if not own:
+        assert (state.phase, [one.kind for one in state.open_questions()]) == (RunPhase.BLOCKED, ["there"])
+        run.answers = lambda question: "accept"
+        state = run.run()
+    assert (state.phase, state.stories["S1"].proof, state.counted) == (RunPhase.SUCCESS, proof, attempts)
 
 
 @each("seed", range(12))

@@ -147,6 +147,12 @@ def test_a_check_whose_own_file_comes_with_the_work_proves_nothing() -> None:
         # what passes without the work shows nothing, and an old test that flakes without it is none of its own
         ("a", "a b", "a b", [False, False]),
         ("a", "a", "a-", [False, True]),
+        # what does not run without the work, or is skipped, has not failed: a time in its name, a case for each file
+        ("a", "a b[12:00]", "a b[12:01]", [False, False]),
+        ("a", "a b", "a b?", [False, False]),
+        ("a r-", "a b r-", "a r-", [False, False]),
+        # its file could not be loaded
+        ("a", "a t.b", "a t-", [True, True]),
     ],
 )
 def test_new_or_changed_tests_that_fail_without_the_work_are_its_own(

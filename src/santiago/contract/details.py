@@ -155,6 +155,7 @@ def _change_requested(state: RunState, story: StoryState, event: Event) -> None:
     story.adjusting, story.gated, story.deferred = bool(story.attempts or story.parts), False, False
     story.seen = story.commit or story.seen
     story.tests = None  # they may test what the person no longer wants
+    story.test_asked = bool(story.integrated)  # a changed story that is not on the branch begins anew
     if not story.integrated:
         forget(state, story)
     for question in state.open_questions():
@@ -226,8 +227,7 @@ def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
     story.writes_tests = event.context.get("mode") == TESTS
     story.showing = event.context.get("mode") == SHOW
     story.word = (event.actor, event.context.get("text", ""))
-    if story.unshown:
-        story.unshown.asked = True
+    story.test_asked = story.test_asked or story.showing
     story.on_tests = story.tests is not None and story.tests in story.onto[-1:]
     story.unsettled = True
     story.begun_ms, story.begun_in = state.used_ms, state.epoch
@@ -254,6 +254,7 @@ def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
         story.tests, story.tests_by = context.get("tests_commit"), story.attempts
     story.criteria = tuple(tuple(row) for row in context.get("criteria", ())) or story.criteria
     _look_for_a_test(state, story, event, voided=voided)
+    _count_unchanged(story, event, voided=voided)
     proof = context.get("proof")
     story.proof, story.reason = None if proof is None else _known("proof", _PROOFS, proof), reason_of(event)
     if story.reason is Reason.WORKSPACE_CONFLICT:
@@ -270,21 +271,32 @@ def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
         _hear(state, story, event)
 
 
+def _count_unchanged(story: StoryState, event: Event, *, voided: bool) -> None:
+    """Count attempts in a row that changed nothing. After each, the story may turn out to be there already."""
+    if not story.unsettled or voided:
+        return
+    unchanged = reason_of(event) is Reason.AGENT_NO_CHANGE
+    story.unchanged = story.unchanged + 1 if unchanged else 0
+    story.judged = story.judged and not (unchanged and not story.parts)
+
+
 def _look_for_a_test(state: RunState, story: StoryState, event: Event, *, voided: bool) -> None:
     """Note whether the work lacks a test that shows it. Work that was kept for that stays until something replaces it."""
     found = story.unshown
     if story.unsettled and (voided or reason_of(event) is Reason.INTERRUPTED):
-        if found and story.showing:
-            found.asked = False  # nobody could answer
+        story.test_asked = story.test_asked and not story.showing  # nobody could answer
         return
     if story.integrated:
         return
     if event.context.get("lacks") and (found is None or found.blind):
         blind = reason_of(event) is Reason.NOTHING_VERIFIED
-        asked = found is not None or story.word[0] not in ("", "santiago")  # no agent works on what a person brought
+        story.test_asked = story.test_asked or story.word[0] not in (
+            "",
+            "santiago",
+        )  # no agent works on what a person brought
         story.unshown = Unshown(
             commit=event.context.get("commit", ""), attempt=story.attempts, criteria=story.criteria, blind=blind,
-            excuse=event.context.get("excuse", ""), asked=asked,
+            excuse=event.context.get("excuse", ""),
         )  # fmt: skip
         state.unshown.add(story.id)
     elif event.status == "ok" or not story.unsettled or (found and found.blind):

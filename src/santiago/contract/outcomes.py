@@ -84,8 +84,8 @@ class Criterion:
 
     @property
     def is_shown(self) -> bool:
-        """Whether the test shows anything: it passes with the work, and did not pass without it."""
-        return self.after == "passed" and self.before != "passed"
+        """Whether the test shows anything: it passes with the work, and failed or was not there without it."""
+        return self.after == "passed" and self.before in ("failed", "missing")
 
 
 @record

@@ -80,8 +80,7 @@ def _take_unproven(state: RunState, story: StoryState, answer: str) -> None:
         attest(state, story)
         return
     story.change_requested, story.reason = story.attempts + 1, None
-    if answer == "retry" and story.unshown:
-        story.unshown.asked = False
+    story.test_asked = answer != "retry"
 
 
 def attest(state: RunState, story: StoryState) -> None:

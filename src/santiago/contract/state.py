@@ -45,8 +45,6 @@ class Unshown:
     """Its checks do not notice broken code, so it cannot go on without a test."""
     excuse: str = ""
     """Why no agent is asked for the missing test."""
-    asked: bool = False
-    """An agent was asked for the missing test, since the work was made or since a person said so."""
 
 
 @lean()
@@ -107,6 +105,10 @@ class StoryState:
     reason: Reason | None = None
     unshown: Unshown | None = None
     """Its work that passes its checks and that no test shows, until the story is done or the work is given up."""
+    test_asked: bool = False
+    """An agent was asked for the missing test, since a person last said so. That happens once."""
+    unchanged: int = 0
+    """How many attempts in a row changed nothing."""
     showing: bool = False
     """The latest attempt was asked only for the test that its work lacks."""
     word: tuple[str, str] = ("", "")

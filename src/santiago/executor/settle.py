@@ -274,8 +274,8 @@ def _claim(state: RunState, story: StoryState, outcome: ClaimOutcome) -> list[Fa
                 lacks="test" if kept else "", excuse=outcome.verdict.excuse, commit=outcome.commit if kept else "",
             )
         ]  # fmt: skip
-    if not (outcome.own_check or state.trusts_ticks):
-        return _is_it_there(story, outcome) if story.attempts else [_not_believed(story, outcome)]
+    if not (outcome.own_check or (state.trusts_ticks and not story.attempts)):
+        return _is_it_there(story, outcome) if story.unchanged > 1 else [_not_believed(story, outcome)]
     proof = outcome.verdict.proof if story.parts else story.kept_proof or Proof.CLAIMED
     return [
         of_story(

@@ -51,7 +51,7 @@ def _gets_attempt(at: Situation, story: StoryState) -> bool:
         return False
     if story.change_requested:
         return True
-    wanted = found is not None and not found.asked and not found.excuse and not story.integrated
+    wanted = found is not None and not story.test_asked and not found.excuse and not story.integrated
     # Stories that had no turn yet come before a second attempt of one whose work passes its checks.
     untouched = sum(chunk.left for chunk in at.state.chunks.values())
     return wanted and budget.run_attempts - at.state.counted >= untouched
@@ -59,7 +59,9 @@ def _gets_attempt(at: Situation, story: StoryState) -> bool:
 
 def is_asked_for_a_test(story: StoryState) -> bool:
     """Tell whether the next attempt begins on the story's work and is asked only for the missing test."""
-    return story.unshown is not None and not story.unshown.asked and not story.unshown.excuse
+    if story.unshown is None or story.test_asked:
+        return False
+    return bool(story.integrated) or not story.unshown.excuse
 
 
 def is_under_way(at: Situation) -> bool:
@@ -84,4 +86,4 @@ def _is_asked(state: RunState, story: StoryState) -> bool:
 
 def _text(story: StoryState) -> str:
     why = f" ({story.unshown.excuse})" if story.unshown and story.unshown.excuse else ""
-    return f"The work on {story.id} passes its checks, but no test fails without it{why}. Is {story.id} done?"
+    return f"The work on {story.id} breaks nothing, but no test fails without it{why}. Is {story.id} done?"

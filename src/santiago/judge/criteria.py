@@ -71,7 +71,7 @@ def _of(test: str, shown: Shown) -> Status:
     tests = shown.tests or {}
     # If the file of the test could not be loaded, the file's failure counts for the test.
     unloaded = any(one == "failed" and test.startswith((f"{file}::", f"{file}.")) for file, one in tests.items())
-    return tests.get(test, "failed" if unloaded else "missing")
+    return tests.get(test, "failed" if unloaded else "skipped" if tests and shown.is_green else "missing")
 
 
 def _whole(shown: Shown) -> Status:

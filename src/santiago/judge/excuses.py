@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from santiago.contract.plan import PROSE
 from santiago.judge import globs
 
 if TYPE_CHECKING:
@@ -29,8 +30,9 @@ def excuse(
     """Return why no test is asked for; empty if one is."""
     if said := evidence.get(REASON, "").strip():
         return f"the agent says: {said}"
-    kinds = [_kind(path, judges, before, after) for path in paths]
-    return "" if "" in kinds else f"only {' and '.join(sorted(set(kinds)))} changed"
+    # Texts for people come along with most changes. Alone they are no excuse: they may be all that an agent did.
+    kinds = [_kind(path, judges, before, after) for path in paths if not path.lower().endswith(PROSE)]
+    return f"only {' and '.join(sorted(set(kinds)))} changed" if kinds and all(kinds) else ""
 
 
 def _kind(path: str, judges: Callable[[str], bool], before: Read, after: Read) -> str:

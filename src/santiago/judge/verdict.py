@@ -156,11 +156,14 @@ def has_own_tests(checks: Sequence[Check], text_changed: Tells) -> bool:
 
 
 def _fails_without(check: Check, without: Shown, text_changed: Tells) -> bool:
-    if without.result.cause == "unrunnable":
+    if without.is_green or without.result.cause == "unrunnable":
         return False
-    known = check.base.tests or {}
+    known, there = check.base.tests or {}, without.tests or {}
+    # A test that merely does not run there shows something only where something else fails anew, such as its file.
+    fails_anew = WHOLE in without.failing or any(test not in check.base.failing for test in without.failing)
     return any(
-        not passes(test, without) and (test == WHOLE or test not in known or text_changed(test))
+        (there[test] == "failed" if test in there else fails_anew and not passes(test, without))
+        and (test == WHOLE or test not in known or text_changed(test))
         for test in check.work.passing
     )
 
