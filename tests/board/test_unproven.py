@@ -8,12 +8,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from santiago.app.board import accepting
+from santiago.app.board import accepting, settling
 from santiago.contract.board import BoardEvent
+from santiago.contract.events import EventKind
 from santiago.contract.outcomes import Proof
+from santiago.contract.phases import StoryPhase
+from santiago.contract.reasons import Reason
+from tests.board import cards
 from tests.board.desk import Desk
 from tests.board.screens import Person, look
 from tests.cli import greeter
+from tests.contract.histories import Journal, plan_of
 from tests.tui.driving import program
 from tests.util.restored import restored
 
@@ -139,6 +144,20 @@ def test_unproven_work_goes_on_where_no_claim_is_left_and_an_answer_grants_one(t
     card, story = desk.card("REQ.S1"), desk.run("REQ").state.stories["S1"]
     assert (card.queue, card.attempt_count, card.retry_budget, story.attempts) == ("done", 2, 2, 2)
     assert (story.proof, desk.card("REQ").queue) == (Proof.OWN_TESTS, "done")
+
+
+def test_a_kill_before_kept_work_went_on_costs_no_claim() -> None:
+    """Board lines 4 and 50: the ticket stays claimed until the run says that the work goes on; otherwise its next claim asks for the test."""
+    journal = Journal(plan_of(S1=""))
+    journal.move("S1", StoryPhase.RUNNING)
+    ended, why = EventKind.ATTEMPT_ENDED, Reason.UNPROVEN
+    journal.add(ended, "S1", StoryPhase.READY, status="failed", reason=why, lacks="test", commit="c1")
+    for budget, goes in ((3, "developer-todo"), (1, None)):
+        ticket = cards.card(
+            "T", status="in_progress", phase="running", attempt_count=1, retry_budget=budget, run="R", story="S1"
+        )
+        wish = settling.after_attempt(ticket, journal.state, why)
+        assert (wish and (wish.to, wish.note)) == (goes and (goes, "unproven"))
 
 
 def test_a_person_s_own_work_is_shown_by_a_test_or_attested_by_hand_too(tmp_path: Path) -> None:
