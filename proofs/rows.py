@@ -116,7 +116,7 @@ PROOFS = (
         rows={"honest": _HONEST},
     ),
     Measurement(
-        command="python -m proofs honest --variant default", short="--only boltons-0c88f253", paths=HONEST,
+        command="python -m proofs honest --variant default", short="--only tenacity-cb15300d", paths=HONEST,
         rows={"honest-default": f"{_HONEST}, under the default policy: what no test shows is asked about, and none is refused"},
     ),
     Measurement(
