@@ -101,7 +101,7 @@ def test_a_plan_keeps_the_word_for_the_run_and_the_log_has_it_and_every_end_repe
 def test_a_person_at_a_terminal_takes_another_list(tmp_path: Path) -> None:
     repo = made(tmp_path)
     person = Person(*RUN, cwd=repo, env=greeter.place(repo))
-    person.sees("1      plan the check boxes")
+    person.sees("1      plan the boxes under Small stuff")
     person.types("1")
     person.sees("Trust these settings")
     person.types("y")

@@ -65,7 +65,7 @@ def ways_on(plan: Plan, document: str, again: str = "") -> list[tuple[str, str]]
     units, other = (rival.units, rival.name) if rival else ("LIST", "another list")
     return [
         (f"{again} --yes", "takes it as it is"),
-        (f"{again if reads else f'santiago plan {named}'} --units {units}", f"plans {other} instead"),
+        (f"{again if reads else f'santiago plan {named}'} --units {quote(units)}", f"plans {other} instead"),
         (f"santiago draft {named} --with AGENT", "has an agent structure the document"),
     ]
 
