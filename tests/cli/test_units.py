@@ -9,6 +9,7 @@ from santiago.app.loading import load
 from santiago.artifacts.names import LOG
 from santiago.artifacts.reader import Reader
 from santiago.contract.events import EventKind
+from santiago.report.pull_request import body
 from tests.board.desk import Desk
 from tests.cli import greeter
 from tests.cli.greeter import committed, looks, out_dir, says
@@ -90,6 +91,7 @@ def test_a_plan_keeps_the_word_for_the_run_and_the_log_has_it_and_every_end_repe
     run = load(out_dir(repo))
     assert [one.actor for one in Reader(run.out_dir / LOG) if one.event is EventKind.UNITS_CONFIRMED] == ["user"]
     assert "not planned: Login (3 to 4)" in looks(repo, "status", code=0).stdout
+    assert "### Not planned\n\nParts of the document that this run did not work on: Login (3 to 4)" in body(run)
     # What was confirmed holds for a changed document, until something else is added that is not planned.
     (repo / "prd.md").write_text(RIVALS.replace("bye.txt says goodbye", "bye.txt says bye"))
     assert "would run" in looks(repo, "rebase", run.run_id, "prd.md", "--dry-run", code=0).stdout
@@ -101,7 +103,7 @@ def test_a_plan_keeps_the_word_for_the_run_and_the_log_has_it_and_every_end_repe
 def test_a_person_at_a_terminal_takes_another_list(tmp_path: Path) -> None:
     repo = made(tmp_path)
     person = Person(*RUN, cwd=repo, env=greeter.place(repo))
-    person.sees("1      plan the check boxes")
+    person.sees("1      plan the boxes under Small stuff")
     person.types("1")
     person.sees("Trust these settings")
     person.types("y")

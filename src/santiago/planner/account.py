@@ -236,7 +236,7 @@ class _Markdown:
             else:
                 if not self._holds_units(at):
                     spans.add(at)
-                if above not in spans or fate != fates.get(above):
+                if (part.end or at in spans) and (above not in spans or fate != fates.get(above)):
                     self.doubts += fate == _UNKNOWN
                     yield self._row(at, fate, self._last(at) if at in spans else max(part.end, self.blocks[at].line))
             if fate is None or fate[0] == "context":

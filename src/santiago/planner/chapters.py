@@ -53,7 +53,7 @@ introduzione panoramica obiettivi contesto architettura sicurezza rischi vincoli
 """)
 """Words for what surrounds the work."""
 _BESIDE = words.spaced("""
-priority priorities item items medium low considered frame outstanding resolved classification primary secondary enables last updated reminders dates summary
+priority priorities item items domain-specific this that medium low considered frame outstanding resolved classification primary secondary enables last updated reminders dates summary
 a an and the of for to in on with by from or our this that these its it's is are what how who when where we at as vs via per
 product project system application app software solution service user users customer customers target key main core high-level high level low-level current desired proposed future-proof overall general other additional important initial final
 functional requirement requirements technical business document data information file file error errors edge value proposition statement plan plans plan's list table section details detail description specification specifications spec specs

@@ -151,7 +151,7 @@ def _no_records(source: Source) -> Finding:
         0,
         f"no requirement units found (format: {source.looks_like}, {lines}, keys {top or 'none'}). Looked for: "
         "arrays of objects with id, title, name or description under userStories, stories, requirements, features, tasks, issues or phases",
-        'Put the units into one array, e.g. {"userStories": [{"id": "US-001", "title": "...", "acceptanceCriteria": ["..."]}]}.',
+        f'{_draft(source)} Or put the units into one array, e.g. {{"userStories": [{{"id": "US-001", "title": "..."}}]}}.',
     )
 
 

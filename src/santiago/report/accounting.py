@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from santiago.contract.plan import NOT_UNDERSTOOD
@@ -58,7 +59,7 @@ def proposal(plan: Plan) -> list[str]:
         return []
     chosen = offered(plan.chosen) if plan.chosen else count(len(plan.stories), "unit")
     rivals = [one for one in plan.rivals if one.units]
-    return [f"{chosen} could be the work", *(f"so could {offered(one)}: --units {one.units}" for one in rivals)]
+    return [f"{chosen} could be the work", *(f"so could {offered(one)}: --units {quote(one.units)}" for one in rivals)]
 
 
 def offered(offer: Offer) -> str:

@@ -60,12 +60,14 @@ def ways_on(plan: Plan, document: str, again: str = "") -> list[tuple[str, str]]
     """Return the three commands that go on from a proposal, each with what it does."""
     named = quote(document)
     again = again or f"santiago run {named}"
-    reads = again.split()[1:2] in (["run"], ["step"], ["rebase"], ["plan"])
+    word = again.split()[1]
+    reads = again if word in ("run", "step", "rebase", "plan") else f"santiago plan {named}"
     rival = next((one for one in plan.rivals if one.units), None)
     units, other = (rival.units, rival.name) if rival else ("LIST", "another list")
+    choose = f'units = "{units}" under [policy]' if word in ("loop", "queue") else f"{reads} --units {quote(units)}"
     return [
         (f"{again} --yes", "takes it as it is"),
-        (f"{again if reads else f'santiago plan {named}'} --units {units}", f"plans {other} instead"),
+        (choose, f"plans {other} instead"),
         (f"santiago draft {named} --with AGENT", "has an agent structure the document"),
     ]
 
