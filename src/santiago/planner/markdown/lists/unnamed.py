@@ -9,6 +9,7 @@ from santiago.planner import hints, ids, words
 from santiago.planner.choosing import Evidence
 from santiago.planner.markdown.carriers import carrier, indexes, is_group
 from santiago.planner.markdown.harvest import Carrier
+from santiago.planner.markdown.lists.definitions import kind_of
 from santiago.planner.markdown.lists.extent import extents, grouped
 from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.outline import Block, Kind
@@ -21,7 +22,10 @@ def numbered_lists(view: View) -> list[UnitList]:
     """Return the headings, and the items, that have a criteria label, with their siblings if at least half have one."""
     if not view.criteria_marks:
         return []
-    found = ((Evidence.JUDGED_HEADINGS, _headings(view)), (Evidence.JUDGED_ITEMS, _items(view)))
+    headings = _headings(view)
+    if all((lead := view.source.leads[at]) and kind_of(lead) in ("story", "requirement") for at in headings):
+        headings = []  # their ids make them a list already
+    found = ((Evidence.JUDGED_HEADINGS, headings), (Evidence.JUDGED_ITEMS, _items(view)))
     return [_as_list(view, evidence, starts) for evidence, starts in found if starts]
 
 
