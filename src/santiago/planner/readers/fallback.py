@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from santiago.contract.counting import count
 from santiago.contract.plan import Finding
-from santiago.planner import near_misses
 from santiago.planner.draft import Document
 from santiago.planner.findings import criteria_shared, warning
 from santiago.planner.markdown import assemble
 from santiago.planner.markdown.carriers import carrier, label, section_chunks
 from santiago.planner.markdown.harvest import Carrier
-from santiago.planner.markdown.lists.extent import extents
+from santiago.planner.markdown.lists import loose as near_misses
+from santiago.planner.markdown.lists.definitions import extents
 from santiago.planner.markdown.lists.model import View
 from santiago.planner.markdown.outline import Kind
 from santiago.planner.source import Source

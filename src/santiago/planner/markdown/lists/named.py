@@ -14,12 +14,13 @@ from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.lists.definitions import (
     Definition,
     definitions,
+    extents,
     former_ids,
+    grouped,
     is_listlike,
     is_sure,
     span_of,
 )
-from santiago.planner.markdown.lists.extent import extents, grouped
 from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.outline import Kind
 

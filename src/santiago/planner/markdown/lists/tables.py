@@ -14,8 +14,7 @@ from santiago.planner.markdown import table_heads
 from santiago.planner.markdown.carriers import carrier
 from santiago.planner.markdown.harvest import Carrier, status_of
 from santiago.planner.markdown.labels import clean
-from santiago.planner.markdown.lists.definitions import is_listlike, kind_of
-from santiago.planner.markdown.lists.extent import grouped
+from santiago.planner.markdown.lists.definitions import grouped, is_listlike, kind_of
 from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.markdown.table_heads import cell_of, columns_of

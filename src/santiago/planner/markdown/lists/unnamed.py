@@ -9,8 +9,7 @@ from santiago.planner import hints, ids, words
 from santiago.planner.choosing import Evidence
 from santiago.planner.markdown.carriers import carrier, indexes, is_group
 from santiago.planner.markdown.harvest import Carrier
-from santiago.planner.markdown.lists.definitions import kind_of
-from santiago.planner.markdown.lists.extent import extents, grouped
+from santiago.planner.markdown.lists.definitions import extents, grouped, kind_of
 from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Zone

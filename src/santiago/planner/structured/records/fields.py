@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from santiago.planner import commands, hints
 from santiago.planner.draft import Hint, Status
-from santiago.planner.file_lists import behind_files, listed_files
+from santiago.planner.hints import behind_files, listed_files
 from santiago.planner.structured.records import vocabulary
 from santiago.planner.structured.tree import (
     Array,
