@@ -1,4 +1,4 @@
-"""Read from a line of text the ids that a unit depends on, and the files that it names."""
+"""Read from a line of text the ids that a unit depends on, and the files that it names or lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find the carriers, that is, the places of an outline that define units. Every Markdown reader uses this module."""
+"""Find the carriers, that is, the places of an outline that define units; and the headings that are units. Every Markdown reader uses it."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
-from santiago.planner import hints, ids
+from santiago.planner import hints, ids, words
 from santiago.planner.choosing import Evidence
 from santiago.planner.draft import PLANNED, Dep, Document, Status, Unit, unique
 from santiago.planner.findings import error, note
@@ -48,19 +48,8 @@ def lists(view: View) -> list[UnitList]:
     if found is None:
         return []
     made = [carriers.carrier(source, at, end=end) for at, end in carriers.bounded(source, found.starts)]
-    return [
-        UnitList(
-            view=view,
-            evidence=Evidence.STEPS,
-            kind="plan",
-            name=found.name,
-            carriers=tuple(made),
-            explicit=found.sure,
-            repeated=tuple(found.repeated),
-            keys=frozenset({"plan", "step", "steps", "task", "tasks", "heading", "headings"}),
-            build=found.build,
-        )
-    ]
+    keys, again = words.spaced("plan step steps task tasks heading headings"), tuple(found.repeated)
+    return [UnitList(view, Evidence.STEPS, "plan", found.name, tuple(made), keys, found.sure, again, build=found.build)]
 
 
 def _issue_table(source: Source) -> _Plan | None:

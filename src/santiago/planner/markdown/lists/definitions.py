@@ -1,4 +1,4 @@
-"""Definitions: blocks that begin with an id and say what it stands for; and the kind of list that an id belongs to."""
+"""Definitions: blocks that begin with an id and say what it stands for; where a unit ends, and which group it belongs to."""
 
 from __future__ import annotations
 

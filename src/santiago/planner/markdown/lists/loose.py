@@ -61,15 +61,8 @@ def _is_free(view: View, index: int) -> bool:
 def _as_list(view: View, starts: list[int], name: str, keys: set[str]) -> UnitList:
     places = zip(extents(view, starts), section_chunks(view.source, starts), strict=True)
     carriers = [carrier(view.source, at, end=end, title=_title(view, at), chunk=chunk) for (at, end), chunk in places]
-    return UnitList(
-        view=view,
-        evidence=Evidence.LOOSE,
-        kind="loose",
-        name=name,
-        carriers=tuple(carriers),
-        explicit=False,
-        keys=frozenset({*keys, f"line {view.blocks[starts[0]].line}"}),
-    )
+    keys.add(f"line {view.blocks[starts[0]].line}")
+    return UnitList(view, Evidence.LOOSE, "loose", name, tuple(carriers), frozenset(keys))
 
 
 def _title(view: View, index: int) -> str | None:

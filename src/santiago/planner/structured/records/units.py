@@ -1,4 +1,4 @@
-"""Make a unit of one record."""
+"""Make a unit of one record, and decide what its dependencies mean: a unit of the document, another id, or prose."""
 
 from __future__ import annotations
 
