@@ -30,12 +30,7 @@ WEAK_ID_LENGTH = 40
 
 _PLAIN_TEXT = frozenset({"description", "desc", "details", "text", "body", "story", "userstory"})
 _NO_TEXT = vocabulary.HOUSEKEEPING.union(
-    vocabulary.ID,
-    vocabulary.DONE_FLAGS,
-    vocabulary.STATUS,
-    vocabulary.PRIORITY,
-    vocabulary.ORDER,
-    vocabulary.OPTIONAL,
+    vocabulary.ID, vocabulary.DONE_FLAGS, vocabulary.STATUS, vocabulary.PRIORITY, vocabulary.ORDER, vocabulary.OPTIONAL
 )
 _SHAPED = frozenset((*vocabulary.COMMANDS_IF_SHAPED, "command", "commands", "run", "qualitygates"))
 _COMMANDS = frozenset(vocabulary.COMMANDS) - _SHAPED
