@@ -22,7 +22,7 @@ from santiago.app.start.logbook import Logbook, freeze
 from santiago.app.start.preflight import Checkout, foresee
 from santiago.artifacts.attempts import FileAttempts
 from santiago.artifacts.details import FileDetails
-from santiago.contract.checks import all_commands_of, shows_itself
+from santiago.contract.checks import all_commands_of
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_run
@@ -191,7 +191,8 @@ class _Start:
         if request.approves and not request.skips:
             facts += start_events.approvals(request.plan, self.run_input, state, request.consent, request.actor)
         if self.log.fresh and not request.only_creates:
-            facts += start_events.trusting(self._ticked(), request.consent_ticks, request.actor)
+            ticked = kept.ticked(request.plan, self.run_input, self.around.repo, request.begins_on or "HEAD")
+            facts += start_events.trusting(ticked, request.consent_ticks, request.actor)
         mine = (request.own_work[0],) if request.own_work else request.accepts[0] if request.accepts else ()
         if mine:
             return facts + reopening_some(state, mine, workspace.head(), request.actor)
@@ -314,13 +315,6 @@ class _Start:
         """Return the facts about stories that are already done in the commit that a new run begins on."""
         head = self.hold.workspace.head() or self.request.begins_on or "HEAD"
         return kept.facts(self.log.state, kept.kept(self.request.plan, self.around.repo, head), self.around.repo)
-
-    def _ticked(self) -> list[str]:
-        """Return the stories whose boxes are ticked and that neither a check of their own nor an earlier run shows."""
-        plan = self.request.plan
-        found = [one.id for one in plan.stories if one.claimed_done and not shows_itself(one, plan, self.run_input)]
-        held = {fact.story for fact in self._kept()} if found else set()
-        return [name for name in found if name not in held]
 
     def _started(self, agent: str) -> Fact:
         return of_run(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from santiago.app.shortage import named
 from santiago.artifacts import registry
 from santiago.artifacts.names import has_begun
+from santiago.contract.checks import shows_itself
 from santiago.contract.content import contents_of
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import EventKind, Fact
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from santiago.contract.plan import Plan
+    from santiago.contract.policy import RunInput
     from santiago.contract.state import RunState, StoryState
 
 MOST_RUNS = 20
@@ -50,6 +52,13 @@ def foreseen(plan: Plan, repo: Path) -> dict[str, Landed]:
         return kept(plan, repo, "HEAD")
     except SantiagoError:
         return {}
+
+
+def ticked(plan: Plan, run_input: RunInput, repo: Path, commit: str) -> list[str]:
+    """Return the stories whose boxes are ticked and that neither a check of their own nor an earlier run shows."""
+    found = [story.id for story in plan.stories if story.claimed_done and not shows_itself(story, plan, run_input)]
+    held = kept(plan, repo, commit) if found else {}
+    return [name for name in found if name not in held]
 
 
 def told(plan: Plan, found: dict[str, Landed]) -> str:

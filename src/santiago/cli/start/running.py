@@ -13,6 +13,7 @@ from santiago.app.loading import empty_fold
 from santiago.app.notice import Notice
 from santiago.app.paths import near
 from santiago.app.start.compose import execute
+from santiago.app.start.kept import ticked
 from santiago.app.start.prepare import prepare, said_in
 from santiago.app.start.request import Request
 from santiago.app.start.start_events import approvals
@@ -27,6 +28,7 @@ from santiago.contract.errors import SantiagoError
 from santiago.contract.events import Context
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
+from santiago.contract.record import lean
 from santiago.executor.reopen import Grants
 from santiago.report.checks import of_document, origin_of
 from santiago.report.run_status import mending
@@ -95,43 +97,62 @@ def start(
                 "no ticket of this run is claimed, so this start only reads answers; `santiago loop` goes on with its tickets"
             )
     if not request.skips:  # skipping a story starts nothing
-        _agree(request, flags, said, asked=asked)
+        _Consents(request, flags, said, asked).get()
     if asked and not flags.as_json and request.effective.policy.closed & {"detail", "result"}:
         return _with_a_desk(request, flags)
     request.attended = flags.attended
     return _shown(request, flags)
 
 
-def _agree(request: Request, flags: Flags, said: frozenset[str], *, asked: bool) -> None:
-    """Ask for all that a start needs a person's word for, on one screen; without a terminal raise one error for all."""
-    fresh = not has_begun(request.out_dir)
+@lean()
+class _Consents:
+    """All that a new run needs a person's word for, on one screen; without a terminal one error names all of it."""
 
-    def units() -> None:
-        if fresh and not request.plan.certain:
-            request.confirm_units(request.plan)
-            request.confirm_units = lambda _: None
+    request: Request
+    flags: Flags
+    said: frozenset[str]
+    asked: bool
 
-    def settings() -> None:
-        repo = Path(request.effective.repo_path)
-        approve(repo, request.effective, said=said, asked=asked, trusted=flags.trust_project)
+    def get(self) -> None:
+        refused = []
+        for ask in (self._units, self._settings, self._commands, self._ticks):
+            try:
+                ask()
+            except SantiagoError as error:
+                if self.asked:
+                    raise
+                refused.append(error)
+        if refused:
+            raise _together(refused)
 
-    def commands() -> None:
-        if asked and fresh and not flags.trust_commands:
+    @property
+    def _fresh(self) -> bool:
+        return not has_begun(self.request.out_dir)
+
+    def _units(self) -> None:
+        if self._fresh and not self.request.plan.certain:
+            self.request.confirm_units(self.request.plan)
+            self.request.confirm_units = lambda _: None
+
+    def _settings(self) -> None:
+        run_input = self.request.effective
+        repo, trusted = Path(run_input.repo_path), self.flags.trust_project
+        approve(repo, run_input, said=self.said, asked=self.asked, trusted=trusted)
+
+    def _commands(self) -> None:
+        request = self.request
+        if self.asked and self._fresh and not self.flags.trust_commands:
             _choose_commands(request)
-        elif fresh:
+        elif self._fresh:
             state = empty_fold(request.plan, request.effective).state
             approvals(request.plan, request.effective, state, request.consent, request.actor)
 
-    refused = []
-    for ask in (units, settings, commands):
-        try:
-            ask()
-        except SantiagoError as error:
-            if asked:
-                raise
-            refused.append(error)
-    if refused:
-        raise _together(refused)
+    def _ticks(self) -> None:
+        request = self.request
+        repo, commit = Path(request.effective.repo_path), request.begins_on or "HEAD"
+        if self._fresh and (names := ticked(request.plan, request.effective, repo, commit)):
+            believed = request.consent_ticks(len(names))
+            request.consent_ticks = lambda _: believed
 
 
 def _together(refused: list[SantiagoError]) -> SantiagoError:
