@@ -64,8 +64,10 @@ It sells.
 => format, ids, titles: US-7, Log in
 == a range of ids defines none of them
 # Sistema
-- RF-01 a RF-20: tudo o que o sistema faz
-- RF-21 até RF-30
+### RF-01 a RF-20: tudo o que o sistema faz
+- uma coisa
+### RF-21 até RF-30
+- outra
 => refused: no_units
 => no_units says: 2 ranges of ids whose members are not defined
 == a table with a status or a severity is named where nothing is planned
