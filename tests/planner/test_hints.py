@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from santiago.planner import hints
-from santiago.planner.file_lists import behind_files, listed_files
+from santiago.planner.hints import behind_files, listed_files
 from santiago.planner.markdown.labels import clean
 from santiago.planner.markdown.outline import scan
 from tests.util.each import each

@@ -46,7 +46,7 @@ CASES = """
 ### Future Considerations (P2)
 - **P2-1.** Profiles.
 => ids, status: P0-1, open | P0-2, open | P1-1, open | P2-1, future
-=> context_list: 3
+=> rivals: as-a
 == an id may follow the number of its section
 # SRS
 ## 3 Functions
@@ -219,7 +219,7 @@ Depends on: R1-R3
 ### US-2: Logout
 - works
 => lines: 6 | 8
-=> side_list: -
+=> rivals: -
 == known requirements in a table beat other ids in a list
 # SRS
 ## Requisitos
@@ -472,10 +472,7 @@ As a developer, I want a repo.
 - FR-1: The system logs in.
 - FR-2: The system logs out.
 => ids: FR-1 | FR-2
-=> side_list: 2 | 4 | 6
-=> side_list says: G-1
-=> side_list says: KPI-1
-=> side_list says: ADR-001
+=> rivals: -
 == stages with boxes are no units
 # P
 ### Phase 1: Docs
@@ -521,7 +518,7 @@ Acceptance criteria:
 - FR-001: integrate
 - FR-002: maintain
 => criteria: pipelines still work | fewer tickets
-=> side_list says: FR-001 to FR-002
+=> rivals: fr
 == Kiro requirements in three languages
 # 要件定義
 ### 要件16: 保存
@@ -559,9 +556,7 @@ Acceptance criteria:
 - **SC-002**: 2 seconds
 => ids, titles, priorities, tags, criteria at: 0, Setup, P1, US0, 6 | 1, Add, P2, US1, 9 + 10
 => format: spec-kit-spec
-=> side_list: 14
-=> side_list says: FR-001
-=> side_list says: SC-001
+=> rivals: -
 == an id above its fields is a unit
 # PRD
 ## 5. User Stories
@@ -767,10 +762,7 @@ def test_stories_are_units_and_requirements_beside_them_are_reported_with_the_wa
     """
     document = read(text)
     assert names(document) == ["US-001", "US-002"]
-    side = next(finding for finding in document.findings if finding.code == "side_list")
-    assert side.level == "warning"
-    assert "FR-1 to FR-2" in side.message
-    assert "--units fr" in side.hint
+    assert [(offer.name, offer.units, offer.count) for offer in document.rivals] == [("FR-1 to FR-2", "fr", 2)]
     assert names(read(text, units="fr")) == ["FR-1", "FR-2"]
 
 

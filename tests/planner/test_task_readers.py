@@ -249,7 +249,6 @@ Result: it is green
 1. Only a list
 => ids, titles, status: 1, Types, done | 2, Render [PENDING], open | 1, Other, open
 => chunks: Phase 1: Input | Phase 1: Input | Phase 2: B
-=> group_without_units: 8
 == numbered headings count only where most own boxes
 # Plan
 ### 1. Config

@@ -34,6 +34,7 @@ OF_A_DOCUMENT: dict[str, Callable[[Document], Iterable[object]]] = {
     "format": lambda document: [document.format],
     "edges": lambda document: [f"{edge.group} -> {edge.target}" for edge in document.edges],
     "run verify": lambda document: [hint.value for hint in document.run_verify],
+    "rivals": lambda document: [offer.units for offer in document.rivals],
     "refused": lambda document: [] if document.units else OF_A_DOCUMENT["errors"](document),
     "errors": lambda document: [finding.code for finding in document.findings if finding.level == "error"],
 }

@@ -7,7 +7,7 @@ import re
 from santiago.contract.patterns import pattern
 from santiago.planner import commands, hints, words
 from santiago.planner.draft import Hint
-from santiago.planner.file_lists import behind_files, listed_files
+from santiago.planner.hints import behind_files, listed_files
 from santiago.planner.known_tools import JUDGES
 from santiago.planner.markdown.gathered import Criteria, Gathered
 from santiago.planner.markdown.labels import Label, is_struck, read_label, step_label

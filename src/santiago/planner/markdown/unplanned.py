@@ -1,17 +1,14 @@
-"""Findings about everything in a document that looks like a unit or a criterion but became neither."""
+"""Findings about single lines that look like a unit or a criterion but became neither. The account tells of whole sections."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Collection, Iterator, Sequence
 
 from santiago.contract.counting import count
-from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids, words
 from santiago.planner.findings import note, warning
-from santiago.planner.markdown.carriers import is_group
 from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source, Zone
@@ -23,25 +20,21 @@ def unplanned(
     taken: bytearray,
     *,
     repeated: Sequence[int] = (),
-    known: Sequence[int] = (),
+    known: Collection[int] = (),
 ) -> list[Finding]:
     """Return the findings. `carriers` define the units, and `taken` tells for each block whether a unit contains it."""
-    reported_elsewhere = {*repeated, *known}
-    defined = {ids.fold(made.id) for made in carriers if made.id}
+    known = {*repeated, *known}
     free = [
-        (index, block)
+        block
         for index, block in enumerate(source.outline.blocks)
-        if not taken[index] and index not in reported_elsewhere and source.zones[index] != Zone.EXCLUDED
+        if not taken[index] and index not in known and source.zones[index] != Zone.EXCLUDED
     ]
     return [
         *_repetitions(source, repeated),
         *_odd_boxes(source, carriers),
         *_plain_heads(source, carriers),
         *_free_criteria(source, taken),
-        *_empty_groups(source, taken),
         *_explained_ids(carriers, free),
-        *_unplanned_stories(free),
-        *_task_tables(source, free, defined),
         *_open_markers(source),
     ]
 
@@ -87,31 +80,11 @@ def _free_criteria(source: Source, taken: bytearray) -> Iterator[Finding]:
     for index, block in enumerate(blocks):
         if taken[index] or block.kind is not Kind.HEADING or words.concept(block.text) != "criteria":
             continue
-        if items := _outer_items(source, index, taken):
+        inside = [blocks[i] for i in source.outline.inside(index) if not taken[i]]
+        if items := sum(each.kind is Kind.ITEM and each.parent < 0 for each in inside):
             message = f'{count(items, "criterion", "criteria")} under "{block.text}" belong{"s" if items == 1 else ""} to no story; not covered by any check'
             hint = "Move each under the requirement that it judges, or give the run a command that checks them."
             yield warning("criteria_of_no_story", block.line, message, hint)
-
-
-def _outer_items(source: Source, heading: int, taken: bytearray, *, boxes: bool = True) -> int:
-    """Return how many items of a section are neither inside another item nor inside a unit."""
-    inside = [source.outline.blocks[i] for i in source.outline.inside(heading) if not taken[i]]
-    items = [block for block in inside if block.kind is Kind.ITEM and block.parent < 0]
-    return sum(boxes or block.box is None for block in items)
-
-
-def _empty_groups(source: Source, taken: bytearray) -> Iterator[Finding]:
-    """Report phases with a list but without a unit, if other phases have units."""
-    blocks, ends = source.outline.blocks, source.outline.ends
-    units = [0, *accumulate(taken)]
-    groups = [index for index, block in enumerate(blocks) if block.kind is Kind.HEADING and is_group(block.text)]
-    groups = [index for index in groups if source.zones[index] == Zone.PLAIN and not taken[index]]
-    empty = [index for index in groups if units[ends[index]] == units[index]]
-    for index in empty if len(empty) < len(groups) else ():
-        if items := _outer_items(source, index, taken, boxes=False):
-            message = f'"{blocks[index].text}" holds {count(items, "list item")}, none of them a story; not planned'
-            hint = "Write them the way the other groups are written."
-            yield warning("group_without_units", blocks[index].line, message, hint)
 
 
 def _open_markers(source: Source) -> list[Finding]:
@@ -126,13 +99,11 @@ def _listed(lines: Sequence[int]) -> str:
     return ", ".join(map(str, lines[:5])) + (", …" if len(lines) > 5 else "")
 
 
-_SENTENCE = pattern(r"(?<=[.:;!?])\s+")
 _MOST = 2_000
 """Only the first characters of a block are searched, up to this many."""
-_WORK = words.table("task|tasks|feature|features|requirement|user story|story|deliverable|work item|action|action item")
 
 
-def _explained_ids(carriers: Sequence[Carrier], free: list[tuple[int, Block]]) -> Iterator[Finding]:
+def _explained_ids(carriers: Sequence[Carrier], free: list[Block]) -> Iterator[Finding]:
     """Report ids that have a prefix of the units and are explained outside all units: `also FR-4: …`."""
     defined = {ids.fold(made.id) for made in carriers if made.id}
     prefixes = sorted({ids.prefix_of(made.id) for made in carriers if made.id and made.id[0].isalpha()} - {""})
@@ -141,48 +112,11 @@ def _explained_ids(carriers: Sequence[Carrier], free: list[tuple[int, Block]]) -
     explained = re.compile(
         rf"(?<![\w/-])((?:{'|'.join(map(re.escape, prefixes[:40]))})[-_ ]?\d[\w.]{{0,12}})[*_`]{{0,2}}\s?[:：—–]\s?\S"
     )
-    for line, text in _lines(free):
+    told = [block for block in free if block.kind in (Kind.PARA, Kind.ITEM, Kind.ROW)]
+    for line, text in ((line, text) for block in told for line, text in enumerate(block.lines, block.line)):
         names = [name for name in explained.findall(text[:_MOST]) if ids.fold(name) not in defined]
         if names:
             defined |= set(map(ids.fold, names))
             message = f"{', '.join(names)} is explained here and was not taken as a story"
             hint = "Give it a line of its own that begins with the id, if it is one."
             yield warning("looks_like_a_unit", line, message, hint)
-
-
-def _lines(free: list[tuple[int, Block]]) -> Iterator[tuple[int, str]]:
-    for _, block in free:
-        if block.kind in (Kind.PARA, Kind.ITEM, Kind.ROW):
-            yield from enumerate(block.lines, block.line)
-
-
-def _unplanned_stories(free: list[tuple[int, Block]]) -> Iterator[Finding]:
-    """Report user stories in sentences outside all units."""
-    lines = [
-        block.line
-        for _, block in free
-        if block.kind in (Kind.PARA, Kind.ITEM) and any(map(words.is_story, _SENTENCE.split(block.text[:_MOST])))
-    ]
-    if lines:
-        many = count(len(lines), "sentence is a user story", "sentences are user stories")
-        message = f"{many} outside the planned list (line {_listed(lines)})"
-        hint = "Write each as an item or heading of its own to plan it, or use --units as-a."
-        yield note("looks_like_a_unit", lines[0], message, hint)
-
-
-def _task_tables(source: Source, free: list[tuple[int, Block]], defined: set[str]) -> Iterator[Finding]:
-    """Report tables of work whose rows became no units."""
-    tables: dict[tuple[int, tuple[str, ...]], list[Block]] = {}
-    for index, block in free:
-        about = bool(block.cells) and ids.fold(block.cells[0].strip(" *`")) in defined  # the row is about a unit
-        if block.kind is Kind.ROW and source.zones[index] == Zone.PLAIN and not about and _lists_work(block.header):
-            tables.setdefault((block.section, block.header), []).append(block)
-    for (_, header), rows in tables.items():
-        message = f"{count(len(rows), 'row')} of the table {' | '.join(header[:5])} {'was' if len(rows) == 1 else 'were'} not taken as stories"
-        hint = "Begin each row with an id in a column of its own to plan from it (--units table)."
-        yield warning("looks_like_a_unit", rows[0].line, message, hint)
-
-
-def _lists_work(header: tuple[str, ...]) -> bool:
-    names = {words.normal(cell) for cell in header}
-    return bool(names & _WORK and names & words.STATE_COLUMNS)

@@ -74,6 +74,7 @@ def read(source: Source) -> Document | None:
         if document is None:
             continue
         document.known = document.known or found.known
+        document.rivals = () if document.known else document.rivals
         if not document.units or any(unit.status in PLANNED for unit in document.units):
             return document
         only_put_off = only_put_off or document  # used only if no other reader finds work to do

@@ -35,18 +35,9 @@ def lists(view: View) -> list[UnitList]:
         return []
     heads = list(dict.fromkeys(view.blocks[box.at].section for box in found))
     where = carriers.label(view.blocks[heads[0]].text) if heads[0] >= 0 else ""
-    return [
-        UnitList(
-            view=view,
-            evidence=Evidence.BOXES,
-            kind="box",
-            name=f"the boxes under {where}{' and others' if heads[1:] else ''}" if where else "the boxes",
-            carriers=tuple(_carriers(source, found)),
-            explicit=False,
-            keys=frozenset({"box", "boxes", "task", "tasks"}),
-            build=lambda: _document(source, found),
-        )
-    ]
+    name = f"the boxes under {where}{' and others' if heads[1:] else ''}" if where else "the boxes"
+    made, keys = tuple(_carriers(source, found)), frozenset({"box", "boxes", "task", "tasks"})
+    return [UnitList(view, Evidence.BOXES, "box", name, made, keys, build=lambda: _document(source, found))]
 
 
 def _document(source: Source, found: list[Box]) -> Document:

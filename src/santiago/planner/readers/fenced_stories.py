@@ -25,8 +25,8 @@ from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.readers.records import repaired_lines
 from santiago.planner.source import Source, Zone
 from santiago.planner.structured import json_tree, yaml_repair
-from santiago.planner.structured.records import listing
 from santiago.planner.structured.records.criteria import has_criteria
+from santiago.planner.structured.records.document import document_of
 from santiago.planner.structured.records.lists import Candidate, Group, Member
 from santiago.planner.structured.tree import Node, Object, Scalar, as_text, objects
 
@@ -156,7 +156,7 @@ def _document(source: Source, stories: list[_Fence]) -> Document:
     candidate.groups = list(groups.values())
     judged = sum(1 for fence in stories if has_criteria(fence.record))
     evidence = (f"{count(len(stories), 'record')} in code fences, {judged} with acceptance criteria",)
-    document = listing.document("fenced-stories", evidence, candidate, "field")
+    document = document_of("fenced-stories", evidence, candidate, "field")
     document.title = source.title
     return document
 

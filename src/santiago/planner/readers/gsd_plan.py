@@ -14,8 +14,8 @@ from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import commands
 from santiago.planner.draft import Dep, Document, DraftCriterion, Hint, Unit
-from santiago.planner.file_lists import behind_files
 from santiago.planner.findings import warning
+from santiago.planner.hints import behind_files
 from santiago.planner.readers import issue
 from santiago.planner.source import Source
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 
 from santiago.contract.counting import count
 from santiago.contract.plan import Finding
@@ -61,18 +62,9 @@ def criteria_lists(view: View) -> list[UnitList]:
     if not found or _repeats(source, found) or _has_units(source):
         return []
     made = [carriers.carrier(source, at, end=end, found=leads[at]) for at, end in carriers.bounded(source, found)]
-    return [
-        UnitList(
-            view=view,
-            evidence=Evidence.CRITERIA,
-            kind="criteria",
-            name="the acceptance criteria",
-            carriers=tuple(made),
-            explicit=True,
-            keys=frozenset({"ac", "criteria"}),
-            build=lambda: _criteria(source, found, leads),
-        )
-    ]
+    keys, name = frozenset({"ac", "criteria"}), "the acceptance criteria"
+    build = partial(_criteria, source, found, leads)
+    return [UnitList(view, Evidence.CRITERIA, "criteria", name, tuple(made), keys, explicit=True, build=build)]
 
 
 def _criteria(source: Source, found: list[int], leads: dict[int, ids.Found]) -> Document:

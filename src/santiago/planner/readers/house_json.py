@@ -10,8 +10,8 @@ from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import hints
 from santiago.planner.draft import Document, DraftCriterion, Hint, Unit, unique
-from santiago.planner.file_lists import behind_files
 from santiago.planner.findings import error, note
+from santiago.planner.hints import behind_files
 from santiago.planner.source import Source
 from santiago.planner.structured.records.criteria import given_when_then
 from santiago.planner.structured.tree import Array, Object, Scalar, as_text, flat, items, objects

@@ -6,21 +6,21 @@ boxes are the units, and the headings are their details.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
-from santiago.planner import hints, ids
+from santiago.planner import hints, ids, words
 from santiago.planner.choosing import Evidence
-from santiago.planner.draft import Document, Status, Unit
-from santiago.planner.findings import note
-from santiago.planner.markdown import assemble, boxes, carriers, heads, ordering, substeps
+from santiago.planner.draft import PLANNED, Dep, Document, Status, Unit, unique
+from santiago.planner.findings import error, note
+from santiago.planner.markdown import assemble, boxes, carriers, ordering
 from santiago.planner.markdown.harvest import Carrier, status_of
-from santiago.planner.markdown.labels import clean
+from santiago.planner.markdown.labels import Label, clean, step_label
 from santiago.planner.markdown.lists.definitions import kind_of
 from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.outline import Block, Kind
@@ -48,26 +48,15 @@ def lists(view: View) -> list[UnitList]:
     if found is None:
         return []
     made = [carriers.carrier(source, at, end=end) for at, end in carriers.bounded(source, found.starts)]
-    return [
-        UnitList(
-            view=view,
-            evidence=Evidence.STEPS,
-            kind="plan",
-            name=found.name,
-            carriers=tuple(made),
-            explicit=found.sure,
-            repeated=tuple(found.repeated),
-            keys=frozenset({"plan", "step", "steps", "task", "tasks", "heading", "headings"}),
-            build=found.build,
-        )
-    ]
+    keys, again = words.spaced("plan step steps task tasks heading headings"), tuple(found.repeated)
+    return [UnitList(view, Evidence.STEPS, "plan", found.name, tuple(made), keys, found.sure, again, build=found.build)]
 
 
 def _issue_table(source: Source) -> _Plan | None:
     """Read tables with an issue number in the first column and a status column."""
     blocks = source.outline.blocks
     rows = [index for index, block in enumerate(blocks) if _is_issue(block)]
-    if len(rows) < 2 or heads.has_stories(source, len(rows)):
+    if len(rows) < 2 or carriers.has_stories(source, len(rows)):
         return None
     kept = sorted({blocks[index].cells[:2]: index for index in reversed(rows)}.values())
     again = sorted(set(rows) - set(kept))
@@ -109,12 +98,12 @@ def _named(source: Source) -> _Plan | None:
         if (lead := source.named.get(index)) and carriers.is_unit_prefix(lead):
             by_prefix.setdefault(lead.prefix, []).append(index)
     found = max(by_prefix.values(), key=len, default=[])
-    if len(found) < 2 or any(source.under_criteria) or not heads.many_own(source, found, frozenset()):
+    if len(found) < 2 or any(source.under_criteria) or not carriers.many_own(source, found, frozenset()):
         return None
     first = source.leads[found[0]]
     sure = first is not None and kind_of(first) in ("story", "requirement", "nfr", "feature", "task")
     name = count(len(found), "heading with an id and a checklist", "headings with ids, each with a checklist")
-    within = heads.inside(source, found)
+    within = carriers.inside(source, found)
     loose = [box.at for box in boxes.survey(source).units if not within[box.at] and boxes.is_plain(source, box.at)]
     return _Plan(sorted([*found, *loose]), name, lambda: _with_boxes(source, found, loose, name), [], sure)
 
@@ -130,11 +119,11 @@ def _with_boxes(source: Source, found: list[int], loose: list[int], name: str) -
 
 def _worded(source: Source) -> _Plan | None:
     """Read headings `Task N` or `Step N`."""
-    found = heads.leaves(source, "task")
-    steps = [index for index in heads.of_kind(source, "step") if source.zones[index] != Zone.NEVER]
+    found = carriers.leaves(source, "task")
+    steps = [index for index in carriers.of_kind(source, "step") if source.zones[index] != Zone.NEVER]
     kind = "Task" if found else "Step"
     if not found:
-        leaves = set(heads.leaves(source, "step"))
+        leaves = set(carriers.leaves(source, "step"))
         found = [index for index in steps if index in leaves]
     if not found or (kind == "Step" and not _are_a_plan(source, steps, found)):
         return None
@@ -149,7 +138,7 @@ def _worded(source: Source) -> _Plan | None:
 
 
 def _again(source: Source, found: list[int]) -> list[int]:
-    return sorted(heads.boxes_outside(source, found).values())
+    return sorted(carriers.boxes_outside(source, found).values())
 
 
 def _tasks(source: Source, found: list[int], headings: str) -> Document:
@@ -164,41 +153,41 @@ def _tasks(source: Source, found: list[int], headings: str) -> Document:
 def _are_a_plan(source: Source, steps: list[int], leaves: list[int]) -> bool:
     """Tell whether the `Step N` headings are the plan, and not a procedure that the document describes."""
     return (
-        len(heads.boxes_outside(source, leaves)) * 2 >= len(leaves)
-        or heads.many_own(source, leaves, heads.STEP_SIGNS)
-        or heads.fill_most(source, steps)
-        or substeps.are_planned(source, steps)
+        len(carriers.boxes_outside(source, leaves)) * 2 >= len(leaves)
+        or carriers.many_own(source, leaves, carriers.STEP_SIGNS)
+        or carriers.fill_most(source, steps)
+        or are_planned(source, steps)
     )
 
 
 def _steps(source: Source, found: list[int]) -> Document:
     """Return the document of the headings `Step N`. Substeps `Step N.M` are merged into their step."""
-    owners = substeps.parents(source, found)
+    owners = parents(source, found)
     inside = sum(owner is not None for owner in owners.values())
     evidence = [f"{count(len(found) - inside, 'heading')} Step N"]
     evidence += [f"{count(inside, 'substep')} Step N.M"] if inside else []
-    places, boxes = substeps.made(source, found), heads.boxes_outside(source, found)
+    places, boxes = made(source, found), carriers.boxes_outside(source, found)
     again = sorted(boxes.values())
     document = assemble.document(source, "plan-steps", evidence, places, steps=True, repeated=again)
     pairs = zip(found, document.units, strict=True)
     units = {index: _ticked(source, unit, boxes.get(index)) for index, unit in pairs}
-    document.findings += substeps.orphans(source, owners)
-    return ordering.ordered(source, assemble.with_units(document, substeps.merged(units, owners)))
+    document.findings += orphans(source, owners)
+    return ordering.ordered(source, assemble.with_units(document, merged(units, owners)))
 
 
 def _numbered(source: Source) -> _Plan | None:
     """Read headings `1. Title`, at least half of which have boxes, a criteria label or a dependency."""
     levels: dict[int, list[int]] = {}
     for index in carriers.indexes(source, Kind.HEADING):
-        if heads.is_numbered(source, index):
+        if carriers.is_numbered(source, index):
             levels.setdefault(source.outline.blocks[index].level, []).append(index)
     for level in sorted(levels, reverse=True):
         found = levels[level]
         if (
             len(found) > 1
-            and not heads.are_chapters(source, level)
-            and heads.many_own(source, found, heads.NUMBERED_SIGNS)
-            and not heads.has_stories(source, len(found), kinds=(Kind.HEADING, Kind.ITEM))
+            and not carriers.are_chapters(source, level)
+            and carriers.many_own(source, found, carriers.NUMBERED_SIGNS)
+            and not carriers.has_stories(source, len(found), kinds=(Kind.HEADING, Kind.ITEM))
         ):
             name = f"{len(found)} numbered headings with boxes, criteria or dependencies"
             build = partial(_numbered_headings, source, found, name)
@@ -225,7 +214,7 @@ def _without_list_numbers(units: list[Unit]) -> list[Unit]:
 
 def _with_ticks(source: Source, found: list[int], evidence: list[str]) -> Document:
     """Return the document of these headings, with the ticks of a checklist that repeats them."""
-    boxes = heads.boxes_outside(source, found)
+    boxes = carriers.boxes_outside(source, found)
     document = assemble.document(
         source, "plan-steps", evidence, carriers.headed(source, found), repeated=sorted(boxes.values())
     )
@@ -268,3 +257,114 @@ def _detailed(source: Source, index: int) -> Finding:
     block = source.outline.blocks[index]
     message = f'"{block.text}" was read as the details of the box with the same number'
     return note("merged", block.line, message, "Nothing to do, if they are the same.")
+
+
+_SUBSTEP = pattern(r"(\d+)(?:\.\d+)+")
+
+
+def parents(source: Source, found: Sequence[int]) -> dict[int, int | None]:
+    """Map each substep heading to the heading of its step, or to None if there is no such step.
+
+    The nearest step above with that number counts. If the document has no whole steps at all, the first number is that of the
+    section, as in `Step 1.2` under `Phase 1`; then these are steps and no substeps.
+    """
+    whole: dict[str, int] = {}
+    owners: dict[int, int | None] = {}
+    for index in found:
+        number = _number(source, index)
+        if (sub := _SUBSTEP.fullmatch(number)) is None:
+            whole[ids.fold(number)] = index
+        else:
+            owners[index] = whole.get(sub[1])
+    if not whole:
+        return {index: None for index in owners if not _in_section(source, index)}
+    return owners
+
+
+def _number(source: Source, index: int) -> str:
+    lead = source.leads[index]
+    return lead.id if lead else ""
+
+
+def _in_section(source: Source, index: int) -> bool:
+    first = _number(source, index).partition(".")[0]
+    above = [source.leads[outer] for outer in source.outline.path(index)]
+    return carriers.chunk_of(source, index) is not None or any(lead and lead.id == first for lead in above)
+
+
+def made(source: Source, found: Sequence[int]) -> list[Carrier]:
+    """Return the carrier of each step and substep. Blocks that follow a substep inside a step's section belong to the substep."""
+    ends, steps = source.outline.ends, set(found)
+    made = []
+    for start, after in zip(found, [*found[1:], len(source.outline.blocks)], strict=True):
+        around = (outer for outer in source.outline.path(start) if outer in steps)
+        end = min(max(ends[start], *(ends[outer] for outer in around), 0), after)
+        made.append(
+            carriers.carrier(source, start, end=end, found=source.leads[start], chunk=carriers.chunk_of(source, start))
+        )
+    return made
+
+
+def are_planned(source: Source, found: Sequence[int]) -> bool:
+    """Tell whether at least half of these sections have a list of actions and a result."""
+    told = [_labels(source, start, end) for start, end in carriers.bounded(source, list(found))]
+    planned = [{label.concept for label in one if label.concept == "judged" or not label.rest} for one in told]
+    return sum({"actions", "judged"} <= concepts for concepts in planned) * 2 >= len(told)
+
+
+def _labels(source: Source, start: int, end: int) -> list[Label]:
+    lines = [line for block in source.outline.blocks[start + 1 : end] for line in block.lines]
+    return [label for line in lines if (label := step_label(line))]
+
+
+def merged(units: Mapping[int, Unit], owners: Mapping[int, int | None]) -> list[Unit]:
+    """Return the steps with their substeps merged in. A substep that is dropped or out of scope stays separate, to be reported."""
+    inside = {at: owner for at, owner in owners.items() if owner is not None and units[at].status in PLANNED}
+    parts: dict[int, list[Unit]] = {}
+    for index, owner in inside.items():
+        parts.setdefault(owner, []).append(units[index])
+    return [_with_parts(unit, parts.get(index, [])) for index, unit in units.items() if index not in inside]
+
+
+def _with_parts(step: Unit, parts: list[Unit]) -> Unit:
+    if not parts:
+        return step
+    names = (*step.tags, *filter(None, (part.id for part in parts)))
+    own = set(map(ids.fold, (step.id or "", *names)))
+    every = [step, *parts]
+    text = [step.text, *(f"Step {part.id}: {part.title}\n{part.text}".strip() for part in parts)]
+    is_open = step.status is Status.DONE and {part.status for part in parts} != {Status.DONE}
+    return replace(
+        step,
+        text="\n".join(filter(None, text)),
+        status=Status.OPEN if is_open else step.status,
+        tags=names,
+        criteria=tuple(_all(every, "criteria")),
+        deps=_deps_on_other_steps(_all(every, "deps"), own),
+        covers=unique(_all(every, "covers")),
+        files=unique(_all(every, "files")),
+        verify=unique(_all(every, "verify")),
+        unread=unique(_all(every, "unread")),
+    )
+
+
+def _all(units: list[Unit], field: str) -> list[Any]:
+    return [each for unit in units for each in getattr(unit, field)]
+
+
+def _deps_on_other_steps(deps: list[Dep], own: set[str]) -> tuple[Dep, ...]:
+    """Return the dependencies on other steps. Those between parts of the same step are left out."""
+    first: dict[str, Dep] = {}
+    for dep in deps:
+        if ids.fold(dep.target) not in own:
+            first.setdefault(ids.fold(dep.target), dep)
+    return tuple(first.values())
+
+
+def orphans(source: Source, owners: Mapping[int, int | None]) -> Iterator[Finding]:
+    """Report each substep without a step."""
+    for index in (index for index, owner in owners.items() if owner is None):
+        number = _number(source, index)
+        message = f"Step {number} is a substep of Step {number.partition('.')[0]}, but there is no such step before it"
+        hint = f'Write "Step {number.partition(".")[0]}: …" above it, or give it a number of its own.'
+        yield error("substep_without_step", source.outline.blocks[index].line, message, hint)

@@ -14,9 +14,9 @@ from santiago.planner.draft import Dep, Document, GroupEdge, Status, Unit
 from santiago.planner.findings import left_out, note
 from santiago.planner.source import Source
 from santiago.planner.structured.records import fields, units
-from santiago.planner.structured.records.deps import mentions_of
 from santiago.planner.structured.records.document import title_of, unknown_units
 from santiago.planner.structured.records.lists import Member
+from santiago.planner.structured.records.units import mentions_of
 from santiago.planner.structured.tree import Array, Node, Object, fold_key, items, objects
 
 _TYPICAL = ("testStrategy", "subtasks", "details")

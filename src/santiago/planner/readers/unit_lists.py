@@ -20,12 +20,14 @@ from santiago.planner.choosing import Evidence
 from santiago.planner.draft import PLANNED, Document, GroupEdge, Unit
 from santiago.planner.findings import note
 from santiago.planner.markdown import assemble
-from santiago.planner.markdown.carriers import carrier, group_names, indexes, label
+from santiago.planner.markdown.carriers import carrier, group_names, indexes, is_group, label
 from santiago.planner.markdown.harvest import Carrier
-from santiago.planner.markdown.labels import read_label, split_label
+from santiago.planner.markdown.labels import clean, read_label, split_label
 from santiago.planner.markdown.lists import loose
-from santiago.planner.markdown.lists.choice import Choice, choose, chosen, offers
-from santiago.planner.markdown.lists.model import UnitList, view_of
+from santiago.planner.markdown.lists.model import UnitList, View, view_of
+from santiago.planner.markdown.lists.named import named_lists
+from santiago.planner.markdown.lists.tables import table_lists, with_columns
+from santiago.planner.markdown.lists.unnamed import as_a_lists, chain_lists, numbered_lists, requirement_lists
 from santiago.planner.markdown.outline import Kind
 from santiago.planner.readers import checklist, house, plan_steps
 from santiago.planner.source import Source
@@ -40,8 +42,6 @@ _FORMATS = {
 """The names of documents that are nothing but such a list. Others are called `prd`."""
 _SURE = ("story", "requirement", "feature", "task")
 """Kinds of lists whose boxes are criteria or steps, and never units."""
-_SILENT = (Evidence.LOOSE, Evidence.BOXES, Evidence.CRITERIA, Evidence.STEPS)
-"""Lists that have no finding of their own where another one is planned."""
 _EARS = pattern(r"\b(?:SHALL|WHEN|WHILE|WHERE)\b|なければならない|するものとする")
 _PRIORITY = pattern(r"\s*[(（][^()（）]*\bP\d\b[^()（）]*[)）]\s*[\W_]*(?:MVP)?\s*$")
 _SPECKIT = pattern(
@@ -80,14 +80,13 @@ def read(source: Source) -> Document | None:
     found = choosing.choose(every, source.options.units)
     if not found:
         return None
-    choice = chosen(found, [each for each in every if each.evidence not in _SILENT])
-    taken = choice.taken
-    document = taken.build() if taken.build else choice.document(_FORMATS.get(taken.evidence, "prd"))
-    if not document.known:
-        document.chosen = choosing.offered(found[0], every) if len(found) == 1 else taken.offer
+    taken = as_one(found)
+    made = taken.build() if taken.build else document(taken, _FORMATS.get(taken.evidence, "prd"))
+    if not made.known:
+        made.chosen = choosing.offered(found[0], every) if len(found) == 1 else taken.offer
         rivals = (each for each in every if each not in found and is_rival(each, taken))
-        document.rivals = tuple(choosing.offered(each, every) for each in islice(rivals, MOST_RIVALS))
-    return document
+        made.rivals = tuple(choosing.offered(each, every) for each in islice(rivals, MOST_RIVALS))
+    return made
 
 
 def is_rival(other: UnitList, taken: UnitList) -> bool:
@@ -107,90 +106,74 @@ def is_rival(other: UnitList, taken: UnitList) -> bool:
 
 def kiro(source: Source) -> Document | None:
     """Read `### Requirement 1` (要件1, 需求 1, Требование 1) with a user story and numbered EARS lines."""
-    choice = choose(source)
-    if choice is None or choice.taken.kind != "requirement" or not choice.taken.explicit:
+    taken = choose(source)
+    if taken is None or taken.kind != "requirement" or not taken.explicit:
         return None
-    numbered = _worded(choice, "requirement")
-    if choice.taken.evidence is not Evidence.NAMED_HEADINGS or len(numbered) * 2 <= len(choice.taken.carriers):
+    numbered = _worded(taken, "requirement")
+    if taken.evidence is not Evidence.NAMED_HEADINGS or len(numbered) * 2 <= len(taken.carriers):
         return None
-    document = choice.document("kiro-requirements")
-    ears = sum(bool(_EARS.search(criterion.text)) for unit in document.units for criterion in unit.criteria)
-    document.evidence = (
+    found = document(taken, "kiro-requirements")
+    ears = sum(bool(_EARS.search(criterion.text)) for unit in found.units for criterion in unit.criteria)
+    found.evidence = (
         f"{count(len(numbered), 'heading')} of the form Requirement 1",
         f"{count(ears, 'criterion', 'criteria')} in EARS form",
     )
-    return document
+    return found
 
 
-def _worded(choice: Choice, kind: str) -> list[ids.Found]:
+def _worded(taken: UnitList, kind: str) -> list[ids.Found]:
     """Return the ids of the list that have this word in front of a number: Story 1, Requirement 1."""
-    leads = [choice.taken.view.source.leads[made.at] for made in choice.taken.carriers]
+    leads = [taken.view.source.leads[made.at] for made in taken.carriers]
     return [lead for lead in leads if lead is not None and lead.kind == kind]
 
 
 def speckit(source: Source) -> Document | None:
     """Read `### User Story 1 - Title (Priority: P1)` with Given/When/Then scenarios.
 
-    A specification also lists requirements (FR-001) and success criteria (SC-001) without linking them to the stories. These
-    lists are reported. `--units fr` plans the requirements instead.
+    A specification also lists requirements (FR-001) and success criteria (SC-001) without linking them to the stories.
+    `--units fr` plans the requirements instead.
     """
-    choice = choose(source)
-    if choice is None or choice.taken.kind != "story" or choice.taken.evidence is not Evidence.NAMED_HEADINGS:
+    taken = choose(source)
+    if taken is None or taken.kind != "story" or taken.evidence is not Evidence.NAMED_HEADINGS:
         return None
-    numbered = sum("." not in lead.id for lead in _worded(choice, "story"))
+    numbered = sum("." not in lead.id for lead in _worded(taken, "story"))
     marks = len(_SPECKIT.findall(source.text))
-    if numbered != len(choice.taken.carriers) or marks < numbered:
+    if numbered != len(taken.carriers) or marks < numbered:
         return None
-    document = choice.document("spec-kit-spec")
-    document.evidence = (f"{count(numbered, 'heading')} of the form User Story 1", count(marks, "spec-kit label"))
-    document.units = [
+    found = document(taken, "spec-kit-spec")
+    found.evidence = (f"{count(numbered, 'heading')} of the form User Story 1", count(marks, "spec-kit label"))
+    found.units = [
         replace(unit, title=_PRIORITY.sub("", unit.title) or unit.title, tags=(*unit.tags, f"US{unit.id}"))
-        for unit in document.units
+        for unit in found.units
     ]
-    document.findings = _one_side_list(document.findings)
-    return document
-
-
-def _one_side_list(findings: list[Finding]) -> list[Finding]:
-    """Join the findings about lists beside the stories into one, since every such specification has these lists."""
-    side = [finding for finding in findings if finding.code == "side_list"]
-    if not side:
-        return findings
-    names = ", ".join(finding.message.split(" are ")[0] for finding in side)
-    message = f"the specification also lists {names}; the user stories were planned"
-    hint = "Plan from the requirements instead with --units fr."
-    joined = note("side_list", min(finding.line for finding in side), message, hint)
-    return [*(finding for finding in findings if finding.code != "side_list"), joined]
+    return found
 
 
 def bmad(source: Source) -> Document | None:
     """Read `Epic 1` with `Story 1.1` inside, as headings, bold paragraphs or list items."""
     epics = _epics(source)
-    choice = choose(source)
-    if choice is not None:
-        document = _stories(choice, epics)
+    taken = choose(source)
+    if taken is not None:
+        found = _stories(taken, epics)
     elif epics and (starts := _listed_stories(source)):
         evidence = (f"{count(len(starts), 'item')} under a Stories label", count(len(epics), "epic"))
-        document = assemble.document(source, "bmad", evidence, [_listed(source, at, epics) for at in starts])
+        found = assemble.document(source, "bmad", evidence, [_listed(source, at, epics) for at in starts])
     else:
         return None
-    if document is not None:
-        chunks = {unit.chunk for unit in document.units}
-        document.edges += [edge for edge in _epic_edges(source, epics) if {edge.group, edge.target} <= chunks]
-    return document
+    if found is not None:
+        chunks = {unit.chunk for unit in found.units}
+        found.edges += [edge for edge in _epic_edges(source, epics) if {edge.group, edge.target} <= chunks]
+    return found
 
 
-def _stories(choice: Choice, epics: dict[str, str]) -> Document | None:
-    dotted = sum("." in (made.id or "") for made in choice.taken.carriers)
-    if choice.taken.kind != "story" or (not epics and dotted * 2 <= len(choice.taken.carriers)):
+def _stories(taken: UnitList, epics: dict[str, str]) -> Document | None:
+    dotted = sum("." in (made.id or "") for made in taken.carriers)
+    if taken.kind != "story" or (not epics and dotted * 2 <= len(taken.carriers)):
         return None
-    document = choice.document("bmad")
-    document.evidence = (
-        f"{count(len(document.units), 'story', 'stories')}: {choice.taken.name}",
-        count(len(epics), "epic"),
-    )
-    document.units = [_in_epic(unit, epics) for unit in document.units]
-    return document
+    found = document(taken, "bmad")
+    found.evidence = (f"{count(len(found.units), 'story', 'stories')}: {taken.name}", count(len(epics), "epic"))
+    found.units = [_in_epic(unit, epics) for unit in found.units]
+    return found
 
 
 def _epics(source: Source) -> dict[str, str]:
@@ -271,3 +254,130 @@ def _needed_epics(line: str) -> list[str]:
     if field.concept != "depends" or not re.search(r"\bepics?\b", field.rest, re.IGNORECASE):
         return []
     return [name.split()[-1] for name in hints.targets(re.sub(r"\([^()]*\)", " ", field.rest))[0]]
+
+
+MAX_TITLE = 120
+"""A title made of a sentence is cut to this many characters."""
+
+_IMPROVED = pattern(
+    r"(?:improved|revised|rewritten|corrected|better|final)(?: requirement| version| wording| statement)?\s*[:：]\s*(.+)",
+    re.IGNORECASE,
+)
+_OTHER_LABEL = pattern(r"^(?:original requirement|user story|story|description|requirement)\s*[:：]\s*", re.IGNORECASE)
+
+
+def document(taken: UnitList, format_: str) -> Document:
+    """Return the document of a list."""
+    view = taken.view
+    evidence = (f"{count(len(taken.carriers), 'unit')}: {taken.name}",)
+    found = assemble.document(view.source, format_, evidence, list(taken.carriers), repeated=taken.repeated)
+    found.units = [titled(unit) for unit in with_columns(view, found.units, taken.carriers)]
+    found.units, joined = _without_sections(found.units)
+    found.findings += joined
+    return found
+
+
+def titled(unit: Unit) -> Unit:
+    """Give a unit that has only an id a title: its improved wording if it has one, else its first line."""
+    if unit.title != unit.id:
+        return unit
+    lines = [clean(line) for line in unit.text.split("\n") if line.strip()]
+    improved = next((found[1] for line in lines if (found := _IMPROVED.match(line))), None)
+    title = improved or (_OTHER_LABEL.sub("", lines[0]) if lines else "")
+    if len(title) > MAX_TITLE:
+        title = title[: MAX_TITLE - 1].rstrip() + "…"
+    return replace(unit, title=title) if title else unit
+
+
+def _without_sections(units: list[Unit]) -> tuple[list[Unit], list[Finding]]:
+    """If a unit depends on a unit of a later section, use only phases and epics as chunks, and no mere sections."""
+    place = {chunk: number for number, chunk in enumerate(dict.fromkeys(unit.chunk for unit in units))}
+    chunk_of = {ids.fold(unit.id): unit.chunk for unit in units if unit.id}
+    for unit, dep in [(one, dep) for one in units for dep in one.deps if dep.is_declared]:
+        chunks = [unit.chunk, chunk_of.get(ids.fold(dep.target), unit.chunk)]
+        if place[chunks[1]] > place[chunks[0]] and not all(map(_is_stage, chunks)):
+            message = f"{unit.id or unit.title} depends on {dep.target} of a later section; so sections are not used as chunks"
+            hint = "Put the sections into the order of their dependencies, or call them phases, if they are stages."
+            joined = note("chunks_joined", dep.line, message, hint)
+            return [replace(u, chunk=u.chunk if _is_stage(u.chunk) else None) for u in units], [joined]
+    return units, []
+
+
+def _is_stage(chunk: str | None) -> bool:
+    return is_group(chunk or "")
+
+
+@lru_cache(maxsize=1)
+def offers(view: View) -> list[UnitList]:
+    """Return every list that could be the document's units, without tables that repeat another list."""
+    found = [
+        *named_lists(view),
+        *numbered_lists(view),
+        *table_lists(view),
+        *chain_lists(view),
+        *as_a_lists(view),
+        *requirement_lists(view),
+    ]
+    return _joined(view, [offer for offer in found if not _is_title(view, offer)])
+
+
+def _is_title(view: View, offer: UnitList) -> bool:
+    """Tell whether the only unit of a list is a heading of the first level, which names the document."""
+    first = view.blocks[offer.carriers[0].at]
+    return len(offer.carriers) == 1 and first.kind is Kind.HEADING and first.level == 1
+
+
+@lru_cache(maxsize=1)
+def choose(source: Source) -> UnitList | None:
+    """Return the list with ids, criteria or the like to plan: the one that the user asked for, else the strongest."""
+    found = choosing.choose(offers(view_of(source)), source.options.units)
+    return as_one(found) if found else None
+
+
+def as_one(found: list[UnitList]) -> UnitList:
+    """Return several lists as one."""
+    if len(found) == 1:
+        return found[0]
+    carriers = sorted((made for offer in found for made in offer.carriers), key=lambda made: made.at)
+    return replace(
+        found[0],
+        evidence=max(offer.evidence for offer in found),
+        name=", ".join(offer.name for offer in found),
+        carriers=tuple(carriers),
+        repeated=tuple(sorted(place for offer in found for place in offer.repeated)),
+        build=None,
+    )
+
+
+def _joined(view: View, lists: list[UnitList]) -> list[UnitList]:
+    """Leave out tables that repeat a list by id. Rows that only the table has are added to that list."""
+    named = {offer.kind: offer for offer in lists if offer.evidence >= Evidence.NAMED_ITEMS}
+    kept: list[UnitList] = []
+    for offer in lists:
+        whole = named.get(offer.kind)
+        if offer.evidence is not Evidence.ROWS or whole is None:
+            kept.append(offer)
+            continue
+        inside = whole.cover
+        rows = _new_rows(view, offer, {ids.fold(made.id or "") for made in whole.carriers} | whole.headings)
+        outside = [made for made in rows if not inside[made.at]]
+        if len(outside) * 2 < len(rows):
+            kept.append(replace(offer, carriers=tuple(rows)))
+        elif outside:
+            more = sorted([*whole.carriers, *outside], key=lambda made: made.at)
+            joined = replace(whole, carriers=tuple(more))
+            kept[kept.index(whole)] = named[offer.kind] = joined
+    return kept
+
+
+def _new_rows(view: View, offer: UnitList, known: set[str]) -> list[Carrier]:
+    """Return the rows whose ids are not known yet. Rows without an id count unless most rows of their table have known ids."""
+    tables: dict[int, list[Carrier]] = {}
+    for made in offer.carriers:
+        tables.setdefault(id(view.blocks[made.at].header), []).append(made)
+    rows = []
+    for members in tables.values():
+        new = [made for made in members if ids.fold(made.id or "") not in known]
+        about = len(new) * 2 < len(members)
+        rows += [made for made in new if made.id or not about]
+    return rows

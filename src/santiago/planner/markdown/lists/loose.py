@@ -12,9 +12,9 @@ from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.planner import words
 from santiago.planner.choosing import Evidence
-from santiago.planner.markdown import heads
+from santiago.planner.markdown import carriers
 from santiago.planner.markdown.carriers import carrier, is_group, label, section_chunks
-from santiago.planner.markdown.lists.extent import extents
+from santiago.planner.markdown.lists.definitions import extents
 from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source, Zone
@@ -61,15 +61,8 @@ def _is_free(view: View, index: int) -> bool:
 def _as_list(view: View, starts: list[int], name: str, keys: set[str]) -> UnitList:
     places = zip(extents(view, starts), section_chunks(view.source, starts), strict=True)
     carriers = [carrier(view.source, at, end=end, title=_title(view, at), chunk=chunk) for (at, end), chunk in places]
-    return UnitList(
-        view=view,
-        evidence=Evidence.LOOSE,
-        kind="loose",
-        name=name,
-        carriers=tuple(carriers),
-        explicit=False,
-        keys=frozenset({*keys, f"line {view.blocks[starts[0]].line}"}),
-    )
+    keys.add(f"line {view.blocks[starts[0]].line}")
+    return UnitList(view, Evidence.LOOSE, "loose", name, tuple(carriers), frozenset(keys))
 
 
 def _title(view: View, index: int) -> str | None:
@@ -100,14 +93,14 @@ def numbered_heads(source: Source) -> list[int]:
     """Return the numbered headings of the level that has most of them, unless they are chapters."""
     levels: dict[int, list[int]] = {}
     for index, block in _headings(source):
-        if heads.is_numbered(source, index):
+        if carriers.is_numbered(source, index):
             levels.setdefault(block.level, []).append(index)
     level = max(levels, key=lambda level: (len(levels[level]), -level), default=0)
     found = levels.get(level, [])
     plain = [block.text for index, block in _headings(source) if block.level == level and index not in found]
     # One or two numbered headings among others may just as well be chapters.
     is_mixed = len(found) < 3 and not all(words.matches(text, words.CHAPTERS) for text in plain)
-    return [] if is_mixed or heads.are_chapters(source, level) else found
+    return [] if is_mixed or carriers.are_chapters(source, level) else found
 
 
 def loose_items(source: Source) -> list[int]:

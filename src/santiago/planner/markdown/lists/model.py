@@ -120,7 +120,7 @@ _KINDS = ("story", "requirement", "feature", "numbered", "other", "task", "phase
 _KNOWN = {"plan": 4, "criteria": 3, "story": 2, "requirement": 1, "feature": 1, "task": 1}
 
 
-@lean(frozen=True, kw_only=True, eq=False)
+@lean(frozen=True, eq=False)
 class UnitList:
     """One list of units that the document offers."""
 
@@ -131,10 +131,10 @@ class UnitList:
     name: str
     """What a person would call it: `FR-001 to FR-020`."""
     carriers: tuple[Carrier, ...]
-    explicit: bool
-    """At least half of its units have labelled criteria."""
     keys: frozenset[str]
     """The values of `--units` that select it."""
+    explicit: bool = False
+    """At least half of its units have labelled criteria."""
     repeated: tuple[int, ...] = ()
     """Places that only repeat one of its units."""
     headings: frozenset[str] = frozenset()

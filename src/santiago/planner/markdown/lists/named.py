@@ -14,12 +14,13 @@ from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.lists.definitions import (
     Definition,
     definitions,
+    extents,
     former_ids,
+    grouped,
     is_listlike,
     is_sure,
     span_of,
 )
-from santiago.planner.markdown.lists.extent import extents, grouped
 from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.outline import Kind
 
@@ -87,15 +88,15 @@ def _as_list(view: View, kind: str, found: list[Definition]) -> UnitList:
     carriers = grouped(view, carriers)
     kind = "story" if kind == "other" and view.tells_stories(carriers) else kind
     return UnitList(
-        view=view,
-        evidence=Evidence.NAMED_HEADINGS if headings else Evidence.NAMED_ITEMS,
-        kind=kind,
-        name=span_of(chosen),
-        carriers=tuple(carriers),
-        explicit=view.explicit(carriers),
-        keys=_keys(kind, chosen),
-        headings=frozenset(ids.fold(d.found.id) for d in headings),
-        repeated=_repeats(view, everywhere if headings else found, found, carriers),
+        view,
+        Evidence.NAMED_HEADINGS if headings else Evidence.NAMED_ITEMS,
+        kind,
+        span_of(chosen),
+        tuple(carriers),
+        _keys(kind, chosen),
+        view.explicit(carriers),
+        _repeats(view, everywhere if headings else found, found, carriers),
+        frozenset(ids.fold(d.found.id) for d in headings),
     )
 
 

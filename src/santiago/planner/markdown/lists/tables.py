@@ -14,8 +14,7 @@ from santiago.planner.markdown import table_heads
 from santiago.planner.markdown.carriers import carrier
 from santiago.planner.markdown.harvest import Carrier, status_of
 from santiago.planner.markdown.labels import clean
-from santiago.planner.markdown.lists.definitions import is_listlike, kind_of
-from santiago.planner.markdown.lists.extent import grouped
+from santiago.planner.markdown.lists.definitions import grouped, is_listlike, kind_of
 from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.markdown.table_heads import cell_of, columns_of
@@ -58,16 +57,11 @@ def _repeated_rows(made: list[Carrier], found: list[Carrier]) -> list[int]:
 def _as_list(view: View, kind: str, carriers: list[Carrier], *, explicit: bool, repeated: list[int]) -> UnitList:
     named = kind not in ("table", "status") and carriers[0].id
     prefixes = {ids.prefix_of(made.id).lower() for made in carriers if made.id} - {""}
-    return UnitList(
-        view=view,
-        evidence=Evidence.PROGRESS_ROWS if kind == "status" else Evidence.ROWS,
-        kind="table" if kind == "status" else kind,
-        name=f"{carriers[0].id} to {carriers[-1].id}" if named else "table rows",
-        carriers=tuple(grouped(view, carriers)),
-        explicit=explicit,
-        keys=frozenset({"table", "row", kind, *prefixes}),
-        repeated=tuple(repeated),
-    )
+    evidence = Evidence.PROGRESS_ROWS if kind == "status" else Evidence.ROWS
+    name = f"{carriers[0].id} to {carriers[-1].id}" if named else "table rows"
+    made, keys = tuple(grouped(view, carriers)), frozenset({"table", "row", kind, *prefixes})
+    kind = "table" if kind == "status" else kind
+    return UnitList(view, evidence, kind, name, made, keys, explicit, tuple(repeated))
 
 
 def _tables(view: View) -> list[list[int]]:

@@ -9,7 +9,7 @@ from santiago.planner import hints, ids, words
 from santiago.planner.choosing import Evidence
 from santiago.planner.markdown.carriers import carrier, indexes, is_group
 from santiago.planner.markdown.harvest import Carrier
-from santiago.planner.markdown.lists.extent import extents, grouped
+from santiago.planner.markdown.lists.definitions import extents, grouped, kind_of
 from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Zone
@@ -21,7 +21,10 @@ def numbered_lists(view: View) -> list[UnitList]:
     """Return the headings, and the items, that have a criteria label, with their siblings if at least half have one."""
     if not view.criteria_marks:
         return []
-    found = ((Evidence.JUDGED_HEADINGS, _headings(view)), (Evidence.JUDGED_ITEMS, _items(view)))
+    headings = _headings(view)
+    if all((lead := view.source.leads[at]) and kind_of(lead) in ("story", "requirement") for at in headings):
+        headings = []  # their ids make them a list already
+    found = ((Evidence.JUDGED_HEADINGS, headings), (Evidence.JUDGED_ITEMS, _items(view)))
     return [_as_list(view, evidence, starts) for evidence, starts in found if starts]
 
 
@@ -155,15 +158,9 @@ def _as_list(view: View, evidence: Evidence, starts: list[int]) -> UnitList:
         "numbered under Requirements or Steps" if evidence is Evidence.REQUIRED_ITEMS else "with acceptance criteria"
     )
     phases = sum(is_group(view.blocks[index].text) for index in starts) * 2 > len(starts)
-    return UnitList(
-        view=view,
-        evidence=evidence,
-        kind="phase" if phases else "numbered",
-        name=f"{what} {owned}",
-        carriers=tuple(carriers),
-        explicit=evidence is not Evidence.REQUIRED_ITEMS,
-        keys=frozenset({"phase" if phases else "numbered", what.removeprefix("list ").removesuffix("s")}),
-    )
+    kind, explicit = "phase" if phases else "numbered", evidence is not Evidence.REQUIRED_ITEMS
+    keys = frozenset({kind, what.removeprefix("list ").removesuffix("s")})
+    return UnitList(view, evidence, kind, f"{what} {owned}", tuple(carriers), keys, explicit)
 
 
 def _as_ids(numbers: list[ids.Found | None]) -> list[ids.Found | None]:
@@ -198,12 +195,8 @@ def chain_lists(view: View) -> list[UnitList]:
     numbers = [ids.Found(_list_number(view, index), "number", view.blocks[index].text) for index in members]
     places = zip(members, numbers, strict=True)
     carriers = tuple(carrier(view.source, index, found=number) for index, number in places)
-    name = "items of a dependency chain"
     keys = frozenset({"chain", "item", "numbered"})
-    evidence = Evidence.JUDGED_ITEMS
-    return [
-        UnitList(view=view, evidence=evidence, kind="chain", name=name, carriers=carriers, explicit=False, keys=keys)
-    ]
+    return [UnitList(view, Evidence.JUDGED_ITEMS, "chain", "items of a dependency chain", carriers, keys)]
 
 
 def _count_linked(view: View, members: list[int]) -> int:
@@ -226,17 +219,8 @@ def as_a_lists(view: View) -> list[UnitList]:
     per_section = Counter(view.blocks[index].section for index in view.stories)
     starts = sorted({_story_place(view, index, per_section) for index in view.stories})
     carriers = tuple(grouped(view, [_story_carrier(view, at, end) for at, end in extents(view, starts)]))
-    return [
-        UnitList(
-            view=view,
-            evidence=Evidence.SENTENCES,
-            kind="as-a",
-            name="As-a sentences",
-            carriers=carriers,
-            explicit=view.explicit(carriers),
-            keys=frozenset({"as-a", "story", "stories"}),
-        )
-    ]
+    keys, explicit = frozenset({"as-a", "story", "stories"}), view.explicit(carriers)
+    return [UnitList(view, Evidence.SENTENCES, "as-a", "As-a sentences", carriers, keys, explicit)]
 
 
 def _story_place(view: View, index: int, per_section: Counter[int]) -> int:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from santiago.planner import commands, hints
 from santiago.planner.draft import Hint, Status
-from santiago.planner.file_lists import behind_files, listed_files
+from santiago.planner.hints import behind_files, listed_files
 from santiago.planner.structured.records import vocabulary
 from santiago.planner.structured.tree import (
     Array,
@@ -30,12 +30,7 @@ WEAK_ID_LENGTH = 40
 
 _PLAIN_TEXT = frozenset({"description", "desc", "details", "text", "body", "story", "userstory"})
 _NO_TEXT = vocabulary.HOUSEKEEPING.union(
-    vocabulary.ID,
-    vocabulary.DONE_FLAGS,
-    vocabulary.STATUS,
-    vocabulary.PRIORITY,
-    vocabulary.ORDER,
-    vocabulary.OPTIONAL,
+    vocabulary.ID, vocabulary.DONE_FLAGS, vocabulary.STATUS, vocabulary.PRIORITY, vocabulary.ORDER, vocabulary.OPTIONAL
 )
 _SHAPED = frozenset((*vocabulary.COMMANDS_IF_SHAPED, "command", "commands", "run", "qualitygates"))
 _COMMANDS = frozenset(vocabulary.COMMANDS) - _SHAPED
