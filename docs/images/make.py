@@ -29,7 +29,7 @@ def main(name: str, command: list[str]) -> None:
         },
     )
     console = Console(record=True, width=100, file=open("/dev/null", "w"), force_terminal=True)  # noqa: SIM115, PTH123
-    console.print(Text.from_ansi(f"$ {' '.join(command)}\n{done.stdout}{done.stderr}".rstrip()))
+    console.print(Text.from_ansi(f"$ {' '.join(command)}\n{done.stdout}".rstrip()))
     svg = console.export_svg(title=" ".join(command[:2]))
     # No font from elsewhere: the picture must be the same without a network.
     svg = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL).replace("Fira Code", "monospace")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from functools import cached_property
@@ -43,6 +44,8 @@ MOST_TEXT = 8_000
 MOST_OF_ONE = 2_500
 """How many characters of them are from one part."""
 
+_LEAST = 80
+"""A shorter piece of a text tells nothing."""
 Story = tuple[Unit, str]
 """A planned unit and the id of its story."""
 
@@ -60,7 +63,8 @@ def account(source: Source, document: Document, stories: Sequence[Story]) -> Acc
     if source.looks_like == "markdown":
         found = _Markdown(source, document, stories)
         rows = [*found.sections(), *found.aside()]
-        document.rivals = tuple(one for one in document.rivals if one.count > 1 and not _is_context(one, rows))
+        rivals = [one for one in document.rivals if one.count > 1]
+        document.rivals = tuple(one for one in rivals if not _is_context(one, rows))
         certain = document.known or not (found.doubts or found.is_unsure() or document.rivals)
     else:
         rows = _keys(source, document, stories)
@@ -77,26 +81,30 @@ def _with_text(source: Source, rows: list[AccountRow]) -> Iterator[AccountRow]:
     lines, room = source.text.split("\n"), MOST_TEXT
     others = [row.lines for row in rows if row.became == "left_out"]
     for row in rows:
-        if not row.is_context:
-            room -= len(row.text)
-            yield row
-            continue
-        inside = [(first, last) for first, last in others if row.lines[0] <= first and last <= row.lines[1]]
-        kept = [
-            lines[number - 1]
-            for number in range(row.lines[0], row.lines[1] + 1)
-            if not any(first <= number <= last for first, last in inside)
-        ]
-        text = _cut("\n".join(kept).strip(), min(MOST_OF_ONE, room))
-        room -= len(text)
-        yield replace(row, text=text)
+        if row.is_context and room > _LEAST:
+            inside = [(first, last) for first, last in others if row.lines[0] <= first and last <= row.lines[1]]
+            row = replace(row, text=_cut(_text(lines, row, inside), min(MOST_OF_ONE, room)))
+        room -= len(row.text)
+        yield row
+
+
+def _text(lines: list[str], row: AccountRow, without: Sequence[tuple[int, int]]) -> str:
+    """Return the beginning of a part, without the lines of other parts in it."""
+    kept, size = [], 0
+    for number in range(row.lines[0], row.lines[1] + 1):
+        if not any(first <= number <= last for first, last in without):
+            kept.append(lines[number - 1])
+            size += len(kept[-1]) + 1
+        if size > MOST_OF_ONE:
+            break
+    return "\n".join(kept).strip()
 
 
 def _cut(text: str, most: int) -> str:
     """Return a text that has at most so many characters, and ends in `…` if it was longer; nothing if there is no room."""
     if len(text) <= most:
         return text
-    return text[: most - 1].rstrip() + "…" if most > 80 else ""
+    return text[: most - 1].rstrip() + "…" if most > _LEAST else ""
 
 
 def _is_context(rival: Offer, rows: Sequence[AccountRow]) -> bool:
@@ -274,7 +282,8 @@ class _Markdown:
     def _named_as_left_out(self) -> str:
         """The items of a section with such a heading, as one text."""
         found = [at for at in self.parts if at >= 0 and words.normal(self.blocks[at].text) in chapters.LEFT_OUT]
-        return "\n".join(words.normal(self.blocks[i].text) for at in found for i in range(at + 1, self.ends[at]))
+        named = [words.normal(self.blocks[i].text) for at in found for i in range(at + 1, self.ends[at])]
+        return "\n".join(named)[:MOST_TEXT]
 
     @cached_property
     def _title(self) -> int:
@@ -340,13 +349,11 @@ class _Markdown:
         if self.source.front_matter:
             last = text[: text.find("\n---", 3) + 1].count("\n") + 1
             yield AccountRow(lines=(1, last), title="front matter", became="context", why="front matter")
-        for found in _COMMENT.finditer(text) if "<!--" in text else ():
-            first = text.count("\n", 0, found.start()) + 1
+        for first, found in _with_lines(text, _COMMENT) if "<!--" in text else ():
             if not self._in_code(first) and any(map(str.isalpha, found[0])):
                 lines = (first, first + found[0].count("\n"))
                 yield AccountRow(lines=lines, title="comment", became="left_out", why="a comment")
-        for found in _REFERENCE.finditer(text) if "](" in text else ():
-            line = text.count("\n", 0, found.start()) + 1
+        for line, found in _with_lines(text, _REFERENCE) if "](" in text else ():
             at = bisect_right(self.lines, line) - 1
             if line >= body and at >= 0 and not self.covered[at] and not self._in_code(line):
                 why = "another file, which is not read"
@@ -373,6 +380,15 @@ class _Markdown:
         return block.box is not None or in_table or (lead is not None and lead.kind in _SURE)
 
 
+def _with_lines(text: str, wanted: re.Pattern[str]) -> Iterator[tuple[int, re.Match[str]]]:
+    """Yield each place of a pattern with its line."""
+    line, before = 1, 0
+    for found in wanted.finditer(text):
+        line += text.count("\n", before, found.start())
+        before = found.start()
+        yield line, found
+
+
 def _lists_work(header: tuple[str, ...]) -> bool:
     names = {words.normal(cell) for cell in header}
     return bool(names & words.NAME_COLUMNS - words.VAGUE_COLUMNS and not names & words.OTHER_COLUMNS)
@@ -397,10 +413,12 @@ def _keys(source: Source, document: Document, stories: Sequence[Story]) -> list[
         whole = _shown(document.title or source.name)
         return [AccountRow(lines=(1, last), title=whole, became="planned", stories=names), *_columns(source)]
     ends = [max(key.line, after.line - 1) for key, after in pairwise(found)] + [max(last, found[-1].line)]
-    places = [bisect_right([key.line for key in found], unit.line) - 1 for unit, _ in stories]
+    lines, held = [key.line for key in found], defaultdict[int, list[str]](list)
+    for unit, name in stories:
+        held[max(bisect_right(lines, unit.line) - 1, 0)].append(name)
     rows = []
     for place, (key, end) in enumerate(zip(found, ends, strict=True)):
-        own = tuple(name for name, at in zip(names, places, strict=True) if max(at, 0) == place)
+        own = tuple(held[place])
         fate: Fate = ("planned", "") if own else _fate_of_key(key, known=document.known)
         rows.append(AccountRow(lines=(key.line, end), title=_shown(key.name), became=fate[0], stories=own, why=fate[1]))
     return rows

@@ -112,11 +112,11 @@ def nothing_found(source: Source) -> Finding:
 def _no_list(source: Source) -> Finding:
     """Return the refusal that says what was seen, and who can make a plan of it."""
     if _is_sentence(source):
-        message = "this is a sentence, and no list of work"
+        message = "no requirement units found: this is a sentence"
         return error("no_units", 0, message, f"`santiago plan --with AGENT {quote(source.path)}` has an agent plan it.")
     seen = near_misses.seen(source)
     listed = f" Seen: {few(seen, 4)}." if seen else ""
-    message = f"no list of work was found, by ids, check boxes or headings ({_shape(source)}).{listed}"
+    message = f"no requirement units found, by ids, check boxes or headings ({_shape(source)}).{listed}"
     return error("no_units", 0, message, _draft(source))
 
 
@@ -127,7 +127,7 @@ def _draft(source: Source) -> str:
 def _is_sentence(source: Source) -> bool:
     """Tell whether a document has a few lines and nothing else."""
     blocks = source.outline.blocks
-    return all(block.kind is Kind.PARA for block in blocks) and sum(len(block.lines) for block in blocks) < 4
+    return 0 < len(blocks) < 4 and all(block.kind is Kind.PARA and len(block.text) < 400 for block in blocks)
 
 
 def _no_such_list(source: Source) -> Finding:

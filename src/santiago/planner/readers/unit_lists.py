@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
@@ -69,6 +70,10 @@ def lists(source: Source) -> list[UnitList]:
     ]
 
 
+MOST_RIVALS = 100
+"""How many lists beside the chosen one are named. Nobody reads more, and naming each takes a look at all."""
+
+
 def read(source: Source) -> Document | None:
     """Read a document of no known format: its strongest list, or the one that the user named."""
     every = lists(source)
@@ -79,8 +84,8 @@ def read(source: Source) -> Document | None:
     made = taken.build() if taken.build else document(taken, _FORMATS.get(taken.evidence, "prd"))
     if not made.known:
         made.chosen = choosing.offered(found[0], every) if len(found) == 1 else taken.offer
-        rivals = [each for each in every if each not in found and is_rival(each, taken)]
-        made.rivals = tuple(choosing.offered(each, every) for each in rivals)
+        rivals = (each for each in every if each not in found and is_rival(each, taken))
+        made.rivals = tuple(choosing.offered(each, every) for each in islice(rivals, MOST_RIVALS))
     return made
 
 
