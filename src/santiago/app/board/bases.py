@@ -27,7 +27,7 @@ def base_commit(opened: Opened) -> str | None:
     project = opened.place.project
     with opened.store.reading() as at:
         done = [card for card in at.cards("done") if card.run and not card.request]
-        open_ones = [card for queue in ("planner-inbox", "blocked") for card in at.cards(queue)]
+        open_ones = [card for queue in ("planner-inbox", "blocked") for card in at.cards(queue) if not card.decided]
     waiting = [card for card in open_ones if card.run and not card.request and _waits_for_a_word(opened, card)]
     done.sort(key=lambda one: (one.archived_at, one.arrival))
     found = [resolve(project, f"refs/heads/santiago/{card.run}") for card in (*done[-MOST:], *waiting)]
