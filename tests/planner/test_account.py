@@ -45,6 +45,7 @@ WHY = """
 def test_sections_of_prose_beside_a_few_boxes_are_named_as_not_planned() -> None:
     made = plan(WHY)
     assert rows(made) == [
+        "1-1 Shop: context a heading",
         "3-4 CSV export: left_out not understood",
         "6-7 Login: left_out not understood",
         "9-11 Small stuff: planned S1 S2",

@@ -17,6 +17,8 @@ Digest = Annotated[str, Matching("[0-9a-f]{64}")]
 Level = Literal["error", "warning", "note"]
 Role = Literal["developer", "scientist"]
 Became = Literal["planned", "context", "left_out"]
+HEADING = "a heading"
+"""Why of a row: it is a heading with nothing below it but other parts, each with a row of its own."""
 NOT_UNDERSTOOD = "not understood"
 """Why a part of the document is left out, if nothing in it says that it is no work."""
 DRAFTED = "planning-session"

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from santiago.contract.patterns import pattern
-from santiago.contract.plan import NOT_UNDERSTOOD, AccountRow, Offer
+from santiago.contract.plan import HEADING, NOT_UNDERSTOOD, AccountRow, Offer
 from santiago.contract.record import lean
 from santiago.planner import chapters, ids, words
 from santiago.planner.chapters import CONTEXT, Fate
@@ -191,7 +191,7 @@ class _Markdown:
     def _read(self) -> None:
         """Sort all blocks outside units by section."""
         defined = {name for unit in self.units for name in (ids.fold(unit.id or ""), words.normal(unit.title))} - {""}
-        at = self.covered.find(0)
+        at, before = self.covered.find(0), -1
         while at >= 0:
             block = self.blocks[at]
             if block.kind is Kind.HEADING:
@@ -199,9 +199,10 @@ class _Markdown:
             else:
                 part = self.parts[self._home(block.section)]
                 part.end = max(part.end, block.end)
+                part.open = part.open if at == before + 1 else None  # a unit stands between
                 if block.parent < 0:
                     self._put(part, at, block, defined)
-            at = self.covered.find(0, at + 1)
+            at, before = self.covered.find(0, at + 1), at
 
     def _put(self, part: _Section, at: int, block: Block, defined: set[str]) -> None:
         if block.kind is Kind.CODE:
@@ -241,12 +242,18 @@ class _Markdown:
             elif fate is None:
                 if part.end:
                     yield self._row(at, CONTEXT, part.end)
+                elif at >= 0:
+                    is_title = at == self._title or not self._holds_units(at)
+                    became: Fate = ("context" if is_title else "planned", HEADING)
+                    yield self._row(at, became, self.blocks[at].line)
             else:
                 if not self._holds_units(at):
                     spans.add(at)
-                if (part.end or at in spans) and (above not in spans or fate != fates.get(above)):
+                if above not in spans or fate != fates.get(above):
                     self.doubts += fate == _UNKNOWN
-                    yield self._row(at, fate, self._last(at) if at in spans else max(part.end, self.blocks[at].line))
+                    yield self._row(
+                        at, fate, self._last(at) if at in spans or part.put_off else max(part.end, self.blocks[at].line)
+                    )
             if fate is None or fate[0] == "context":
                 yield from self._exceptions(at, part, fate, around=around)
 

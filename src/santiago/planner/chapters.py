@@ -22,6 +22,7 @@ _OF_DONE = pattern(
     r"|definição de (?:pronto|feito)|完了の定義|完成的?定[义義]|완료의? 정의",
     re.IGNORECASE,
 )
+_BEYOND = pattern(r"(?:\W|\d)*out[ -]of[ -]scope\b(?!.*\bin[ -]scope\b)")
 _NOT_FUNCTIONAL = pattern(
     r"\b(?:non[- ]?func|non[- ]?fonct|nicht[- ]?funk|no[- ]func|não[- ]func|non[- ]funz|niet[- ]?func|icke[- ]?funk|niefunk)|нефункц|非功能|非機能|비기능"
 )
@@ -63,8 +64,8 @@ de des du la le les et d'ensemble vue non fonctionnelles fonctionnel techniques 
 """)
 """Words that may stand beside them in a heading."""
 _SIGNS = pattern(
-    r"概述|概要|背景|目标|目的|目標|愿景|架构|架構|設計|设计|技术栈|技術|数据|データ|安全|セキュリティ|性能|非功能|非機能|風險|风险|リスク|指标|指標|术语|用語|附录|付録|参考|备注|備考|约束|制約|前提|假设|用户画像|流程|排期|スケジュール|测试|テスト|部署|说明|說明|原则|現状|现状|问题"
-    r"|개요|배경|목표|목적|비전|아키텍처|설계|기술|데이터|보안|성능|비기능|위험|지표|용어|부록|참고|제약|가정|일정|테스트|배포|구조|원칙|현황|문제|세부",
+    r"概述|概要|背景|目标|目的|目標|愿景|架构|架構|設計|设计|技术栈|技術|数据|データ|安全|セキュリティ|性能|非功能|非機能|風險|风险|リスク|指标|指標|术语|用語|附录|付録|参考|备注|備考|约束|制約|前提|假设|用户画像|流程|排期|スケジュール|测试|テスト|部署|说明|說明|原则|現状|现状|问题|はじめに|ペルソナ|環境|环境|品質|执行方式"
+    r"|개요|배경|목표|목적|비전|아키텍처|설계|기술|데이터|보안|성능|비기능|위험|지표|용어|부록|참고|제약|가정|일정|테스트|배포|구조|원칙|현황|문제|세부|사용자|역할|상태",
 )
 _WORKS = pattern(
     r"(?<!非)(?:功能|機能)(?!要件以外)|需求|要件|任务|任務|タスク|(?<!비)기능|요구|작업|故事|ストーリー|스토리"
@@ -86,6 +87,8 @@ def fate(heading: str) -> Fate | None:
     """Return what a section is by its heading; None if the heading may name work."""
     if _OF_DONE.search(heading[:300]):
         return "left_out", "a definition of done"
+    if _BEYOND.match(words.normal(heading)[:300]):
+        return "left_out", "out of scope"
     if words.matches(heading, words.EXCLUDED_SECTIONS):
         with_others = any(_is_context(part) for part in _AND.split(words.normal(heading)) if part not in _EXCLUDED)
         return CONTEXT if with_others else ("left_out", "out of scope")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from santiago.contract.plan import NOT_UNDERSTOOD
+from santiago.contract.plan import HEADING, NOT_UNDERSTOOD
 from santiago.util.text import count, flat
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def lines(plan: Plan, *, whole: bool = False) -> list[tuple[str, str]]:
     """Return the account as labels and texts; `whole`: with every part."""
     rows = [row for row in plan.account if row.is_context or (whole and row.became == "context")]
     left = [row for row in plan.account if row.became == "left_out" and row.why != NOT_UNDERSTOOD]
-    planned = [row for row in plan.account if row.became == "planned"]
+    planned = [row for row in plan.account if row.became == "planned" and row.why != HEADING]
     found = [
         ("Planned", _few([place(row) for row in planned], whole=whole)),
         ("Context", _few([place(row) for row in rows], whole=whole)),
