@@ -163,6 +163,7 @@ def _one(corpus: Corpus, santiago: Path, root: Path, name: str, agent: str) -> E
             str(out),
             "--no-input",
             "--trust-project",
+            "--yes",
         ]
         done = subprocess.run(
             words, cwd=copy, env=corpus.env, check=False, capture_output=True, text=True, timeout=1800

@@ -185,7 +185,7 @@ def test_a_story_that_is_there_already_holds_up_no_plan(tmp_path: Path) -> None:
     assert desk.loop().returncode == 10
     assert [desk.card(f"REQ.{one}").queue for one in ("S1", "S2", "S3")] == ["done", "done", "planner-review"]
     assert desk.run("REQ").state.stories["S2"].proof is Proof.CLAIMED
-    assert desk.card("REQ.S3").attempt_count == 1
-    desk.ok("answer", "REQ", "S3-there-1", "accept")
+    assert desk.card("REQ.S3").attempt_count == 2
+    desk.ok("answer", "REQ", "S3-there-2", "accept")
     desk.looped()
     assert desk.run("REQ").state.stories["S3"].proof is Proof.ATTESTED

@@ -75,7 +75,7 @@ def test_a_runner_whose_words_only_grep_hears_is_a_check_as_a_whole(repo: Path) 
     git(repo, "commit", "-q", "-m", "A test")
     script(repo.parent / "agent.sh", "#!/bin/sh\ntouch note.py\n")
     code, _, said = begin(repo, "--verify", "python3 -m unittest 2>&1 | grep -q '^OK'", "--only", "S1")
-    assert (code, "1 done" in said) == (0, True), said
+    assert (code, "1 of 2 done: 1 shown" in said) == (0, True), said
 
 
 def refused(repo: Path, check: str) -> str:

@@ -59,7 +59,7 @@ def ran(folder: Path, document: str, *, slow: str = "", never: str = "", code: i
     }
     repo = committed(folder / "repo", files)
     (folder / "agent.py").write_text(f"SLOW, NEVER = {slow.split()}, {never.split()}\n{AGENT}")
-    words = ("--agent", f"python3 {folder}/agent.py", "--verify", CHECK, "--sandbox", "off")
+    words = ("--agent", f"python3 {folder}/agent.py", "--verify", CHECK, "--sandbox", "off", "--yes")
     says(repo, "run", "prd.md", *words, code=code)
     return result(repo)
 

@@ -35,6 +35,7 @@ NO_OUTPUT = {
     "board.md: <root>                                .s": "files",
     "planning.md: .santiago/sessions/<session id>/": "files",
     "reference.md: .santiago/runs/<run id>/": "files",
+    "verdict.md: success  5 done: 3 shown, 1 attested, 1 ": "a first line with every word",
 }
 """Fences of `text`, by their first line, and what they are: output of a program is shown as `console`, below its command."""
 

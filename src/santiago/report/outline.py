@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 1 << 20
 """How many bytes of the file are read. A plan with more chunks is shown after it was read as a whole."""
-_BEGINS = '{\n  "chunks": '
-"""How a plan's file begins: the keys of canonical JSON are sorted, and this is the first."""
+_CHUNKS = '\n  "chunks": '
+"""Where the chunks begin. The keys of canonical JSON are sorted, so only the account of the document stands before them."""
 
 
 class Outline(NamedTuple):
@@ -27,7 +27,7 @@ def outline(plan: Path) -> list[Outline]:
     with suppress(OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         with plan.open("rb") as file:
             text = file.read(MOST_BYTES).decode("utf-8", "replace")
-        if text.startswith(_BEGINS):
-            chunks, _ = json.JSONDecoder().raw_decode(text, len(_BEGINS))
+        if (at := text.find(_CHUNKS)) >= 0:
+            chunks, _ = json.JSONDecoder().raw_decode(text, at + len(_CHUNKS))
             return [Outline(flat(chunk["label"]), len(chunk["stories"])) for chunk in chunks]
     return []
