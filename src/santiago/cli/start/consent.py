@@ -86,11 +86,10 @@ def ask_ticks(number: int, *, asked: bool, said: bool | None) -> bool:
     """Ask whether the document's word is taken for ticked boxes that no check shows; raise if nobody can say."""
     if said is not None:
         return said
-    them = "the box" if number == 1 else "the boxes"
     message = f"{count(number, 'box is', 'boxes are')} ticked, and no check shows that the work is there"
     if asked:
-        question = f"{message[0].upper()}{message[1:]}. Take the document's word? (n: {them} will be worked on)"
-        return click.confirm(question, default=None, err=True)
+        click.echo(f"{message[0].upper()}{message[1:]}.", err=True)
+        return click.confirm("Take the document's word? (n: an agent works on it)", default=None, err=True)
     hint = "Use --trust-ticks to take the document's word, or --no-trust-ticks to have them worked on."
     raise SantiagoError(Kind.BLOCKED, message, hint=hint, reason=Reason.NEEDS_USER_CONFIRMATION)
 
