@@ -40,7 +40,7 @@ def check(stories: Sequence[Story], run_verify: Sequence[str]) -> list[Finding]:
             "note",
             "claimed_done",
             "{} marked as done in the document: {}",
-            "The mark is a claim: their checks run first, and what passes costs no attempt.",
+            "The mark is a claim: a check of its own decides; otherwise you are asked once (--trust-ticks).",
         ),
         _shared(stories),
         _commands(stories, run_verify),

@@ -69,7 +69,7 @@ CATALOGUE: dict[str, str] = {
     "unknown_profile": "The profile of a story is not known; generalist is used instead.",
     "plan_id": "The id that a PlanSpec gives itself; the board knows the plan by it.",
     "document_commands": "Commands in the document run only after approval.",
-    "claimed_done": "The document says that this is done. Its checks run first; if they pass it costs no attempt.",
+    "claimed_done": "The document says that this is done. A check of its own decides; about all others you are asked once (`--trust-ticks`).",
 }
 
 
