@@ -306,6 +306,7 @@ def test_line_56_who_leaves_before_the_run_begins_is_asked_and_finds_its_start_o
         await reader.press("enter")
         assert reader.app.return_value is None
         await reader.press("q")
+        await reader.until(lambda: reader.app.return_value is not None)
         os.kill(process, signal.SIGCONT)
 
     reader = review(folder, leaves)
