@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
@@ -35,12 +36,14 @@ def shared_commands_of(story: Story, run_input: RunInput) -> tuple[str, ...]:
     return tuple(command.replace(ID, name) for command in run_input.verification.story_commands)
 
 
-def shows_itself(story: Story, plan: Plan, run_input: RunInput) -> bool:
-    """Tell whether a story has a check of its own: one that stands at no other story, and names a test or a file."""
-    others = {command for one in plan.stories if one.id != story.id for command in one.verify}
-    others |= {*run_input.verification.story_commands, *run_commands_of(plan, run_input)}
-    commands = [*own_commands_of(story, run_input), *shared_commands_of(story, run_input)]
-    return any(one not in others and _NAMES.search(one) for one in commands)
+def with_own_check(plan: Plan, run_input: RunInput) -> frozenset[str]:
+    """Return the stories that have a check of their own: one that stands at no other story, and names a test or a file."""
+    checks = {story.id: commands_of(story, run_input) for story in plan.stories}
+    times = Counter(command for commands in checks.values() for command in commands)
+    times.update((*run_input.verification.story_commands, *run_commands_of(plan, run_input)))
+    return frozenset(
+        name for name, commands in checks.items() if any(times[one] == 1 and _NAMES.search(one) for one in commands)
+    )
 
 
 def run_commands_of(plan: Plan, run_input: RunInput) -> tuple[str, ...]:

@@ -263,8 +263,6 @@ def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
             story.tests = None
     if story.unsettled:  # the agent's own end, not what became of its work later
         story.unsettled = False
-        if story.reason is Reason.AGENT_NO_CHANGE:
-            story.judged = False  # it may be there already, so it is looked at again
         if story.attempts >= story.change_requested and not (story.integrated and voided):
             story.change_requested = 0
         _spend(state, story, event)
@@ -290,10 +288,8 @@ def _look_for_a_test(state: RunState, story: StoryState, event: Event, *, voided
         return
     if event.context.get("lacks") and (found is None or found.blind):
         blind = reason_of(event) is Reason.NOTHING_VERIFIED
-        story.test_asked = story.test_asked or story.word[0] not in (
-            "",
-            "santiago",
-        )  # no agent works on what a person brought
+        brought = story.word[0] not in ("", "santiago")
+        story.test_asked = story.test_asked or brought  # no agent works on what a person brought
         story.unshown = Unshown(
             commit=event.context.get("commit", ""), attempt=story.attempts, criteria=story.criteria, blind=blind,
             excuse=event.context.get("excuse", ""),

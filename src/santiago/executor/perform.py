@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, assert_never
 
 from santiago.contract import ticks
-from santiago.contract.checks import commands_of, shows_itself
+from santiago.contract.checks import commands_of, with_own_check
 from santiago.contract.content import content_of
 from santiago.contract.outcomes import (
     AgentEnding,
@@ -74,7 +74,11 @@ class StepPerformer:
     in_chunk: dict[str, list[str]] = field(init=False)
     """Chunk → its stories in words."""
 
+    with_own_check: frozenset[str] = field(init=False)
+    """Stories that a check of their own shows."""
+
     def __post_init__(self) -> None:
+        self.with_own_check = with_own_check(self.plan, self.run_input)
         self.criteria = {c.id: c.text for requirement in self.plan.requirements for c in requirement.criteria}
         self.in_chunk = {}
         for story in self.plan.stories:
@@ -366,7 +370,7 @@ class StepPerformer:
         if order.parts and found.passed and found.proof is None and not (policy.takes_unproven or policy.stepwise):
             why = "its substeps were judged one by one"
             found = replace(found, passed=False, reason=Reason.UNPROVEN, lacks_test=True, excuse=why)
-        own = order.parts or order.kept or shows_itself(self.stories[step.story], self.plan, self.run_input)
+        own = order.parts or order.kept or step.story in self.with_own_check
         verify_ms = self.clock.monotonic_ms() - began
         return replace(blank, verdict=found, own_check=own, verify_ms=verify_ms, digest=digest)
 

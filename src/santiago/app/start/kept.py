@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from santiago.app.shortage import named
 from santiago.artifacts import registry
 from santiago.artifacts.names import has_begun
-from santiago.contract.checks import shows_itself
+from santiago.contract.checks import with_own_check
 from santiago.contract.content import contents_of
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import EventKind, Fact
@@ -56,7 +56,9 @@ def foreseen(plan: Plan, repo: Path) -> dict[str, Landed]:
 
 def ticked(plan: Plan, run_input: RunInput, repo: Path, commit: str) -> list[str]:
     """Return the stories whose boxes are ticked and that neither a check of their own nor an earlier run shows."""
-    found = [story.id for story in plan.stories if story.claimed_done and not shows_itself(story, plan, run_input)]
+    claimed = [story.id for story in plan.stories if story.claimed_done]
+    shown = with_own_check(plan, run_input) if claimed else frozenset()
+    found = [name for name in claimed if name not in shown]
     held = kept(plan, repo, commit) if found else {}
     return [name for name in found if name not in held]
 
