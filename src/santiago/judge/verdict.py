@@ -156,7 +156,7 @@ def has_own_tests(checks: Sequence[Check], text_changed: Tells) -> bool:
 
 
 def _fails_without(check: Check, without: Shown, text_changed: Tells) -> bool:
-    if without.is_green or without.result.cause == "unrunnable":
+    if without.result.cause == "unrunnable":
         return False
     known, there = check.base.tests or {}, without.tests or {}
     # A test that merely does not run there shows something only where something else fails anew, such as its file.
