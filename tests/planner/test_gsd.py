@@ -124,3 +124,15 @@ def test_the_tasks_of_a_plan_are_stories_and_checkpoints_are_said() -> None:
 def test_a_plan_without_tasks_is_one_story() -> None:
     made = plan("---\nphase: 11\nplan: 01\n---\n# Doctor\n## Scope\n1. `x doctor` looks\n2. `x doctor --fix` mends\n")
     assert [story.title for story in made.stories] == ["Doctor"]
+
+
+def test_a_roadmap_that_names_files_of_plans_needs_only_goals() -> None:
+    made = plan(
+        "## Phase 1: Shell\n- **Goal:** A window\n- **Plans:** 1\n  - [x] 01-shell-ui-01-PLAN.md — Menu\n\n"
+        "## Phase 2: Maps\n- **Goal:** Maps\n- **Tasks:**\n  - Draw a map.\n"
+    )
+    assert [(story.origin.id, story.title, story.claimed_done) for story in made.stories] == [
+        ("01-shell-ui-01", "Menu", True),
+        ("Phase 2", "Maps", False),
+    ]
+    assert made.certain

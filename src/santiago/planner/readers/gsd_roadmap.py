@@ -22,8 +22,11 @@ from santiago.planner.source import Source, Zone
 
 _PHASE = pattern(r"^[\W_]*Phase\s+(\d{1,4}[A-Za-z]?(?:\.\d{1,4})?)\s*[:：—–-]+\s*(\S.*)$")
 _PLAN = pattern(
-    r"^[\W_]*(\d{1,4}(?:\.\d{1,4})?[A-Za-z]?-\d{1,4}[A-Za-z]?)(?:-PLAN)?(?:\.md)?(?![\w-])(?:\]\([^)]*\))?[\s*_`:：—–-]*(.*)$"
+    r"^[\W_]*(\d{1,4}(?:\.\d{1,4})?[A-Za-z]?(?:-[a-z][a-z-]{0,80})?-\d{1,4}[A-Za-z]?)"
+    r"(?:-PLAN)?(?:\.md)?(?![\w-])(?:\]\([^)]*\))?[\s*_`:：—–-]*(.*)$"
 )
+_PLAN_FILE = pattern(r"\d-PLAN\.md\b")
+"""The name of a plan's file, which no other format has."""
 _NAMED = pattern(r"(?i)\bphases?\s+((?:\d{1,4}(?:\.\d{1,4})?[A-Z]?(?:\s*(?:,|&|-|–|and|to)\s*(?:phase\s+)?)?)+)")
 _NUMBER = pattern(r"\d{1,4}(?:\.\d{1,4})?[A-Za-z]?")
 
@@ -76,15 +79,11 @@ def _phases(source: Source) -> list[_Phase]:
 
 
 def _is_described(source: Source, phase: _Phase) -> bool:
-    """Tell whether a phase has the two fields of a roadmap: its dependencies and its success criteria."""
-    said = {
-        read_label(line).concept
-        for index in source.outline.inside(phase.at)
-        if source.outline.blocks[index].kind is Kind.PARA
-        for line in source.outline.blocks[index].lines
-    }
-    has_boxes = any(source.outline.blocks[index].box is not None for index in source.outline.inside(phase.at))
-    return {"depends", "success"} <= said and (bool(phase.plans) or not has_boxes)
+    """Tell whether a phase has the fields of a roadmap: dependencies and success criteria, or a goal beside files of plans."""
+    blocks = [source.outline.blocks[index] for index in source.outline.inside(phase.at)]
+    said = {read_label(line).concept for block in blocks if block.box is None for line in block.lines}
+    is_described = {"depends", "success"} <= said or ("description" in said and _PLAN_FILE.search(source.text) is not None)
+    return is_described and (bool(phase.plans) or all(block.box is None for block in blocks))
 
 
 def _head(source: Source, phase: _Phase) -> Carrier:
