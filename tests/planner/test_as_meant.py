@@ -192,6 +192,9 @@ def test_a_table_that_keeps_a_status_is_planned_only_where_nothing_better_stands
         ("`rm` removes", False),
     ]
     assert names(plan("### FR-1: a\n- x\n### FR-2: b\n- y\n## Status\n" + table)) == ["FR-1", "FR-2"]
+    overview = "| ID | Feature | Status |\n|---|---|---|\n| F1 | a | ✅ |\n| F2 | b | Planned |\n| F3 | c | ✅ |\n"
+    made = plan(f"## Features\n{overview}## Details\n### F1: a\n- x\n### F2: b\n- y\n")
+    assert {story.origin.id: story.claimed_done for story in made.stories} == {"F1": True, "F2": False, "F3": True}
 
 
 def test_an_id_that_is_explained_outside_every_story_is_said() -> None:

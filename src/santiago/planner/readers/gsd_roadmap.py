@@ -82,7 +82,9 @@ def _is_described(source: Source, phase: _Phase) -> bool:
     """Tell whether a phase has the fields of a roadmap: dependencies and success criteria, or a goal beside files of plans."""
     blocks = [source.outline.blocks[index] for index in source.outline.inside(phase.at)]
     said = {read_label(line).concept for block in blocks if block.box is None for line in block.lines}
-    is_described = {"depends", "success"} <= said or ("description" in said and _PLAN_FILE.search(source.text) is not None)
+    is_described = {"depends", "success"} <= said or (
+        "description" in said and _PLAN_FILE.search(source.text) is not None
+    )
     return is_described and (bool(phase.plans) or all(block.box is None for block in blocks))
 
 

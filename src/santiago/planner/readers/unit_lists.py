@@ -7,7 +7,7 @@ tag `US1`, BMAD makes the epic the chunk.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
@@ -17,7 +17,7 @@ from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import choosing, hints, ids, words
 from santiago.planner.choosing import Evidence
-from santiago.planner.draft import PLANNED, Document, GroupEdge, Unit
+from santiago.planner.draft import PLANNED, Document, GroupEdge, Status, Unit
 from santiago.planner.findings import note
 from santiago.planner.markdown import assemble
 from santiago.planner.markdown.carriers import carrier, group_names, indexes, is_group, label
@@ -350,7 +350,7 @@ def as_one(found: list[UnitList]) -> UnitList:
 
 
 def _joined(view: View, lists: list[UnitList]) -> list[UnitList]:
-    """Leave out tables that repeat a list by id. Rows that only the table has are added to that list."""
+    """Leave out tables that repeat a list by id. What only the table has goes into that list: rows, and marks of status."""
     named = {offer.kind: offer for offer in lists if offer.evidence >= Evidence.NAMED_ITEMS}
     kept: list[UnitList] = []
     for offer in lists:
@@ -358,6 +358,8 @@ def _joined(view: View, lists: list[UnitList]) -> list[UnitList]:
         if offer.evidence is not Evidence.ROWS or whole is None:
             kept.append(offer)
             continue
+        marked = replace(whole, carriers=_with_status_of(offer.carriers, whole.carriers))
+        kept[kept.index(whole)] = named[offer.kind] = whole = marked
         inside = whole.cover
         rows = _new_rows(view, offer, {ids.fold(made.id or "") for made in whole.carriers} | whole.headings)
         outside = [made for made in rows if not inside[made.at]]
@@ -368,6 +370,15 @@ def _joined(view: View, lists: list[UnitList]) -> list[UnitList]:
             joined = replace(whole, carriers=tuple(more))
             kept[kept.index(whole)] = named[offer.kind] = joined
     return kept
+
+
+def _with_status_of(rows: Sequence[Carrier], carriers: Sequence[Carrier]) -> tuple[Carrier, ...]:
+    """Return the carriers with the status that the rows with the same ids give to those that are open."""
+    marks = {ids.fold(row.id): row.status for row in rows if row.id and row.status is not Status.OPEN}
+    return tuple(
+        replace(made, status=marks.get(ids.fold(made.id or ""), made.status)) if made.status is Status.OPEN else made
+        for made in carriers
+    )
 
 
 def _new_rows(view: View, offer: UnitList, known: set[str]) -> list[Carrier]:

@@ -126,7 +126,11 @@ def _carrier(view: View, index: int, columns: dict[str, int]) -> Carrier | None:
     made = carrier(view.source, index, end=index + 1, found=named, title=title)
     if named is None and (number := clean(cell_of(block, "id"))):
         made = replace(made, id=number if re.fullmatch(r"[\d.]+[A-Za-z]?", number) else None)
-    return made
+    return made if made.status is not Status.OPEN else replace(made, status=_status(block) or Status.OPEN)
+
+
+def _status(row: Block) -> Status | None:
+    return status_of(cell_of(row, "status").lstrip("-* "))
 
 
 def _title(block: Block, columns: dict[str, int], lead: ids.Found | None) -> str:
@@ -160,7 +164,6 @@ def _criteria(cell: str, line: int) -> list[DraftCriterion]:
 def _with_cells(unit: Unit, row: Block) -> Unit:
     declares = "depends" in columns_of(row.header)
     deps = hints.field_deps(cell_of(row, "depends"), row.line, "table") if declares else unit.deps
-    said = status_of(cell_of(row, "status").lstrip("-* "))
     others = [
         f"{name}: {cell}"
         for name, cell in zip(row.header, row.cells, strict=False)
@@ -170,7 +173,7 @@ def _with_cells(unit: Unit, row: Block) -> Unit:
         unit,
         criteria=tuple(_criteria(cell_of(row, "criteria"), row.line)),
         deps=tuple(deps),
-        status=said if said is not None and unit.status is Status.OPEN else unit.status,
+        status=(_status(row) or unit.status) if unit.status is Status.OPEN else unit.status,
         priority=clean(cell_of(row, "priority")) or unit.priority,
         text="\n".join(others),
     )
