@@ -313,17 +313,6 @@ Requirement 4A: The system shall export.
 
 Requirement 4B: The system shall import.
 => ids: 1 | 2 | 4A | 4B
-== original requirements yield to improved ones
-# SRS
-## Requirement 1
-**Original Requirement:** The system is fast.
-
-**Improved Requirement:** The system answers in 200 ms.
-## Requirement 2
-**Original Requirement:** The system is safe.
-
-**Improved Requirement:** The system encrypts at rest.
-=> ids, titles: 1, The system answers in 200 ms. | 2, The system encrypts at rest.
 == a story belongs to the epic around it and keeps its former id
 # PRD
 ## Epic 2: Shop

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import islice
 
 from santiago.contract.counting import count
-from santiago.contract.patterns import pattern
 from santiago.contract.record import lean
 from santiago.planner import ids, words
 from santiago.planner.choosing import offered
@@ -18,9 +16,6 @@ from santiago.planner.markdown.lists.model import view_of
 from santiago.planner.markdown.outline import Kind
 from santiago.planner.readers import unit_lists
 from santiago.planner.source import Source
-
-_QUESTION = pattern(r"[\W_]*(?:Q|Question)\s*\d", re.IGNORECASE)
-_MUST = pattern(r"\b(?:MUST|SHALL|SHOULD)\b")
 
 
 @lean(frozen=True)
@@ -47,8 +42,6 @@ def seen(source: Source) -> list[NearMiss]:
         *_boxes(source),
         *islice(_side(source), 4),
         *_ranges(source),
-        *_questions(source),
-        *_musts(source),
     ]
 
 
@@ -118,19 +111,6 @@ def _ranges(source: Source) -> Iterator[NearMiss]:
         yield NearMiss(
             "its ranges", f"{many} whose members are not defined, such as {texts[0].text[:40]}", texts[0].line
         )
-
-
-def _questions(source: Source) -> Iterator[NearMiss]:
-    headings = [block for block in source.outline.blocks if block.kind is Kind.HEADING]
-    if asked := [block.line for block in headings if _QUESTION.match(block.text)]:
-        many = count(len(asked), "heading that is a question", "headings that are questions")
-        yield NearMiss("its questions", many, asked[0])
-
-
-def _musts(source: Source) -> Iterator[NearMiss]:
-    texts = [block for block in source.outline.blocks if block.kind in (Kind.ITEM, Kind.PARA)]
-    if len(lines := [block.line for block in texts if _MUST.search(block.text)]) > 4:
-        yield NearMiss("its rules", f"{len(lines)} sentences with MUST, SHALL or SHOULD and no id", lines[0])
 
 
 def _name(source: Source, heading: int) -> str:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner import choosing, ids
 from santiago.planner.draft import Dep, Document, GroupEdge, Unit, unique
 from santiago.planner.findings import error, left_out, note, warning
-from santiago.planner.order import looks_ahead
 from santiago.planner.source import Options
 from santiago.planner.structured.records import fields, vocabulary
 from santiago.planner.structured.records.criteria import criteria_in, has_criteria, stated_criteria
 from santiago.planner.structured.records.lists import Candidate, Group, Member, candidates
 from santiago.planner.structured.records.units import Resolver, gather, mentions_of
-from santiago.planner.structured.tree import Node, Object, as_text, fold_key, items, objects
+from santiago.planner.structured.tree import Node, Object, as_text, fold_key
 
 _TITLES = vocabulary.keys("title project projectName name productName product projectTitle feature")
 _ABOUT = frozenset({"meta", "metadata", "project", "prd", "product"})
@@ -48,7 +46,6 @@ def read_tree(root: Node, format_: str, carrier: str, options: Options) -> Docum
 
 def _read_whole_document(document: Document, root: Object, carrier: str) -> None:
     """Read the fields around the list, which concern all units. `carrier` is empty if the root is itself the unit."""
-    group_by_reference(document, _references(root))
     if carrier:
         checks = fields.commands_of(root, carrier, set())
         document.run_verify, document.unread = list(unique(checks.taken)), checks.left
@@ -91,19 +88,6 @@ def title_of(root: Node) -> str:
     return next((" ".join(as_text(entry.value).split()) for entry in said if entry), "")
 
 
-def _references(root: Object) -> list[tuple[str, list[str]]]:
-    """Return the groups that list their units by id: `epics: [{title, stories: [US-001, US-002]}]`."""
-    found = []
-    for key in vocabulary.GROUP_LISTS:
-        for group in objects(root.get(key)):
-            label = group.text("title", "name", "id", "phase")
-            for inner in (*vocabulary.INNER_LISTS, "storyids", "taskids"):
-                names = [as_text(each) for each in items(group.get(inner))]
-                if label and any(names):
-                    found.append((label, names))
-    return found
-
-
 def _whole_criteria(root: Object, carrier: str) -> list[Finding]:
     return [
         of_no_story(len(criteria), entry.key, entry.line)
@@ -133,7 +117,6 @@ def document_of(format_: str, evidence: Sequence[str], candidate: Candidate, car
     units = [_resolved(unit, resolver, found.findings) for unit in units]
     records = [each.node if isinstance(each.node, Object) else Object(each.line) for each in candidate.members]
     found.units = _with_titles_as_tags(units if any(unit.deps for unit in units) else _ranked(units, records))
-    _soft_chunks(found, [fields.chunk_of(record, vocabulary.SOFT_CHUNK) for record in records])
     found.edges = _group_edges(candidate.groups)
     found.findings += [*left_out(found.units), *_untitled(found.units)]
     found.findings += _group_findings(candidate.groups, candidate.empty)
@@ -182,37 +165,6 @@ def _ranked(units: list[Unit], records: Sequence[Object]) -> list[Unit]:
     values = sorted({order for order in orders if order is not None})
     place: dict[float | None, int] = {value: number for number, value in enumerate((*values, None), 1)}
     return [replace(unit, rank=place[order]) for unit, order in zip(units, orders, strict=True)] if values else units
-
-
-def _soft_chunks(found: Document, labels: Sequence[str | None]) -> None:
-    """Use owners, categories and the like as chunks if that keeps the document's order; else they become tags."""
-    if not any(labels) or any(unit.chunk for unit in found.units):
-        return
-    pairs = list(zip(found.units, labels, strict=True))
-    if _are_stages(found.units, labels):
-        found.units = [replace(unit, chunk=label) for unit, label in pairs]
-    else:
-        found.units = [replace(unit, tags=(*unit.tags, *filter(None, [label]))) for unit, label in pairs]
-
-
-def _are_stages(units: Sequence[Unit], labels: Sequence[str | None]) -> bool:
-    """Tell whether the units of each label stand together, several per label on average, and nothing else orders them."""
-    distinct = set(labels)
-    runs = 1 + sum(before != label for before, label in pairwise(labels))
-    whole = all(labels) and runs == len(distinct) and 1 < len(distinct) <= len(labels) / 2
-    return whole and not looks_ahead(units, labels) and not any(unit.rank for unit in units)
-
-
-def group_by_reference(found: Document, references: Sequence[tuple[str, Sequence[str]]]) -> None:
-    """Use groups that list their units by id as chunks, if they list all units and no unit depends on a later group."""
-    chunk: dict[str, str] = {}
-    for label, names in references:
-        for name in names:
-            chunk.setdefault(ids.fold(name), label)
-    labels = [chunk.get(ids.fold(unit.id or "")) for unit in found.units]
-    grouped = any(unit.chunk for unit in found.units)
-    if all(labels) and not grouped and not looks_ahead(found.units, labels):
-        found.units = [replace(unit, chunk=label) for unit, label in zip(found.units, labels, strict=True)]
 
 
 def _untitled(units: Sequence[Unit]) -> Iterator[Finding]:
