@@ -350,21 +350,6 @@ As a developer, I want a repo.
    - Blocked story of another repository: A2.1
 => ids, needs, covers: M1.1, -, - | M1.2, -, - | M2.1, M1.1 + M1.2, M-FR-1
 => chunks: Epic M1: Base | Epic M1: Base | Epic M2: Top
-== an epic without numbered stories gives the items under its stories label
-# Epics
-## Epic 1 — Base
-**Stories:**
-- `story-repo` (1h) — a repo
-- `story-chain` (1h) — a chain
-
-**Dependencies:** None
-## Epic 2 — Tools
-**Stories:**
-- `story-tools` (2h) — tools
-
-**Dependencies:** Epic 1 complete
-=> ids: story-repo | story-chain | story-tools
-=> edges: Epic 2 — Tools -> Epic 1 — Base
 == a bold paragraph above a list is the group of its items
 # Archive
 ## Requirements
