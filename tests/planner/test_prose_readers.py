@@ -273,6 +273,21 @@ Como usuário
 Quero acessar meus dados
 Para gerir
 => titles: Catálogo | Conta
+== wishes under user stories are stories and the fences behind them are not read
+# User Stories
+## CLI
+### Examples
+- I want to activate shuffle mode
+```
+play -s
+```
+- I want to play music from my speakers
+````
+- I want this never
+````
+## TUI
+- I want to see how long the song is.
+=> lines: 4 | 8 | 13
 == labels without their accents are understood
 # SRS
 
@@ -313,6 +328,30 @@ Requirement 4A: The system shall export.
 
 Requirement 4B: The system shall import.
 => ids: 1 | 2 | 4A | 4B
+== original requirements yield to improved ones
+# SRS
+## Requirement 1
+**Original Requirement:** The system is fast.
+
+**Improved Requirement:** The system answers in 200 ms.
+## Requirement 2
+**Original Requirement:** The system is safe.
+
+**Improved Requirement:** The system encrypts at rest.
+=> ids, titles: 1, The system answers in 200 ms. | 2, The system encrypts at rest.
+== a requirement that was split up is the group of its parts
+# SRS
+### Requirement 3
+**Improved Requirement:** The system shall log.
+### Requirement 4
+**Original Requirement:** The system does everything.
+
+Requirement 4A: The system shall export.
+
+Requirement 4B: The system shall import.
+### Requirement 5
+**Improved Requirement:** The system shall end.
+=> ids: 3 | 4A | 4B | 5
 == a story belongs to the epic around it and keeps its former id
 # PRD
 ## Epic 2: Shop
@@ -680,6 +719,12 @@ def test_sections_are_chunks_unless_a_dependency_points_to_a_later_one() -> None
     assert "chunks_joined" in codes(document)
     apart = read(text.replace("(depends on FR-3)", ""))
     assert [unit.chunk for unit in apart.units] == ["Shop", "Shop", "Accounts", "Accounts"]
+
+
+def test_stories_that_tell_without_wishing_count_under_a_heading_that_announces_them() -> None:
+    text = "## Utente\n\n- Come utente, apro la mappa vicina.\n- Come utente, vedo la zona corrente.\n- Come admin, avvio uno scenario nuovo.\n"
+    assert len(read("# User Stories\n\n" + text).units) == 3
+    assert refused(read("# Note\n\n" + text))
 
 
 def test_a_large_document_is_read_in_linear_time() -> None:

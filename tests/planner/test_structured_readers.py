@@ -263,6 +263,16 @@ def test_a_feature_with_stories_is_the_tag_of_its_stories() -> None:
     assert [(edge.group, edge.target) for edge in document.edges] == [("F-2", "F-1")]
 
 
+def test_owners_are_chunks_only_where_they_keep_the_order() -> None:
+    def chunks(owners: str) -> list[str | None]:
+        records = [{"id": f"R-{n}", "title": "Some work here", "owner": name} for n, name in enumerate(owners)]
+        return [unit.chunk for unit in read({"requirements": records}).units]
+
+    assert chunks("aabb") == ["a", "a", "b", "b"]
+    assert chunks("abab") == [None] * 4
+    assert chunks("abcd") == [None] * 4
+
+
 def test_out_of_scope_lists_are_reported_and_not_planned() -> None:
     now, never = ([{"id": f"F-{n}", "title": "Do it now"}] for n in (1, 2))
     document = read({"features": {"mvp": now, "outOfScope": never}})

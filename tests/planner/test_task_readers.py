@@ -58,6 +58,8 @@ CASES = """
 - T012 and T013 can run in parallel
 => needs: - | - | - | T008 + T013 | T008 | T006 + T007 | T006 + T007 | T030 | -
 => mentioned_id: 13
+=> parallel_contradiction: 15
+=> parallel_contradiction says: T013
 == a declared order makes an edge only where the phases do not keep it anyway
 ## Phase 1: Setup
 - [ ] T001 Create
@@ -219,6 +221,22 @@ Result: it is shown
 Result: it is green
 => ids, status, criteria: 1, open, it exists + they are read | 2, done, it is shown | 2.2, dropped, it is green
 => dropped: 10
+== numbered boxes that hold more than the headings are the units
+# PRD
+### Phase 1: Base
+- [x] 1. Repository
+- [ ] 2. Login
+### Phase 2: More
+- [ ] 3. Search
+## Success metrics
+- [ ] 99 % uptime
+## Details
+### Task 2: Login
+**Files:** `src/login.ts`
+**Acceptance Criteria:**
+- Signs in
+=> ids, chunks, criteria: 1, Phase 1: Base, - | 2, Phase 1: Base, Signs in | 3, Phase 2: More, -
+=> files, status: -, done | src/login.ts, open | -, open
 == a status at the end of a heading is a claim and equal numbers in two phases are two units
 ## Phase 1: Input
 #### Task 1: Types [DONE]

@@ -57,6 +57,7 @@ CATALOGUE: dict[str, str] = {
     # Dependencies
     "external_dependency": "The story depends on something that the document does not define; it is blocked unless --assume-external.",
     "mentioned_id": "Prose mentions an id without declaring a dependency; no edge was made.",
+    "parallel_contradiction": "The document calls tasks parallel and also makes one wait for the other; the dependency is kept.",
     "dependency_dropped": "A story depends on one that is not planned.",
     "dependency_unclear": "A dependency field names nothing that could be resolved.",
     # Order and execution

@@ -218,6 +218,15 @@ THEN = pattern(
 )
 
 
+def tells_story(text: str) -> bool:
+    """Tell whether a text is half a user story: a role without a wish (`As a user, I click`), or a wish without a role."""
+    bare = _bare(text)
+    found = _ROLE_FIRST.match(bare)
+    if found is None:
+        return bool(_WISH_FIRST.match(bare))
+    return bool(re.match(r"[^.,，、]{0,40}[,，、]\s*\S+(?:\s+\S+){2}", bare[found.end() - 1 :]))
+
+
 def opens_story(text: str) -> bool:
     """Tell whether a line begins like a user story: `As a user`."""
     return bool(_ROLE_FIRST.match(_bare(text)))

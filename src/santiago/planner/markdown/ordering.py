@@ -14,13 +14,20 @@ from santiago.contract.plan import Finding
 from santiago.planner import ids, words
 from santiago.planner.draft import PLANNED, Dep, Document, GroupEdge, Unit
 from santiago.planner.errors import DocumentError
-from santiago.planner.findings import note
+from santiago.planner.findings import note, warning
 from santiago.planner.hints import targets
 from santiago.planner.markdown import boxes
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source
 from santiago.planner.structured import json_tree
 from santiago.planner.structured.tree import Object, as_text, items
+
+_PARALLEL = pattern(
+    r"\bparallel|concurrent|parallèle|paralelo|samtidigt|параллельно|паралельно|並列|并行|並行|병렬", re.IGNORECASE
+)
+_LABELS = pattern(r"^[^:：]{1,40}[:：]\s")
+_MOST = 50
+"""The most tasks of one sentence that are compared with each other."""
 
 _SECTION = pattern(
     r"\b(?:dependenc(?:y|ies)|execution order|task order|build order"
@@ -56,7 +63,7 @@ _Deps = dict[str, list[Dep]]
 
 
 def ordered(source: Source, document: Document) -> Document:
-    """Add the dependencies that the document's dependency sections declare."""
+    """Add the dependencies that the document's dependency sections declare, and warnings about contradictions."""
     names, deps = _Names(document.units), _Deps()
     inside = [False] * len(source.outline.blocks)
     for index, block in enumerate(source.outline.blocks):
@@ -69,6 +76,7 @@ def ordered(source: Source, document: Document) -> Document:
     document.units = [
         replace(unit, deps=(*unit.deps, *deps[unit.id])) if unit.id in deps else unit for unit in document.units
     ]
+    document.findings += contradictions(source, document.units)
     return document
 
 
@@ -163,6 +171,23 @@ def _places(units: list[Unit]) -> dict[str, tuple[int, int]]:
                 first, last = found.get(name, (place, place))
                 found[name] = (min(first, place), max(last, place))
     return found
+
+
+def contradictions(source: Source, units: list[Unit]) -> list[Finding]:
+    """Report tasks that a sentence calls parallel although one depends on the other."""
+    needs = {unit.id: {dep.target for dep in unit.deps if dep.is_declared} for unit in units if unit.id}
+    found = []
+    for block in filter(_calls_parallel, source.outline.blocks):
+        names = [name for name in targets(_LABELS.sub(" ", block.text))[0] if name in needs][:_MOST]
+        pairs = [(name, other) for name in names for other in names if other in needs[name]]
+        for name, other in pairs:
+            says = f"{name} and {other} are called parallel here, but {name} depends on {other}; the dependency is kept"
+            found.append(warning("parallel_contradiction", block.line, says, "Remove the dependency, or the claim."))
+    return found
+
+
+def _calls_parallel(block: Block) -> bool:
+    return block.kind in (Kind.ITEM, Kind.PARA) and block.box is None and bool(_PARALLEL.search(block.text))
 
 
 def _statement(block: Block, names: _Names, document: Document, deps: _Deps) -> None:

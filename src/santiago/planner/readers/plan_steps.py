@@ -1,6 +1,7 @@
 """Plans whose units are headings: `### Task 1:`, `## Step 1:`, `### DOC-030`, `### 1. Title` with boxes; and tables of issues.
 
-A checklist that repeats the headings gives them its ticks.
+A checklist that repeats the headings gives them its ticks. If a numbered list of boxes holds more than the headings, the
+boxes are the units, and the headings are their details.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from santiago.contract.plan import Finding
 from santiago.planner import hints, ids, words
 from santiago.planner.choosing import Evidence
 from santiago.planner.draft import PLANNED, Dep, Document, Status, Unit, unique
-from santiago.planner.findings import error
+from santiago.planner.findings import error, note
 from santiago.planner.markdown import assemble, boxes, carriers, ordering
 from santiago.planner.markdown.harvest import Carrier, status_of
 from santiago.planner.markdown.labels import Label, clean, step_label
@@ -127,6 +128,10 @@ def _worded(source: Source) -> _Plan | None:
     if not found or (kind == "Step" and not _are_a_plan(source, steps, found)):
         return None
     headings = f"{count(len(found), 'heading')} {kind} N"
+    if listed := _listed(source, found):
+        evidence = [headings, f"{count(len(listed), 'numbered box', 'numbered boxes')}, some of them the same tasks"]
+        boxed = [box.at for box in listed]
+        return _Plan(boxed, headings, lambda: _boxes_with_details(source, found, listed, evidence), found)
     if kind == "Step":
         return _Plan(steps, headings, lambda: _steps(source, steps), _again(source, steps))
     return _Plan(found, headings, lambda: _tasks(source, found, headings), _again(source, found))
@@ -141,15 +146,8 @@ def _tasks(source: Source, found: list[int], headings: str) -> Document:
     document = _with_ticks(source, found, [headings])
     inside = [source.outline.blocks[start + 1 : end] for start, end in carriers.bounded(source, found)]
     written = sum(any(_TOOL.match(block.text) for block in blocks) for blocks in inside)
-    document.known = written * 2 > len(found) and not _is_part_of_boxes(source, found)
+    document.known = written * 2 > len(found)
     return document
-
-
-def _is_part_of_boxes(source: Source, found: list[int]) -> bool:
-    """Tell whether a numbered list of boxes has all of the headings' numbers and more: then it may be the plan."""
-    numbers = {ids.fold(lead.id) for index in found if (lead := source.leads[index])}
-    leads = [box.found for box in boxes.survey(source).units if source.zones[box.at] != Zone.NEVER]
-    return numbers < {ids.fold(lead.id) for lead in leads if lead is not None and lead.kind in ("number", "task")}
 
 
 def _are_a_plan(source: Source, steps: list[int], leaves: list[int]) -> bool:
@@ -228,6 +226,37 @@ def _ticked(source: Source, unit: Unit, twin: int | None) -> Unit:
     if twin is None or unit.status is not Status.OPEN:
         return unit
     return replace(unit, status=carriers.box_status(source, source.outline.blocks[twin]))
+
+
+def _listed(source: Source, found: list[int]) -> list[boxes.Box]:
+    """Return the numbered boxes if they have all of the headings' numbers and more; else nothing."""
+    numbers = {ids.fold(lead.id) for index in found if (lead := source.leads[index])}
+    listed = [
+        box
+        for box in boxes.survey(source).units
+        if box.found is not None and box.found.kind in ("number", "task") and source.zones[box.at] != Zone.NEVER
+    ]
+    return listed if numbers < {ids.fold(box.found.id) for box in listed if box.found} else []
+
+
+def _boxes_with_details(source: Source, found: list[int], listed: list[boxes.Box], evidence: list[str]) -> Document:
+    """Return the document of these boxes. A heading with the same number adds its criteria, files and commands."""
+    details = {ids.fold(made.id or ""): made for made in carriers.headed(source, found)}
+    made = []
+    for box, (_, _, chunk) in zip(listed, carriers.places(source, [box.at for box in listed]), strict=True):
+        own = carriers.carrier(source, box.at, found=box.found, chunk=chunk)
+        detail = details.get(ids.fold(own.id or ""))
+        line = source.outline.blocks[box.at].line
+        made.append(replace(detail, chunk=chunk, line=line, status=own.status, title=own.title) if detail else own)
+    document = assemble.document(source, "plan-steps", evidence, made, known=[box.at for box in listed])
+    document.findings += [_detailed(source, index) for index in found]
+    return document
+
+
+def _detailed(source: Source, index: int) -> Finding:
+    block = source.outline.blocks[index]
+    message = f'"{block.text}" was read as the details of the box with the same number'
+    return note("merged", block.line, message, "Nothing to do, if they are the same.")
 
 
 _SUBSTEP = pattern(r"(\d+)(?:\.\d+)+")

@@ -216,6 +216,12 @@ def _needed_epics(line: str) -> list[str]:
 MAX_TITLE = 120
 """A title made of a sentence is cut to this many characters."""
 
+_IMPROVED = pattern(
+    r"(?:improved|revised|rewritten|corrected|better|final)(?: requirement| version| wording| statement)?\s*[:：]\s*(.+)",
+    re.IGNORECASE,
+)
+_OTHER_LABEL = pattern(r"^(?:original requirement|user story|story|description|requirement)\s*[:：]\s*", re.IGNORECASE)
+
 
 def document(taken: UnitList, format_: str) -> Document:
     """Return the document of a list."""
@@ -229,11 +235,12 @@ def document(taken: UnitList, format_: str) -> Document:
 
 
 def titled(unit: Unit) -> Unit:
-    """Give a unit that has only an id a title: its first line."""
+    """Give a unit that has only an id a title: its improved wording if it has one, else its first line."""
     if unit.title != unit.id:
         return unit
     lines = [clean(line) for line in unit.text.split("\n") if line.strip()]
-    title = lines[0] if lines else ""
+    improved = next((found[1] for line in lines if (found := _IMPROVED.match(line))), None)
+    title = improved or (_OTHER_LABEL.sub("", lines[0]) if lines else "")
     if len(title) > MAX_TITLE:
         title = title[: MAX_TITLE - 1].rstrip() + "…"
     return replace(unit, title=title) if title else unit

@@ -59,10 +59,20 @@ class View:
 
     @cached_property
     def stories(self) -> list[int]:
-        """The blocks that are As-a sentences."""
+        """The blocks that are As-a sentences. Half sentences count in story sections, if the document has no boxes of work."""
         places = indexes(self.source, Kind.HEADING, Kind.ITEM, Kind.PARA)
         found = [index for index in places if words.is_story(self.blocks[index].text)]
-        return [index for index in found if len(_PLACEHOLDER.findall(self.blocks[index].text)) < 2]
+        told = [index for index in found if len(_PLACEHOLDER.findall(self.blocks[index].text)) < 2]
+        halves = [index for index in sorted({*places} - {*found}) if self._is_half(index)]
+        enough = len(told) + len(halves) > 2 and not self._boxes_before[-1]
+        return sorted([*told, *halves]) if enough else told
+
+    def _is_half(self, index: int) -> bool:
+        block = self.blocks[index]
+        if block.kind is Kind.HEADING or not words.tells_story(block.text):
+            return False
+        path = self.source.outline.path(index)
+        return any(words.matches(self.blocks[heading].text, words.STORY_SECTIONS) for heading in path)
 
     @cached_property
     def group_labels(self) -> list[str | None]:

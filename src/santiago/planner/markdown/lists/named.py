@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from santiago.contract.patterns import pattern
 from santiago.planner import ids
@@ -73,6 +73,7 @@ def _is_counted(members: list[Definition]) -> bool:
 
 
 def _as_list(view: View, kind: str, found: list[Definition]) -> UnitList:
+    found = _without_split_up(view, found)
     headings = [d for d in found if view.blocks[d.at].kind is Kind.HEADING]
     chosen = _without_heading_groups(view, headings) if headings else _without_groups(view, _outermost(view, found))
     if headings:
@@ -113,6 +114,19 @@ def _repeats(
     covered = view.source.outline.cover((made.at, made.end) for made in carriers)
     places = {d.at for d in (*everywhere, *found) if ids.fold(d.found.id) in known and not covered[d.at]}
     return tuple(sorted(places))
+
+
+def _without_split_up(view: View, found: list[Definition]) -> list[Definition]:
+    """Leave out a heading that is split into lettered parts inside it: 4 around 4A, 4B and 4C."""
+    return [d for position, d in enumerate(found) if _parts(view, d, found[position + 1 : position + 30]) < 2]
+
+
+def _parts(view: View, definition: Definition, after: list[Definition]) -> int:
+    name, end = definition.found.id, view.ends[definition.at]
+    if view.blocks[definition.at].kind is not Kind.HEADING or not name[-1].isdigit():
+        return 0
+    inside = [other.found.id for other in takewhile(lambda other: other.at < end, after)]
+    return sum(other[:-1] == name and other[-1].isalpha() for other in inside)
 
 
 def _without_heading_groups(view: View, headings: list[Definition]) -> list[Definition]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner import choosing, ids
 from santiago.planner.draft import Dep, Document, GroupEdge, Unit, unique
 from santiago.planner.findings import error, left_out, note, warning
+from santiago.planner.order import looks_ahead
 from santiago.planner.source import Options
 from santiago.planner.structured.records import fields, vocabulary
 from santiago.planner.structured.records.criteria import criteria_in, has_criteria, stated_criteria
@@ -117,6 +119,7 @@ def document_of(format_: str, evidence: Sequence[str], candidate: Candidate, car
     units = [_resolved(unit, resolver, found.findings) for unit in units]
     records = [each.node if isinstance(each.node, Object) else Object(each.line) for each in candidate.members]
     found.units = _with_titles_as_tags(units if any(unit.deps for unit in units) else _ranked(units, records))
+    _soft_chunks(found, [fields.chunk_of(record, vocabulary.SOFT_CHUNK) for record in records])
     found.edges = _group_edges(candidate.groups)
     found.findings += [*left_out(found.units), *_untitled(found.units)]
     found.findings += _group_findings(candidate.groups, candidate.empty)
@@ -165,6 +168,25 @@ def _ranked(units: list[Unit], records: Sequence[Object]) -> list[Unit]:
     values = sorted({order for order in orders if order is not None})
     place: dict[float | None, int] = {value: number for number, value in enumerate((*values, None), 1)}
     return [replace(unit, rank=place[order]) for unit, order in zip(units, orders, strict=True)] if values else units
+
+
+def _soft_chunks(found: Document, labels: Sequence[str | None]) -> None:
+    """Use owners, categories and the like as chunks if that keeps the document's order; else they become tags."""
+    if not any(labels) or any(unit.chunk for unit in found.units):
+        return
+    pairs = list(zip(found.units, labels, strict=True))
+    if _are_stages(found.units, labels):
+        found.units = [replace(unit, chunk=label) for unit, label in pairs]
+    else:
+        found.units = [replace(unit, tags=(*unit.tags, *filter(None, [label]))) for unit, label in pairs]
+
+
+def _are_stages(units: Sequence[Unit], labels: Sequence[str | None]) -> bool:
+    """Tell whether the units of each label stand together, several per label on average, and nothing else orders them."""
+    distinct = set(labels)
+    runs = 1 + sum(before != label for before, label in pairwise(labels))
+    whole = all(labels) and runs == len(distinct) and 1 < len(distinct) <= len(labels) / 2
+    return whole and not looks_ahead(units, labels) and not any(unit.rank for unit in units)
 
 
 def _untitled(units: Sequence[Unit]) -> Iterator[Finding]:

@@ -87,6 +87,8 @@ STATUS = keys("status state")
 PRIORITY = keys("priority prio moscow importance")
 ORDER = keys("order sequence ordinal executionOrder rank position")
 CHUNK = keys("chunk phase epic milestone sprint wave stage iteration release epicTitle epicName phaseName")
+SOFT_CHUNK = keys("category group area module component section owner domain theme track layer")
+"""Groupings by person or topic, not by time: chunks only if they keep the order of the document."""
 COVERS = keys(
     "requirements requirementRefs requirementIds covers satisfies implements traces tracesTo satisfiesAC"
     " relatedRequirements"
