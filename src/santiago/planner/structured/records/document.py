@@ -10,7 +10,7 @@ from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner import choosing, ids
 from santiago.planner.draft import Dep, Document, GroupEdge, Unit, unique
-from santiago.planner.findings import error, left_out, note, warning
+from santiago.planner.findings import error, left_out, note, of_no_story, warning
 from santiago.planner.order import looks_ahead
 from santiago.planner.source import Options
 from santiago.planner.structured.records import fields, vocabulary
@@ -254,9 +254,3 @@ def _group_findings(groups: Sequence[Group], empty: Sequence[Group]) -> list[Fin
         if criteria:
             found.append(of_no_story(len(criteria), group.label, criteria[0].line))
     return found
-
-
-def of_no_story(number: int, label: str, line: int) -> Finding:
-    message = f'{count(number, "criterion", "criteria")} of "{label}" belong{"s" if number == 1 else ""} to no story; not covered by any check'
-    hint = "Move each to the story that it judges, or give the run a command that checks them."
-    return warning("criteria_of_no_story", line, message, hint)
