@@ -586,6 +586,13 @@ Acceptance criteria:
 - **Acceptance Criteria:**
   - three
 => ids, titles, criteria: US-001, Register, one + two | US-002, Log in, three
+== the header of a table may be its first row
+|     |       | Historias de usuario |       |
+| --- | ----- | -------------------- | ----- |
+| Id: | Cómo: | Quiero:              | Para: |
+| 5   | Vendedor | registrar una venta | llevar cuentas |
+| 6   | Vendedor | ver las ventas      | llevar cuentas |
+=> ids, lines: 5, 4 | 6, 5
 == a table about the list adds nothing to it
 # SRS
 | Requirement | Status |

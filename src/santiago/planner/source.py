@@ -65,7 +65,7 @@ class Source:
         body = self.text.split("\n", body_at)[-1] if body_at else self.text
         if "plan" in self.front_matter:
             body = _TAGGED.sub(lambda tag: f"**{tag[1].replace('_', ' ')}:**", body)
-        return scan(body, body_at + 1, _begins_unit)
+        return table_heads.mended(scan(body, body_at + 1, _begins_unit))
 
     @cached_property
     def leads(self) -> list[ids.Found | None]:

@@ -1,11 +1,28 @@
-"""The meaning of table columns."""
+"""The meaning of table columns; and tables whose first line is a title or blank, with the real header in the first row."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
 from santiago.planner import words
-from santiago.planner.markdown.outline import Block
+from santiago.planner.markdown.outline import Block, Kind, Outline
+
+_ENOUGH = 2
+"""A row is the real header if it has this many known column names and the written header has fewer."""
+
+
+def mended(outline: Outline) -> Outline:
+    """Give the rows of such tables their real header. The row with the header then equals its own header."""
+    blocks = outline.blocks
+    for index, block in enumerate(blocks):
+        first = block.kind is Kind.ROW and (index == 0 or blocks[index - 1].header is not block.header)
+        if first and len(columns_of(block.header)) < _ENOUGH <= len(columns_of(block.cells)):
+            written, real = block.header, block.cells
+            at = index
+            while at < len(blocks) and blocks[at].header is written:
+                blocks[at].header = real
+                at += 1
+    return outline
 
 
 @lru_cache(maxsize=256)
