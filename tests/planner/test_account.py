@@ -161,3 +161,29 @@ def test_an_older_plan_without_an_account_is_certain_and_keeps_its_digest() -> N
     assert older.certain
     assert codec.canonical(older) == codec.canonical(data)
     assert plan_digest(older) != plan_digest(made) == made.digest
+
+
+@each(
+    "text",
+    [
+        "### Must\n- M1. a\n- M2. b\n### Should\n- S1. c\n- S2. d\n### Could\n- C1. e\n- C2. f\n",
+        (
+            "# A\n## EPIC A\n### A1 - Make\nAs a member I want a profile\n## EPIC C\n### C1 - Join\nAs a member I want a group\n"
+            "## EPIC I\n### I1 - Send\nAs a member I want mail\n### I2 - Read\nAs a member I want to read\n"
+        ),
+    ],
+)
+def test_letters_that_also_stand_for_metrics_or_decisions_are_asked_about(text: str) -> None:
+    assert plan(text).certain is False
+
+
+@each(
+    "text",
+    [
+        "# A\n## Epic 1: Base\n**Stories:**\n- `story-repo` a repo\n- `story-tool` a tool\n",
+        "# A\n## Front\n* **1.1. In**\n    * Acceptance criteria:\n        * one\n## Back\n* **1.1. Out**\n    * Acceptance criteria:\n        * two\n",
+    ],
+)
+def test_items_without_ids_and_boxes_are_refused_and_lead_to_a_draft(text: str) -> None:
+    (error,) = compile_plan(Source(text, path="prd.md")).errors
+    assert "santiago draft" in error.hint

@@ -67,11 +67,7 @@ PARTS = "### P1-0: Base\n#### P1-0-A: Model\n- a\n#### P1-0-B: Store\n- b\n### P
             "## Users\n**R1. Accounts**\n\n- R1.1: stored\n- R1.2: deleted\n\n**R2. Roles**\n\n- R2.1: admin\n- R2.2: guest\n",
             "R1.1 R1.2 R2.1 R2.2",
         ),
-        # letters of must, should and could are ids, and headings that are priorities are none
-        (
-            "### Must\n- M1. a\n- M2. b\n### Should\n- S1. c\n- S2. d\n### Could\n- C1. e\n- C2. f\n",
-            "M1 M2 S1 S2 C1 C2",
-        ),
+        # headings that are priorities are no ids
         ("### P0 CRITICAL\n- [ ] a\n- [ ] b\n### P1 HIGH\n- [ ] c\n", "a b c"),
         # a header says what rows are, whatever their prefix means elsewhere; ids may stand in any column
         (
@@ -181,7 +177,7 @@ def test_requirements_of_a_later_version_are_put_off() -> None:
     text = "## v1 Requirements\n- [ ] **A-01**: a\n- [ ] **RISK-01**: b\n## v2 Requirements\n- **B-01**: c\n- **B-02**: d\n"
     made = plan(text)
     assert names(made) == ["A-01", "RISK-01"]
-    assert said(made, "out_of_scope") == [5, 6]
+    assert [(row.lines, row.why) for row in made.account if row.became == "left_out"] == [((4, 6), "out of scope")]
 
 
 def test_a_table_that_keeps_a_status_is_planned_only_where_nothing_better_stands() -> None:

@@ -161,21 +161,6 @@ Depends on: R1-R3
 ### Week 1
 - start
 => titles, criteria: Upload, A file arrives + An error is shown | Download, A file leaves
-== a numbered list across headings with criteria below each item is a list of units
-# Récits
-## Compte
-1. En tant que visiteur, je veux m'inscrire.
-   - **Critères d'acceptation** :
-     - le compte existe
-     - un courriel part
-2. En tant que membre, je veux me connecter.
-   - **Critères d'acceptation** :
-     - la session existe
-## Bourse
-3. En tant que membre, je veux déposer.
-   - **Critères d'acceptation** :
-     - le dépôt est enregistré
-=> ids, criteria: 1, le compte existe + un courriel part | 2, la session existe | 3, le dépôt est enregistré
 == a dependency chain counts in its own numbers
 <PRD>
 # Core Features
@@ -288,34 +273,6 @@ Como usuário
 Quero acessar meus dados
 Para gerir
 => titles: Catálogo | Conta
-== a letter for each epic is no side list
-# Récits
-## EPIC A — Compte
-### A1 — Créer un profil
-**En tant que** membre
-**Je veux** un profil
-#### Critères d'acceptation
-```gherkin
-Étant donné un compte
-Quand je me connecte
-Alors un profil existe
-Étant donné un profil
-Quand je le change
-Alors il est changé
-```
-### A2 — Modifier
-**En tant que** membre
-**Je veux** modifier
-## EPIC C — Groupes
-### C1 — Créer
-**En tant que** membre
-**Je veux** un groupe
-## EPIC I — Envois
-### I1 — Envoyer
-**En tant que** membre
-**Je veux** envoyer
-=> ids, criteria at: A1, 8 + 11 | A2, - | C1, - | I1, -
-=> chunks: EPIC A — Compte | EPIC A — Compte | EPIC C — Groupes | EPIC I — Envois
 == wishes under user stories are stories and the fences behind them are not read
 # User Stories
 ## CLI
@@ -432,21 +389,6 @@ As a developer, I want a repo.
    - Blocked story of another repository: A2.1
 => ids, needs, covers: M1.1, -, - | M1.2, -, - | M2.1, M1.1 + M1.2, M-FR-1
 => chunks: Epic M1: Base | Epic M1: Base | Epic M2: Top
-== an epic without numbered stories gives the items under its stories label
-# Epics
-## Epic 1 — Base
-**Stories:**
-- `story-repo` (1h) — a repo
-- `story-chain` (1h) — a chain
-
-**Dependencies:** None
-## Epic 2 — Tools
-**Stories:**
-- `story-tools` (2h) — tools
-
-**Dependencies:** Epic 1 complete
-=> ids: story-repo | story-chain | story-tools
-=> edges: Epic 2 — Tools -> Epic 1 — Base
 == a bold paragraph above a list is the group of its items
 # Archive
 ## Requirements
@@ -644,22 +586,6 @@ Acceptance criteria:
 - **Acceptance Criteria:**
   - three
 => ids, titles, criteria: US-001, Register, one + two | US-002, Log in, three
-== labels may stand in brackets and dotted ids may occur twice
-# 文档
-## 1. 产品概述
-说明
-## 2. 前端
-* **1.1. 登录**
-    * 【功能描述】用户登录
-    * 【验收标准】
-        * 一
-        * 二
-## 3. 后端
-* **1.1. 接口**
-    * 【功能描述】接口
-    * 【验收标准】
-        * 三
-=> ids, lines, criteria: 1.1, 5, 一 + 二 | 1.1, 11, 三
 == the header of a table may be its first row
 |     |       | Historias de usuario |       |
 | --- | ----- | -------------------- | ----- |

@@ -105,20 +105,16 @@ def test_the_message_says_what_was_seen_and_who_can_structure_it() -> None:
     assert error.code == "no_units"
     for words in ("format: markdown", "4 headings", "5 list items", "1 code fence skipped"):
         assert words in error.message
-    assert 'headings "Phase 1: Base".."Phase 2: Top" with 3 steps (line 7)' in error.message
-    assert '2 bullets under "Core Features" (line 3)' in error.message
+    assert (
+        "Seen: the steps of 2 phases (3 units, line 8), the list under Core Features (2 units, line 4)" in error.message
+    )
     assert "`santiago draft prd.md --with AGENT`" in error.hint
     assert "`santiago plan --with AGENT prd.md`" in refusal("Add refunds for orders.\n").hint
-
-
-MUST = "".join(f"The service MUST do thing {word}.\n\n" for word in ["one", "two", "three", "four", "five", "six"])
 
 
 @each(
     ("text", "seen"),
     [
-        ("# Spec\n\n## Rules\n\n" + MUST, "6 sentences with MUST"),
-        ("# A\n\n## Q1\n\nWhat?\n\n## Q2\n\nWhy?\n", "2 headings that are questions (line 3)"),
         ("# A\n\n## Q1\n\nWhat?\n\n## Metrics\n\n- KPI-1: 98 %\n- KPI-2: 99 %\n", "KPI-1 to KPI-2"),
         (
             "# A\n\nText.\n\n## Definition of Done\n\n- [ ] Tests\n- [ ] Docs\n",

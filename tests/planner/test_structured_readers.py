@@ -273,14 +273,6 @@ def test_owners_are_chunks_only_where_they_keep_the_order() -> None:
     assert chunks("abcd") == [None] * 4
 
 
-def test_groups_may_list_their_stories_by_id() -> None:
-    stories = [{"id": f"S-{n}", "title": "Some work here", "criteria": ["x"]} for n in (1, 2, 3)]
-    epics = [{"title": "One", "stories": ["S-1"]}, {"title": "Two", "stories": ["S-2", "S-3"]}]
-    assert [unit.chunk for unit in read({"epics": epics, "stories": stories}).units] == ["One", "Two", "Two"]
-    stories[0]["dependsOn"] = ["S-3"]
-    assert [unit.chunk for unit in read({"epics": epics, "stories": stories}).units] == [None] * 3
-
-
 def test_out_of_scope_lists_are_reported_and_not_planned() -> None:
     now, never = ([{"id": f"F-{n}", "title": "Do it now"}] for n in (1, 2))
     document = read({"features": {"mvp": now, "outOfScope": never}})

@@ -29,7 +29,7 @@ class Evidence(IntEnum):
     SENTENCES = 8
     """As-a sentences."""
     JUDGED_ITEMS = 9
-    """Items with criteria, or that depend on each other by number."""
+    """Items that depend on each other by number."""
     ROWS = 10
     """Rows of a table of requirements."""
     JUDGED_HEADINGS = 11

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner.draft import Status, Unit
 
@@ -92,6 +93,13 @@ def warning(code: str, line: int, message: str, hint: str) -> Finding:
 def error(code: str, line: int, message: str, hint: str) -> Finding:
     """Return a finding that refuses the plan."""
     return Finding(level="error", code=code, line=line, message=message, hint=hint)
+
+
+def of_no_story(number: int, label: str, line: int) -> Finding:
+    """Return the warning that criteria of a whole document or group judge no story."""
+    message = f'{count(number, "criterion", "criteria")} under "{label}" belong{"s" if number == 1 else ""} to no story; not covered by any check'
+    hint = "Move each under the story that it judges, or give the run a command that checks them."
+    return warning("criteria_of_no_story", line, message, hint)
 
 
 def criteria_shared(label: str, line: int) -> Finding:

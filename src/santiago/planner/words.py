@@ -227,6 +227,13 @@ def tells_story(text: str) -> bool:
     return bool(re.match(r"[^.,，、]{0,40}[,，、]\s*\S+(?:\s+\S+){2}", bare[found.end() - 1 :]))
 
 
+OUTCOME = pattern(
+    r"\b(?:then|shall|alors|entonces|então|dann|allora|wtedy|dan|så|тогда|тоді)\b|那么|那麼|则|則|ならば|그러면",
+    re.IGNORECASE,
+)
+"""Words that say what follows, anywhere in a criterion."""
+
+
 def opens_story(text: str) -> bool:
     """Tell whether a line begins like a user story: `As a user`."""
     return bool(_ROLE_FIRST.match(_bare(text)))

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner import ids, words
-from santiago.planner.findings import note, warning
+from santiago.planner.findings import note, of_no_story, warning
 from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source, Zone
@@ -82,9 +82,7 @@ def _free_criteria(source: Source, taken: bytearray) -> Iterator[Finding]:
             continue
         inside = [blocks[i] for i in source.outline.inside(index) if not taken[i]]
         if items := sum(each.kind is Kind.ITEM and each.parent < 0 for each in inside):
-            message = f'{count(items, "criterion", "criteria")} under "{block.text}" belong{"s" if items == 1 else ""} to no story; not covered by any check'
-            hint = "Move each under the requirement that it judges, or give the run a command that checks them."
-            yield warning("criteria_of_no_story", block.line, message, hint)
+            yield of_no_story(items, block.text, block.line)
 
 
 def _open_markers(source: Source) -> list[Finding]:

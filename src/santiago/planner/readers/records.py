@@ -11,9 +11,9 @@ from dataclasses import replace
 from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner.draft import Document, GroupEdge, Unit
-from santiago.planner.findings import few, note, warning
+from santiago.planner.findings import few, note, of_no_story, warning
 from santiago.planner.source import Source
-from santiago.planner.structured.records.document import of_no_story, read_tree
+from santiago.planner.structured.records.document import read_tree
 from santiago.planner.structured.tree import Array, Object, fold_key, objects
 
 _NO_WORK = frozenset({"message", "molecule", "gate", "decision", "event", "agent", "role", "convoy"})

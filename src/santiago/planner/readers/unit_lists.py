@@ -15,14 +15,14 @@ from itertools import islice
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
-from santiago.planner import choosing, hints, ids, words
+from santiago.planner import choosing, hints, ids
 from santiago.planner.choosing import Evidence
 from santiago.planner.draft import PLANNED, Document, GroupEdge, Status, Unit
 from santiago.planner.findings import note
 from santiago.planner.markdown import assemble
-from santiago.planner.markdown.carriers import carrier, group_names, indexes, is_group, label
+from santiago.planner.markdown.carriers import group_names, is_group, label
 from santiago.planner.markdown.harvest import Carrier
-from santiago.planner.markdown.labels import clean, read_label, split_label
+from santiago.planner.markdown.labels import clean, read_label
 from santiago.planner.markdown.lists import loose
 from santiago.planner.markdown.lists.model import UnitList, View, view_of
 from santiago.planner.markdown.lists.named import named_lists
@@ -52,9 +52,6 @@ _EPIC = pattern(
     r"^[\W_]*(?:epic|épica|épico|epos|эпик|епік|エピック|史诗|史詩|에픽)\s*[#№]?\s*([A-Za-z]{0,3}\d+(?:\.\d+)*)(?!\w)",
     re.IGNORECASE,
 )
-_STORIES = words.table("stories | user stories | historias | histórias | истории | ストーリー | 用户故事 | 스토리")
-_ESTIMATE = pattern(r"^\([^()]{1,20}\)\s*[-–—:]\s*")
-_SLUG = pattern(r"^[*_]*`([\w./-]+)`[*_]*")
 
 
 @lru_cache(maxsize=1)
@@ -153,13 +150,7 @@ def bmad(source: Source) -> Document | None:
     """Read `Epic 1` with `Story 1.1` inside, as headings, bold paragraphs or list items."""
     epics = _epics(source)
     taken = choose(source)
-    if taken is not None:
-        found = _stories(taken, epics)
-    elif epics and (starts := _listed_stories(source)):
-        evidence = (f"{count(len(starts), 'item')} under a Stories label", count(len(epics), "epic"))
-        found = assemble.document(source, "bmad", evidence, [_listed(source, at, epics) for at in starts])
-    else:
-        return None
+    found = _stories(taken, epics) if taken is not None else None
     if found is not None:
         chunks = {unit.chunk for unit in found.units}
         found.edges += [edge for edge in _epic_edges(source, epics) if {edge.group, edge.target} <= chunks]
@@ -200,40 +191,6 @@ def _in_epic(unit: Unit, epics: dict[str, str]) -> Unit:
         if number in epics:
             return replace(unit, chunk=epics[number], tags=(*unit.tags, *group_names(epics[number])))
     return unit
-
-
-def _listed_stories(source: Source) -> list[int]:
-    """Return the items under a Stories label inside an epic: `- **Stories:**` or `**Stories:**` and a list."""
-    found, active = [], False
-    for index in indexes(source, Kind.HEADING, Kind.PARA, Kind.ITEM):
-        block = source.outline.blocks[index]
-        if block.kind is Kind.ITEM:
-            found += [index] if active and block.level == 0 else []
-        elif block.parent < 0:
-            active = _is_stories(block.lines[-1])
-    return [index for index in found if _epic_of(source, index)]
-
-
-def _is_stories(text: str) -> bool:
-    parts = split_label(text)
-    name = parts[0] if parts is not None and not parts[1] else text
-    return re.sub(r"\W+", " ", name).strip().lower() in _STORIES
-
-
-def _epic_of(source: Source, index: int) -> str:
-    above = [_EPIC.match(source.outline.blocks[heading].text) for heading in reversed(source.outline.path(index))]
-    return next((found[1] for found in above if found), "")
-
-
-def _listed(source: Source, index: int, epics: dict[str, str]) -> Carrier:
-    block = source.outline.blocks[index]
-    slug = _SLUG.match(block.lines[0])
-    epic = epics[_epic_of(source, index)]
-    made = carrier(source, index, chunk=epic)
-    if slug is None:
-        return made
-    title = _ESTIMATE.sub("", block.text[slug.end() :].strip(" -–—:*"))
-    return replace(made, id=slug[1], title=title or slug[1])
 
 
 def _epic_edges(source: Source, epics: dict[str, str]) -> Iterator[GroupEdge]:

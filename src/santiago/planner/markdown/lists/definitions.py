@@ -65,7 +65,6 @@ def is_listlike(identifiers: list[str]) -> bool:
 
 
 _JOINED = pattern(r"[*_`\])]*\s*(?:[:：.)|]|[-–—]\s)|[*`\]]+(?:\s|$)")
-_LETTERED = pattern(r"[\W_]*([A-Z]\d+[a-z]?(?:\.\d+)*)[*_`]*\s*[:.)\-–—]+\s+(.*)")
 _ISSUE = pattern(r"[*_`\[]*(?:issue|ticket)s?\s*#", re.IGNORECASE)
 _FORMER = pattern(
     r"[(\[](?:formerly|former|was|previously|ex|old|antes|vormals|ehemals|anciennement|bisher|旧)[\s:.-]+([^)\]]{1,40})[)\]]",
@@ -83,14 +82,12 @@ class Definition(NamedTuple):
 
 def definitions(view: View) -> list[Definition]:
     """Return every heading, item and paragraph that defines an id, in document order."""
-    lettered = [Definition(at, found, "lettered") for at, found in _lettered(view).items()]
-    known = {definition.at for definition in lettered}
     found = [
         Definition(index, lead, kind)
         for index, lead, kind in _openings(view)
-        if index not in known and kind != "side" and (view.source.zones[index] != Zone.NEVER or is_sure(lead, kind))
+        if kind != "side" and (view.source.zones[index] != Zone.NEVER or is_sure(lead, kind))
     ]
-    return _without_title(view, _not_repeated(view, _under_headings(view, sorted([*lettered, *found]))))
+    return _without_title(view, _not_repeated(view, _under_headings(view, found)))
 
 
 def side_lists(view: View) -> dict[str, list[Definition]]:
@@ -104,29 +101,12 @@ def side_lists(view: View) -> dict[str, list[Definition]]:
 
 def _openings(view: View) -> Iterator[tuple[int, ids.Found, str]]:
     """Yield the blocks that define the id at their beginning, with the kind of list."""
-    weights = _moscow(view)
     for index, lead in view.source.named.items():
         block, kind = view.blocks[index], kind_of(lead)
         if kind is None or block.kind is Kind.ROW:
             continue
-        if kind == "side" and (lead.prefix in weights or _is_boxed_requirement(view, index)):
-            kind = "other"
         if block.kind is Kind.HEADING or _defines(view, index, block, lead):
             yield index, lead, kind
-
-
-def _moscow(view: View) -> frozenset[str]:
-    """Return the prefixes M, S and C if the document has headings for what it must and should do."""
-    named = [b.text for b in view.blocks if b.kind is Kind.HEADING and ("ust" in b.text or "hould" in b.text)]
-    heads = {words.normal(text).partition(" ")[0] for text in named}
-    return frozenset("MSC") if {"must", "should"} <= heads else frozenset()
-
-
-def _is_boxed_requirement(view: View, index: int) -> bool:
-    """Tell whether a box is under Requirements. RISK-01 there is a requirement about risks, and no risk."""
-    if view.blocks[index].box is None or view.source.under_criteria[index]:
-        return False
-    return any("requirements" in view.blocks[at].text.lower() for at in view.source.outline.path(index))
 
 
 def _under_headings(view: View, found: list[Definition]) -> list[Definition]:
@@ -148,20 +128,6 @@ def _raised(view: View, field: Definition) -> Definition:
     lead = view.source.leads[heading]
     title = lead.rest if lead is not None and (lead.only_counts or lead.rest) else view.blocks[heading].text
     return Definition(heading, field.found._replace(rest=title), field.kind)
-
-
-def _lettered(view: View) -> dict[int, ids.Found]:
-    """Return the headings A1, A2, B1, C1, …, where a letter stands for a part of the document."""
-    by_level: dict[int, dict[int, ids.Found]] = defaultdict(dict)
-    for index, block in enumerate(view.blocks):
-        if block.kind is Kind.HEADING and block.level > 1 and (match := _LETTERED.match(block.text)):
-            by_level[block.level][index] = ids.Found(match[1], "prefix", match[2])
-    found: dict[int, ids.Found] = {}
-    for members in by_level.values():
-        letters = Counter(lead.id[0] for lead in members.values())
-        if len(letters) > 2 and max(letters.values()) > 1:
-            found |= members
-    return found
 
 
 def _not_repeated(view: View, found: list[Definition]) -> list[Definition]:

@@ -178,12 +178,6 @@ class UnitList:
         return other.kind == "as-a" or (other.kind != "phase" and self.is_inside(other))
 
 
-_OUTCOME = pattern(
-    r"\b(?:then|alors|entonces|então|allora|dann|så|dan|wtedy|тогда|тоді)\b|那么|那麼|则|則|ならば|그러면",
-    re.IGNORECASE,
-)
-
-
 def opens_group(block: Block) -> bool:
     """Tell whether a heading or a bold paragraph names a phase or epic."""
     bold = block.kind is Kind.PARA and block.parent < 0 and block.text.startswith("**")
@@ -196,7 +190,7 @@ def marks_criteria(block: Block) -> bool:
         case Kind.HEADING:
             return words.concept(block.text) == "criteria"
         case Kind.PARA | Kind.ITEM:
-            given = words.GIVEN.match(block.lines[0]) and _OUTCOME.search(block.text)
+            given = words.GIVEN.match(block.lines[0]) and words.OUTCOME.search(block.text)
             return bool(given) or any(_is_criteria_line(line) for line in block.lines)
         case _:
             return False

@@ -42,7 +42,6 @@ def named_lists(view: View) -> list[UnitList]:
     lists = []
     for kind in ("story", "requirement", "feature", "other", "task"):
         kept = _listed(view, by_kind.get(kind, []), known=kind != "other")
-        kept = sorted([*kept, *by_kind["lettered"]]) if kind == "other" else kept
         if kept:
             lists.append(_as_list(view, kind, kept))
     return lists

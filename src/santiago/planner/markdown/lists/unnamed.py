@@ -1,4 +1,4 @@
-"""Lists without ids: headings and items with criteria, chains, As-a sentences, numbered requirements."""
+"""Lists without ids: headings with criteria, chains, As-a sentences, numbered requirements."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ _GROUP_NUMBER = pattern(r"^[\W_]*[^\W\d_]+\s*(\d+[\w.]*?)[*_]*\s*[:：.)\-–—
 
 
 def numbered_lists(view: View) -> list[UnitList]:
-    """Return the headings, and the items, that have a criteria label, with their siblings if at least half have one."""
+    """Return the headings that have a criteria label, with their siblings if at least half have one."""
     if not view.criteria_marks:
         return []
-    headings = _headings(view)
-    if all((lead := view.source.leads[at]) and kind_of(lead) in ("story", "requirement") for at in headings):
-        headings = []  # their ids make them a list already
-    found = ((Evidence.JUDGED_HEADINGS, headings), (Evidence.JUDGED_ITEMS, _items(view)))
-    return [_as_list(view, evidence, starts) for evidence, starts in found if starts]
+    starts = _headings(view)
+    if all((lead := view.source.leads[at]) and kind_of(lead) in ("story", "requirement") for at in starts):
+        return []  # their ids make them a list already
+    return [_as_list(view, Evidence.JUDGED_HEADINGS, starts)]
 
 
 def requirement_lists(view: View) -> list[UnitList]:
@@ -121,30 +120,8 @@ def _of_one_level(view: View, kept: list[int], owners: set[int]) -> list[int]:
     return found if levels[level] > 1 or (len(found) == 1 and _number(view, found[0])) else []
 
 
-def _items(view: View) -> list[int]:
-    """Return the outermost items with a criteria label, and all their numbered siblings if half of them have one."""
-    holders = {_unit_item(view, index) for index in view.criteria_marks}
-    owners = [at for at in indexes(view.source, Kind.ITEM) if at in holders and view.blocks[at].box is None]
-    if len(owners) < 2:
-        return []
-    sections = {view.blocks[index].section for index in owners}
-    levels = Counter(view.blocks[index].level for index in owners)
-    level = max(levels, key=lambda level: (levels[level], -level))
-    owners = _at_level(view, owners, level)
-    siblings = [i for i in _at_level(view, _numbered_items(view), level) if view.blocks[i].section in sections]
-    return siblings if set(owners) <= set(siblings) and len(owners) * 2 >= len(siblings) else owners
-
-
 def _at_level(view: View, places: list[int], level: int) -> list[int]:
     return [index for index in places if view.blocks[index].level == level]
-
-
-def _unit_item(view: View, index: int) -> int:
-    """Return the item that a criteria label in a list belongs to: the nearest one above it that is no label."""
-    at = view.blocks[index].parent
-    while at >= 0 and words.concept(view.blocks[at].lines[0]) is not None:
-        at = view.blocks[at].parent
-    return at
 
 
 def _as_list(view: View, evidence: Evidence, starts: list[int]) -> UnitList:

@@ -29,10 +29,6 @@ _BULLET = pattern(r"^\s*(?:[-*•+]\s+|\\?\[[ xX~\-]\\?\]\s|\d{1,3}[.)]\s+)")
 _OWN_ID = pattern(
     r"^[*_`\[(]*((?:AC|CA|KA|CS|AK)[-_ ]?\d+(?:[.\-]\d+)*)[*_`\])]*\s*[:：.)\-–—]+\s*[*_]*\s*", re.IGNORECASE
 )
-_SAYS_THEN = pattern(
-    r"\b(?:then|shall|alors|entonces|então|dann|allora|wtedy|dan|så|тогда|тоді)\b|那么|那麼|则|則|ならば|그러면",
-    re.IGNORECASE,
-)
 _TEXT = vocabulary.keys(
     "text description criterion criteria statement title name requirement condition expectation assertion scenario"
 )
@@ -222,11 +218,11 @@ def _joined(found: list[DraftCriterion]) -> list[DraftCriterion]:
     open_ = False
     for criterion in found:
         text = criterion.text
-        if open_ and (words.THEN.match(text) or (words.WHEN.match(text) and not _SAYS_THEN.search(joined[-1].text))):
+        if open_ and (words.THEN.match(text) or (words.WHEN.match(text) and not words.OUTCOME.search(joined[-1].text))):
             joined[-1] = replace(joined[-1], text=f"{joined[-1].text} {text}")
         else:
             joined.append(criterion)
-            open_ = bool(words.GIVEN.match(text)) and not _SAYS_THEN.search(text)
+            open_ = bool(words.GIVEN.match(text)) and not words.OUTCOME.search(text)
     return joined
 
 

@@ -10,14 +10,14 @@ from santiago.contract.counting import count
 from santiago.contract.plan import Finding
 from santiago.planner import choosing, ids
 from santiago.planner.draft import Dep, Document, GroupEdge, Unit, unique
-from santiago.planner.findings import error, left_out, note, warning
+from santiago.planner.findings import error, left_out, note, of_no_story, warning
 from santiago.planner.order import looks_ahead
 from santiago.planner.source import Options
 from santiago.planner.structured.records import fields, vocabulary
 from santiago.planner.structured.records.criteria import criteria_in, has_criteria, stated_criteria
 from santiago.planner.structured.records.lists import Candidate, Group, Member, candidates
 from santiago.planner.structured.records.units import Resolver, gather, mentions_of
-from santiago.planner.structured.tree import Node, Object, as_text, fold_key, items, objects
+from santiago.planner.structured.tree import Node, Object, as_text, fold_key
 
 _TITLES = vocabulary.keys("title project projectName name productName product projectTitle feature")
 _ABOUT = frozenset({"meta", "metadata", "project", "prd", "product"})
@@ -48,7 +48,6 @@ def read_tree(root: Node, format_: str, carrier: str, options: Options) -> Docum
 
 def _read_whole_document(document: Document, root: Object, carrier: str) -> None:
     """Read the fields around the list, which concern all units. `carrier` is empty if the root is itself the unit."""
-    group_by_reference(document, _references(root))
     if carrier:
         checks = fields.commands_of(root, carrier, set())
         document.run_verify, document.unread = list(unique(checks.taken)), checks.left
@@ -89,19 +88,6 @@ def title_of(root: Node) -> str:
     about = [entry.value for entry in root.fields.values() if fold_key(entry.key) in _ABOUT]
     said = (node.said(_TITLES) for node in (root, *about) if isinstance(node, Object))
     return next((" ".join(as_text(entry.value).split()) for entry in said if entry), "")
-
-
-def _references(root: Object) -> list[tuple[str, list[str]]]:
-    """Return the groups that list their units by id: `epics: [{title, stories: [US-001, US-002]}]`."""
-    found = []
-    for key in vocabulary.GROUP_LISTS:
-        for group in objects(root.get(key)):
-            label = group.text("title", "name", "id", "phase")
-            for inner in (*vocabulary.INNER_LISTS, "storyids", "taskids"):
-                names = [as_text(each) for each in items(group.get(inner))]
-                if label and any(names):
-                    found.append((label, names))
-    return found
 
 
 def _whole_criteria(root: Object, carrier: str) -> list[Finding]:
@@ -203,18 +189,6 @@ def _are_stages(units: Sequence[Unit], labels: Sequence[str | None]) -> bool:
     return whole and not looks_ahead(units, labels) and not any(unit.rank for unit in units)
 
 
-def group_by_reference(found: Document, references: Sequence[tuple[str, Sequence[str]]]) -> None:
-    """Use groups that list their units by id as chunks, if they list all units and no unit depends on a later group."""
-    chunk: dict[str, str] = {}
-    for label, names in references:
-        for name in names:
-            chunk.setdefault(ids.fold(name), label)
-    labels = [chunk.get(ids.fold(unit.id or "")) for unit in found.units]
-    grouped = any(unit.chunk for unit in found.units)
-    if all(labels) and not grouped and not looks_ahead(found.units, labels):
-        found.units = [replace(unit, chunk=label) for unit, label in zip(found.units, labels, strict=True)]
-
-
 def _untitled(units: Sequence[Unit]) -> Iterator[Finding]:
     for unit in units:
         if not unit.title or unit.title == unit.id:
@@ -280,9 +254,3 @@ def _group_findings(groups: Sequence[Group], empty: Sequence[Group]) -> list[Fin
         if criteria:
             found.append(of_no_story(len(criteria), group.label, criteria[0].line))
     return found
-
-
-def of_no_story(number: int, label: str, line: int) -> Finding:
-    message = f'{count(number, "criterion", "criteria")} of "{label}" belong{"s" if number == 1 else ""} to no story; not covered by any check'
-    hint = "Move each to the story that it judges, or give the run a command that checks them."
-    return warning("criteria_of_no_story", line, message, hint)

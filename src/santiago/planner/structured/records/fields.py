@@ -63,23 +63,9 @@ def title_of(record: Object) -> Said:
     if entry := record.said(vocabulary.TITLE):
         return Said(" ".join(as_text(entry.value).split()), entry)
     for entry in record.pick(vocabulary.WEAK_TITLE):
-        text = as_text(entry.value) if isinstance(entry.value, Scalar) else _as_a(entry.value)
-        if text:
+        if text := as_text(entry.value):
             return Said(_cut(text), entry)
-    return Said(_cut(_as_a(record)), None)
-
-
-def _as_a(node: Node) -> str:
-    """Return `As a …, I want …, so that …` of a record that has these parts as fields."""
-    if not isinstance(node, Object) or not node.text(*vocabulary.AS_A[1][1]):
-        return ""
-    parts = []
-    for lead, keys in vocabulary.AS_A:
-        if text := node.text(*keys):
-            # Many authors write `As a` or `I want` into the field itself, in their own language.
-            opened = (len(text.split()) > 3 and lead != "so that") or text.lower().startswith(lead.lower())
-            parts.append(text if opened else f"{lead} {text}")
-    return ", ".join(parts)
+    return Said("", None)
 
 
 def _cut(text: str) -> str:

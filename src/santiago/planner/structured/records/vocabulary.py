@@ -45,11 +45,6 @@ WEAK_TITLE = keys(
     "userStory story requirement feature task statement text description desc goal objective marker what content"
     " behavior behaviour action label body"
 )
-AS_A = (
-    ("As a", keys("asA as_an role persona actor")),
-    ("I want", keys("iWant want")),
-    ("so that", keys("soThat benefit")),
-)
 
 CRITERIA = (
     keys(
