@@ -12,9 +12,7 @@ KINDS = (
 """What no other run records, in the order in which each first comes; `python -m proofs gates` has every event."""
 
 
-def test_line_18_a_step_by_step_run_with_substeps_that_is_killed_at_its_events_loses_no_question_and_no_answer() -> (
-    None
-):
+def test_line_18_a_killed_step_by_step_run_with_substeps_loses_no_question_and_no_answer() -> None:
     deaths = [Death(when, 1, all=when == WHENS[0], kind=kind) for kind in KINDS for when in WHENS]
     with gated() as place:
         tally = place.episode(deaths)

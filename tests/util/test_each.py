@@ -1,4 +1,4 @@
-"""Cases of one test are held one by one: none hides another, and whatever is wrong has its name."""
+"""How tests are run: cases of one test one by one, and what `./dev test --quick` leaves out."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import TESTS, WHOLE
 from tests.util.each import each
 
 
@@ -22,3 +23,8 @@ def test_every_case_runs_in_its_own_folder_and_all_that_are_wrong_are_named(tmp_
     assert len({*seen}) == 3
     notes = [note for error in caught.value.exceptions for note in error.__notes__]
     assert [("zwei" in note, "drei" in note) for note in notes] == [(True, False), (False, True)]
+
+
+def test_every_name_that_the_edit_loop_leaves_out_is_there() -> None:
+    """A name that was moved would bring its long tests back unseen."""
+    assert [name for name in WHOLE if not (TESTS / name).exists()] == []

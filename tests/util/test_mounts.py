@@ -31,8 +31,5 @@ def test_the_type_of_a_file_system_is_that_of_the_mount_of_its_device(
     table.write_text(lines.format(f"{os.major(device)}:{os.minor(device)}") + "\n", encoding="utf-8")
     monkeypatch.setattr(mounts, "MOUNTS", table)
     assert mounts.kind_of(tmp_path) == kind
-
-
-def test_where_the_system_does_not_say_the_type_is_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mounts, "MOUNTS", tmp_path / "none")
-    assert mounts.kind_of(tmp_path) == ""
+    assert mounts.kind_of(tmp_path) == "", "the system does not say it"

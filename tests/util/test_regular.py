@@ -1,4 +1,4 @@
-"""Files that others may have put there are read within a bound, and what is no regular file is never waited for."""
+"""Files that others may have put there: read within a bound, never waited for, and no link leads out of a folder."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from santiago.util import regular
+from santiago.util.inside import is_inside
 
 
 def test_a_regular_file_is_read_up_to_the_bound(tmp_path: Path) -> None:
@@ -43,3 +44,17 @@ def test_what_is_refused_leaves_no_handle_open(tmp_path: Path) -> None:
         with pytest.raises(OSError, match=r"regular file|directory"):
             regular.opened(path)
     assert os.listdir("/proc/self/fd") == before
+
+
+def test_links_out_of_a_folder_are_followed_and_those_in_a_circle_are_no_error(tmp_path: Path) -> None:
+    folder, other = tmp_path / "folder", tmp_path / "folder-too"
+    (folder / "plain").mkdir(parents=True)
+    other.mkdir()
+    (folder / "out").symlink_to(other)
+    (folder / "round").symlink_to("round")
+    assert is_inside(folder, folder)
+    assert is_inside(folder / "plain", folder)
+    assert not is_inside(folder / "out", folder)
+    assert not is_inside(other, folder)
+    assert not is_inside(folder / ".." / "folder-too", folder)
+    assert is_inside(folder / "round", folder)
