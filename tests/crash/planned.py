@@ -46,8 +46,8 @@ class Planned:
         )
         top.mkdir(exist_ok=True)
         self.agents = [drafter(top, name, *both) for name in ("one", "two")]
-        self.events: tuple[int, int, int] = (0, 0, 0)
-        """How many the log has after each command of an undisturbed session."""
+        self.events: tuple[int, int, int, int] = (0, 0, 0, 0)
+        """How many the log has after each command of an undisturbed session; last, how many that of the run has."""
         self.bytes = b""
         """The plan of an undisturbed session."""
 
@@ -58,14 +58,14 @@ class Planned:
             report = self._command(number)
             assert report.code == 0, report.words
             counts.append(len(self._log()))
-        self.events = (counts[0], counts[1], counts[2])
         (run,) = self._runs()
+        self.events = (counts[0], counts[1], counts[2], len((run / "progress.ndjson").read_bytes().splitlines()))
         self.bytes = (run / "plan.json").read_bytes()
 
     def deaths(self) -> list[Death]:
         """Return every death that there is: before and after each event, and those of the run that is made."""
         spans = [(0, range(1, self.events[0] + 1)), (1, range(self.events[0] + 1, self.events[1] + 1))]
-        spans += [(2, range(self.events[1] + 1, self.events[2] + 1)), (2, range(1, 3))]
+        spans += [(2, range(self.events[1] + 1, self.events[2] + 1)), (2, range(1, self.events[3] + 1))]
         return [Death(command, at, when) for command, span in spans for at in span for when in WHENS]
 
     def episode(self, *deaths: Death) -> Tally:
