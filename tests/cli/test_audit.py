@@ -171,3 +171,20 @@ def test_tampering_is_found_and_named(how: str, copy: Copy, capsys: pytest.Captu
     code, found = _audit(copy, capsys)
     assert code == 30
     assert f"error {wanted}" in found
+
+
+def test_a_result_of_an_earlier_version_is_compared_as_far_as_it_tells(
+    copy: Copy, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An earlier version counted less, and said it in other words; what it says must still follow from the log."""
+
+    def told_less(data: dict[str, Any]) -> None:
+        data["summary"] = {key: data["summary"][key] for key in ("blocked", "completed", "failed", "skipped")}
+        data["message"] = "2 of 2 stories are done."
+
+    _edits("result.json", told_less)(copy)
+    code, found = _audit(copy, capsys)
+    assert (code, "note result_older" in found) == (0, True), found
+    _edits("result.json", lambda data: data["summary"].update(completed=9))(copy)
+    code, found = _audit(copy, capsys)
+    assert (code, "error result_wrong" in found) == (30, True)
