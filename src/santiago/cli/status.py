@@ -14,6 +14,7 @@ from santiago.app.finding import find_run, target
 from santiago.app.loading import Run, load
 from santiago.app.paths import near
 from santiago.app.shortage import unchecked
+from santiago.app.substeps import titles_of
 from santiago.artifacts.repository import SESSIONS
 from santiago.cli.opened_board import board_here
 from santiago.cli.view.frames import framed, title_line
@@ -128,8 +129,8 @@ def _only_board(board: dict[str, Any], *, as_json: bool) -> None:
 
 
 def _mirror(run: Run) -> dict[str, Any]:
-    listed, steps = tasks(run.plan, run.state), update_plan(run.plan, run.state)
-    return {"contract_version": 1, "run_id": run.run_id, "tasks": listed, "update_plan": steps}
+    about = run.plan, run.state, titles_of(run.plan, run.state, run.out_dir)
+    return {"contract_version": 1, "run_id": run.run_id, "tasks": tasks(*about), "update_plan": update_plan(*about)}
 
 
 _MOST = 50

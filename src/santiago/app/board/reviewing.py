@@ -165,13 +165,14 @@ def waits_for_a_person(run: Run, card: Card) -> bool:
 def all_missing(means: Means, card: Card, actor: str) -> list[Missing]:
     """Return everything that keeps a ticket from done, for the done gate itself and for governance."""
     opened, planners = means.opened, board_settings(means.opened.place.project).planners
+    is_integrated = _is_integrated(means, card)
     with opened.store.reading() as at:
-        found = gate.missing(at, opened.place, card, actor, planners, _is_integrated(means, card))
+        found = gate.missing(at, opened.place, card, actor, planners, is_integrated)
         recorded = governed.recorded_scenarios(at, card.id)
         known = [one for one in gate.recorded(at, card.id) if one.attempt == card.attempt_count]
-    latest = known[-1] if known else None
     change = governance.Change(
-        ticket=card.id, base=latest.base if latest else None, head=latest.commit if latest else None,
+        ticket=card.id, base=next((one.base for one in reversed(known) if one.base), None),
+        head=known[-1].commit if known else None,
         evidence=tuple(opened.place.project / one.path for one in known), recorded_runs=recorded,
     )  # fmt: skip
     own = governance.missing(opened.place.project, opened.place.root, change)
@@ -182,7 +183,8 @@ def _is_integrated(means: Means, card: Card) -> Callable[[str], bool]:
     """Return a function that tells whether a commit is integrated, or would be once the planner accepts."""
     project = means.opened.place.project
     if not card.run:
-        return lambda commit: is_ancestor(project, commit, "HEAD")
+        handed = evidence.handed_over_on(means.opened, card)
+        return lambda commit: (not handed or is_ancestor(project, handed, commit)) and is_ancestor(project, commit, "HEAD")
     state = load(means.out_dir(card)).state
     if not card.story:
         return lambda commit: commit == state.head
