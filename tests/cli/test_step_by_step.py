@@ -207,9 +207,16 @@ def test_line_44_every_state_and_every_arrow_as_a_person_types_it(repo: Path) ->
     person.sees("S2-detail-2")
     person.says("ok", "approve")
     # Substep Selected, Substep Implementing, Substep Done; line 41: the parent's own confirmation comes after them
-    for name in ("S2.1-result-1", "S2.2-result-1", "S2-result"):
-        person.sees(name)
+    for name, following in (("S2.1", "S2.2"), ("S2.2", "S2")):
+        person.sees(f"{name}-result-1")
         person.says("ok", "validate")
+        # line 83: a substep, too, is followed by the question whether to go on, and Enter alone says nothing
+        person.sees(f"{name} is complete. Go on with {following}")
+        person.sees("\n> ")
+        person.types("")
+        person.says("yes", "continue")
+    person.sees("S2-result")
+    person.says("ok", "validate")
     # Plan Complete
     person.sees("success  3 done: ")
     assert person.leaves() == 0
@@ -306,6 +313,7 @@ def test_to_stop_a_run_that_rests_leaves_its_question_open_for_a_true_answer(ask
     plan.write_bytes(plan.read_bytes().replace(b"write it", b"delete it"))
     told = looks(asked, "step")
     assert (told.returncode, "was changed after it was approved" in told.stderr) == (10, True), told.stderr
+    assert load(out_dir(asked)).state.attempts == 0, "no attempt begins on it"
 
 
 def test_line_76_nothing_asked_is_said_and_line_27_a_plan_that_cannot_be_read_leaves_nothing_behind(repo: Path) -> None:
@@ -386,7 +394,7 @@ def test_line_13_a_step_whose_own_checks_fail_after_its_substeps_is_attempted_on
     (repo / "play.yaml").write_text(PART)
     words = ("step", "plan.md", "--agent", "scripted", "--playbook", "play.yaml", "--trust-commands")
     says(repo, *words)
-    for name in ("S1-detail-1", "S1.1-result-1", "S1-result-1"):
+    for name in ("S1-detail-1", "S1.1-result-1", "S1.1-continue-1", "S1-result-1"):
         assert looks(repo, "answer", name, "ok").returncode == 0, name
         told = says(repo, "step")
     state = load(out_dir(repo)).state

@@ -29,6 +29,7 @@ _HARMLESS = "\n\t\u200c\u200d"
 """Control characters that prose may hold. The last two join letters, or keep them apart."""
 _DRIVE = pattern(r"[A-Za-z]:")
 _NUMBER = pattern(r"(?i)^(?:(?:sub)?step\s+)?[A-Z]?\d+(?:\.\d+)*\s*[.:)\u2013\u2014-]*\s+")
+_MARKS = pattern(r"[*_`'\"]|[.:]+$")
 _CLOSED = {".git", ".santiago"}
 
 
@@ -158,8 +159,8 @@ def _parts(detail: Detail, story: Story) -> Iterator[tuple[str, str, str | None]
 
 
 def _plain(title: str) -> str:
-    """Return a title as it is compared: without a number before it, in small letters, without marks around it."""
-    return " ".join(_NUMBER.sub("", title.strip(), count=1).casefold().split()).strip(" .:*_`\"'")
+    """Return a title as it is compared: without a number before it, in small letters, and no marks but those of words."""
+    return " ".join(_MARKS.sub("", _NUMBER.sub("", title.strip(), count=1)).casefold().split())
 
 
 def _of_substep(substep: Substep, name: str) -> Iterator[str]:

@@ -337,6 +337,7 @@ def _with_parts(step: Unit, parts: list[Unit]) -> Unit:
     is_open = step.status is Status.DONE and {part.status for part in parts} != {Status.DONE}
     return replace(
         step,
+        end=max(unit.end for unit in every) if step.end else 0,
         text="\n".join(filter(None, text)),
         status=Status.OPEN if is_open else step.status,
         tags=names,
