@@ -6,6 +6,7 @@ from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from santiago.planner import readers
+from santiago.planner.compile import compile_plan
 from santiago.planner.source import Source
 from tests.planner.told import cases, told
 from tests.util.each import each
