@@ -208,7 +208,9 @@ def test_line_77_proposals_are_bounded_and_one_more_can_be_granted() -> None:
     assert "S1-grant-2" in person.asked
 
 
-def test_lines_35_41_and_83_substeps_are_done_one_by_one_with_a_word_after_each_and_their_parent_is_confirmed_after_them() -> None:
+def test_lines_35_41_and_83_substeps_are_done_one_by_one_with_a_word_after_each_and_their_parent_is_confirmed_after_them() -> (
+    None
+):
     run = stepwise(Person(), "S1", performer=SimulatedPerformer(proposes=splitting))
     state = run.run()
     assert state.phase is RunPhase.SUCCESS

@@ -191,7 +191,9 @@ def _evidence(packet: Packet) -> list[str]:
 
 def _plan_asked(packet: Packet) -> list[str]:
     numbers = ", ".join(f"Step {number}" for number, _ in packet.story.substeps)
-    bound = [f"  The story has parts of its own: {numbers}. `substeps` has each of them, in this order, with its title."]
+    bound = [
+        f"  The story has parts of its own: {numbers}. `substeps` has each of them, in this order, with its title."
+    ]
     return [
         "## What to write",
         "",

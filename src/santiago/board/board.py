@@ -109,7 +109,8 @@ class Board:
     ) -> Card:
         """Move a ticket between queues. Only `accept` moves a ticket to done.
 
-        `head` is the commit that its work ends on, where somebody hands it over. With `frees`, the tickets that wait for it go on: its work is on the branch, and only a person's word is missing.
+        `head` is the commit that its work ends on, where somebody hands it over. With `frees`, the tickets that wait
+        for it go on: its work is on the branch, and only a person's word is missing.
         """
         with self.transaction() as at:
             card = found(at, name)

@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from santiago.app.job import Job
-from santiago.app.paths import near
 from santiago.app.loading import load as load_run
+from santiago.app.paths import near
 from santiago.app.planning.go_on import go_on
 from santiago.app.planning.loading import load
 from santiago.app.planning.word import moved_since

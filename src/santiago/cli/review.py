@@ -65,9 +65,9 @@ def command(
             "take-up": take_up,
         }
     )
-    if session is None and wish is None and add_turns is None and not sessions_here():
-        if not as_json and (begun := _begin(no_input=no_input, plain=plain, who=who)) is not None:
-            return begun
+    only_looks = session is None and wish is None and add_turns is None and not as_json
+    if only_looks and not sessions_here() and (begun := _begin(no_input=no_input, plain=plain, who=who)) is not None:
+        return begun
     planning = load(find_session(session))
     if wish is None and add_turns is None:
         return _look(planning, revision, plain=plain, as_json=as_json)
@@ -118,7 +118,9 @@ def _begin(*, no_input: bool, plain: bool, who: str | None) -> int | None:
     if root is None or not may_ask(no_input=no_input):
         return None
     say("no planning session yet in this repository")
-    subject = click.prompt("What should be planned: a sentence, or a document (Enter for nothing)", "", show_default=False)
+    subject = click.prompt(
+        "What should be planned: a sentence, or a document (Enter for nothing)", "", show_default=False
+    )
     if not subject.strip():
         return None
     if plain:

@@ -23,8 +23,8 @@ from santiago.report.marks import mark
 from santiago.report.measures import span
 from santiago.report.proof import shown_by
 from santiago.report.remedies import after_story, listed
-from santiago.report.spending import dollars, of_story, thousands
 from santiago.report.run_status import step_word
+from santiago.report.spending import dollars, of_story, thousands
 from santiago.report.story import detail_text, document
 from santiago.report.story_status import explanation
 from santiago.util.text import count, fit, flat, harmless, width

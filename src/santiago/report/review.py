@@ -155,7 +155,9 @@ def word_of(planning: Planning) -> str:
     if state.phase is SessionPhase.DRAFTING and not planning.worker:
         return "interrupted"
     if state.phase is SessionPhase.CANCELLED and not state.revision:
-        return "cancelled, no plan yet" if state.turns and state.turns[-1].reason == Reason.INTERRUPTED else "no plan yet"
+        return (
+            "cancelled, no plan yet" if state.turns and state.turns[-1].reason == Reason.INTERRUPTED else "no plan yet"
+        )
     return "cancelled review" if state.phase is SessionPhase.CANCELLED else str(state.phase)
 
 

@@ -34,7 +34,9 @@ def independent(repo: Path, commits: Sequence[str]) -> list[str]:
 
 def same_tree(repo: Path, commit: str, other: str) -> bool:
     """Tell whether two commits hold the same files."""
-    trees = [ask(repo, "rev-parse", "--verify", "--quiet", f"{one}^{{tree}}", accept=(0, 1, 128)) for one in (commit, other)]
+    trees = [
+        ask(repo, "rev-parse", "--verify", "--quiet", f"{one}^{{tree}}", accept=(0, 1, 128)) for one in (commit, other)
+    ]
     return all(one.code == 0 for one in trees) and trees[0].text == trees[1].text
 
 

@@ -79,5 +79,15 @@ def test_scenarios_of_no_ticket_and_of_a_dry_run_are_nobodys_evidence(project: P
     typed(project, *RUN)
     typed(project, *RUN, "--ticket", "T", "--dry-run")
     typed(project, "queue", "move", "--id", "T", "--to", "planner-review", code=30)
-    typed(project, "queue", "move", "--id", "T", "--to", "planner-review", "--evidence", ".sigee/.runtime/dag/state/last-run.json")
+    typed(
+        project,
+        "queue",
+        "move",
+        "--id",
+        "T",
+        "--to",
+        "planner-review",
+        "--evidence",
+        ".sigee/.runtime/dag/state/last-run.json",
+    )
     assert "is not a record that santiago made" in accept(project, "T", 30)

@@ -68,7 +68,9 @@ def record_scenarios(opened: Opened, ticket: str, ended: Ended, base: str = "") 
             )
             return False
         links = joined([*split_links(card.evidence_links), link])
-        at.change(card, Change(event=BoardEvent.SCENARIOS_RUN, changes={"evidence_links": links}, about=about), "santiago")
+        at.change(
+            card, Change(event=BoardEvent.SCENARIOS_RUN, changes={"evidence_links": links}, about=about), "santiago"
+        )
     return True
 
 

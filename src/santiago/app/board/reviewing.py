@@ -184,7 +184,9 @@ def _is_integrated(means: Means, card: Card) -> Callable[[str], bool]:
     project = means.opened.place.project
     if not card.run:
         handed = evidence.handed_over_on(means.opened, card)
-        return lambda commit: (not handed or is_ancestor(project, handed, commit)) and is_ancestor(project, commit, "HEAD")
+        return lambda commit: (
+            (not handed or is_ancestor(project, handed, commit)) and is_ancestor(project, commit, "HEAD")
+        )
     state = load(means.out_dir(card)).state
     if not card.story:
         return lambda commit: commit == state.head
