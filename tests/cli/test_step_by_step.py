@@ -19,6 +19,8 @@ from santiago.artifacts.lock import last_sign
 from santiago.artifacts.names import LOG
 from santiago.artifacts.reader import Reader
 from santiago.contract.views import run_step_state, step_states
+from santiago.report.agent_activity import Doing
+from santiago.report.pages import page
 from santiago.report.run_status import chunk_ms
 from santiago.util.text import width
 from tests.cli import greeter
@@ -298,6 +300,26 @@ def test_line_26_without_a_terminal_the_question_is_printed_with_the_command_tha
     again = says(asked, "step", *BEGIN)
     assert (again.returncode, "is not finished; going on with it" in again.stderr) == (10, True)
     assert len(list(out_dir(asked).parent.iterdir())) == 1
+
+
+def test_lines_7_8_and_85_status_and_the_views_show_the_words_of_the_execution_model_and_of_the_workflow(
+    asked: Path,
+) -> None:
+    told = json.loads(looks(asked, "status", "--json").stdout)
+    assert (told["status"], [story["status"] for story in told["stories"]]) == (
+        "blocked", ["in_progress", "pending", "pending"],
+    )  # fmt: skip
+    assert [story["step_state"] for story in told["stories"]] == ["Plan Proposed", "Tasks Created", "Tasks Created"]
+    assert json.loads(looks(asked, "show", "S1", "--json").stdout)["status"] == "in_progress"
+    assert "step S1 Say hello: Plan Proposed\n" in looks(asked, "status").stdout
+    assert "Plan Proposed" in looks(asked, "show", "S1").stdout
+    run, now = load(out_dir(asked)), "2026-11-17T00:00:00.000Z"
+    shown = page(run, run.plan.stories[0], "story", Doing(run.out_dir, "", once=True), now)
+    assert any("Plan Proposed" in line.text for line in shown), "on the screen of `watch`"
+    (asked / "new.md").write_text(PLAN)
+    looks(asked, "plan", "new.md")
+    newest = max((asked / ".santiago" / "runs").iterdir(), key=lambda run: run.stat().st_mtime_ns)
+    assert json.loads(looks(asked, "status", newest, "--json").stdout)["status"] == "initialized"
 
 
 def test_to_stop_a_run_that_rests_leaves_its_question_open_for_a_true_answer(asked: Path) -> None:

@@ -90,8 +90,8 @@ def _head(run: Run, planned: Story) -> None:
     reason = f"  {story.reason}" if story.reason and not story.is_unproven else ""
     proof = f"  {story.proof}" if story.proof and not story.reason else ""
     step = f"  {word}" if (word := step_word(run, story)) else ""
-    shown = f"{glyph(look, stderr=False)} {look.word}{reason}{proof}{step}"
-    say(f"state      {paint(shown, look.colour, stderr=False)}")
+    standing = f"{glyph(look, stderr=False)} {look.word}{reason}{proof}{step}"
+    say(f"state      {paint(standing, look.colour, stderr=False)}")
     for number, text in enumerate(explanation(run.state, planned, run.run_input)):
         say(f"{'because' if number == 0 else '':10} {harmless(text)}")
     if spent := of_story(story):

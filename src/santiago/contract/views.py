@@ -52,8 +52,6 @@ def story_status(state: RunState, story: StoryState) -> StoryStatus000:
 
 
 def _story_status(story: StoryState, chosen: str | None) -> StoryStatus000:
-    if story.is_unproven:
-        return "blocked"  # its work is on the branch, and waits for a person's word
     match story.phase:
         case StoryPhase.PLANNED | StoryPhase.READY:
             return "in_progress" if _has_parts_under_way(story) or chosen == story.id else "pending"

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Story
     from santiago.contract.result import StoryStatus
     from santiago.contract.state import ChunkState, Question, RunState, StoryState
+    from santiago.contract.views import StoryStatus000
 
 OTHERS = 5
 """How many other runs are named."""
@@ -255,13 +256,19 @@ def _stories(run: Run) -> list[dict[str, Any]]:
     return [
         {
             "id": story.id, "title": planned.title, "phase": str(story.phase),
-            "status": "skipped" if story.skipped else statuses[story.id], "step_state": steps[story.id], "parent": story.parent, "deferred": story.deferred,
+            "status": status_in(story, statuses[story.id]), "step_state": steps[story.id], "parent": story.parent, "deferred": story.deferred,
             "detail": detail_data(story), "attempts": story.counted, "reason": story.reason, "proof": story.proof,
             "kept": story.kept or None, "commit": story.commit, "waits": _why(run, planned), **codec.to_data(dict(sums(story))), "doing": _doing(run, story),
         }
         for planned in run.stories
         for story in (states[planned.id],)
     ]  # fmt: skip
+
+
+def status_in(story: StoryState, now: StoryStatus000) -> str:
+    """Return the status of a story for programs: how it ended, or else whether it is under way."""
+    ended = status_of(story)
+    return now if ended == "pending" else ended
 
 
 def detail_data(story: StoryState) -> dict[str, Any] | None:

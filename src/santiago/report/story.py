@@ -16,7 +16,7 @@ from santiago.executor.tally import criteria_of
 from santiago.report.agent_activity import Doing, activity_data
 from santiago.report.endings import ending_of, helping
 from santiago.report.evidence import AttemptEvidence
-from santiago.report.run_status import detail_data
+from santiago.report.run_status import detail_data, status_in
 from santiago.report.story_status import explanation
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def document(run: Run, planned: Story, chosen: AttemptStory | None) -> dict[str,
         "id": planned.id,
         "title": planned.title,
         "phase": str(story.phase),
-        "status": "skipped" if story.skipped else story_status(run.state, story),
+        "status": status_in(story, story_status(run.state, story)),
         "reason": story.reason,
         "proof": story.proof,
         "excuse": story.unshown.excuse or None if story.unshown else None,
