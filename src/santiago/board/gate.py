@@ -113,7 +113,9 @@ def _of_evidence(at: Reading, place: Place, card: Card, is_integrated: Callable[
     told = [_fault(at, place, card, path, known, is_integrated) for path in files]
     if None not in told:
         reasons = [one for one in told if one] or ["no file among its evidence is a record of passed checks"]
-        yield Missing(what="nothing shows that its checks passed: " + "; ".join(reasons), remedy=_verify(card))
+        ran = f"`santiago scenario run --ticket {card.id}` runs its scenarios again."
+        remedy = ran if known and known[-1].folder else _verify(card)
+        yield Missing(what="nothing shows that its checks passed: " + "; ".join(reasons), remedy=remedy)
 
 
 def unusable(place: Place, links: Sequence[str]) -> list[str]:

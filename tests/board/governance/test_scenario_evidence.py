@@ -55,6 +55,7 @@ def test_a_passed_run_of_this_ticket_and_commit_opens_the_gate_and_no_other_does
 
     claimed(project, "NEW")
     worked(project, 8)
+    assert "has no check" in typed(project, "queue", "verify", "NEW", code=30).stderr, "its scenarios can still show it"
     typed(project, *review, "NEW", "--evidence", LAST.format("OLD"))
     assert "is evidence of OLD" in accept(project, "NEW", 30)
     assert ran(project, "NEW")

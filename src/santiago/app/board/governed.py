@@ -54,8 +54,8 @@ def record_scenarios(opened: Opened, ticket: str, ended: Ended, base: str = "") 
     link, passed = place.named(ended.file), ended.status == "PASS" and data["clean"]
     with opened.store.reading() as at:
         card = at.card(ticket)
-    if card is not None and not card.run:
-        base = began_on(opened, card)
+    if card is not None and not card.story:
+        base = base or began_on(opened, card)
     about = {
         "digest": ended.digest, "status": ended.status, "path": link, "commit": data["commit"] or "", "base": base,
         "passed": passed, "folder": data["evidence_dir"],

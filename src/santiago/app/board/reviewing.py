@@ -14,6 +14,7 @@ from santiago.app.board.working import PLANNER, start
 from santiago.app.loading import load
 from santiago.artifacts.files import read_bytes, write_whole
 from santiago.artifacts.inbox import Inbox
+from santiago.artifacts.names import PLAN
 from santiago.artifacts.registry import says_success
 from santiago.board import gate
 from santiago.board.governance import gate as governance
@@ -182,12 +183,13 @@ def all_missing(means: Means, card: Card, actor: str) -> list[Missing]:
 def _is_integrated(means: Means, card: Card) -> Callable[[str], bool]:
     """Return a function that tells whether a commit is integrated, or would be once the planner accepts."""
     project = means.opened.place.project
-    if not card.run:
+    run = load(means.out_dir(card)) if card.run and (means.out_dir(card) / PLAN).is_file() else None
+    if run is None or not (card.story or run.begun):  # `queue verify` may have refused it before its run began
         handed = evidence.handed_over_on(means.opened, card)
         return lambda commit: (
             (not handed or is_ancestor(project, handed, commit)) and is_ancestor(project, commit, "HEAD")
         )
-    state = load(means.out_dir(card)).state
+    state = run.state
     if not card.story:
         return lambda commit: commit == state.head
     story = state.stories[card.story]
