@@ -136,6 +136,8 @@ def test_evidence_is_split_by_all_three_separators_looked_at_when_it_is_handed_o
     desk.add("LINKED")
     desk.claim()
     to_review = ("queue", "move", "--id", "LINKED", "--to", "planner-review")
+    words = ("queue", "add", "--queue", "planner-review", "--id", "NEW", "--title", "x", "--evidence", "a.tsv")
+    assert "a.tsv does not exist" in desk.refused(30, *words)
     said = desk.refused(30, *to_review, "--evidence", "a.tsv; ../b.tsv|https://x.org/c")
     assert "a.tsv does not exist; ../b.tsv is outside the project" in said
     assert (desk.card("LINKED").queue, desk.card("LINKED").evidence_links) == ("developer-todo", "none")

@@ -34,6 +34,7 @@ from santiago.report.measures import ago, limit, span
 from santiago.report.proof import unproven_lines
 from santiago.report.remedies import anew, answers, listed, next_commands, taking_in, taking_over
 from santiago.report.run_status import (
+    OTHERS,
     chunk_ms,
     counts_of,
     document,
@@ -142,7 +143,7 @@ def _sessions(root: Path | None) -> list[tuple[str, str]]:
         return []
     from santiago.report.review import sessions_of  # loaded here, since most repositories have no session
 
-    return sessions_of(root)
+    return sessions_of(root, _MOST)
 
 
 def _named(planned: list[tuple[str, str]]) -> list[dict[str, str]]:
@@ -151,7 +152,8 @@ def _named(planned: list[tuple[str, str]]) -> list[dict[str, str]]:
 
 def _planned(planned: list[tuple[str, str]]) -> None:
     if planned:
-        told = [f"{name} {word}" for name, word in planned]
+        told = [f"{name} {word}" for name, word in planned[:OTHERS]]
+        told += [f"and {len(planned) - OTHERS} older"] if len(planned) > OTHERS else []
         say("planning sessions, newest first: " + " · ".join(told) + "   (`santiago review ID` shows one)")
 
 
@@ -161,7 +163,7 @@ def _mirror(run: Run) -> dict[str, Any]:
 
 
 _MOST = 50
-"""How many tickets of a queue are listed."""
+"""How many tickets of a queue are listed, and how many planning sessions programs are told."""
 _COLOURS = {
     "success": "green", "finished": "yellow", "failed": "red", "blocked": "yellow", "running": "cyan", "interrupted": "yellow",
 }  # fmt: skip

@@ -125,10 +125,10 @@ def review_of(planning: Planning, revision: int | None = None, *, compared: bool
     )
 
 
-def sessions_of(root: Path) -> list[tuple[str, str]]:
+def sessions_of(root: Path, most: int = OTHERS) -> list[tuple[str, str]]:
     """Return the newest sessions of a repository that are not final, cancelled ones too, each with its state in a word."""
     standing = ((folder.name, _standing(folder)) for folder in folders_of(root))
-    return list(islice((one for one in standing if one[1] != SessionPhase.FINALIZED), OTHERS))
+    return list(islice((one for one in standing if one[1] != SessionPhase.FINALIZED), most))
 
 
 def _standing(folder: Path) -> str:

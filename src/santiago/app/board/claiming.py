@@ -45,12 +45,16 @@ def hand_over(
     with opened.store.reading() as at:
         card = found(at, name)
     wish = _replacing(opened, card, wish)
-    looked_at = wish.evidence or (card.evidence_links if wish.to == "planner-review" else "")
-    if lost := gate.unusable(place, split_links(looked_at)):
-        hint = "Name files of the project with --evidence; they replace those that were named before."
-        raise bad_input(f"the evidence of {name} cannot be taken: {'; '.join(lost)}", hint)
+    refuse_lost(opened, name, wish.evidence or (card.evidence_links if wish.to == "planner-review" else ""))
     head = (resolve(place.project, "HEAD") or "") if wish.to == "planner-review" else ""
     return opened.board.move(name, source, wish, actor, lease=lease, worker=worker, head=head)
+
+
+def refuse_lost(opened: Opened, name: str, links: str) -> None:
+    """Raise if evidence leads nowhere. Who hands it over knows what was meant; a planner who looks later does not."""
+    if lost := gate.unusable(opened.place, split_links(links)):
+        hint = "Name files of the project with --evidence; they replace those that were named before."
+        raise bad_input(f"the evidence of {name} cannot be taken: {'; '.join(lost)}", hint)
 
 
 def _replacing(opened: Opened, card: Card, wish: Move) -> Move:
