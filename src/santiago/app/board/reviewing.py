@@ -171,9 +171,10 @@ def all_missing(means: Means, card: Card, actor: str) -> list[Missing]:
         found = gate.missing(at, opened.place, card, actor, planners, is_integrated)
         recorded = governed.recorded_scenarios(at, card.id)
         known = [one for one in gate.recorded(at, card.id) if one.attempt == card.attempt_count]
+    heads = [one.commit for one in known]
     change = governance.Change(
         ticket=card.id, base=next((one.base for one in reversed(known) if one.base), None),
-        head=known[-1].commit if known else None,
+        head=next(filter(is_integrated, reversed(heads)), heads[-1] if heads else None),
         evidence=tuple(opened.place.project / one.path for one in known), recorded_runs=recorded,
     )  # fmt: skip
     own = governance.missing(opened.place.project, opened.place.root, change)
