@@ -77,11 +77,29 @@ def test_the_session_follows_the_chunks_of_the_log() -> None:
     assert (found.status, found.current_chunk, found.completed_chunks) == ("resumable", "C02", ("C01",))
     assert [(one.chunk, one.status, one.retries) for one in found.chunk_history] == [
         ("C01", "completed", 2),
-        ("C02", "running", 0),
+        ("C02", "stopped", 0),
     ]
     last = journal.events[-1]
     assert found.resumable_state == ResumePoint(seq=last.seq, chunk="C02", story="S3", timestamp=last.timestamp)
     assert codec.decode(Session, codec.canonical(found), "session") == found
+
+
+def test_a_chunk_in_which_the_run_ended_or_rested_has_its_end_its_status_and_its_retries_until_it_goes_on() -> None:
+    """People 17, and 003: per chunk start, end, status and retries."""
+    ends: tuple[tuple[EventKind, RunPhase, Any, str], ...] = (
+        (EventKind.RUN_ENDED, RunPhase.FAILED, "failed", "failed"),
+        (EventKind.RUN_ENDED, RunPhase.BLOCKED, "blocked", "blocked"),
+        (EventKind.RUN_PAUSED, RunPhase.PAUSED, "ok", "stopped"),
+    )
+    for event, phase, status, shown in ends:
+        journal = executing()
+        journal.move("S1", StoryPhase.RUNNING, StoryPhase.READY, StoryPhase.RUNNING, StoryPhase.READY)
+        journal.add(event, phase=phase, status=status)
+        (found,) = session_of(journal).chunk_history
+        assert (found.status, found.ended_at, found.retries) == (shown, journal.events[-1].timestamp, 1)
+        journal.add(EventKind.RUN_EXECUTING, phase=RunPhase.EXECUTING)
+        (found,) = session_of(journal).chunk_history
+        assert (found.status, found.ended_at) == ("running", None)
 
 
 def test_a_chunk_taken_up_again_planning_turns_and_feedback_are_in_the_session() -> None:

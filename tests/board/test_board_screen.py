@@ -103,6 +103,9 @@ def test_move_asks_for_what_the_queue_needs(desk: Desk) -> None:
         await person.press("m", "enter", *"none", "enter")
         assert "without evidence" in person.text()
         await person.press(*["backspace"] * 4, *"log", "enter")
+        assert "log does not exist" in person.text()
+        (desk.place.project / "log").touch()
+        await person.press("enter")
         assert person.said() == "T1 is in planner-review now"
         assert person.tickets("planner-review") == ["T1"]
         await person.press("right", "m")

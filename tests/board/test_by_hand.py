@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from tests.board.desk import Desk
+from tests.cli import greeter
 
 CHECK = ("--verify", "grep hello hello.txt")
 
@@ -57,8 +58,8 @@ def test_a_person_needs_no_agent_and_is_told_why_work_did_not_pass_and_how_to_go
     assert desk.card("FIX").queue == "done"
 
 
-def test_work_that_is_not_committed_is_refused_and_uses_no_attempt(tmp_path: Path) -> None:
-    """Board line 17: also when the ticket has failed before and its run is there."""
+def test_work_that_is_not_new_is_refused_and_uses_no_attempt(tmp_path: Path) -> None:
+    """Board line 17: nothing committed, nothing changed, or the same as before; also when the ticket has failed before."""
     desk = alone(tmp_path)
     desk.add("FIX", "developer-todo", *CHECK)
     desk.claim("ada")
@@ -67,10 +68,18 @@ def test_work_that_is_not_committed_is_refused_and_uses_no_attempt(tmp_path: Pat
     assert "your changes are not committed, such as hello.txt" in said
     assert (desk.card("FIX").attempt_count, desk.card("FIX").holder) == (1, "ada")
     (desk.repo / "hello.txt").unlink()
-    assert "FIX did not pass: agent_no_change: The attempt" in desk.refused(30, "queue", "verify", "FIX")
+    assert "has no work on FIX" in desk.refused(30, "queue", "verify", "FIX")
+    desk.commit(hello_txt="helo\n")
+    desk.refused(30, "queue", "verify", "FIX", "--trust-commands")
     desk.claim("ada")
+    said = desk.refused(30, "queue", "verify", "FIX")
+    assert "the same work that did not pass as attempt 1" in said
+    assert "did not pass:" not in said, "the note of an earlier attempt is no reason"
+    greeter.git(desk.repo, "commit", "-q", "--allow-empty", "-m", "Nothing")
+    assert "the same work" in desk.refused(30, "queue", "verify", "FIX")
     (desk.repo / "hello.txt").write_text("hello\n")
-    assert "your changes are not committed" in desk.refused(30, "queue", "verify", "FIX", "--trust-commands")
+    assert "your changes are not committed" in desk.refused(30, "queue", "verify", "FIX")
+    assert (desk.card("FIX").attempt_count, desk.card("FIX").holder) == (2, "ada")
     desk.commit(hello_txt="hello\n")
     assert desk.ok("queue", "verify", "FIX") == "PASS:FIX:planner-review\n"
 

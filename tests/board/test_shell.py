@@ -128,14 +128,29 @@ def test_a_spent_ticket_is_escalated_at_the_claim_and_decided_by_a_planner(desk:
     assert "RECONCILED_QUEUE:planner-inbox:1" in said
 
 
-def test_evidence_is_split_by_all_three_separators(tmp_path: Path) -> None:
-    """Board lines 23 and 24."""
+def test_evidence_is_split_by_all_three_separators_looked_at_when_it_is_handed_over_and_can_be_replaced(
+    tmp_path: Path,
+) -> None:
+    """Board lines 23 and 24: what leads nowhere is named and nothing changes; what is lost later is replaced by other files."""
     desk = Desk(tmp_path)
     desk.add("LINKED")
     desk.claim()
-    desk.ok("queue", "move", "--id", "LINKED", "--to", "planner-review", "--evidence", "a.tsv; b.tsv|https://x.org/c")
+    to_review = ("queue", "move", "--id", "LINKED", "--to", "planner-review")
+    words = ("queue", "add", "--queue", "planner-review", "--id", "NEW", "--title", "x", "--evidence", "a.tsv")
+    assert "a.tsv does not exist" in desk.refused(30, *words)
+    said = desk.refused(30, *to_review, "--evidence", "a.tsv; ../b.tsv|https://x.org/c")
+    assert "a.tsv does not exist; ../b.tsv is outside the project" in said
+    assert (desk.card("LINKED").queue, desk.card("LINKED").evidence_links) == ("developer-todo", "none")
+    for name in ("a.tsv", "b.tsv"):
+        (desk.repo / name).touch()
+    desk.ok(*to_review, "--evidence", "a.tsv; b.tsv|https://x.org/c")
     assert desk.card("LINKED").evidence_links == "a.tsv,b.tsv,https://x.org/c"
-    said = desk.refused(30, "queue", "move", "--id", "LINKED", "--to", "done", "--actor", "planner")
+    (desk.repo / "a.tsv").unlink()
+    done = ("queue", "move", "--id", "LINKED", "--to", "done", "--actor", "planner")
+    said = desk.refused(30, *done)
     assert "a.tsv does not exist" in said
-    assert "b.tsv does not exist" in said
-    assert "x.org" not in said
+    assert "--to planner-review --evidence FILES" in said
+    desk.refused(30, *done, "--evidence", "gone.tsv")
+    assert desk.card("LINKED").evidence_links == "a.tsv,b.tsv,https://x.org/c", "what was refused changed nothing"
+    desk.ok(*to_review, "--evidence", "b.tsv")
+    assert desk.card("LINKED").evidence_links == "b.tsv"

@@ -23,7 +23,7 @@ from santiago.app.start.signals import heard, strays_ignored
 from santiago.executor.loop import Urgency
 from santiago.process.sandbox import detect
 from tests.cli.conftest import Done
-from tests.cli.greeter import PRD, committed, git, looks, make, out_dir, place, says
+from tests.cli.greeter import GOOD, PRD, committed, git, looks, make, out_dir, place, says
 from tests.cli.santiago import trusted
 
 WORDS = """\
@@ -244,6 +244,20 @@ def test_that_nobody_can_be_told_is_said_before_the_run_and_by_the_doctor(tmp_pa
     note = "note: [notify] command names no-such-prog, which does not exist"
     assert (ran.returncode, ran.stderr.startswith(note), ran.stderr.count("[notify]")) == (0, True, 1), ran.stderr
     assert "names no-such-prog" in looks(repo, "doctor").stdout
+
+
+def test_a_start_that_chose_what_waits_for_others_names_the_command_that_takes_these_too(tmp_path: Path) -> None:
+    """What `--only` and `--chunks` advise can begin: all that comes before is in it."""
+    repo = make(tmp_path / "repo", GOOD)
+    nothing = says(repo, "run", "prd.md", "--trust-commands", "--only", "S3", code=0)
+    assert "santiago resume --only S1 --only S2 --only S3 " in nothing.stderr
+    assert "`--chunks 1..2`" in says(repo, "resume", "--chunks", "2", code=2).stderr
+    assert load(out_dir(repo)).state.attempts == 0
+    says(repo, "resume", "--only", "S1", code=0)
+    again = says(repo, "resume", "--only", "S3", code=0)
+    assert "santiago resume --only S2 --only S3 " in again.stderr
+    done = says(repo, "resume", "--only", "S2", "--only", "S3", code=0)
+    assert load(out_dir(repo)).state.phase == "success", done.stderr
 
 
 @pytest.mark.parametrize(

@@ -169,6 +169,18 @@ def test_line_66_chunks_are_named_as_in_the_browser_and_one_before_them_that_is_
     assert not list(repo.glob(".santiago/runs/*/progress.ndjson"))
 
 
+def test_what_chunks_advises_can_begin(tmp_path: Path) -> None:
+    """Line 66: nothing is left out before it, and a chunk that rests is not said to begin by itself."""
+    phases = "".join(f"## Phase {n}: P{n}\n### R{n}: Do {n}\n- [ ] it does {n}\n" for n in (1, 2, 3))
+    repo = committed(tmp_path / "repo", {"prd.md": f"# PRD\n{phases}", "santiago.toml": UNFENCED})
+    start = ("--agent", "sh -c true", "--verify", "test -e done", "--chunks")
+    assert "`--chunks 1..3`" in inside("run", "prd.md", *start, "1,3", cwd=repo, env=place(repo), code=2).stderr
+    santiago("run", "prd.md", *start, "1", cwd=repo, env=place(repo), code=30)
+    refused = inside("resume", "--chunks", "2", cwd=repo, env=place(repo), code=2)
+    assert "santiago explain S1" in refused.stderr
+    assert "--chunks 1" not in refused.stderr
+
+
 def test_where_the_run_s_attempts_are_used_up_the_suggestion_can_be_pasted_and_is_enough(tmp_path: Path) -> None:
     repo = words.make(tmp_path)
     said = run(repo, WRITES, limits="run_max_attempts = 1").stderr

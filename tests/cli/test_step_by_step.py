@@ -19,6 +19,8 @@ from santiago.artifacts.lock import last_sign
 from santiago.artifacts.names import LOG
 from santiago.artifacts.reader import Reader
 from santiago.contract.views import run_step_state, step_states
+from santiago.report.agent_activity import Doing
+from santiago.report.pages import page
 from santiago.report.run_status import chunk_ms
 from santiago.util.text import width
 from tests.cli import greeter
@@ -207,9 +209,16 @@ def test_line_44_every_state_and_every_arrow_as_a_person_types_it(repo: Path) ->
     person.sees("S2-detail-2")
     person.says("ok", "approve")
     # Substep Selected, Substep Implementing, Substep Done; line 41: the parent's own confirmation comes after them
-    for name in ("S2.1-result-1", "S2.2-result-1", "S2-result"):
-        person.sees(name)
+    for name, following in (("S2.1", "S2.2"), ("S2.2", "S2")):
+        person.sees(f"{name}-result-1")
         person.says("ok", "validate")
+        # line 83: a substep, too, is followed by the question whether to go on, and Enter alone says nothing
+        person.sees(f"{name} is complete. Go on with {following}")
+        person.sees("\n> ")
+        person.types("")
+        person.says("yes", "continue")
+    person.sees("S2-result")
+    person.says("ok", "validate")
     # Plan Complete
     person.sees("success  3 done: ")
     assert person.leaves() == 0
@@ -293,6 +302,26 @@ def test_line_26_without_a_terminal_the_question_is_printed_with_the_command_tha
     assert len(list(out_dir(asked).parent.iterdir())) == 1
 
 
+def test_lines_7_8_and_85_status_and_the_views_show_the_words_of_the_execution_model_and_of_the_workflow(
+    asked: Path,
+) -> None:
+    told = json.loads(looks(asked, "status", "--json").stdout)
+    assert (told["status"], [story["status"] for story in told["stories"]]) == (
+        "blocked", ["in_progress", "pending", "pending"],
+    )  # fmt: skip
+    assert [story["step_state"] for story in told["stories"]] == ["Plan Proposed", "Tasks Created", "Tasks Created"]
+    assert json.loads(looks(asked, "show", "S1", "--json").stdout)["status"] == "in_progress"
+    assert "step S1 Say hello: Plan Proposed\n" in looks(asked, "status").stdout
+    assert "Plan Proposed" in looks(asked, "show", "S1").stdout
+    run, now = load(out_dir(asked)), "2026-11-17T00:00:00.000Z"
+    shown = page(run, run.plan.stories[0], "story", Doing(run.out_dir, "", once=True), now)
+    assert any("Plan Proposed" in line.text for line in shown), "on the screen of `watch`"
+    (asked / "new.md").write_text(PLAN)
+    looks(asked, "plan", "new.md")
+    newest = max((asked / ".santiago" / "runs").iterdir(), key=lambda run: run.stat().st_mtime_ns)
+    assert json.loads(looks(asked, "status", newest, "--json").stdout)["status"] == "initialized"
+
+
 def test_to_stop_a_run_that_rests_leaves_its_question_open_for_a_true_answer(asked: Path) -> None:
     told = looks(asked, "answer", "S1-detail-1", "stop")
     assert (told.returncode, "nothing to stop, and S1-detail-1 stays open" in told.stderr) == (0, True), told.stderr
@@ -306,6 +335,7 @@ def test_to_stop_a_run_that_rests_leaves_its_question_open_for_a_true_answer(ask
     plan.write_bytes(plan.read_bytes().replace(b"write it", b"delete it"))
     told = looks(asked, "step")
     assert (told.returncode, "was changed after it was approved" in told.stderr) == (10, True), told.stderr
+    assert load(out_dir(asked)).state.attempts == 0, "no attempt begins on it"
 
 
 def test_line_76_nothing_asked_is_said_and_line_27_a_plan_that_cannot_be_read_leaves_nothing_behind(repo: Path) -> None:
@@ -386,7 +416,7 @@ def test_line_13_a_step_whose_own_checks_fail_after_its_substeps_is_attempted_on
     (repo / "play.yaml").write_text(PART)
     words = ("step", "plan.md", "--agent", "scripted", "--playbook", "play.yaml", "--trust-commands")
     says(repo, *words)
-    for name in ("S1-detail-1", "S1.1-result-1", "S1-result-1"):
+    for name in ("S1-detail-1", "S1.1-result-1", "S1.1-continue-1", "S1-result-1"):
         assert looks(repo, "answer", name, "ok").returncode == 0, name
         told = says(repo, "step")
     state = load(out_dir(repo)).state

@@ -43,6 +43,37 @@ def found(changed: tuple[str, ...] = (), commands: tuple[str, ...] = ("make test
     return detailing.findings(replace(DETAIL, **given), STORY, files=FILES, commands=commands, changed=changed)
 
 
+# The parts that the document itself gives a step
+
+OWN = replace(
+    STORY, origin=Origin(id="2", line=1),
+    description="Greet.\nStep 2.1: Parse the name\nBy hand.\nStep 2.2 (done): Sign\nStep 2.3: `Print` it\nStep 3.1: Elsewhere",
+)  # fmt: skip
+
+
+@each(
+    ("titles", "left_out", "retitled"),
+    [
+        (["Parse the name", "Print it"], [], []),
+        (["2.1 parse  the NAME.", "Check", "Step 2.3: `Print` it"], [], []),
+        (["Parse the name"], ["2.3"], []),
+        (["Set up", "Parse the name"], ["2.3"], []),
+        ([], ["2.1", "2.3"], []),
+        (["Read it", "Print it"], [], ["S2.1"]),
+    ],
+)
+def test_line_82_parts_of_the_document_that_a_plan_leaves_out_or_calls_otherwise_are_named(
+    titles: list[str], left_out: list[str], retitled: list[str]
+) -> None:
+    plan = replace(DETAIL, substeps=tuple(replace(SUBSTEPS[0], title=title) for title in titles))
+    said = " ".join(detailing.findings(plan, OWN, files=FILES, commands=("make",), changed=()))
+    assert [name for name in ("2.1", "2.2", "2.3", "3.1") if f"Step {name} " in said] == left_out
+    assert [name for name in ("S2.1", "S2.2") if f"substep {name}, title: the document" in said] == retitled
+    assert detailing.lacks(plan, OWN) == ("part" if left_out else "")
+    bare = replace(plan, substeps=(*plan.substeps, replace(SUBSTEPS[1], checks=(" ",))))
+    assert detailing.lacks(bare, OWN) == "check", "line 12: that comes first, since no word helps against it"
+
+
 # Reading
 
 

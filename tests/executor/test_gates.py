@@ -208,13 +208,16 @@ def test_line_77_proposals_are_bounded_and_one_more_can_be_granted() -> None:
     assert "S1-grant-2" in person.asked
 
 
-def test_lines_35_and_41_substeps_are_done_one_by_one_and_their_parent_is_confirmed_after_them() -> None:
+def test_lines_35_41_and_83_substeps_are_done_one_by_one_with_a_word_after_each_and_their_parent_is_confirmed_after_them() -> (
+    None
+):
     run = stepwise(Person(), "S1", performer=SimulatedPerformer(proposes=splitting))
     state = run.run()
     assert state.phase is RunPhase.SUCCESS
     assert flow(run) == [
-        "S1-detail-1?", "approve", "split S1", "try S1.1", "S1.1-result-1?", "validate", "done S1.1", "try S1.2",
-        "S1.2-result-1?", "validate", "done S1.2", "S1-result?", "validate", "done S1",
+        "S1-detail-1?", "approve", "split S1", "try S1.1", "S1.1-result-1?", "validate", "done S1.1",
+        "S1.1-continue-1?", "continue", "try S1.2", "S1.2-result-1?", "validate", "done S1.2",
+        "S1.2-continue-1?", "continue", "S1-result?", "validate", "done S1",
     ]  # fmt: skip
     assert state.stories["S1"].attempts == 0, "its verdict needs no attempt of its own"
 
@@ -229,7 +232,7 @@ def test_line_38_a_change_of_a_step_whose_substeps_are_under_way_is_carried_out_
     run.answers = Person()
     state = run.run()
     assert (state.phase, state.stories["S1"].notes) == (RunPhase.SUCCESS, ("shorter",))
-    assert flow(run)[-5:] == ["done S1.2", "try S1", "S1-result-1?", "validate", "done S1"]
+    assert flow(run)[-5:] == ["continue", "try S1", "S1-result-1?", "validate", "done S1"]
 
 
 def test_line_11_substeps_spend_the_budget_of_their_parent() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import StoryPhase
 from santiago.contract.state import RunState, initial
-from santiago.executor.selection import LONGEST, chunks_named, quoted, selected
+from santiago.executor.selection import LONGEST, chunks_named, needed, quoted, selected
 from tests.contract.histories import plan_of
 from tests.util.each import each
 
@@ -123,6 +123,8 @@ def test_line_65_the_preview_names_chunks_and_stories(state: RunState) -> None:
     [
         ("1", "chunk 1 (C01) is completed"),
         ("1-3", "chunk 1 (C01) is completed. 2-3 would run."),
+        ("1,4", "chunk 1 (C01) is completed. 2-4 would run."),
+        ("4-5", "chunk 5 (C05) is left out. 2-4 would run."),
         ("5", "chunk 5 (C05) is left out"),
         ("2-5", "chunk 5 (C05) is left out. 2-4 would run."),
         ("3", "chunk 3 (C03) comes after 2 (C02), which is not finished. Select 2-3."),
@@ -133,3 +135,14 @@ def test_line_65_what_cannot_run_is_refused_with_what_can(state: RunState, text:
     with pytest.raises(SantiagoError) as caught:
         selected(state, text)
     assert told in f"{caught.value.message}. {caught.value.hint}"
+
+
+def test_what_stories_wait_for_is_all_before_them_that_is_not_done_and_nothing_else() -> None:
+    """`--only S3` offers what S3 waits for: declared, and every chunk before its own."""
+    state = initial(plan_of(S1="", S2="S1", S3="S2", S4="", S5="C02:S4"))
+    assert needed(state, ["S3"]) == ["S1", "S2", "S3"]
+    assert needed(state, ["S5"]) == ["S1", "S2", "S3", "S4", "S5"]
+    for name in ("S1", "S4"):
+        state.stories[name].phase = StoryPhase.DONE
+    assert needed(state, ["S3", "S4"]) == ["S2", "S3"]
+    assert needed(state, ["S4"]) == []

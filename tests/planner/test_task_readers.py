@@ -6,6 +6,7 @@ from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from santiago.planner import readers
+from santiago.planner.compile import compile_plan
 from santiago.planner.source import Source
 from tests.planner.told import cases, told
 from tests.util.each import each
@@ -532,6 +533,14 @@ unknown_label: -"""
     assert told_of.index("Step 2.1: Totals") < told_of.index("Sum up in cents") < told_of.index("Step 2.2: Lines")
     assert "Format each line" in told_of
     assert "Add a class" in document.units[0].text.split("\n")
+
+
+def test_a_document_with_substeps_leaves_nothing_open_and_its_steps_know_their_own_parts() -> None:
+    """People 82: what is merged into a step is planned, and no other list could be the work."""
+    plan = compile_plan(Source(dedent(STEPS))).plan
+    assert plan is not None
+    assert (plan.certain, [row.title for row in plan.account if row.became == "left_out"]) == (True, [])
+    assert [story.substeps for story in plan.stories] == [(), (("2.1", "Totals"), ("2.2", "Lines")), ()]
 
 
 def test_steps_that_name_actions_and_results_are_the_plan_of_a_longer_text() -> None:

@@ -73,6 +73,9 @@ def test_lines_2_and_61_finalize_freezes_what_was_looked_at_and_makes_the_run_wi
     assert first["context"]["session"] == edited.session.name
     assert first["context"]["revision"] == 2
     assert (run / "plan.json").read_bytes() == (edited.session / "revisions/0002.json").read_bytes()
+    assert (edited.session / "project_plan.json").read_bytes() == (run / "plan.json").read_bytes()
+    shown = [line for line in edited.says("review").stdout.splitlines() if line.startswith("next: ")]
+    assert [line.split()[2] for line in shown] == ["resume", "status"]
     last = edited.events()[-1]
     assert (last["event"], last["phase"], last["context"]["run"]) == ("session_finalized", "finalized", run.name)
     assert not _approvals(edited, run)
@@ -225,6 +228,9 @@ def test_lines_57_and_58_a_cancelled_review_is_taken_up_again_and_a_frozen_plan_
     assert place.says("review", "--cancel").returncode == 0
     assert place.shown()["status"] == "cancelled"
     assert "cancelled review" in place.says("review").stdout
+    named = {"session_id": place.session.name, "state": "cancelled review"}
+    assert json.loads(place.says("status", "--json").stdout)["sessions"] == [named], "also before there is a run"
+    assert f"{place.session.name} cancelled review" in place.says("status").stdout
     assert place.says("resume", place.session.name).returncode == 10
     assert place.says("review", "--finalize", "--revision", "1").returncode == 30
     assert place.says("review", "--take-up").returncode == 0
@@ -237,7 +243,33 @@ def test_lines_57_and_58_a_cancelled_review_is_taken_up_again_and_a_frozen_plan_
     again = place.drafter("again", (ANY, {"write": plan("One", "Two", "Three")}))
     place.begin(str((run / "plan.json").relative_to(place.repo)), again)
     assert [story["id"] for story in place.revision(1)["stories"]] == ["S1", "S2", "S3"]
+    assert place.says("review", "--cancel").returncode == 0
+    (listed,) = json.loads(place.says("status", "--json").stdout)["sessions"]
+    assert listed == {"session_id": place.session.name, "state": "cancelled review"}, "the other one is final"
     assert len(list(place.session.parent.iterdir())) == 2
+
+
+def test_a_review_without_a_session_offers_to_begin_one(tmp_path: Path) -> None:
+    """003: the plan mode is entered from where one looks for a plan. Enter alone begins nothing."""
+    place = Place(tmp_path)
+    agent = place.drafter("one", (ANY, {"write": plan("Hello")}))
+    (place.repo / "santiago.toml").write_text(f"[agent]\ncommand = {agent.split()!r}\n[policy]\nsandbox = 'off'\n")
+    said = place.says("review")
+    assert (said.returncode, "santiago plan --with" in said.stderr) == (2, True)
+    env = {**greeter.place(place.repo), "SANTIAGO_ACTOR": "ann", "SANTIAGO_PLAIN": "1"}
+    nothing = Person("review", cwd=place.repo, env=env)
+    nothing.sees("What should be planned")
+    nothing.types("")
+    assert nothing.leaves() == 2
+    assert not (place.repo / ".santiago").exists()
+    begins = Person("review", cwd=place.repo, env=env)
+    begins.sees("What should be planned")
+    begins.types("A small file")
+    begins.sees("[y/N]")
+    begins.types("y")
+    begins.sees("next: santiago review")
+    assert begins.leaves() == 0
+    assert [story["title"] for story in place.revision(1)["stories"]] == ["Hello"]
 
 
 def test_line_59_a_plan_edited_by_hand_goes_through_the_same_checks(place: Place) -> None:
@@ -277,7 +309,9 @@ def test_line_80_a_base_that_moved_is_said_at_finalize_with_the_choice(place: Pl
     assert "has new commits" in said.stderr
     assert "--moved-base" in said.stderr
     assert place.shown()["status"] == "ready"
-    assert place.says("review", "--finalize", "--revision", "1", "--no-start", "--moved-base").returncode == 0
+    # line 53: what is offered is not refused
+    (final,) = [line for line in place.says("review").stdout.splitlines() if "--finalize" in line]
+    assert place.says(*final.partition("   #")[0].removeprefix("next: santiago ").split(), "--no-start").returncode == 0
 
 
 def test_line_80_a_full_disk_at_finalize_leaves_the_session_in_review_and_nothing_half_made(place: Place) -> None:

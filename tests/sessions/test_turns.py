@@ -95,13 +95,21 @@ def test_line_48_each_drafts_alone_one_merges_and_all_drafts_are_kept(place: Pla
     assert place.shown()["last_planning_mode"] == "multi"
 
 
-def test_line_48_where_one_drafter_fails_the_rest_go_on_and_it_is_said(place: Place) -> None:
+def test_lines_48_and_60_where_one_drafter_fails_the_rest_go_on_and_the_plan_names_only_who_drafted(
+    place: Place,
+) -> None:
     one = place.drafter("one", (ANY, {"exit": 1}))
     two = place.drafter("two", (ANY, {"write": plan("Goodbye")}))
     said = place.says("plan", "A small file", "--with", one, "--with", two)
     assert said.returncode == 0
     assert "brought nothing usable" in said.stderr
     assert [story["title"] for story in place.revision(1)["stories"]] == ["Goodbye"]
+    first, second = (
+        draft["label"] for draft in json.loads((place.session / "session-input.json").read_bytes())["drafters"]
+    )
+    assert place.revision(1)["source"]["evidence"] == [f"revision 1 by {second}, asked for by ann"]
+    assert place.says("review", "--continue", "and better").returncode == 0
+    assert not any(f"{first}," in line for line in place.revision(2)["source"]["evidence"])
 
 
 def test_line_48_where_who_merges_fails_the_next_one_merges(place: Place) -> None:
@@ -255,9 +263,26 @@ def test_line_77_a_session_takes_no_more_turns_than_it_has_and_a_person_may_add_
     assert said.returncode == 30
     assert "has used its 2 turns" in said.stderr
     assert place.shown()["status"] == "ready", "Finalize is still possible"
+    # line 53: what is offered is not refused
+    offered = offers(place)
+    assert all("--add-turns 5" in line for line in offered if "--finalize" not in line)
+    assert len(offered) == 3
     assert place.says("review", "--edit", "and again", "--add-turns", "1").returncode == 0
     raised = [event for event in place.events() if event["event"] == "budget_raised"]
     assert [(event["actor"], event["context"]["amount"]) for event in raised] == [("ann", 1)]
+
+
+def offers(place: Place) -> list[str]:
+    return [line for line in place.says("review").stdout.splitlines() if line.startswith("next: ")]
+
+
+def test_line_53_a_session_without_a_plan_whose_limit_no_flag_raises_offers_nothing(tmp_path: Path) -> None:
+    place = Place(tmp_path, {"santiago.toml": "[limits]\nplanning_max_tokens = 0\n"})
+    place.says(
+        "plan", "A small file", "--with", place.drafter("one", (ANY, {"write": plan("Hello")})), "--trust-project"
+    )
+    assert (place.shown()["status"], offers(place)) == ("cancelled", [])
+    assert place.says("review", "--take-up").returncode == 30
 
 
 def test_line_63_a_turn_that_is_under_way_can_be_cancelled_and_the_session_taken_up_again(begun: Place) -> None:

@@ -39,7 +39,7 @@ def render(packet: Packet, marker: str | None = None) -> str:
         *_section("## Files", "The work is expected in these files:", story.files),
         *_checks(packet),
         *_tests(packet),
-        *(_plan_asked() if packet.proposes else _evidence(packet)),
+        *(_plan_asked(packet) if packet.proposes else _evidence(packet)),
         *_plan_approved(packet, fence),
         *_scope(packet, fence),
         *_history(packet, fence),
@@ -189,7 +189,11 @@ def _evidence(packet: Packet) -> list[str]:
     return ["## Evidence", "", *(asked if packet.criteria else []), *([] if packet.tests_only else excuse)]
 
 
-def _plan_asked() -> list[str]:
+def _plan_asked(packet: Packet) -> list[str]:
+    numbers = ", ".join(f"Step {number}" for number, _ in packet.story.substeps)
+    bound = [
+        f"  The story has parts of its own: {numbers}. `substeps` has each of them, in this order, with its title."
+    ]
     return [
         "## What to write",
         "",
@@ -202,6 +206,7 @@ def _plan_asked() -> list[str]:
         "- `checks`: a list of shell commands that show the work, beside those above; they run at the top of the repository",
         "- `substeps`: an empty list, or, where the story is too much to be done at once, its parts in order; each an object",
         "  with `title`, `actions`, `files` and `checks`, and at least one check that shows this part alone",
+        *(bound if numbers else ()),
         "",
         "It could look like this:",
         "",

@@ -12,7 +12,7 @@ from santiago.app.answered import answered_by
 from santiago.app.finding import find_story, target
 from santiago.app.start.leaks import without_secrets
 from santiago.artifacts.inbox import Inbox
-from santiago.contract.answers import APPROVING, NO_PLAN, Understood, describe, offers, understood, words_of
+from santiago.contract.answers import APPROVING, UNFIT, Understood, describe, lacks, offers, understood, words_of
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import StoryPhase
 from santiago.contract.ports.desk import Letter
@@ -104,7 +104,7 @@ def _answer(run: Run, question: str, given: str, text: str, rest: str | None, wh
         raise _answered(run.out_dir, question, asked)
     meant = understood(asked.kind, given, text, asked.options)
     if not offers(words_of(run.state, asked), meant):
-        raise SantiagoError(Kind.INPUT, NO_PLAN, where=question)
+        raise SantiagoError(Kind.INPUT, UNFIT[lacks(run.state, asked)], where=question)
     if rest and meant.word != APPROVING.get(asked.kind):
         raise SantiagoError(Kind.USAGE, f"--rest can be used with an approval, not with {meant.word!r}")
     if rest == "chunk" and asked.story and run.state.chunks[run.state.stories[asked.story].chunk].ended:

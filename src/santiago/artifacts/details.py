@@ -10,6 +10,8 @@ from santiago.contract import codec
 from santiago.contract.detail import Detail
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from santiago.artifacts.store import FileStore
     from santiago.contract.steps import DetailRef
 
@@ -51,6 +53,11 @@ class FileDetails:
         files[f"{number}.{LISTING}"] = listing
         self.store.put_many(folder, files, sync=tuple(files), clean=tuple(files))
         return digests.get(f"{number}.json", ""), sha256(listing).hexdigest()
+
+    def check(self, refs: Sequence[DetailRef]) -> None:
+        """Raise if one of these detailed plans is not what the log says."""
+        for ref in refs:
+            self.get(ref)
 
     def get(self, ref: DetailRef) -> Detail:
         """Return a detailed plan; raise if its digest differs from the one in the log."""

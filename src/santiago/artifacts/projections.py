@@ -28,7 +28,7 @@ VERDICTS = "evidence/verification-results.tsv"
 PROJECTIONS = (CHUNK_PLAN, FULL_PLAN, BESIDE, SESSION, VERDICTS)
 
 _COLUMNS = ("story_id", "attempt", "proof", "verdict", "seconds", "commit", "evidence", "digest", "timestamp")
-ChunkStatus = Literal["pending", "running", "completed", "failed", "blocked"]
+ChunkStatus = Literal["pending", "running", "completed", "failed", "blocked", "stopped"]
 
 
 @lean()
@@ -63,6 +63,10 @@ class History:
             case EventKind.CHUNK_ENDED if event.chunk is not None:
                 times = self.chunks.setdefault(event.chunk, _Times())
                 times.ended, times.status = event.timestamp, _ended(event)
+            case EventKind.RUN_ENDED | EventKind.RUN_PAUSED:
+                self._rest(event)
+            case EventKind.RUN_EXECUTING:
+                self._go_on()
             case EventKind.ATTEMPT_ENDED | EventKind.CLAIM_JUDGED if event.story_id and "verdict" in context:
                 self.verdicts.append(event)
             case EventKind.RUN_CREATED if "session" in context:
@@ -73,6 +77,18 @@ class History:
                 self.revision = context.get("revision") or self.revision
             case _:
                 pass
+
+    def _rest(self, event: Event) -> None:
+        """The run ends or pauses inside a chunk, which therefore rests as well."""
+        stopped = event.event is EventKind.RUN_PAUSED
+        for times in self.chunks.values():
+            if times.status == "running":
+                times.ended, times.status = event.timestamp, "stopped" if stopped else _ended(event)
+
+    def _go_on(self) -> None:
+        for times in self.chunks.values():
+            if times.status in ("failed", "blocked", "stopped"):
+                times.ended, times.status = None, "running"
 
     def _planned(self, context: Context) -> None:
         """Take over the feedback of the planning session that the run was made from."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from santiago.contract.session import Artifact, DraftKind
 
 ASKED, SHOWN, SOURCE, TASKS = "session-input.json", "session.json", "source", "tasks"
+PROJECT_PLAN = "project_plan.json"
 
 
 class SessionFiles(FileStore):
@@ -52,6 +53,11 @@ class SessionFiles(FileStore):
     def show(self, content: bytes) -> None:
         """Write the session's state for other programs. Santiago never reads it back."""
         self.put(SHOWN, content, sync=False)
+
+    def show_plan(self, content: bytes) -> None:
+        """Write the latest revision where other programs look for a plan. Santiago never reads it back."""
+        if self.get(PROJECT_PLAN) != content:
+            self.put(PROJECT_PLAN, content, sync=False)
 
     # Turns
 

@@ -105,10 +105,12 @@ class Board:
         lease: str | None = None,
         worker: str | None = None,
         frees: bool = False,
+        head: str = "",
     ) -> Card:
         """Move a ticket between queues. Only `accept` moves a ticket to done.
 
-        With `frees`, the tickets that wait for it go on: its work is on the branch, and only a person's word is missing.
+        `head` is the commit that its work ends on, where somebody hands it over. With `frees`, the tickets that wait
+        for it go on: its work is on the branch, and only a person's word is missing.
         """
         with self.transaction() as at:
             card = found(at, name)
@@ -116,7 +118,9 @@ class Board:
                 message = f"{name} is in {card.queue}, not in {source}"
                 raise SantiagoError(Kind.INPUT, message, hint=f"Use --from {card.queue}.")
             claims.refuse_late(card, lease, worker)
-            card = at.change(card, _still_waiting(at, card, rules.moved(card, wish, at.now)), actor)
+            change = _still_waiting(at, card, rules.moved(card, wish, at.now))
+            change.about.update({"head": head} if head else {})
+            card = at.change(card, change, actor)
             if frees:
                 free(at, card, actor)
             return card

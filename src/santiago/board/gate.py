@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
     from santiago.board.records import Reading
     from santiago.board.root import Place
-    from santiago.contract.board import Card
+    from santiago.contract.board import Card, Happening
 
 LARGEST = 16 * 2**20
 """The largest file of evidence that is read, in bytes."""
 _ADDRESS = ("http://", "https://")
+_RECORDS = (BoardEvent.EVIDENCE_RECORDED, BoardEvent.SCENARIOS_RUN)
 
 
 @record
@@ -45,17 +46,23 @@ class Evidence:
     attempt: int
     base: str = ""
     dry_run: bool = False
+    folder: str = ""
+    """The folder with the output of its commands, where it has one. Without that folder it shows nothing."""
 
 
 def recorded(at: Reading, ticket: str) -> list[Evidence]:
     """Return the evidence that santiago itself recorded for a ticket, oldest first."""
-    events = at.events(ticket=ticket)
-    return [_evidence(one.attempt, one.about) for one in events if one.event is BoardEvent.EVIDENCE_RECORDED]
+    return [_evidence(one.attempt, one.about) for one in at.events(ticket=ticket) if _is_record(one)]
+
+
+def _is_record(one: Happening) -> bool:
+    """Tell whether an event vouches for a file. Scenario runs of earlier versions name none."""
+    return one.event in _RECORDS and "path" in one.about
 
 
 def _evidence(attempt: int, about: dict[str, Any]) -> Evidence:
-    known = {name: about[name] for name in ("path", "digest", "commit", "passed", "base", "dry_run") if name in about}
-    return Evidence(attempt=attempt, **known)
+    names = ("path", "digest", "commit", "passed", "base", "dry_run", "folder")
+    return Evidence(attempt=attempt, **{name: about[name] for name in names if name in about})
 
 
 def missing(
@@ -98,22 +105,30 @@ def _of_evidence(at: Reading, place: Place, card: Card, is_integrated: Callable[
     if not links:
         yield Missing(what="it has no evidence", remedy=_verify(card))
         return
-    paths: list[Path] = []
-    for link in links:
-        if link.startswith(_ADDRESS):
-            continue  # a web address is for people to read; it proves nothing
-        path = place.project / link
-        if not is_inside(path, place.project):
-            yield Missing(what=f"{link} is outside the project", remedy="Name a file of the project.")
-        elif not path.exists():
-            yield Missing(what=f"{link} does not exist", remedy=_verify(card))
-        elif path.is_file():
-            paths.append(path)
+    if lost := unusable(place, links):
+        yield from (Missing(what=what, remedy=_other_links(card)) for what in lost)
+    paths = [place.project / link for link in links if not link.startswith(_ADDRESS)]
     known = recorded(at, card.id)
-    told = [_fault(at, place, card, path, known, is_integrated) for path in paths]
+    files = [path for path in paths if is_inside(path, place.project) and path.is_file()]
+    told = [_fault(at, place, card, path, known, is_integrated) for path in files]
     if None not in told:
         reasons = [one for one in told if one] or ["no file among its evidence is a record of passed checks"]
-        yield Missing(what="nothing shows that its checks passed: " + "; ".join(reasons), remedy=_verify(card))
+        ran = f"`santiago scenario run --ticket {card.id}` runs its scenarios again."
+        remedy = ran if known and known[-1].folder else _verify(card)
+        yield Missing(what="nothing shows that its checks passed: " + "; ".join(reasons), remedy=remedy)
+
+
+def unusable(place: Place, links: Sequence[str]) -> list[str]:
+    """Say which links lead nowhere. A web address is for people to read: it is not looked at, and proves nothing."""
+    faults = ((link, _lost(place, link)) for link in links if not link.startswith(_ADDRESS))
+    return [f"{link} {fault}" for link, fault in faults if fault]
+
+
+def _lost(place: Place, link: str) -> str:
+    path = place.project / link
+    if not is_inside(path, place.project):
+        return "is outside the project"
+    return "" if path.exists() else "does not exist"
 
 
 def _fault(
@@ -134,6 +149,8 @@ def _fault(
         return f"{name} has a FAIL, or no PASS"
     if found.attempt != card.attempt_count:
         return f"{name} is about attempt {found.attempt}, and this is attempt {card.attempt_count}"
+    if found.folder and not (place.project / found.folder).is_dir():
+        return f"{name} has lost the output of its commands, {found.folder}"
     if not is_integrated(found.commit):
         return f"{name} is about commit {found.commit[:12]}, but another commit is integrated"
     return None
@@ -141,8 +158,8 @@ def _fault(
 
 def _why_unknown(at: Reading, name: str, digest: str, known: list[Evidence]) -> str:
     """Say why a file is not among the recorded evidence of the ticket."""
-    others = (one for one in at.events(event=BoardEvent.EVIDENCE_RECORDED) if one.about.get("digest") == digest)
-    if other := next(others, None):
+    records = (one for event in _RECORDS for one in at.events(event=event))
+    if other := next((one for one in records if one.about.get("digest") == digest), None):
         return f"is evidence of {other.ticket}"
     if any(one.path == name for one in known):
         return "was changed since santiago wrote it"
@@ -151,6 +168,10 @@ def _why_unknown(at: Reading, name: str, digest: str, known: list[Evidence]) -> 
 
 def _verify(card: Card) -> str:
     return f"`santiago queue verify {card.id}` runs its checks and records them."
+
+
+def _other_links(card: Card) -> str:
+    return f"`santiago queue move --id {card.id} --to {card.queue} --evidence FILES` names others instead."
 
 
 def refusal(card: Card, found: Sequence[Missing]) -> SantiagoError:

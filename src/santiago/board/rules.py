@@ -63,6 +63,8 @@ class Move:
     to: Queue
     phase: Phase | None = None
     evidence: str | None = None
+    keeps: tuple[str, ...] | None = None
+    """The links that stay beside new evidence; None for all that there are."""
     note: str | None = None
     next_action: str | None = None
     error_class: ErrorClass | None = None
@@ -160,7 +162,10 @@ def answered(card: Card, wish: Move, now: str) -> Change:
 
 
 def _moved(card: Card, wish: Move, phase: Phase, now: str) -> Change:
-    evidence = _evidence_after(card, wish)
+    evidence = evidence_after(card, wish)
+    if wish.to == "planner-review" and evidence == "none":
+        hint = "Name the files that show it with --evidence; `santiago queue verify ID` makes them."
+        raise bad_input(f"{card.id} cannot be handed over without evidence", hint)
     if wish.to == "blocked" and not (wish.note or "").strip():
         raise bad_input(f"{card.id} needs a reason why it is blocked", "Give it with --note.")
     for name in ("evidence", "note", "next_action", "source"):
@@ -246,15 +251,15 @@ def allowed_phases(card: Card, to: Queue) -> tuple[Phase, ...]:
     return tuple(phase for phase in dict.fromkeys(next_ones) if phase == "ready" or (phase == "running" and own))
 
 
-def _evidence_after(card: Card, wish: Move) -> str:
-    kept = "" if card.evidence_links.strip().lower() in NOTHING else card.evidence_links
-    new = (wish.evidence or "").strip()
-    if new.lower() in NOTHING:
-        new = ""
-    if wish.to == "planner-review" and not new and not kept:
-        hint = "Name the files that show it with --evidence; `santiago queue verify ID` makes them."
-        raise bad_input(f"{card.id} cannot be handed over without evidence", hint)
-    links = [one for text in (kept, new) for one in split_links(text)]
+def evidence_after(card: Card, wish: Move) -> str:
+    """Return the links that a ticket has after a move, each once."""
+    links = [one for one in split_links(card.evidence_links) if wish.keeps is None or one in wish.keeps]
+    links += split_links(wish.evidence or "")
+    return joined(links)
+
+
+def joined(links: Sequence[str]) -> str:
+    """Return links as a ticket has them, each once."""
     return ",".join(dict.fromkeys(links)) or "none"
 
 

@@ -8,18 +8,24 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from santiago.app.job import Job
+from santiago.app.loading import load as load_run
 from santiago.app.paths import near
 from santiago.app.planning.go_on import go_on
 from santiago.app.planning.loading import load
+from santiago.app.planning.word import moved_since
 from santiago.artifacts.names import INPUT
+from santiago.artifacts.repository import RUNS
 from santiago.cli.start.consent import ask_consent, ask_unfenced
 from santiago.cli.view import screens
 from santiago.cli.view.plan_view import changes, other_checks, stories
 from santiago.cli.view.text import paint, say
+from santiago.contract.errors import SantiagoError
 from santiago.contract.events import EventKind
+from santiago.contract.phases import SessionPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.report.checks import of_document, origin_of
 from santiago.report.review import review_of
+from santiago.sessions.decide import exhausted, too_many
 from santiago.sessions.sources import sources
 from santiago.util.clock import time_of_day
 from santiago.util.text import count, flat, harmless
@@ -35,6 +41,8 @@ if TYPE_CHECKING:
     from santiago.contract.session import SessionState
     from santiago.report.review import Review
 
+MORE_TURNS = 5
+"""How many turns are offered where all are used."""
 MOST_LINES = 300
 """How many lines of a document's difference are printed."""
 
@@ -190,7 +198,7 @@ def show(planning: Planning, revision: int | None = None) -> None:
         _row("Agent", f"{flat(review.agent)} does the work")
     for name, text in review.others:
         _row("Asks", f"{name}: {flat(text)}", "yellow")
-    for command, does in next_commands(review):
+    for command, does in next_commands(planning, review):
         say(f"next: {harmless(command)}   # {does}", verbatim=True)
 
 
@@ -245,26 +253,62 @@ def _row(label: str, text: str, colour: str = "green") -> None:
     say(f"{paint(f'{label:9}', colour, bold=True, stderr=False)} {harmless(text)}")
 
 
-def next_commands(review: Review) -> list[tuple[str, str]]:
-    """Return the next commands, each with what it does."""
-    base = f"santiago review {review.session_id}"
+def next_commands(planning: Planning, review: Review) -> list[tuple[str, str]]:
+    """Return the next commands, each with what it does. None of them would be refused."""
+    base, state = f"santiago review {review.session_id}", planning.state
     rows = [
         (f'santiago answer {review.session_id} {name} "YOUR ANSWER"', "the next turn knows it")
         for name, _ in review.others
     ]
     if review.run:
-        return [(f"santiago resume {review.run}", "carry it out"), (f"santiago status {review.run}", "where it stands")]
+        return _of_run(planning.root / RUNS / review.run)
     if review.question:
-        final = "make it final and carry it out" if review.artifact == "plan" else f"write it to {review.output}"
-        return [
-            *rows,
-            (f'{base} --continue "WHAT SHOULD BE DIFFERENT"', "another turn of all agents"),
-            (f'{base} --edit "WHAT SHOULD BE DIFFERENT"', "a quick edit by one agent"),
-            (f"{base} --finalize --revision {review.revision}", final),
-        ]
-    if review.state in ("interrupted", "cancelled review", "no plan yet"):
-        return [*rows, (f"{base} --take-up", "go on with it")]
+        return [*rows, *_turns(planning, base), *_final(planning, review, base)]
+    if review.state == "interrupted" or state.owed or state.phase is SessionPhase.CANCELLED:
+        more = "" if state.revision or state.phase is not SessionPhase.CANCELLED else _more_turns(planning)
+        return rows if more is None else [*rows, (f"{base}{more} --take-up", "go on with it")]
     return rows
+
+
+def _of_run(out_dir: Path) -> list[tuple[str, str]]:
+    """Return what can be done with the run that a session became."""
+    looking = (f"santiago status {out_dir.name}", "where it stands")
+    try:
+        run = load_run(out_dir)
+    except SantiagoError:
+        return []  # its folder was removed, or is damaged
+    if run.worker:
+        return [(f"santiago watch {out_dir.name}", "it is running; look on"), looking]
+    goes_on = run.resumable or not run.begun
+    return [*([(f"santiago resume {out_dir.name}", "carry it out")] if goes_on else []), looking]
+
+
+def _turns(planning: Planning, base: str) -> list[tuple[str, str]]:
+    """Return the commands for another turn, as far as the session's limits allow one."""
+    more = _more_turns(planning)
+    if more is None:
+        return []
+    return [
+        (f'{base}{more} --continue "WHAT SHOULD BE DIFFERENT"', "another turn of all agents"),
+        (f'{base}{more} --edit "WHAT SHOULD BE DIFFERENT"', "a quick edit by one agent"),
+    ]
+
+
+def _more_turns(planning: Planning) -> str | None:
+    """Return the flag that another turn needs; empty if it needs none, None if no flag would help."""
+    state, limits = planning.state, planning.run_input.limits
+    if exhausted(state, limits):
+        return None
+    return f" --add-turns {MORE_TURNS}" if too_many(state, limits) else ""
+
+
+def _final(planning: Planning, review: Review, base: str) -> list[tuple[str, str]]:
+    if review.revision != planning.state.revision:
+        return []  # an earlier one is shown, and only the latest can become final
+    final = "make it final and carry it out" if review.artifact == "plan" else f"write it to {review.output}"
+    newer = moved_since(planning)
+    flag, why = (" --moved-base", f"{final}, although there are newer commits") if newer else ("", final)
+    return [(f"{base} --finalize --revision {review.revision}{flag}", why)]
 
 
 def ended(planning: Planning) -> int:

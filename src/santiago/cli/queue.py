@@ -58,6 +58,7 @@ def add(
 ) -> int:  # fmt: skip
     """Put a ticket onto the board."""
     from santiago.app.actor import actor as named
+    from santiago.app.board.claiming import refuse_lost
     from santiago.board import rules
     from santiago.contract.board import Card
 
@@ -71,6 +72,7 @@ def add(
         checks=checks, role="scientist" if queue == "scientist-todo" else "developer",
     )  # fmt: skip
     with opened_board.opened() as opened:
+        refuse_lost(opened, name, evidence)
         return show(opened.board.add(card, named(actor), depends_on), as_json=as_json, word="ADDED")
 
 

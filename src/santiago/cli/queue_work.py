@@ -82,7 +82,11 @@ def renew(name: str, lease: str, lease_minutes: int, actor: str | None, as_json:
 @click.option("--to", required=True, type=QUEUE)
 @click.option("--status", type=click.Choice(get_args(Status)), help="That of the queue; only for scripts that say it.")
 @click.option("--phase", type=PHASE)
-@click.option("--evidence", metavar="LINKS", help="Files of the project, with `,` `;` or `|` between them.")
+@click.option(
+    "--evidence",
+    metavar="LINKS",
+    help="Files of the project, with `,` `;` or `|` between them; they replace what was named before.",
+)
 @click.option("--note")
 @click.option("--next-action")
 @click.option("--error-class", type=CLASS)
@@ -114,7 +118,7 @@ def move(
             if not as_json:
                 queue_views.tell(opened, user_facing=True)
             return 0
-        card = opened.board.move(name, source, wish, named(actor), lease=lease, worker=worker)  # type: ignore[arg-type]
+        card = claiming.hand_over(opened, name, source, wish, named(actor), lease=lease, worker=worker)  # type: ignore[arg-type]
         return show(card, as_json=as_json, word="MOVED")
 
 

@@ -54,7 +54,7 @@ def command(
     santiago review --edit "S3 also needs a migration"     a turn of one agent
     santiago review --finalize --revision 2                make it final and carry it out
     """
-    from santiago.app.planning.loading import find_session, load
+    from santiago.app.planning.loading import find_session, load, sessions_here
 
     wish = _wish(
         {
@@ -65,6 +65,9 @@ def command(
             "take-up": take_up,
         }
     )
+    only_looks = session is None and wish is None and add_turns is None and not as_json
+    if only_looks and not sessions_here() and (begun := _begin(no_input=no_input, plain=plain, who=who)) is not None:
+        return begun
     planning = load(find_session(session))
     if wish is None and add_turns is None:
         return _look(planning, revision, plain=plain, as_json=as_json)
@@ -99,6 +102,30 @@ def command(
         return _execute(planning, flags)
     shown.print_session(planning, as_json=as_json)
     return ExitCode.OK if wish == "cancel" else shown.exit_code(planning, before)
+
+
+def _begin(*, no_input: bool, plain: bool, who: str | None) -> int | None:
+    """Ask what should be planned in a repository that has no session, and begin one; None if nobody says anything."""
+    import os
+    from pathlib import Path
+
+    from santiago.app.planning.begin import by_settings
+    from santiago.artifacts.repository import find_root
+    from santiago.cli.planning import may_ask, plan_with
+    from santiago.cli.view.text import say
+
+    root = find_root(Path.cwd())
+    if root is None or not may_ask(no_input=no_input):
+        return None
+    say("no planning session yet in this repository")
+    subject = click.prompt(
+        "What should be planned: a sentence, or a document (Enter for nothing)", "", show_default=False
+    )
+    if not subject.strip():
+        return None
+    if plain:
+        os.environ["SANTIAGO_PLAIN"] = "1"
+    return plan_with(by_settings(subject.strip(), root), who=who)
 
 
 def _wish(given: dict[str, bool]) -> str | None:

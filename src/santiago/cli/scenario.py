@@ -126,24 +126,36 @@ def run(**options: Any) -> int:
     nodes = running.selected(catalogue, request)
     commands = () if request.dry_run else _approve(place.project, catalogue, nodes, flags)
     ended = _executed(folder, place, catalogue, request, commands, flags)
-    if request.ticket and ended.digest:
-        _record(place, request.ticket, ended)
+    counts = bool(request.ticket and ended.digest) and _record(place, request.ticket or "", ended)
     if flags.as_json:
-        told = {"file": str(ended.file) if ended.file else None, "sha256": ended.digest or None}
+        told = {"file": str(ended.file) if ended.file else None, "sha256": ended.digest or None, "evidence": counts}
         click.echo(json.dumps({**ended.summary, **told}, indent=2, ensure_ascii=False))
     else:
         _show(ended, nodes)
+        if request.ticket and ended.status == "PASS":
+            _say_of_ticket(request.ticket, ended, counts=counts)
     return ExitCode.FAILED if ended.status == "FAIL" else ExitCode.OK
 
 
-def _record(place: Place, ticket: str, ended: Ended) -> None:
-    """Have the board record the run, if the ticket is on a board."""
+def _record(place: Place, ticket: str, ended: Ended) -> bool:
+    """Have the board record the run, and return whether it is evidence of a ticket there."""
     from santiago.app.board.governed import record_scenarios
     from santiago.board.opening import is_on_board, laid_out
 
-    if is_on_board(place):
-        with laid_out(place) as opened:
-            record_scenarios(opened, ticket, ended)
+    if not is_on_board(place):
+        return False
+    with laid_out(place) as opened:
+        return record_scenarios(opened, ticket, ended)
+
+
+def _say_of_ticket(ticket: str, ended: Ended, *, counts: bool) -> None:
+    """Say whether scenarios that passed are evidence of the ticket, or why they are not."""
+    if counts:
+        say(f"this is evidence of {ticket} now: it shows commit {ended.summary['commit'][:12]}")
+    elif not ended.summary["clean"]:
+        say(f"this is no evidence of {ticket}: not all files are committed. Commit them, and run it again")
+    else:
+        say(f"this is no evidence yet: there is no ticket {ticket} on a board here")
 
 
 def _places() -> tuple[Path, Place]:

@@ -23,6 +23,7 @@ from santiago.report.marks import mark
 from santiago.report.measures import span
 from santiago.report.proof import shown_by
 from santiago.report.remedies import after_story, listed
+from santiago.report.run_status import step_word
 from santiago.report.spending import dollars, of_story, thousands
 from santiago.report.story import detail_text, document
 from santiago.report.story_status import explanation
@@ -88,7 +89,9 @@ def _head(run: Run, planned: Story) -> None:
     say(f"{paint(f'{planned.id} {flat(planned.title)}', 'cyan', bold=True, stderr=False)}   run {run.run_id}")
     reason = f"  {story.reason}" if story.reason and not story.is_unproven else ""
     proof = f"  {story.proof}" if story.proof and not story.reason else ""
-    say(f"state      {paint(f'{glyph(look, stderr=False)} {look.word}{reason}{proof}', look.colour, stderr=False)}")
+    step = f"  {word}" if (word := step_word(run, story)) else ""
+    standing = f"{glyph(look, stderr=False)} {look.word}{reason}{proof}{step}"
+    say(f"state      {paint(standing, look.colour, stderr=False)}")
     for number, text in enumerate(explanation(run.state, planned, run.run_input)):
         say(f"{'because' if number == 0 else '':10} {harmless(text)}")
     if spent := of_story(story):

@@ -14,7 +14,8 @@ from santiago.app.finding import find_run, target
 from santiago.app.loading import Run, load
 from santiago.app.paths import near
 from santiago.app.shortage import unchecked
-from santiago.artifacts.repository import SESSIONS
+from santiago.app.substeps import titles_of
+from santiago.artifacts.repository import SESSIONS, find_root
 from santiago.cli.opened_board import board_here
 from santiago.cli.view.frames import framed, title_line
 from santiago.cli.view.text import columns_of, glyph, joint, paint, rows_that_fit, say, unicode
@@ -33,6 +34,7 @@ from santiago.report.measures import ago, limit, span
 from santiago.report.proof import unproven_lines
 from santiago.report.remedies import anew, answers, listed, next_commands, taking_in, taking_over
 from santiago.report.run_status import (
+    OTHERS,
     chunk_ms,
     counts_of,
     document,
@@ -41,6 +43,7 @@ from santiago.report.run_status import (
     mending,
     needs_of,
     others_of,
+    step_of,
     word_of,
 )
 from santiago.report.story_status import waits_for
@@ -64,13 +67,14 @@ def command(run: str | None, failed: bool, all_stories: bool, as_tasks: bool, as
     try:
         out_dir = find_run(run)
     except SantiagoError:
-        if run is None and board is not None:
-            _only_board(board, as_json=as_json)
+        planned = _sessions(find_root(Path.cwd())) if run is None and not as_tasks else []
+        if run is None and (board is not None or planned):
+            _without_run(board, planned, as_json=as_json)
             return
         raise
     found = load(out_dir)
     if as_json or as_tasks:
-        shown = _mirror(found) if as_tasks else {**document(found), **({"board": board} if board else {})}
+        shown = _mirror(found) if as_tasks else {**document(found), **_beside(found, board)}
         click.echo(json.dumps(shown, indent=2, ensure_ascii=not unicode(stderr=False)))
         return
     _head(found)
@@ -114,26 +118,52 @@ def _of_board(run: Run, board: dict[str, Any] | None) -> list[str]:
     return ["", *listed([*asked, ("santiago loop", "go on with its tickets"), ("santiago board", "look at them")])]
 
 
-def _only_board(board: dict[str, Any], *, as_json: bool) -> None:
-    """Show the board of a project that has no run yet."""
+def _without_run(board: dict[str, Any] | None, planned: list[tuple[str, str]], *, as_json: bool) -> None:
+    """Show the board and the planning sessions of a project that has no run yet."""
     if as_json:
-        click.echo(
-            json.dumps({"contract_version": 1, "board": board}, indent=2, ensure_ascii=not unicode(stderr=False))
-        )
+        shown = {"contract_version": 1, **({"board": board} if board else {}), "sessions": _named(planned)}
+        click.echo(json.dumps(shown, indent=2, ensure_ascii=not unicode(stderr=False)))
         return
-    from santiago.report.board_pages import listing  # as above
+    if board:
+        from santiago.report.board_pages import listing  # as above
 
-    for text in listing(board):
-        say(text)
+        for text in listing(board):
+            say(text)
+    _planned(planned)
+
+
+def _beside(run: Run, board: dict[str, Any] | None) -> dict[str, Any]:
+    """Return what programs are told beside the run: the planning sessions and the board of its repository."""
+    planned = _sessions(Path(run.run_input.repo_path))
+    return {"sessions": _named(planned), **({"board": board} if board else {})}
+
+
+def _sessions(root: Path | None) -> list[tuple[str, str]]:
+    if root is None or not (root / SESSIONS).is_dir():
+        return []
+    from santiago.report.review import sessions_of  # loaded here, since most repositories have no session
+
+    return sessions_of(root, _MOST)
+
+
+def _named(planned: list[tuple[str, str]]) -> list[dict[str, str]]:
+    return [{"session_id": name, "state": word} for name, word in planned]
+
+
+def _planned(planned: list[tuple[str, str]]) -> None:
+    if planned:
+        told = [f"{name} {word}" for name, word in planned[:OTHERS]]
+        told += [f"and {len(planned) - OTHERS} older"] if len(planned) > OTHERS else []
+        say("planning sessions, newest first: " + " · ".join(told) + "   (`santiago review ID` shows one)")
 
 
 def _mirror(run: Run) -> dict[str, Any]:
-    listed, steps = tasks(run.plan, run.state), update_plan(run.plan, run.state)
-    return {"contract_version": 1, "run_id": run.run_id, "tasks": listed, "update_plan": steps}
+    about = run.plan, run.state, titles_of(run.plan, run.state, run.out_dir)
+    return {"contract_version": 1, "run_id": run.run_id, "tasks": tasks(*about), "update_plan": update_plan(*about)}
 
 
 _MOST = 50
-"""How many tickets of a queue are listed."""
+"""How many tickets of a queue are listed, and how many planning sessions programs are told."""
 _COLOURS = {
     "success": "green", "finished": "yellow", "failed": "red", "blocked": "yellow", "running": "cyan", "interrupted": "yellow",
 }  # fmt: skip
@@ -167,6 +197,8 @@ def _head(run: Run) -> None:
     )
     if run.worker:
         say(f"by   {harmless(run.worker)}")
+    if step := step_of(run):
+        say(f"step {harmless(step)}")
 
 
 def _unchanged(run: Run) -> str:
@@ -321,11 +353,4 @@ def _others(run: Run) -> None:
         say()
         told = [*(f"{name} {word}" for name, word in others), *([f"and {more} older"] if more else [])]
         say("other runs, newest first: " + " · ".join(told))
-    root = Path(run.run_input.repo_path)
-    if not (root / SESSIONS).is_dir():
-        return
-    from santiago.report.review import sessions_of  # loaded here, since most repositories have no session
-
-    if planned := sessions_of(root):
-        told = [f"{name} {word}" for name, word in planned]
-        say("planning sessions, newest first: " + " · ".join(told) + "   (`santiago review ID` shows one)")
+    _planned(_sessions(Path(run.run_input.repo_path)))

@@ -20,6 +20,7 @@ _JUDGED = {"defer": "leave the story for later and go on with others", "stop": _
 KINDS: Mapping[str, Mapping[str, str]] = MappingProxyType({
     "detail": {
         "approve": "implement the step as it is planned here",
+        "drop": "implement it as it is planned here, without the part of the document that it leaves out",
         "adjust": "have the plan of the step revised by what you say",
         "defer": "leave the step for later and go on with others",
         "stop": _STOP,
@@ -99,18 +100,39 @@ _LONGEST = max(map(len, _WORDS)) + 3
 """A longer text cannot be a misspelled fixed word, so it is not compared with them."""
 
 
-NO_PLAN = "there is no detailed plan to approve; say what should be different, or defer it"
+UNFIT: Mapping[str, str] = MappingProxyType({
+    "plan": "there is no detailed plan to approve; say what should be different, or defer it",
+    "check": "a substep has no check, so nothing could judge it; say what should be different, or defer it",
+    "part": "the plan leaves out a part that the document gives this step; `drop` approves it all the same, "
+    "or say what should be different",
+    "": "no part of the document is left out, so there is nothing to drop; `approve` approves the plan",
+})  # fmt: skip
+"""Why the answer to a detailed plan is refused, by what the plan lacks."""
+
+
+def lacks(state: RunState, question: Question) -> str:
+    """Return what keeps a detailed plan from plain approval; empty where nothing does, or where it asks about none."""
+    story = state.stories.get(question.story or "")
+    if question.kind != "detail" or story is None:
+        return ""
+    return story.detail.lacks if story.detail and story.detail.digest else "plan"
 
 
 def words_of(state: RunState, question: Question) -> dict[str, str]:
-    """Return the words that a question takes, and what each does. `approve` is missing where there is no plan to approve."""
+    """Return the words that a question takes, and what each does. A plan that lacks something cannot simply be approved."""
     if question.kind == "pick":
         stories = [state.stories[name] for name in question.options if name in state.stories]
         picked = {one.id: f"go on with it ({_standing(one)}), and put the others off" for one in stories}
         return {**picked, "stop": KINDS["pick"]["stop"]}
-    story = state.stories.get(question.story or "")
-    planless = question.kind == "detail" and not (story and story.detail and story.detail.digest)
-    return {word: does for word, does in KINDS.get(question.kind, {}).items() if not (planless and word == "approve")}
+    words = dict(KINDS.get(question.kind, {}))
+    if question.kind == "detail":
+        lack = lacks(state, question)
+        words = {word: does for word, does in words.items() if word not in {"approve", "drop"} - {_APPROVES.get(lack)}}
+    return words
+
+
+_APPROVES = {"": "approve", "part": "drop"}
+"""What a detailed plan lacks → the word that approves it."""
 
 
 def _standing(story: StoryState) -> str:

@@ -177,8 +177,7 @@ def _story_done(state: RunState, story: StoryState, event: Event) -> None:
     story.commit, story.reason = event.context.get("commit") or story.commit, None
     story.adjusting = False
     forget(state, story)
-    if not story.parent:
-        state.continue_after = story.id
+    state.continue_after = story.id
     state.head = event.context.get("head") or state.head
 
 
@@ -316,6 +315,7 @@ def _proposal_ended(state: RunState, story: StoryState, event: Event) -> None:
             substeps=tuple(context.get("substeps", ())),
             commands=tuple(context.get("digests", ())),
             findings=tuple(context.get("findings", ())),
+            lacks=context.get("lacks", ""),
         )
     _spend(state, story, event)
     if (

@@ -172,7 +172,8 @@ class Context(TypedDict, total=False):
     criteria: list[list[str]]
     """For each criterion: its id, the test that shows it, the test's result without the work, and its result with the work."""
     lacks: str
-    """What work that passes its checks lacks: `test`, where no test shows it."""
+    """What work that passes its checks lacks: `test`, where no test shows it. What keeps a detailed plan from approval: `check`
+    where a substep has none, `part` where a part that the document gives the step is left out."""
     excuse: str
     """Why no agent is asked for the test that is missing."""
     tests_commit: str

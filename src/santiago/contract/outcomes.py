@@ -212,6 +212,8 @@ class ProposalOutcome:
     commands: tuple[str, ...] = ()
     """Digests of the commands that a person approves together with this plan."""
     findings: tuple[str, ...] = ()
+    lacks: str = ""
+    """What keeps it from plain approval; see `DetailState.lacks`."""
     files: str = ""
     """Digest of the list of its files."""
     agent_ms: int = 0

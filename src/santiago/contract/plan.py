@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from santiago.contract.ids import STORY_ID
+from santiago.contract.patterns import pattern
 from santiago.contract.record import AtLeast, Matching, record
 
 CONTRACT_VERSION: Literal[1] = 1
@@ -72,6 +73,14 @@ class Requirement:
     criteria: tuple[Criterion, ...]
 
 
+def substep_line(number: str, title: str, *, done: bool) -> str:
+    """Return the line in a story's description that begins a part which the document gives it."""
+    return f"Step {number}{' (done)' if done else ''}: {title}"
+
+
+_SUBSTEP = pattern(r"(?m)^Step (\d+(?:\.\d+)+): (.*)$")
+
+
 @record
 class Origin:
     id: str | None
@@ -108,6 +117,12 @@ class Story:
     claimed_done: bool
     origin: Origin
     provenance: tuple[Provenance, ...]
+
+    @property
+    def substeps(self) -> tuple[tuple[str, str], ...]:
+        """The parts that the document itself gives it and that are open: number and title."""
+        own = f"{self.origin.id}."
+        return tuple(found for found in _SUBSTEP.findall(self.description) if found[0].startswith(own))
 
     @property
     def is_prose(self) -> bool:

@@ -98,7 +98,7 @@ def forget(state: RunState, story: StoryState) -> None:
 def _take(story: StoryState, kind: str, answer: str) -> None:
     """Note what an answer changes in its story besides the phase."""
     match kind, answer:
-        case "detail", "approve" if story.detail:
+        case "detail", "approve" | "drop" if story.detail:
             story.detail.approved = True
         case "result", "validate":
             story.validated, story.adjusting = True, False

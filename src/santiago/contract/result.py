@@ -117,7 +117,8 @@ class ChunkRecord:
     chunk: str
     started_at: str | None
     ended_at: str | None
-    status: Literal["pending", "running", "completed", "failed", "blocked"]
+    status: Literal["pending", "running", "completed", "failed", "blocked", "stopped"]
+    """`stopped`: the run rests, and the next start goes on with it."""
     retries: int
 
 

@@ -31,6 +31,8 @@ class DetailState:
     commands: tuple[str, ...] = ()
     """Digests of the commands that a person approves together with this plan."""
     findings: tuple[str, ...] = ()
+    lacks: str = ""
+    """What keeps it from plain approval: `check` where a substep has none, `part` where one that the document names is missing."""
     approved: bool = False
 
 

@@ -40,11 +40,21 @@ def selected(state: RunState) -> str | None:
     return ready[0].id if ready and goes_on else None
 
 
+def story_statuses(state: RunState) -> dict[str, StoryStatus000]:
+    """Return the story state of every story in the words of the execution model, in plan order."""
+    chosen = selected(state)
+    return {story.id: _story_status(story, chosen) for story in state.stories.values()}
+
+
 def story_status(state: RunState, story: StoryState) -> StoryStatus000:
     """Return the story state of the execution model."""
+    return _story_status(story, selected(state))
+
+
+def _story_status(story: StoryState, chosen: str | None) -> StoryStatus000:
     match story.phase:
         case StoryPhase.PLANNED | StoryPhase.READY:
-            return "in_progress" if _has_parts_under_way(story) or selected(state) == story.id else "pending"
+            return "in_progress" if _has_parts_under_way(story) or chosen == story.id else "pending"
         case StoryPhase.PROPOSED | StoryPhase.RUNNING | StoryPhase.EVIDENCE_COLLECTED | StoryPhase.VERIFIED:
             return "pending" if story.deferred else "in_progress"
         case StoryPhase.DONE:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from santiago.contract.answers import JUDGED
+from santiago.contract.answers import JUDGED, UNFIT, lacks, words_of
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import accepted, of_run, of_story
 from santiago.contract.phases import StoryPhase
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _READY, _DONE = StoryPhase.READY, StoryPhase.DONE
 _MOVES = {
-    ("detail", "approve"): _READY, ("detail", "adjust"): _READY, ("detail", "defer"): _READY, ("result", "change"): _READY,
+    ("detail", "approve"): _READY, ("detail", "drop"): _READY, ("detail", "adjust"): _READY, ("detail", "defer"): _READY, ("result", "change"): _READY,
     ("unproven", "accept"): _DONE, ("unproven", "change"): _READY, ("unproven", "retry"): _READY,
 }  # fmt: skip
 """Answers that move a story: it is ready again for an attempt, another proposal or its turn later, or it is done."""
@@ -28,8 +28,9 @@ def facts_of(answer: Understood, question: Question, state: RunState, actor: str
         return [
             of_run(EventKind.QUESTION_ANSWERED, actor=actor, question=question.id, answer=answer.word, text=answer.text)
         ]
-    if (question.kind, answer.word) == ("detail", "approve") and not (story.detail and story.detail.digest):
-        return [of_run(EventKind.NOTE, actor=actor, message=f"answer to {question.id}: there is no plan to approve")]
+    if question.kind == "detail" and answer.word not in words_of(state, question):
+        said = f"answer to {question.id}: {UNFIT[lacks(state, question)]}"
+        return [of_run(EventKind.NOTE, actor=actor, message=said)]
     phase = _MOVES.get((question.kind, answer.word))
     answered = of_story(
         story, EventKind.QUESTION_ANSWERED, phase,
@@ -40,7 +41,7 @@ def facts_of(answer: Understood, question: Question, state: RunState, actor: str
 
 def _following(answer: Understood, question: Question, story: StoryState, actor: str) -> list[Fact]:
     """Return what follows at once from an answer."""
-    if (question.kind, answer.word) == ("detail", "approve") and story.detail and story.detail.commands:
+    if question.kind == "detail" and answer.word in ("approve", "drop") and story.detail and story.detail.commands:
         digests = list(story.detail.commands)
         return [of_run(EventKind.COMMANDS_APPROVED, actor=actor, digests=digests)]
     if question.kind == "grant" and answer.word == "grant":

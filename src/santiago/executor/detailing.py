@@ -28,6 +28,8 @@ _PROSE = {"objective", "actions"}
 _HARMLESS = "\n\t\u200c\u200d"
 """Control characters that prose may hold. The last two join letters, or keep them apart."""
 _DRIVE = pattern(r"[A-Za-z]:")
+_NUMBER = pattern(r"(?i)^(?:(?:sub)?step\s+)?[A-Z]?\d+(?:\.\d+)*\s*[.:)\u2013\u2014-]*\s+")
+_MARKS = pattern(r"[*_`'\"]|[.:]+$")
 _CLOSED = {".git", ".santiago"}
 
 
@@ -119,9 +121,46 @@ def findings(
             _of_substep(one, f"substep {name}")
             for name, one in zip(substep_ids(story.id, detail), detail.substeps, strict=True)
         ),
+        _of_document(detail, story),
         [f"files were changed while the plan was written, and are thrown away: {_listed(changed)}"] if changed else (),
     )
     return _few(list(found))
+
+
+def lacks(detail: Detail, story: Story) -> str:
+    """Return what keeps a plan from plain approval: a `check` of a substep, or a `part` that the document gives the story."""
+    if not all(_given(one.checks) for one in detail.substeps):
+        return "check"
+    return "part" if any(name is None for _, _, name in _parts(detail, story)) else ""
+
+
+def _of_document(detail: Detail, story: Story) -> Iterator[str]:
+    for number, title, name in _parts(detail, story):
+        if name is None:
+            yield f"substeps: Step {number} {_short(title)} is left out, and the document gives it to this step"
+        elif name:
+            yield f"substep {name}, title: the document calls it {_short(title)}"
+
+
+def _parts(detail: Detail, story: Story) -> Iterator[tuple[str, str, str | None]]:
+    """Yield the parts that the document gives a story: number, title, and what is wrong with it in the plan.
+
+    That is None if the plan leaves it out, and the id of the substep in its place if that has another title; else empty.
+    """
+    planned = [_plain(one.title) for one in detail.substeps]
+    named = {_plain(title) for _, title in story.substeps}
+    for at, (number, title) in enumerate(story.substeps):
+        if _plain(title) in planned:
+            yield number, title, ""
+        elif at < len(planned) and planned[at] not in named:
+            yield number, title, substep_ids(story.id, detail)[at]
+        else:
+            yield number, title, None
+
+
+def _plain(title: str) -> str:
+    """Return a title as it is compared: without a number before it, in small letters, and no marks but those of words."""
+    return " ".join(_MARKS.sub("", _NUMBER.sub("", title.strip(), count=1)).casefold().split())
 
 
 def _of_substep(substep: Substep, name: str) -> Iterator[str]:

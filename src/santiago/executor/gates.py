@@ -62,10 +62,10 @@ def before_attempt(at: Situation, story: StoryState, budget: Budget) -> list[Act
     if detail and detail.substeps and not story.parts:
         names = list(detail.substeps)
         return [of_story(story, EventKind.STORY_SPLIT, attempt=0, substeps=names, digest=detail.digest)]
+    if story.attempts == 0 and (asked := to_go_on(at, story)) is not None:
+        return asked
     if detail or story.parent or story.parts or not _is_closed(at, "detail", story):
         return None
-    if at.state.continue_after:
-        return _to_go_on(at, story)
     if story.proposals >= budget.story_proposals(story.id):
         return [] if _is_open(at, "grant", story) else [_grant(at, story, "story_max_proposals", "detailed plan")]
     number = story.proposals + 1
@@ -165,7 +165,10 @@ def for_the_deferred(at: Situation) -> list[Fact]:
     return [_asked(at, "continue", None, f"deferred-{number}", 1, text)]
 
 
-def _to_go_on(at: Situation, story: StoryState) -> list[Act]:
+def to_go_on(at: Situation, story: StoryState) -> list[Act] | None:
+    """Return the question whether to go on after the step or substep that was done last; None if it is not asked."""
+    if not at.state.continue_after or not _is_closed(at, "detail", story):
+        return None
     done = at.state.stories[at.state.continue_after]
     text = f"{done.id} is complete. Go on with {story.id}, or stop?"
     open_one = _is_open(at, "continue", done)

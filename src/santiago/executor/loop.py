@@ -10,10 +10,10 @@ from santiago.contract.facts import of_run
 from santiago.contract.phases import ENDED, RunPhase
 from santiago.contract.ports.run import Sign
 from santiago.contract.record import lean
-from santiago.contract.steps import story_of
+from santiago.contract.steps import Attempt, story_of
 from santiago.executor.budget import TICK_MS
 from santiago.executor.decide import next_acts, next_to_retire
-from santiago.executor.ordering import order
+from santiago.executor.ordering import details_of, order
 from santiago.executor.settle import dismiss, settle
 from santiago.executor.situation import Cancel, Scope, Situation
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from santiago.contract.ports.engine import Engine
     from santiago.contract.ports.run import Clock
     from santiago.contract.state import RunState
-    from santiago.contract.steps import Step
+    from santiago.contract.steps import DetailRef, Step
     from santiago.executor.situation import Act
 
 POLL_MS = 200
@@ -65,6 +65,8 @@ class Coordinator:
     """Somebody answers questions while it runs."""
     outside: Outside | None = None
     """Who passes on what people ask from outside."""
+    intact: Callable[[Sequence[DetailRef]], None] = lambda _: None
+    """Raises if a detailed plan is not what the log says."""
     beat: Callable[[Sign], None] = lambda _: None
     """Writes a sign of life from time to time."""
     listeners: list[Callable[[Sequence[Event], RunState], None]] = field(default_factory=list)
@@ -122,7 +124,13 @@ class Coordinator:
         )
 
     def _obey(self, acts: Sequence[Act]) -> None:
-        """Record the facts, then begin the steps. So the log has an attempt before its agent runs."""
+        """Record the facts, then begin the steps. So the log has an attempt before its agent runs.
+
+        An attempt is not even recorded if the plan that a person approved for it was changed since.
+        """
+        for act in acts:
+            if isinstance(act, Attempt):
+                self.intact(details_of(act, self.fold.state))
         facts = [act for act in acts if isinstance(act, Fact)]
         self.record(facts)
         if any(fact.event is EventKind.WAIT_ENDED for fact in facts):

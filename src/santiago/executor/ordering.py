@@ -31,7 +31,7 @@ def order(step: Step, state: RunState, limits: Limits, anchor: str) -> Order:
         tests_by=story.tests_by if story and story.on_tests else 0,
         stories=_concerned(step, state),
         parent=story.parent if story else None,
-        details=_details(step, state, story),
+        details=details_of(step, state),
         findings=story.detail.findings if story and story.sent_back and story.detail else (),
         before=story.before if story else "",
         parts=bool(story and story.parts),
@@ -47,8 +47,9 @@ def _notes(story: StoryState) -> tuple[str, ...]:
     return (*story.notes, f"{where} Begin with that, and change what was asked for.")
 
 
-def _details(step: Step, state: RunState, story: StoryState | None) -> tuple[DetailRef, ...]:
+def details_of(step: Step, state: RunState) -> tuple[DetailRef, ...]:
     """Return the detailed plans that a step needs: those that a person approved, or the previous proposal."""
+    story = state.stories.get(story_of(step) or "")
     if story is not None:
         owner = state.stories[story.parent] if story.parent else story
         wanted = [owner] if isinstance(step, Propose) or (owner.detail and owner.detail.approved) else []

@@ -106,6 +106,7 @@ class Proposer:
             digest=digest,
             files=files,
             findings=tuple(findings),
+            lacks=detailing.lacks(detail, story) if detail else "",
             substeps=detailing.substep_ids(story.id, detail) if detail else (),
             commands=tuple(sha256(command.encode()).hexdigest() for command in commands),
         )

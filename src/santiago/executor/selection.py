@@ -17,7 +17,7 @@ from santiago.contract.phases import StoryPhase
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from santiago.contract.state import ChunkState, RunState
 
@@ -76,25 +76,43 @@ def selected(state: RunState, text: str) -> Selection:
     """Return what a text selects of a run; raise where a chunk of it is completed, or comes before its turn."""
     labels = chunks_named(text, list(state.chunks))
     numbers = {label: number for number, label in enumerate(state.chunks, start=1)}
+    upto = through(state, labels)
+    can_begin = numbered([numbers[label] for label in upto])
     for label in labels:
         if not state.chunks[label].left:
-            left = [numbers[one] for one in labels if state.chunks[one].left]
             word = "left out" if _is_left_out(state, state.chunks[label]) else "completed"
-            hint = f"{numbered(left)} would run." if left else "What is done is never done again."
+            hint = f"{can_begin} would run." if upto else "What is done is never done again."
             raise _refused(f"chunk {numbers[label]} ({label}) is {word}", hint)
-    for chunk in state.chunks.values():
-        if chunk.label == labels[-1]:
-            break
-        if chunk.left and chunk.label not in labels:
-            first = numbers[chunk.label]
-            later = next(label for label in labels if numbers[label] > first)
-            message = f"chunk {numbers[later]} ({later}) comes after {first} ({chunk.label}), which is not finished"
-            through = [numbers[one.label] for one in state.chunks.values() if one.left]
-            upto = [number for number in through if number <= numbers[labels[-1]]]
-            raise _refused(message, f"Select {numbered(upto)}.")
+    for label in upto:
+        if label not in labels:
+            first = numbers[label]
+            later = next(one for one in labels if numbers[one] > first)
+            message = f"chunk {numbers[later]} ({later}) comes after {first} ({label}), which is not finished"
+            raise _refused(message, f"Select {can_begin}.")
     open_ones = [one for label in labels for one in _open(state, state.chunks[label])]
     again = sum(1 for name in open_ones if state.stories[name].attempts)
     return Selection(labels=labels, stories=len(open_ones), again=again)
+
+
+def through(state: RunState, labels: Collection[str]) -> list[str]:
+    """Return the unfinished chunks up to the last unfinished one of these: what can begin, since no chunk overtakes another."""
+    left = [chunk.label for chunk in state.chunks.values() if chunk.left]
+    wanted = [label for label in left if label in labels]
+    return left[: left.index(wanted[-1]) + 1] if wanted else []
+
+
+def needed(state: RunState, names: Collection[str]) -> list[str]:
+    """Return these stories and all that must be done before them, in plan order, without what is done or left out."""
+    chunks = through(state, {state.stories[name].chunk for name in names if not state.stories[name].satisfied})
+    before = {name for label in chunks[:-1] for name in state.chunks[label].stories}
+    waiting, found = [*names, *before], set[str]()
+    while waiting:
+        story = state.stories[waiting.pop()]
+        name = story.parent or story.id
+        if name not in found and not story.satisfied:
+            found.add(name)
+            waiting += state.needs.get(name, ())
+    return [name for name in state.order if name in found]
 
 
 def quoted(label: str) -> str:

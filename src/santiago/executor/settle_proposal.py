@@ -71,6 +71,6 @@ def _ended(story: StoryState, outcome: ProposalOutcome, event: EventKind, phase:
     return of_story(
         story, event, phase, "ok" if phase else "failed",
         attempt=0, step=outcome.step, revision=outcome.number, digest=outcome.digest, files=outcome.files,
-        substeps=list(outcome.substeps), digests=list(outcome.commands), findings=findings,
+        substeps=list(outcome.substeps), digests=list(outcome.commands), findings=findings, lacks=outcome.lacks,
         agent_ms=outcome.agent_ms, verify_ms=outcome.verify_ms, known=known,
     )  # fmt: skip

@@ -40,6 +40,9 @@ def starts(at: Situation, room: int) -> tuple[list[Act], bool]:
             aside = _set_aside(at, story, budget)
             acts, room = acts + aside, room - len(aside)
             continue
+        if story.parts and (asked := gates.to_go_on(at, story)) is not None:
+            acts += asked
+            break  # its substeps are done, and a person says whether its own verdict comes now
         if instead := _instead(at, story, budget):
             acts += instead
             room -= 1

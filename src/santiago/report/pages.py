@@ -20,6 +20,7 @@ from santiago.report.marks import mark
 from santiago.report.measures import span
 from santiago.report.proof import shown_by
 from santiago.report.question import card
+from santiago.report.run_status import step_word
 from santiago.report.spending import dollars, of_story, thousands
 from santiago.report.story import detail_text
 from santiago.report.story_status import explanation
@@ -96,7 +97,7 @@ def _standing(run: Run, planned: Story) -> Iterator[Line]:
     reason = "" if story.is_unproven else reason
     tone: Tone = {"green": "good", "red": "bad", "yellow": "warn", "cyan": "busy"}.get(look.colour, "")  # type: ignore[assignment]
     yield Line(f"{planned.id}  {flat(planned.title)}", "head")
-    yield Line(f"{look.word}  {reason}".rstrip(), tone)
+    yield Line("  ".join(filter(None, (look.word, reason, step_word(run, story)))), tone)
     for text in explanation(run.state, planned, run.run_input):
         yield Line(harmless(text))
     for question in asked(run.state, run.out_dir)[0]:

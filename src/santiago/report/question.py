@@ -13,7 +13,7 @@ from santiago.artifacts.details import DETAILS
 from santiago.artifacts.files import read_bytes
 from santiago.artifacts.names import attempt_folder
 from santiago.contract import codec
-from santiago.contract.answers import APPROVING, NO_PLAN, Understood, offers, understood, words_of
+from santiago.contract.answers import APPROVING, UNFIT, Understood, lacks, offers, understood, words_of
 from santiago.contract.detail import Detail
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.outcomes import AttemptOutcome, CheckVerdict
@@ -55,6 +55,8 @@ class Card:
     """What to look at. This is untrusted text that must still be made harmless."""
     words: tuple[tuple[str, str], ...]
     """What may be answered, and what each word does."""
+    lacks: str
+    """What keeps a detailed plan from plain approval; else empty."""
     options: tuple[str, ...]
     """For a question that asks to pick a story: the names of all."""
     command: str
@@ -84,6 +86,7 @@ def card(plan: Plan, state: RunState, question: Question, out_dir: Path) -> Card
         text=question.text,
         lines=lines,
         words=tuple(words.items()),
+        lacks=lacks(state, question),
         options=question.options if question.kind == "pick" else (),
         command=f"santiago answer{target(out_dir)} {question.id}",
         trying=trying,
@@ -103,7 +106,7 @@ def meant(asked: Card, line: str) -> tuple[Understood, str]:
     fixed = word.lower() in dict(asked.words)
     answer = understood(asked.kind, word if fixed else line, text if fixed else "", asked.options)
     if not offers(dict(asked.words), answer):
-        raise SantiagoError(Kind.INPUT, NO_PLAN, where=asked.id)
+        raise SantiagoError(Kind.INPUT, UNFIT[asked.lacks], where=asked.id)
     return answer, ""
 
 

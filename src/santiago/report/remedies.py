@@ -18,6 +18,7 @@ from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.budget import Budget
+from santiago.executor.selection import needed
 from santiago.executor.tally import is_finished
 from santiago.report.asking import asked, put_off
 from santiago.report.endings import is_the_agents
@@ -189,6 +190,18 @@ def _scope_flags(report: Report) -> list[str]:
     return [*chunks, *(f"--only {story.id}" for story in left if scope.stories)]
 
 
+def beyond_scope(report: Report) -> Rows:
+    """Return the command that also takes what the chosen stories wait for; none if they wait for nothing."""
+    state, chosen = report.state, report.scope.stories
+    if not chosen or state.phase is not RunPhase.PAUSED or state.reason:
+        return []
+    wanted = needed(state, chosen)
+    if set(wanted) <= chosen:
+        return []
+    flags, which = " ".join(f"--only {name}" for name in wanted), named([name for name in wanted if name in chosen])
+    return [(resume(report, flags), f"take what {which} waits for as well")]
+
+
 def _remedies(report: Report) -> Rows:
     again, reason = resume(report), report.state.reason
     match reason:
@@ -226,7 +239,7 @@ def _remedies(report: Report) -> Rows:
         case _ if reason in _ASKED:
             return _after_questions(report)
         case None | Reason.INTERRUPTED:
-            return [(again, "go on")]
+            return [*beyond_scope(report), (again, "go on")]
         case _:
             more = "--model NAME" if reason is Reason.AGENT_MODEL_NOT_FOUND else ""
             return [(resume(report, more), "go on" if is_the_agents(reason) else MEANINGS[reason].hint)]

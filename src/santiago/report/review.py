@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from santiago.app.planning.loading import load
@@ -12,6 +13,7 @@ from santiago.contract.answers import KINDS
 from santiago.contract.counting import count
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import SessionPhase
+from santiago.contract.reasons import Reason
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
@@ -123,18 +125,17 @@ def review_of(planning: Planning, revision: int | None = None, *, compared: bool
     )
 
 
-def sessions_of(root: Path) -> list[tuple[str, str]]:
-    """Return the newest sessions of a repository that are not final, each with its state in a word."""
-    found = []
-    for folder in folders_of(root)[:OTHERS]:
-        try:
-            planning = load(folder)
-        except SantiagoError:
-            found.append((folder.name, "damaged"))
-            continue
-        if planning.state.phase is not SessionPhase.FINALIZED:
-            found.append((folder.name, word_of(planning)))
-    return found
+def sessions_of(root: Path, most: int = OTHERS) -> list[tuple[str, str]]:
+    """Return the newest sessions of a repository that are not final, cancelled ones too, each with its state in a word."""
+    standing = ((folder.name, _standing(folder)) for folder in folders_of(root))
+    return list(islice((one for one in standing if one[1] != SessionPhase.FINALIZED), most))
+
+
+def _standing(folder: Path) -> str:
+    try:
+        return word_of(load(folder))
+    except SantiagoError:
+        return "damaged"
 
 
 def screen_of(planning: Planning) -> Screen:
@@ -154,7 +155,9 @@ def word_of(planning: Planning) -> str:
     if state.phase is SessionPhase.DRAFTING and not planning.worker:
         return "interrupted"
     if state.phase is SessionPhase.CANCELLED and not state.revision:
-        return "no plan yet"
+        return (
+            "cancelled, no plan yet" if state.turns and state.turns[-1].reason == Reason.INTERRUPTED else "no plan yet"
+        )
     return "cancelled review" if state.phase is SessionPhase.CANCELLED else str(state.phase)
 
 

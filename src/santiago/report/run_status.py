@@ -21,7 +21,7 @@ from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import ENDED, PARKED, RunPhase, StoryPhase
 from santiago.contract.plan import NOT_UNDERSTOOD
 from santiago.contract.reasons import MEANINGS, Reason
-from santiago.contract.views import run_step_state, step_states
+from santiago.contract.views import run_status, run_step_state, selected, step_state, step_states, story_statuses
 from santiago.executor.budget import Budget
 from santiago.executor.result import sums, usage_of
 from santiago.executor.tally import Headline, headline, status_of, summary, unproven
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Story
     from santiago.contract.result import StoryStatus
     from santiago.contract.state import ChunkState, Question, RunState, StoryState
+    from santiago.contract.views import StoryStatus000
 
 OTHERS = 5
 """How many other runs are named."""
@@ -197,6 +198,7 @@ def document(run: Run) -> dict[str, Any]:
         "run_id": run.run_id,
         "out_dir": str(run.out_dir),
         "state": word_of(run),
+        "status": run_status(state.phase),
         "phase": str(state.phase),
         "reason": state.reason,
         "headline": str(headline_of(run)),
@@ -227,6 +229,21 @@ def document(run: Run) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def step_of(run: Run) -> str:
+    """Return where a run that goes step by step stands, in the words of its workflow; empty for any other run."""
+    if not run.run_input.policy.stepwise or not run.begun:
+        return ""
+    story = run.state.stories.get(selected(run.state) or "")
+    now = step_word(run, story) if story else ""
+    titled = f"{story.id} {flat(run.titles[story.id])}: {now}" if story and now else ""
+    return "; ".join(filter(None, (run_step_state(run.state, held=run.worker is not None), titled)))
+
+
+def step_word(run: Run, story: StoryState) -> str:
+    """Return the state of a step in the words of its workflow; empty if the run does not go step by step."""
+    return (run.run_input.policy.stepwise and step_state(run.state, story)) or ""
+
+
 def is_taken_over(run: Run, here: Path | None = None) -> bool:
     """Tell whether the current commit contains a finished run's work: merged, squashed or cherry-picked."""
     head = run.state.head
@@ -235,17 +252,23 @@ def is_taken_over(run: Run, here: Path | None = None) -> bool:
 
 def _stories(run: Run) -> list[dict[str, Any]]:
     """Return all stories, each followed by its substeps."""
-    states, steps = run.state.stories, step_states(run.state)
+    states, steps, statuses = run.state.stories, step_states(run.state), story_statuses(run.state)
     return [
         {
-            "id": story.id, "title": planned.title, "phase": str(story.phase), "status": status_of(story),
-            "step_state": steps[story.id], "parent": story.parent, "deferred": story.deferred,
+            "id": story.id, "title": planned.title, "phase": str(story.phase),
+            "status": status_in(story, statuses[story.id]), "step_state": steps[story.id], "parent": story.parent, "deferred": story.deferred,
             "detail": detail_data(story), "attempts": story.counted, "reason": story.reason, "proof": story.proof,
             "kept": story.kept or None, "commit": story.commit, "waits": _why(run, planned), **codec.to_data(dict(sums(story))), "doing": _doing(run, story),
         }
         for planned in run.stories
         for story in (states[planned.id],)
     ]  # fmt: skip
+
+
+def status_in(story: StoryState, now: StoryStatus000) -> str:
+    """Return the status of a story for programs: how it ended, or else whether it is under way."""
+    ended = status_of(story)
+    return now if ended == "pending" else ended
 
 
 def detail_data(story: StoryState) -> dict[str, Any] | None:

@@ -10,13 +10,13 @@ from santiago.artifacts.files import read_bytes
 from santiago.contract import codec
 from santiago.contract.checks import commands_of
 from santiago.contract.errors import SantiagoError
-from santiago.contract.views import step_state
+from santiago.contract.views import step_state, story_status
 from santiago.executor.result import sums
-from santiago.executor.tally import criteria_of, status_of
+from santiago.executor.tally import criteria_of
 from santiago.report.agent_activity import Doing, activity_data
 from santiago.report.endings import ending_of, helping
 from santiago.report.evidence import AttemptEvidence
-from santiago.report.run_status import detail_data
+from santiago.report.run_status import detail_data, status_in
 from santiago.report.story_status import explanation
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def document(run: Run, planned: Story, chosen: AttemptStory | None) -> dict[str,
         "id": planned.id,
         "title": planned.title,
         "phase": str(story.phase),
-        "status": status_of(story),
+        "status": status_in(story, story_status(run.state, story)),
         "reason": story.reason,
         "proof": story.proof,
         "excuse": story.unshown.excuse or None if story.unshown else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from santiago.contract.phases import StoryPhase
@@ -15,9 +16,13 @@ if TYPE_CHECKING:
     from santiago.contract.state import RunState, StoryState
 
 
-def tasks(plan: Plan, state: RunState) -> list[dict[str, Any]]:
+_NONE: Mapping[str, str] = MappingProxyType({})
+
+
+def tasks(plan: Plan, state: RunState, titles: Mapping[str, str] = _NONE) -> list[dict[str, Any]]:
     """Return a task for each story and substep, in the order of the work, without skipped ones.
 
+    `titles` are those of all of them; the log does not have the titles of substeps.
     At most one task without open substeps is in progress. If it is a substep, its story is in progress too.
     """
     planned = {story.id: story for story in plan.stories}
@@ -26,19 +31,19 @@ def tasks(plan: Plan, state: RunState) -> list[dict[str, Any]]:
     return [
         {
             "id": story.id,
-            "subject": _subject(planned, story),
+            "subject": (title := titles.get(story.id) or _subject(planned, story)),
             "status": _status(story, active),
             "blockedBy": [name for name in _needs(planned, state, story) if not state.stories[name].satisfied],
-            "activeForm": f"Working on: {_subject(planned, story)}",
+            "activeForm": f"Working on: {title}",
         }
         for story in map(state.stories.__getitem__, state.order)
         if not story.skipped
     ]
 
 
-def update_plan(plan: Plan, state: RunState) -> dict[str, Any]:
+def update_plan(plan: Plan, state: RunState, titles: Mapping[str, str] = _NONE) -> dict[str, Any]:
     """Return the same as a plan of steps. Only one may be in progress: a substep, rather than its story."""
-    listed = tasks(plan, state)
+    listed = tasks(plan, state, titles)
     current = _current(state)
     steps = [
         {"step": task["subject"], "status": "pending" if _is_outer(task, current) else task["status"]}
@@ -75,7 +80,7 @@ def _needs(planned: Mapping[str, Story], state: RunState, story: StoryState) -> 
 
 
 def _subject(planned: Mapping[str, Story], story: StoryState) -> str:
-    """Return a title. A substep is named by its id and its story's title, since the log does not have its own."""
+    """Return a title from the plan. It has none for a substep, which is named by its id and its story then."""
     if story.parent is not None:
         return f"{story.id} of {flat(planned[story.parent].title)}"
     return flat(planned[story.id].title)

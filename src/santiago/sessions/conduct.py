@@ -98,8 +98,15 @@ class Conductor:
         for event in events:
             apply(self.state, self.store.redacted(event))
         self.store.show(codec.canonical(shown(self.state)))
+        if any(event.event is EventKind.TURN_ENDED for event in events):
+            self._show_plan()
         for listener in self.listeners:
             listener(events, self.state)
+
+    def _show_plan(self) -> None:
+        """Write the latest revision of a plan for other programs."""
+        if self.state.revision and self.asked.artifact == "plan":
+            self.store.show_plan(self._latest())
 
     def _event(self, seq: int, fact: Fact) -> Event:
         return Event(
@@ -108,7 +115,8 @@ class Conductor:
         )  # fmt: skip
 
     def _take_up(self) -> None:
-        """Record the end of agents that a crash interrupted."""
+        """Record the end of agents that a crash interrupted, and write what it kept from being written."""
+        self._show_plan()
         turn = self.state.turn
         lost = [one for one in turn.drafts.values() if not one.status] if turn else []
         for one in lost:
@@ -338,8 +346,9 @@ def _ended(turn: int, kind: str, agent: str, status: EventStatus, context: Conte
 
 
 def _by(turn: TurnState, agent: str) -> str:
-    """Return who drafted a revision, in words."""
-    return f"{', '.join(turn.agents)} (merged by {agent})" if len(turn.agents) > 1 else agent
+    """Return who drafted a revision, in words. Agents that brought nothing usable have no part in it."""
+    drafted = [name for name in turn.agents if (one := turn.drafts.get(("draft", name))) and one.status == "ok"]
+    return f"{', '.join(drafted)} (merged by {agent})" if len(drafted) > 1 else agent
 
 
 def _document(asked: SessionInput) -> str:

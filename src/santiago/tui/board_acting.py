@@ -100,7 +100,7 @@ class Acting(Screen[None]):
         self._type(title, "", lambda text: self._moved(ticket, wish(text)))
 
     def _moved(self, ticket: dict[str, Any], wish: Move) -> str:
-        card = self.opened.board.move(ticket["id"], ticket["queue"], wish, self.actor, worker=self.actor)
+        card = claiming.hand_over(self.opened, ticket["id"], ticket["queue"], wish, self.actor, worker=self.actor)
         return f"{card.id} is in {card.queue} now"
 
     def action_accept(self) -> None:

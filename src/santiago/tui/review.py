@@ -41,7 +41,10 @@ NARROW = 72
 """Columns below which one pane is shown at a time."""
 UNFOLDED = 12
 """A plan with at most this many stories is shown unfolded."""
-_TONES = {"review": "good", "drafting": "busy", "interrupted": "warn", "cancelled review": "warn", "no plan yet": "bad"}
+_TONES = {
+    "review": "good", "drafting": "busy", "interrupted": "warn", "cancelled review": "warn",
+    "cancelled, no plan yet": "warn", "no plan yet": "bad",
+}  # fmt: skip
 
 
 class ReviewScreen(Reviewing):

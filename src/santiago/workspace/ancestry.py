@@ -30,3 +30,17 @@ def independent(repo: Path, commits: Sequence[str]) -> list[str]:
         return list(commits)
     left = ask(repo, "merge-base", "--independent", *commits).text.split()
     return [commit for commit in dict.fromkeys(commits) if commit in left]
+
+
+def same_tree(repo: Path, commit: str, other: str) -> bool:
+    """Tell whether two commits hold the same files."""
+    trees = [
+        ask(repo, "rev-parse", "--verify", "--quiet", f"{one}^{{tree}}", accept=(0, 1, 128)) for one in (commit, other)
+    ]
+    return all(one.code == 0 for one in trees) and trees[0].text == trees[1].text
+
+
+def adds_nothing(repo: Path, commit: str, to: str) -> bool:
+    """Tell whether a commit holds no change since it left the history of another one."""
+    left = ask(repo, "merge-base", commit, to, accept=(0, 1, 128))
+    return left.code == 0 and same_tree(repo, commit, left.text)

@@ -1,7 +1,8 @@
-"""Claims and acceptances that a person makes with a command."""
+"""Claims, handovers and acceptances that a person makes with a command."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from santiago.app.board.evidence import keep_attested
@@ -12,7 +13,9 @@ from santiago.app.board.settings import board_settings
 from santiago.app.board.working import Means
 from santiago.app.loading import load
 from santiago.board import gate
-from santiago.board.rules import Move
+from santiago.board.board import found
+from santiago.board.refusals import bad_input
+from santiago.board.rules import Move, evidence_after, split_links
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.workspace.ancestry import resolve
 
@@ -30,6 +33,39 @@ def claim(opened: Opened, queue: Queue, worker: str, actor: str, *, name: str | 
     return opened.board.claim(queue, worker, actor, name=name, minutes=minutes, head=head)
 
 
+def hand_over(
+    opened: Opened, name: str, source: Queue | None, wish: Move, actor: str, *,
+    lease: str | None = None, worker: str | None = None,
+) -> Card:  # fmt: skip
+    """Move a ticket as a person says. Its evidence is looked at, and replaces what people named before.
+
+    What santiago itself recorded for the ticket stays beside it.
+    """
+    place = opened.place
+    with opened.store.reading() as at:
+        card = found(at, name)
+    wish = _replacing(opened, card, wish)
+    refuse_lost(opened, name, wish.evidence or (card.evidence_links if wish.to == "planner-review" else ""))
+    head = (resolve(place.project, "HEAD") or "") if wish.to == "planner-review" else ""
+    return opened.board.move(name, source, wish, actor, lease=lease, worker=worker, head=head)
+
+
+def refuse_lost(opened: Opened, name: str, links: str) -> None:
+    """Raise if evidence leads nowhere. Who hands it over knows what was meant; a planner who looks later does not."""
+    if lost := gate.unusable(opened.place, split_links(links)):
+        hint = "Name files of the project with --evidence; they replace those that were named before."
+        raise bad_input(f"the evidence of {name} cannot be taken: {'; '.join(lost)}", hint)
+
+
+def _replacing(opened: Opened, card: Card, wish: Move) -> Move:
+    """Return the wish with the links that stay beside new evidence: files that santiago made and that are still there."""
+    if not split_links(wish.evidence or ""):
+        return wish
+    place, links = opened.place, split_links(card.evidence_links)
+    own = [link for link in links if link.startswith(f"{place.named(place.root)}/")]
+    return replace(wish, keeps=tuple(link for link in own if not gate.unusable(place, [link])))
+
+
 def refuse_other_than_planner(opened: Opened, actor: str) -> str:
     planners = board_settings(opened.place.project).planners
     if actor not in planners:
@@ -44,13 +80,14 @@ def accept(opened: Opened, name: str, source: Queue | None, links: str | None, a
         card = at.card(name)
     if card is None or (source is not None and card.queue != source) or card.queue != "planner-review":
         return opened.board.move(name, source, Move(to="done"), actor)  # the move refuses this, and says why
-    if links:
-        card = opened.board.move(name, source, Move(to="planner-review", evidence=links), actor)
     means = Means(opened=opened, consents=consents)
     if card.run and card.story:
         card = keep_attested(opened, card, load(means.out_dir(card)))
-    if lacking := all_missing(means, card, actor):
+    wish = _replacing(opened, card, Move(to="planner-review", evidence=links))
+    if lacking := all_missing(means, replace(card, evidence_links=evidence_after(card, wish)), actor):
         raise gate.refusal(card, lacking)
+    if links:
+        card = opened.board.move(name, source, wish, actor)
     for now in accept_reviewed(means, [card], actor):
         if now.queue == "done":
             return now

@@ -80,6 +80,20 @@ def base_of(opened: Opened, story: StoryState) -> str | None:
     return resolve(opened.place.project, f"{story.commit}^")
 
 
+def began_on(opened: Opened, card: Card) -> str:
+    """Return the commit that was checked out when the ticket was claimed first; empty where it was not recorded."""
+    with opened.store.reading() as at:
+        claims = [one for one in at.events(ticket=card.id) if one.event is BoardEvent.TICKET_CLAIMED]
+    return str(claims[0].about.get("head", "")) if claims else ""
+
+
+def handed_over_on(opened: Opened, card: Card) -> str:
+    """Return the commit that was checked out when the ticket was handed over last; empty where it was not recorded."""
+    with opened.store.reading() as at:
+        heads = [one.about.get("head") for one in at.events(ticket=card.id) if one.event is BoardEvent.TICKET_MOVED]
+    return str(next(filter(None, reversed(heads)), ""))
+
+
 def critique(run: Run, story: StoryState) -> str:
     """Return what the next attempt is told about the latest one; empty where there is nothing."""
     path = run.out_dir / attempt_folder(story.id, story.attempts) / CRITIQUE

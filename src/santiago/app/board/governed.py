@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.app import governing
+from santiago.app.board.evidence import began_on
 from santiago.app.board.renewing import Renewal
 from santiago.board.governance.truth import is_on
+from santiago.board.rules import Change, joined, split_links
 from santiago.contract.board import BoardEvent
 from santiago.contract.errors import Kind, SantiagoError
 
@@ -39,14 +41,37 @@ def collect(means: Means, card: Card, base: str | None, head: str | None, run_in
         means.consents.tell(f"{card.id}: its scenarios were not run: {error.message}")
         return
     if ended is not None:
-        record_scenarios(means.opened, card.id, ended)
+        record_scenarios(means.opened, card.id, ended, base)
 
 
-def record_scenarios(opened: Opened, ticket: str, ended: Ended) -> None:
-    """Record the digest of a run of scenarios. The done gate accepts only runs that are recorded."""
-    opened.board.note(
-        ticket, BoardEvent.SCENARIOS_RUN, "santiago", about={"digest": ended.digest, "status": ended.status}
-    )
+def record_scenarios(opened: Opened, ticket: str, ended: Ended, base: str = "") -> bool:
+    """Record a run of scenarios as evidence of its ticket, and return whether it may open the done gate.
+
+    `base` is the commit that the work began on, where the caller knows it.
+    """
+    place, data = opened.place, ended.summary
+    assert ended.file is not None
+    link, passed = place.named(ended.file), ended.status == "PASS" and data["clean"]
+    with opened.store.reading() as at:
+        card = at.card(ticket)
+    if card is not None and not card.story:
+        base = base or began_on(opened, card)
+    about = {
+        "digest": ended.digest, "status": ended.status, "path": link, "commit": data["commit"] or "", "base": base,
+        "passed": passed, "folder": data["evidence_dir"],
+    }  # fmt: skip
+    with opened.board.transaction() as at:
+        card = at.card(ticket)
+        if card is None or not passed:
+            at.record(
+                ticket, BoardEvent.SCENARIOS_RUN, "santiago", attempt=card.attempt_count if card else 0, about=about
+            )
+            return False
+        links = joined([*split_links(card.evidence_links), link])
+        at.change(
+            card, Change(event=BoardEvent.SCENARIOS_RUN, changes={"evidence_links": links}, about=about), "santiago"
+        )
+    return True
 
 
 def recorded_scenarios(at: Reading, ticket: str) -> frozenset[str]:

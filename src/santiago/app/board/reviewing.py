@@ -14,6 +14,7 @@ from santiago.app.board.working import PLANNER, start
 from santiago.app.loading import load
 from santiago.artifacts.files import read_bytes, write_whole
 from santiago.artifacts.inbox import Inbox
+from santiago.artifacts.names import PLAN
 from santiago.artifacts.registry import says_success
 from santiago.board import gate
 from santiago.board.governance import gate as governance
@@ -165,13 +166,15 @@ def waits_for_a_person(run: Run, card: Card) -> bool:
 def all_missing(means: Means, card: Card, actor: str) -> list[Missing]:
     """Return everything that keeps a ticket from done, for the done gate itself and for governance."""
     opened, planners = means.opened, board_settings(means.opened.place.project).planners
+    is_integrated = _is_integrated(means, card)
     with opened.store.reading() as at:
-        found = gate.missing(at, opened.place, card, actor, planners, _is_integrated(means, card))
+        found = gate.missing(at, opened.place, card, actor, planners, is_integrated)
         recorded = governed.recorded_scenarios(at, card.id)
         known = [one for one in gate.recorded(at, card.id) if one.attempt == card.attempt_count]
-    latest = known[-1] if known else None
+    heads = [one.commit for one in known]
     change = governance.Change(
-        ticket=card.id, base=latest.base if latest else None, head=latest.commit if latest else None,
+        ticket=card.id, base=next((one.base for one in reversed(known) if one.base), None),
+        head=next(filter(is_integrated, reversed(heads)), heads[-1] if heads else None),
         evidence=tuple(opened.place.project / one.path for one in known), recorded_runs=recorded,
     )  # fmt: skip
     own = governance.missing(opened.place.project, opened.place.root, change)
@@ -181,9 +184,13 @@ def all_missing(means: Means, card: Card, actor: str) -> list[Missing]:
 def _is_integrated(means: Means, card: Card) -> Callable[[str], bool]:
     """Return a function that tells whether a commit is integrated, or would be once the planner accepts."""
     project = means.opened.place.project
-    if not card.run:
-        return lambda commit: is_ancestor(project, commit, "HEAD")
-    state = load(means.out_dir(card)).state
+    run = load(means.out_dir(card)) if card.run and (means.out_dir(card) / PLAN).is_file() else None
+    if run is None or not (card.story or run.begun):  # `queue verify` may have refused it before its run began
+        handed = evidence.handed_over_on(means.opened, card)
+        return lambda commit: (
+            (not handed or is_ancestor(project, handed, commit)) and is_ancestor(project, commit, "HEAD")
+        )
+    state = run.state
     if not card.story:
         return lambda commit: commit == state.head
     story = state.stories[card.story]

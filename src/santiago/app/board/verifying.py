@@ -20,7 +20,7 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
-from santiago.workspace.ancestry import resolve
+from santiago.workspace.ancestry import adds_nothing, resolve, same_tree
 from santiago.workspace.inspect import uncommitted
 
 if TYPE_CHECKING:
@@ -58,13 +58,16 @@ def verify(
         raise SantiagoError(
             Kind.USAGE, f"there is no commit {ref[:100]!r} here", hint="Commit the work, then name it with --from."
         )
-    _refuse_uncommitted(means, card, commit)
+    _refuse_unchanged(means, card, commit)
     if not card.story:
         card = _routed(opened, card, consents)
     if load(means.out_dir(card)).state.phase is RunPhase.CREATED:
         start(means, card, {})  # this runs the checks on the base, and begins the chunk
     start(means, card, {}, role=card.role, own_work=(card.story, ref), renewed=[card])
     moved = settle_after_start(means, card)
+    if moved.status == "in_progress":  # its note is about an earlier attempt, so it explains nothing
+        hint = f"`santiago status {card.run}` says why. The ticket is still yours: `santiago queue verify {card.id}` again."
+        raise SantiagoError(Kind.TRANSIENT, f"no verdict on {card.id} was reached", hint=hint)
     return Verified(card=moved, passed=moved.queue == "planner-review")
 
 
@@ -93,13 +96,22 @@ def _claimed(opened: Opened, name: str, checks: Sequence[str], worker: str | Non
         )
 
 
-def _refuse_uncommitted(means: Means, card: Card, commit: str) -> None:
-    """Raise if the work is not in the commit but in changed files, since judging it would only use up the attempt."""
+def _refuse_unchanged(means: Means, card: Card, commit: str) -> None:
+    """Raise if the commit holds nothing new, since judging it would only use up the attempt."""
     project = means.opened.place.project
-    base = load(means.out_dir(card)).state.base if card.story else _began_on(means.opened, card)
-    if commit == base and (path := uncommitted(project)):
-        hint = f"Commit them, then `santiago queue verify {card.id}` again. No attempt was used."
-        raise SantiagoError(Kind.INPUT, f"your changes are not committed, such as {path}", hint=hint)
+    run = load(means.out_dir(card)) if card.story else None
+    head = run.state.head if run else _began_on(means.opened, card)
+    judged = run.history.of(card.story)[-1:] if run else []
+    if head and adds_nothing(project, commit, head):
+        message = f"{commit[:12]} has no work on {card.id}: it holds nothing that was not there at the claim"
+    elif judged and judged[0].status == "failed" and same_tree(project, commit, judged[0].commit):
+        message = f"{commit[:12]} holds the same work that did not pass as attempt {judged[0].number}"
+    else:
+        return
+    if path := uncommitted(project):
+        message = f"your changes are not committed, such as {path}"
+    hint = f"Commit what you changed, then `santiago queue verify {card.id}` again. No attempt was used."
+    raise SantiagoError(Kind.INPUT, message, hint=hint)
 
 
 def _routed(opened: Opened, card: Card, consents: Consents) -> Card:
@@ -115,9 +127,7 @@ def _routed(opened: Opened, card: Card, consents: Consents) -> Card:
 
 def _began_on(opened: Opened, card: Card) -> str | None:
     """Return the commit that was checked out when the ticket was claimed; the present one where it was not recorded."""
-    with opened.store.reading() as at:
-        claims = [one for one in at.events(ticket=card.id) if one.event is BoardEvent.TICKET_CLAIMED]
-    return (str(claims[0].about.get("head", "")) if claims else "") or resolve(opened.place.project, "HEAD")
+    return evidence.began_on(opened, card) or resolve(opened.place.project, "HEAD")
 
 
 def _attested(means: Means, card: Card, why: str, actor: str) -> Verified:

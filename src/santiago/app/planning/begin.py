@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from shlex import join
 from typing import TYPE_CHECKING
 
 from santiago.app.config import run_input_defaults
@@ -47,6 +48,15 @@ class Wanted:
     size: SizeWishes = SizeWishes()
     checks: tuple[str, ...] = ()
     """Checks of every story."""
+
+
+def by_settings(subject: str, root: Path) -> Wanted:
+    """Return a wish that the agent of the settings plans; if they name none, the first one that can work here."""
+    agent = run_input_defaults(root).agent
+    if agent.mode == "scripted":
+        return Wanted(subject=subject, agents=("scripted",), playbook=root / agent.playbook if agent.playbook else None)
+    name = join(agent.command) if agent.command else agent.profile
+    return Wanted(subject=subject, agents=(name,) if name else (), model=agent.model_hint)
 
 
 def begin(wanted: Wanted, actor: str, source: Mapping[str, str]) -> Path:

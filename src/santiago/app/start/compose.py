@@ -256,6 +256,7 @@ class _Start:
             prompt_path=self.attempts.prompt_path,
             begun=request.check_begun,
         )
+        details = FileDetails(self.hold.store)
         performer = StepPerformer(
             plan=plan,
             run_input=run_input,
@@ -264,7 +265,7 @@ class _Start:
             tests_agent=tests_agent,
             judge=means.judge(plan, run_input, self.ground),
             files=self.attempts,
-            details=FileDetails(self.hold.store),
+            details=details,
             clock=self.clock,
             plan_folder=str(request.out_dir / "tasks"),
             stories={story.id: story for story in plan.stories},
@@ -285,6 +286,7 @@ class _Start:
             actor=request.actor,
             attended=request.attended,
             outside=Letters(request.out_dir),
+            intact=details.check,
             beat=self._beat,
             listeners=[self.log.take, *request.listeners],
         )

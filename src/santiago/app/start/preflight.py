@@ -15,7 +15,7 @@ from santiago.artifacts.repository import find_root
 from santiago.contract.checks import commands_of
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.patterns import pattern
-from santiago.contract.phases import StoryPhase
+from santiago.contract.phases import PARKED, StoryPhase
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
 from santiago.executor.schedule import overlap
@@ -175,9 +175,13 @@ class Prospect:
         before = ahead[0]
         places = [place for place in places if place > chunks.index(before)]
         states = ((story, self.state.stories[story.id]) for story in self.plan.stories if story.chunk == before.label)
-        left = [story for story, state in states if not state.skipped and state.phase is not StoryPhase.DONE]
-        message = f"{flat(chunks[places[0] - 1].label)} cannot begin: {named(left)} of {flat(before.label)} must be done first"
-        hint = f"Type the same with `--chunks {chunks.index(before) + 1}..{places[-1]}`, which begins there"
+        left = [(story, state) for story, state in states if not state.skipped and state.phase is not StoryPhase.DONE]
+        first = [story for story, _ in left]
+        message = f"{flat(chunks[places[0] - 1].label)} cannot begin: {named(first)} of {flat(before.label)} must be done first"
+        begins = next(place for place, chunk in enumerate(chunks, 1) if chunk.left)
+        hint = f"Type the same with `--chunks {begins}..{places[-1]}`, which begins there"
+        if parked := [story for story, state in left if state.phase in PARKED]:
+            hint = f"`santiago explain {parked[0].id}` says what helps, since {named(parked)} does not begin by itself"
         raise SantiagoError(Kind.USAGE, message, hint=f"{hint}; `santiago skip STORY --why …` leaves a story out.")
 
     def to_do(self) -> list[Story]:

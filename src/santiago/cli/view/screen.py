@@ -32,7 +32,7 @@ from santiago.report.accounting import not_planned
 from santiago.report.failure import FULL, Report
 from santiago.report.measures import span
 from santiago.report.proof import criteria_line, on_word_lines, unproven_lines
-from santiago.report.remedies import listed, next_commands, resume, taking_over
+from santiago.report.remedies import beyond_scope, listed, next_commands, resume, taking_over
 from santiago.report.resting import because
 from santiago.report.story_status import held_back
 from santiago.util.clock import SystemClock, time_of_day, zone
@@ -318,7 +318,7 @@ def _following(report: Report) -> list[str]:
     if state.phase is RunPhase.SUCCESS:
         return listed(taking_over(state, report.out_dir))
     if state.phase is RunPhase.PAUSED and not report.at_rest():
-        return listed([(resume(report), "go on")])
+        return listed([*beyond_scope(report), (resume(report), "go on")])
     return next_commands(report)
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
-from santiago.contract.plan import Finding
+from santiago.contract.plan import Finding, substep_line
 from santiago.planner import hints, ids, words
 from santiago.planner.choosing import Evidence
 from santiago.planner.draft import PLANNED, Dep, Document, Status, Unit, unique
@@ -332,10 +332,12 @@ def _with_parts(step: Unit, parts: list[Unit]) -> Unit:
     names = (*step.tags, *filter(None, (part.id for part in parts)))
     own = set(map(ids.fold, (step.id or "", *names)))
     every = [step, *parts]
-    text = [step.text, *(f"Step {part.id}: {part.title}\n{part.text}".strip() for part in parts)]
+    begins = [substep_line(part.id or "", part.title, done=part.status is Status.DONE) for part in parts]
+    text = [step.text, *(f"{line}\n{part.text}".strip() for line, part in zip(begins, parts, strict=True))]
     is_open = step.status is Status.DONE and {part.status for part in parts} != {Status.DONE}
     return replace(
         step,
+        end=max(unit.end for unit in every) if step.end else 0,
         text="\n".join(filter(None, text)),
         status=Status.OPEN if is_open else step.status,
         tags=names,
