@@ -7,7 +7,13 @@ import os
 from santiago.contract.errors import Kind, SantiagoError
 
 LONGEST = 100
+_OWN = ("SANTIAGO_ACTOR", "USER", "LOGNAME")
 _VARIABLES = ("SANTIAGO_ACTOR", "SIGEE_QUEUE_ACTOR", "USER", "LOGNAME")
+
+
+def own_name() -> str:
+    """Return the name of the person at this machine. It is never a role, which `SIGEE_QUEUE_ACTOR` may name."""
+    return next((os.environ[one] for one in _OWN if os.environ.get(one)), "").strip()
 
 
 def actor(given: str | None = None) -> str:

@@ -34,6 +34,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Look": {
         "watch": ("watch", "browse a run on the screen: follow, answer, stop, resume, select"),
+        "runs": ("runs", "the runs of this repository, and what to do next with each"),
         "status": ("status", "where a run stands, and what needs you"),
         "log": ("log", "the history of a run; --follow goes on"),
         "show": ("show", "one story: attempts, checks, critique, changes"),
@@ -53,6 +54,8 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Look up": {
         "explain": ("explain", "say what a code means, or what a story waits for"),
         "schema": ("schema", "print the JSON Schema of a document"),
+        "help": ("help", "this page, or all about one command"),
+        "version": ("version", "print the version"),
     },
 }
 """Heading → command → (module, or module:name; one line of help)."""

@@ -8,7 +8,7 @@ from textual.screen import Screen
 
 from santiago.app.board import claiming
 from santiago.app.board.accepting import accepted, attested
-from santiago.app.board.settings import board_settings
+from santiago.app.board.settings import planners_of
 from santiago.app.start.leaks import refuse_secrets
 from santiago.board.rules import Move
 from santiago.contract.board import CLAIMED_FROM, LEASE_MINUTES, MOVES
@@ -140,9 +140,9 @@ class Acting(Screen[None]):
     def _is_planner(self) -> bool:
         """Tell whether whoever sits here is a planner; say what to do where not."""
         try:
-            claiming.refuse_other_than_planner(self.opened, self.actor)
+            claiming.refuse_other_than_planner(self.opened, self.actor, in_person=True)
         except SantiagoError as error:
-            planner = next(iter(board_settings(self.opened.place.project).planners), "NAME")
+            planner = next(iter(planners_of(self.opened.place.project, in_person=False)), "NAME")
             self.say(f"{error.message}. Leave with q, then `santiago board --actor {planner}`.", "bad")
             return False
         return True

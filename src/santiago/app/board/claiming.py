@@ -8,7 +8,7 @@ from santiago.app.board.evidence import keep_attested
 from santiago.app.board.freeing import free_ready
 from santiago.app.board.reviewing import accept as accept_reviewed
 from santiago.app.board.reviewing import all_missing
-from santiago.app.board.settings import board_settings
+from santiago.app.board.settings import planners_of
 from santiago.app.board.working import Means
 from santiago.app.loading import load
 from santiago.board import gate
@@ -30,15 +30,17 @@ def claim(opened: Opened, queue: Queue, worker: str, actor: str, *, name: str | 
     return opened.board.claim(queue, worker, actor, name=name, minutes=minutes, head=head)
 
 
-def refuse_other_than_planner(opened: Opened, actor: str) -> str:
-    planners = board_settings(opened.place.project).planners
+def refuse_other_than_planner(opened: Opened, actor: str, *, in_person: bool) -> str:
+    planners = planners_of(opened.place.project, in_person=in_person)
     if actor not in planners:
-        hint = f"Use --actor with one of {', '.join(planners)}, or set SIGEE_QUEUE_ACTOR."
+        hint = gate.who_decides(planners)
         raise SantiagoError(Kind.BLOCKED, f"{actor} is not a planner, and only a planner decides", hint=hint)
     return actor
 
 
-def accept(opened: Opened, name: str, source: Queue | None, links: str | None, actor: str, consents: Consents) -> Card:
+def accept(
+    opened: Opened, name: str, source: Queue | None, links: str | None, actor: str, consents: Consents, *, in_person: bool
+) -> Card:  # fmt: skip
     """Take a ticket through the done gate. If anything is missing, list all of it and leave the ticket where it is."""
     with opened.store.reading() as at:
         card = at.card(name)
@@ -49,7 +51,7 @@ def accept(opened: Opened, name: str, source: Queue | None, links: str | None, a
     means = Means(opened=opened, consents=consents)
     if card.run and card.story:
         card = keep_attested(opened, card, load(means.out_dir(card)))
-    if lacking := all_missing(means, card, actor):
+    if lacking := all_missing(means, card, actor, in_person=in_person):
         raise gate.refusal(card, lacking)
     for now in accept_reviewed(means, [card], actor):
         if now.queue == "done":
