@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,9 @@ from santiago.contract.reasons import ExitCode
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+COMPLETING = "_SANTIAGO_COMPLETE"
+"""The variable by which a shell asks for completions."""
 
 
 class LazyGroup(click.Group):
@@ -26,6 +30,10 @@ class LazyGroup(click.Group):
             return None
         module, _, name = COMMANDS[cmd_name][0].partition(":")
         command: click.Command = getattr(import_module(f"santiago.cli.{module}"), name or "command")
+        if COMPLETING in os.environ:
+            from santiago.cli.completing import with_completion
+
+            with_completion(command)
         return _with_debug(command)
 
     def resolve_command(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @click.argument("ticket", metavar="[ID]", required=False)
 @click.option("--queue", type=click.Choice(CLAIMED_FROM), help="Default: that of the ticket, else developer-todo.")
 @click.option("--worker", help="Who works on it; default: your name.")
-@click.option("--id", "name", help="This ticket, instead of the first; the same as ID.")
+@click.option("--id", "name", metavar="ID", help="This ticket, instead of the first; the same as ID.")
 @click.option("--lease-minutes", type=click.IntRange(1, 100_000), default=LEASE_MINUTES, show_default=True)
 @actor_option
 @json_option
@@ -123,7 +123,7 @@ def renew(name: str, lease: str, lease_minutes: int, actor: str | None, as_json:
 
 @click.command("move")
 @click.argument("ticket", metavar="[ID]", required=False)
-@click.option("--id", "name", help="The ticket; the same as ID.")
+@click.option("--id", "name", metavar="ID", help="The ticket; the same as ID.")
 @click.option("--from", "source", type=QUEUE, help="Where it stands; refused where it stands elsewhere.")
 @click.option("--to", required=True, type=QUEUE)
 @click.option("--status", type=click.Choice(get_args(Status)), help="That of the queue; only for scripts that say it.")
