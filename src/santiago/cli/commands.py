@@ -6,7 +6,7 @@ from santiago import __version__
 
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Plan": {
-        "plan": ("plan", "compile a requirements document into a plan; --with has agents plan it"),
+        "plan": ("plan", "compile a document into a plan; --with has agents plan it"),
         "draft": ("draft", "have an agent write a document that the compiler reads exactly"),
         "review": ("review", "look at a planning session: plan on, edit, finalize or cancel"),
     },
@@ -28,7 +28,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Board": {
         "queue": ("queue", "the board's tickets: add, claim, hand over, decide"),
-        "loop": ("loop", "work on the board's tickets until all are done or somebody must decide"),
+        "loop": ("loop", "work on the tickets until all are done or somebody must decide"),
         "archive": ("archive", "tickets that were accepted, month by month"),
         "board": ("board", "queues and tickets on the screen: claim, move, decide"),
     },
@@ -68,8 +68,9 @@ def overview() -> str:
     lines = [
         "Usage: santiago COMMAND [OPTIONS] [ARGS]",
         "",
-        "  Compiles a requirements document into a plan and has coding agents carry it out, story by story.",
-        "  Believes nothing that it has not verified itself, loses nothing, stays within hard budgets.",
+        "  Compiles a requirements document into a plan and has coding agents carry it",
+        "  out, story by story. Believes nothing that it has not verified itself, loses",
+        "  nothing, stays within hard budgets.",
     ]
     for heading, group in GROUPS.items():
         lines += ["", f"{heading}:", *(f"  {name:12} {text}" for name, (_, text) in group.items())]

@@ -24,6 +24,8 @@ from santiago.contract.board import BUDGET, FIELDS, QUEUES, Status
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from santiago.contract.board import Card
+
 
 @click.group("queue")
 def command() -> None:
@@ -90,7 +92,18 @@ def add(
         checks=checks, role="scientist" if queue == "scientist-todo" else "developer",
     )  # fmt: skip
     with opened_board.opened() as opened:
-        return show(opened.board.add(card, named(actor), depends_on), as_json=as_json, word="ADDED")
+        added = opened.board.add(card, named(actor), depends_on)
+        return show(added, as_json=as_json, word="ADDED", next_one=_next(added, opened.place.project))
+
+
+def _next(card: Card, project: Path) -> tuple[str, str]:
+    """Return what to do after a ticket was added: a request that nothing describes needs a document, or a planning agent."""
+    from santiago.app.board.settings import board_settings
+
+    if card.queue == "planner-inbox" and card.source == "manual" and board_settings(project).planner is None:
+        name = f"santiago queue move {card.id} --to planner-inbox --source doc:PATH"
+        return name, "name a document; or set planner under [board] to an agent that plans it"
+    return "santiago loop", "have it planned and carried out"
 
 
 def _wanted(words: tuple[str, ...], title: str | None) -> str:
@@ -199,7 +212,8 @@ def enqueue(document: Path, checks: tuple[str, ...], actor: str | None, *, as_js
             id="", queue="planner-inbox", status="pending", worker="planner", title=_title(opened.place.project / name),
             source=f"doc:{name}", updated_at="", phase="planned", next_action="decompose", checks=checks,
         )  # fmt: skip
-        return show(opened.board.add(card, named(actor)), as_json=as_json, word="ADDED")
+        added = opened.board.add(card, named(actor))
+        return show(added, as_json=as_json, word="ADDED", next_one=_next(added, opened.place.project))
 
 
 def _title(document: Path) -> str:

@@ -51,31 +51,27 @@ _TOLD = {
     "DECIDED": "{id} is in {queue} now",
     "CLOSED": "{id} is closed",
 }
-_NEXT = {
-    "ADDED": ("santiago loop", "have it planned and carried out"),
-    "PASS": ("santiago queue move {id} --to done", "accept it, if you are the planner"),
-}
 
 
-def show(card: Card, *, as_json: bool, word: str) -> int:
+def show(card: Card, *, as_json: bool, word: str, next_one: tuple[str, str] | None = None) -> int:
+    """Print a ticket after a command: what became of it, and for people the next command with what it does."""
     if as_json:
         print_data(data_of(card))
     elif speaks_codes():
         click.echo(f"{word}:{card.id}:{card.queue}")
     else:
-        _say(card, "CLOSED" if word == "DECIDED" and card.decided else word)
+        _say(card, "CLOSED" if word == "DECIDED" and card.decided else word, next_one)
     return 0
 
 
-def _say(card: Card, word: str) -> None:
+def _say(card: Card, word: str, next_one: tuple[str, str] | None) -> None:
     from santiago.cli.view.text import say
     from santiago.util.text import flat
 
     about = {"id": card.id, "queue": card.queue, "title": flat(card.title)}
     say(_TOLD[word].format_map(about))
-    if word in _NEXT:
-        command, does = _NEXT[word]
-        say(f"next: {command.format_map(about)}   # {does}", err=True)
+    if next_one is not None:
+        say(f"next: {next_one[0]}   # {next_one[1]}", err=True)
 
 
 def refuse_secrets(*texts: str | None) -> None:

@@ -196,7 +196,8 @@ def verify(
     refuse_secrets(attest, *checks)
     with opened_board.opened() as opened:
         found = judged(opened, name, ref, checks, attest, actor, _consents(trusted=trust_commands))
-        show(found.card, as_json=as_json, word="PASS" if found.passed else "FAIL")
+        accept = (f"santiago queue move {name} --to done", "accept it, as the planner") if found.passed else None
+        show(found.card, as_json=as_json, word="PASS" if found.passed else "FAIL", next_one=accept)
         if not found.passed and not as_json:
             _explain(found.card)
         return 0 if found.passed else 30

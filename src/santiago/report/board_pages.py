@@ -157,19 +157,26 @@ def empty_page(data: dict[str, Any]) -> list[Line]:
 def _facts(ticket: Ticket) -> dict[str, str]:
     """Return what else there is to know about a ticket, in words: name → text, empty where there is nothing to say."""
     kind, _, name = ticket["source"].partition(":")
-    why = "" if ticket["waits_for"] else _TROUBLES[ticket["error_class"]]
     story = (
         f", story {ticket['story']}   (`santiago show {ticket['run']} {ticket['story']}`)" if ticket["story"] else ""
     )
     return {
         "note": for_people(ticket["note"]),
         "next": for_people(ticket["next_action"]),
-        "state": "; ".join(filter(None, (_PHASES[ticket["phase"]], why))),
+        "state": _state(ticket),
         "priority": _PRIORITIES[ticket["priority"]],
         "from": flat(name) if kind in ("doc", "plan") else "",
         "part of": flat(ticket["request"]),
         "run": f"{flat(ticket['run'])}{story}" if ticket["run"] else "",
     }
+
+
+def _state(ticket: Ticket) -> str:
+    """Return how far the work on a ticket is, and what troubles it."""
+    if ticket["spent"] and ticket["queue"] == "blocked":
+        return "all of its attempts are used"
+    phase = "" if ticket["queue"] == "blocked" else _PHASES[ticket["phase"]]
+    return "; ".join(filter(None, (phase, "" if ticket["waits_for"] else _TROUBLES[ticket["error_class"]])))
 
 
 def for_people(text: str) -> str:

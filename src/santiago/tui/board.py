@@ -164,8 +164,6 @@ class BoardScreen(Acting, Fitting):
         except SantiagoError as error:
             self.say(error.message, "bad")
             return
-        if seen != self._seen:
-            self.told = ("", "")  # what was said is older than what another process did
         if seen != self._seen or self._ticks % SLOW == 0:
             self.reload()
 
