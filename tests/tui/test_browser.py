@@ -213,7 +213,6 @@ def test_line_73_whoever_opens_late_sees_everything_then_follows_and_is_told_of_
 
 def test_line_64_pages_of_a_story_and_a_filter_by_words_or_state(failed: Made) -> None:
     async def reads(browser: Browser) -> None:
-        await browser.press("down")
         assert "3  story_verification_failed   53 s   14.5k tokens   $0.11" in browser.text()
         await browser.press("3")
         assert "running pytest -q tests/test_3.py" in browser.text()

@@ -82,6 +82,8 @@ def add(
     from santiago.contract.board import Card
 
     title = _wanted(words, title)
+    if name is not None:
+        rules.refuse_name(name)
     refuse_secrets(title, note, next_action, source, evidence, *checks)
     where: Any = queue
     card = Card(

@@ -162,7 +162,7 @@ def _facts(ticket: Ticket) -> dict[str, str]:
     )
     return {
         "note": for_people(ticket["note"]),
-        "next": for_people(ticket["next_action"]),
+        "next": _advice(ticket),
         "state": _state(ticket),
         "priority": _PRIORITIES[ticket["priority"]],
         "from": flat(name) if kind in ("doc", "plan") else "",
@@ -192,15 +192,19 @@ def stuck(ticket: Ticket) -> list[str]:
         return [f"{name} is held by {flat(ticket['worker'])}"]
     if ticket["decided"] or (ticket["queue"] != "blocked" and SIGNAL not in note):
         return []
-    if ticket["queue"] == "blocked" and ticket["spent"]:
-        more = ticket["attempt_count"] + 1
-        how = f"`santiago queue decide {name} replan --budget {more}`, or bypass, or stop"
-    else:
-        how = (
-            for_people(ticket["next_action"])
-            or f"`santiago queue move {name} --to {TODO[ticket['role']]}` puts it back"
+    return [f"{name}: {for_people(note) or 'it waits for a decision'}", f"  next: {_advice(ticket)}"]
+
+
+def _advice(ticket: Ticket) -> str:
+    """Return what helps a ticket that does not go on by itself; of others, what its next action says."""
+    if ticket["queue"] != "blocked" or ticket["decided"]:
+        return for_people(ticket["next_action"])
+    if ticket["spent"]:
+        return (
+            f"`santiago queue decide {ticket['id']} replan --budget {ticket['attempt_count'] + 1}`, or bypass, or stop"
         )
-    return [f"{name}: {for_people(note) or 'it waits for a decision'}", f"  next: {how}"]
+    back = f"`santiago queue move {ticket['id']} --to {TODO[ticket['role']]}` puts it back"
+    return for_people(ticket["next_action"]) or back
 
 
 def listing(data: dict[str, Any]) -> list[str]:
