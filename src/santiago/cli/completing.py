@@ -74,15 +74,17 @@ def _plan(run: object = None) -> Any:
     return json.loads((named / PLAN).read_bytes())
 
 
-def _stories(given: list[str], context: click.Context, _: str) -> Names:
-    """Return the stories of the run that another word or option of the command line names."""
-    named = [context.params.get("run"), *(word for word in given if word in {run.run_id for run in _known()})]
-    run = next((one for one in named if isinstance(one, str)), None)
+def _stories(_given: list[str], context: click.Context, _incomplete: str) -> Names:
+    """Return the stories of the run that another word of the command line names."""
+    return _of_plan(context.params.get("run"))
+
+
+def _of_plan(run: object) -> Names:
     return {story["id"]: story["title"] for story in _plan(run)["stories"]}
 
 
-def _run_or_story(given: list[str], context: click.Context, incomplete: str) -> Names:
-    return {**_stories(given, context, incomplete), **({} if given else _runs())}
+def _run_or_story(given: list[str], *_: object) -> Names:
+    return _of_plan(given[0]) if given else {**_of_plan(None), **_runs()}
 
 
 def _run_or_question(given: list[str], *_: object) -> Names:
