@@ -59,16 +59,16 @@ def _runs() -> Told:
     rows = [row_of(run) for run in known[:NEWEST]]
     shown = next((row for row in rows if row.word == "running"), rows[0])
     of = f", {shown.document}" if shown.document else ""
-    lines = [f"run {shown.run_id}: {shown.state}{of}, begun {ago(shown.created, SystemClock().utc())}"]
+    lines = [f"run {shown.run_id}: {shown.state}{of}, {ago(shown.created, SystemClock().utc())}"]
     if len(known) > 1:
         lines.append(f"{count(len(known) - 1, 'other run')}   (`santiago runs` lists them)")
-    commands = [shown.next] if shown.next[0] else []
+    commands = [("santiago watch", "look at it, answer, stop, go on"), *([shown.next] if shown.next[0] else [])]
     asking = [(row.run_id, name) for row in rows for name in row.questions]
     if asking:
         names = ", ".join(f"{name} of {run}" for run, name in asking[:3]) + (" …" if len(asking) > 3 else "")
         lines.append(f"{count(len(asking), 'question')} for you: {names}")
-        commands = [("santiago answer", "read and answer the open questions")]
-    return lines, [*commands, ("santiago watch", "look at it, answer, stop, go on")]
+        commands.insert(0, ("santiago answer", "read and answer the open questions"))
+    return lines, commands
 
 
 def _session(root: Path) -> Told:

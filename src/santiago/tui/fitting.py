@@ -23,7 +23,7 @@ class Fitting(Screen[None]):
     printing = ""
     """The command that prints the same."""
     _focused: Widget | None = None
-    """What had the focus before everything was hidden: whatever is hidden loses it."""
+    """What had the focus before everything was hidden. Nothing has it then, so that no key acts on what is not seen."""
 
     def fit(self) -> None:
         """Hide everything if the terminal is too small, or show it again with the focus where it was."""
@@ -31,6 +31,7 @@ class Fitting(Screen[None]):
         small = columns < LEAST[0] or rows < LEAST[1]
         if small and not self.has_class("small"):
             self._focused = self.focused
+            self.set_focus(None)
         self.set_class(small, "small")
         need = f"this terminal is {columns}x{rows};\n{self.needing} needs {LEAST[0]}x{LEAST[1]}\nq leaves; `{self.printing}` prints"
         self.query_one("#small", Static).update(Text(need))
