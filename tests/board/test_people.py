@@ -168,7 +168,7 @@ def test_who_does_not_own_the_repository_decides_nothing_in_their_own_name(
     monkeypatch.delenv("SANTIAGO_RUN", raising=False)
     assert "ann" in settings.planners_of(tmp_path, in_person=True)
     assert "ann" not in settings.planners_of(tmp_path, in_person=False)
-    monkeypatch.setattr(settings.os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
+    monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
     assert "ann" not in settings.planners_of(tmp_path, in_person=True)
 
 

@@ -39,7 +39,7 @@ def with_completion(command: click.Command) -> click.Command:
     for one in command.params:
         names = _NAMES.get(one.metavar or "") or _NAMES.get(one.name or "")
         if names is not None and not isinstance(one.type, Choice):
-            one.shell_complete = _completing(names, one)  # type: ignore[method-assign]
+            one.shell_complete = _completing(names, one)  # type: ignore[method-assign, assignment]
     return command
 
 

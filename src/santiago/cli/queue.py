@@ -105,7 +105,7 @@ def _next(card: Card, project: Path) -> tuple[str, str]:
     if card.queue == "planner-inbox" and card.source == "manual" and board_settings(project).planner is None:
         name = f"santiago queue move {card.id} --to planner-inbox --source doc:PATH"
         return name, "name a document; or set planner under [board] to an agent that plans it"
-    return "santiago loop", "have it planned and carried out"
+    return "santiago loop", "have it planned and carried out" if card.queue == "planner-inbox" else "have it carried out"
 
 
 def _wanted(words: tuple[str, ...], title: str | None) -> str:

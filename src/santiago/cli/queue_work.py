@@ -92,8 +92,8 @@ def _say_claim(found: Claim, queue: str) -> int:
     from santiago.cli.view.text import say
     from santiago.util.text import flat
 
-    for card in found.escalated:
-        say(f"{card.id} has no attempt left; it is in blocked, and the planner decides")
+    for gone in found.escalated:
+        say(f"{gone.id} has no attempt left; it is in blocked, and the planner decides")
     if (card := found.card) is None:
         say(f"no ticket in {queue} can be claimed now")
         return 0
@@ -208,7 +208,7 @@ def _explain(card: Card) -> None:
     from santiago.board.rules import split_links
     from santiago.cli.view.text import say
 
-    again = f"mend it, commit, and try again: `santiago queue claim {card.id} --worker {card.worker}`"
+    again = f"mend it, commit, and try again: `santiago queue claim --queue {card.queue} --worker {card.worker} --id {card.id}`"
     links = split_links(card.evidence_links)
     say(f"{card.id} did not pass: {card.note}", err=True)
     if links:
