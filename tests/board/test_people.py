@@ -103,6 +103,11 @@ def test_a_title_is_enough_and_ids_are_made_and_never_twice(tmp_path: Path) -> N
     people.refused(2, "queue", "add", "A name", "--id", "")
     people.ok("queue", "decide", "REQ-3", "drop", "--actor", "planner")
     assert people.json("queue", "add", "After that")["id"] == "REQ-4"
+    document = people.json("queue", "add", "prd.md", "--id", "DOC")
+    assert (document["title"], document["source"]) == ("One", "doc:prd.md"), (
+        "who names a document means what it describes"
+    )
+    assert people.json("queue", "add", "nowhere.md", "--id", "NO")["source"] == "manual"
     other = Board(Store(people.root / "orchestration" / "board.sqlite3"))
     with people.opened() as opened:
         for number in range(5, 11):

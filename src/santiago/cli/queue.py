@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
@@ -22,8 +23,6 @@ from santiago.cli.queue_words import (
 from santiago.contract.board import BUDGET, FIELDS, QUEUES, Status
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from santiago.contract.board import Card
 
 
@@ -81,6 +80,8 @@ def add(
     from santiago.board import rules
     from santiago.contract.board import Card
 
+    if document := _document(words, source):
+        title, source, words = title or _title(Path(words[0])), f"doc:{document}", ()
     title = _wanted(words, title)
     if name is not None:
         rules.refuse_name(name)
@@ -98,6 +99,15 @@ def add(
         return show(added, as_json=as_json, word="ADDED", next_one=_next(added, opened.place.project))
 
 
+def _document(words: tuple[str, ...], source: str) -> str:
+    """Return the document that stands where a title is expected, as its project names it; empty if there is none."""
+    from santiago.artifacts.repository import find_root, name_inside, resolved
+
+    root = find_root(Path.cwd()) if len(words) == 1 and source == "manual" and Path(words[0]).suffix else None
+    path = resolved(Path(words[0])) if root else None
+    return name_inside(path, root) if root and path and path.is_file() and path.is_relative_to(root) else ""
+
+
 def _next(card: Card, project: Path) -> tuple[str, str]:
     """Return what to do after a ticket was added: a request that nothing describes needs a document, or a planning agent."""
     from santiago.app.board.settings import board_settings
@@ -105,7 +115,10 @@ def _next(card: Card, project: Path) -> tuple[str, str]:
     if card.queue == "planner-inbox" and card.source == "manual" and board_settings(project).planner is None:
         name = f"santiago queue move {card.id} --to planner-inbox --source doc:PATH"
         return name, "name a document; or set planner under [board] to an agent that plans it"
-    return "santiago loop", "have it planned and carried out" if card.queue == "planner-inbox" else "have it carried out"
+    return (
+        "santiago loop",
+        "have it planned and carried out" if card.queue == "planner-inbox" else "have it carried out",
+    )
 
 
 def _wanted(words: tuple[str, ...], title: str | None) -> str:
@@ -189,7 +202,6 @@ def stats(as_json: bool) -> int:
 def guard(worker: str, plan: str | None, actor: str | None) -> int:
     """Tell other programs whether a planner has routed work for a worker: exit 0, or 2 where not."""
     import os
-    from pathlib import Path
 
     from santiago.app.actor import actor as named
     from santiago.app.board.entry import guard as ask

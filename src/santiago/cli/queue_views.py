@@ -73,7 +73,7 @@ def weekly_retry_summary(weeks: int, actor: str | None, as_json: bool) -> None:
     if as_json:
         _print({**weekly.as_data(summary, now), "file": name})
     else:
-        say(f"WEEKLY_SUMMARY_FILE:{name}", verbatim=True)
+        say(f"WEEKLY_SUMMARY_FILE:{name}" if wants_rows() else f"written to {name}", verbatim=True)
 
 
 @click.command("loop-status")

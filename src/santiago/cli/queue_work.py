@@ -22,6 +22,7 @@ from santiago.cli.queue_words import (
     wants_rows,
 )
 from santiago.contract.board import CLAIMED_FROM, LEASE_MINUTES, Status
+from santiago.contract.counting import count
 
 if TYPE_CHECKING:
     from santiago.board.board import Claim
@@ -251,10 +252,14 @@ def reconcile(queue: str | None, every: bool, quiet: bool, actor: str | None) ->
         raise click.UsageError("name one queue with --queue, or all of them with --all")
     with opened_board.opened() as opened:
         gone = {one: opened.board.reconcile((one,), named(actor)) for one in CLAIMED_FROM if every or one == queue}
+    total = sum(map(len, gone.values()))
+    if not wants_rows():
+        click.echo(f"{count(total, 'ticket')} without an attempt left went to blocked")
+        return 0
     for one, cards in gone.items():
         if not quiet:
             click.echo(f"RECONCILED_QUEUE:{one}:{len(cards)}")
-    click.echo(f"RECONCILED_TOTAL:{sum(map(len, gone.values()))}")
+    click.echo(f"RECONCILED_TOTAL:{total}")
     return 0
 
 

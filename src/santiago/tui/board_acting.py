@@ -13,6 +13,7 @@ from santiago.app.start.leaks import refuse_secrets
 from santiago.board.rules import Move
 from santiago.contract.board import CLAIMED_FROM, LEASE_MINUTES, MOVES
 from santiago.contract.errors import SantiagoError
+from santiago.report.board_pages import for_people
 from santiago.report.pages import Line
 from santiago.tui.board_keys import BOARD
 from santiago.tui.deciding import Deciding, Saying
@@ -169,7 +170,7 @@ class Acting(Screen[None]):
                 word = {"b": "bypass", "s": "stop", "x": "drop"}[key]
                 self._do(lambda: _decided(self.opened.board.decide(ticket["id"], word, self.actor)))
 
-        self._ask(f"Decide on {_named(ticket)}", [Line(flat(ticket["note"]))], keys, chosen)
+        self._ask(f"Decide on {_named(ticket)}", [Line(for_people(ticket["note"]))], keys, chosen)
 
     def _replan(self, ticket: dict[str, Any], typed: str) -> str:
         if not typed.isdecimal():

@@ -65,7 +65,7 @@ class Rows(Listing):
         if (row := self._where()) is not None and row != self.current:
             self.open.add(row.chunk)
             self.flatten()
-            self.go(self.rows.index(row))
+            self.go(self.rows.index(row) if row in self.rows else self.cursor)
 
     def _where(self) -> Row | None:
         assert self._following is not None
@@ -80,7 +80,7 @@ class Rows(Listing):
             name = next((first[word] for word in _TROUBLES if word in first), "")
         if name:
             label = self._following.by_id[name].chunk
-            return next(Row(chunk=chunk.number, story=name) for chunk in self.chunks if chunk.label == label)
+            return next((Row(chunk=chunk.number, story=name) for chunk in self.chunks if chunk.label == label), None)
         words = ("current", "failed", "blocked", "next")
         return next((Row(chunk=row.number) for word in words for row in self.chunks if row.mark.word == word), None)
 

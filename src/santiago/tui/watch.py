@@ -340,6 +340,9 @@ class WatchScreen(Acting, LookingOn, Fitting):
 
     def action_follow(self) -> None:
         """Go where something happens, and stay with it."""
+        if self.rows.words:
+            self.say("esc ends the filter first", "warn")
+            return
         self.rows.follow()
         self.say("follows what runs until you move the cursor" if self.current.worker else "nothing runs now")
 
