@@ -292,7 +292,8 @@ class WatchScreen(Acting, LookingOn, Fitting):
     def _situation(self) -> object:
         state = self.current.state
         asking = asked(state, self.current.out_dir)[0] if state.questions else []
-        return word_of(self.current), [one.id for one in asking]
+        word = word_of(self.current)
+        return "running" if word == "stopping" else word, [one.id for one in asking]
 
     # The selection
 
