@@ -80,9 +80,16 @@ def test_a_loop_that_stops_says_why_in_words_with_what_helps(tmp_path: Path) -> 
     people.ok("queue", "add", "CSV export")
     told = people.loop()
     assert (told.returncode, CODE.findall(told.stdout + told.stderr)) == (10, [])
-    assert "somebody has to decide on REQ-1" in told.stdout
+    assert "nothing goes on until somebody decides on REQ-1" in told.stdout
     assert "santiago queue move" in told.stderr
     assert people.json("board")["verdict"]["status"] == "STOP_USER_CONFIRMATION"
+
+
+def test_what_is_offered_for_a_run_of_the_board_is_what_the_board_takes(tmp_path: Path) -> None:
+    """Board line 34: `resume` claims nothing there."""
+    people = People(tmp_path)
+    people.routed()
+    assert [row["next"] for row in people.json("runs")["runs"]] == ["santiago loop"]
 
 
 def test_a_title_is_enough_and_ids_are_made_and_never_twice(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -135,22 +135,26 @@ def _tell(opened: Opened, ended: Ended) -> None:
     if speaks_codes():
         for code in _codes(ended):
             say(code)
-    elif word(data := whole_board(opened, 0, utc(), 1)) == "EMPTY" and ended.reason is None:
+    elif word(data := whole_board(opened, 0, utc(), MOST)) == "EMPTY" and ended.reason is None:
         for line in empty_page(data):
             say(line.text)
         return
     else:
-        say(_sentence(ended))
+        say(_sentence(ended, data))
         say()
     queue_views.tell(opened, user_facing=True)
 
 
-def _sentence(ended: Ended) -> str:
+def _sentence(ended: Ended, data: dict[str, Any]) -> str:
     """Return how a loop ended, in a sentence that names the tickets it is about."""
+    from santiago.report.board_pages import headline, word
+
     if ended.reason is None:
         return "everything on the board is done"
     which = ", ".join(ended.ids[:MOST]) + (f" and {len(ended.ids) - MOST} more" if len(ended.ids) > MOST else "")
     stopped = f"stopped after {count(ended.cycles, 'cycle')}"
+    if word(data) == "STUCK":
+        return f"{stopped}: {headline(data)[0]}"
     if ended.reason is Reason.NEEDS_USER_CONFIRMATION:
         return f"{stopped}: somebody has to decide on {which}"
     return f"{stopped}: {MEANINGS[ended.reason].sentence}" + (f" ({which})" if which else "")
@@ -184,7 +188,9 @@ def _tell_results(branches: Sequence[str], unproven: Sequence[str]) -> None:
 
 
 def _matters(event: Event, state: RunState) -> bool:
-    """Tell whether people are told of an event. Whether a result is good, the loop asks its own planner."""
+    """Tell whether people are told of an event. The loop asks its own planner whether a result is good, and tells of tickets."""
+    if event.event is EventKind.STORY_BLOCKED:
+        return False  # its ticket is blocked as well, and only the board's commands help that
     asked = state.questions.get(event.context.get("question", ""))
     return (bool(event.story_id) and (asked is None or asked.kind != "result")) or event.event in _OF_RUN
 

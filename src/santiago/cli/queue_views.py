@@ -116,7 +116,9 @@ def tell(opened: Opened, *, user_facing: bool, as_json: bool = False, with_next:
         data["lines"] = [*prompts.loop_lines(told.verdict), *(prompts.prompt_lines(told.target) if with_next else ())]
         _print({**data, "text": told.text} if user_facing else data)
     elif user_facing:
-        say(told.text, verbatim=True)
+        text, fence, prompt = told.text.partition("```")
+        say(text.rstrip())
+        say(f"\n{fence}{prompt}", verbatim=True)  # to be copied as it is
     elif speaks_codes():
         lines = [*prompts.prompt_lines(told.target), told.prompt] if with_next else []
         say("\n".join([*prompts.loop_lines(told.verdict), *lines]), verbatim=True)

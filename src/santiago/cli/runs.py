@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 def command(every: bool, as_json: bool) -> None:
     """List the runs of this repository: state, document, age, and what to do next with each."""
     from santiago.app.finding import runs_here
+    from santiago.cli.opened_board import routed
     from santiago.cli.view.text import say
     from santiago.contract.errors import SantiagoError
     from santiago.report.run_list import MOST, run_rows
@@ -29,6 +30,8 @@ def command(every: bool, as_json: bool) -> None:
             raise
         known = 0
     rows = run_rows(None if every else MOST) if known else []
+    boarded = routed([row.run_id for row in rows])
+    rows = [row.on_board() if row.run_id in boarded else row for row in rows]
     if as_json:
         told = {"contract_version": 1, "runs": [row.data() for row in rows], "more": known - len(rows)}
         click.echo(json.dumps(told, indent=2, ensure_ascii=False))

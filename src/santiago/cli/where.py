@@ -6,7 +6,7 @@ from pathlib import Path
 
 from santiago.app.finding import runs_here
 from santiago.artifacts.repository import find_root
-from santiago.cli.opened_board import board_here
+from santiago.cli.opened_board import board_here, routed
 from santiago.cli.view.text import paint, say
 from santiago.contract.errors import SantiagoError
 from santiago.report.measures import ago
@@ -58,6 +58,7 @@ def _runs() -> Told:
         return [], []
     rows = [row_of(run) for run in known[:NEWEST]]
     shown = next((row for row in rows if row.word == "running"), rows[0])
+    shown = shown.on_board() if shown.run_id in routed([shown.run_id]) else shown
     of = f", {shown.document}" if shown.document else ""
     lines = [f"run {shown.run_id}: {shown.state}{of}, {ago(shown.created, SystemClock().utc())}"]
     if len(known) > 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,11 @@ class RunRow:
     """Ids of the questions that wait for an answer."""
     next: tuple[str, str]
     """The command that takes it further, and what that does; empty if nothing is left to do."""
+
+    def on_board(self) -> RunRow:
+        """Return a run whose stories are tickets: the loop goes on with it."""
+        resumes = self.next[0].startswith("santiago resume")
+        return replace(self, next=("santiago loop", "go on with its tickets")) if resumes else self
 
     def text(self, now: str) -> str:
         """Return the run on one line."""

@@ -14,6 +14,7 @@ from santiago.board.verdict import ACTIONABLE
 from santiago.contract.errors import SantiagoError
 from santiago.report.board import whole_board
 from santiago.report.board_pages import awaited, empty_page, headline, standing, ticket_page, tone_of, word
+from santiago.report.pages import Line
 from santiago.tui.board_acting import Acting
 from santiago.tui.board_keys import BOARD
 from santiago.tui.fitting import Fitting
@@ -207,7 +208,8 @@ class BoardScreen(Acting, Fitting):
     def _paint_page(self) -> None:
         ticket = self.ticket
         if ticket is None:
-            self.pane.show(empty_page(self.data))
+            nothing = Line(f"no ticket is in {self.columns[self.at].queue}", "dim")
+            self.pane.show(empty_page(self.data) or [nothing])
             return
         asking = ticket["id"] in self.data["verdict"]["user_confirmation_ids"]
         questions = questions_of(ticket["run"], ticket["story"], self.opened.place.project) if asking else []
