@@ -44,5 +44,6 @@ class Desk:
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
     found = Desk(tmp_path.resolve())
     monkeypatch.chdir(found.place.project)
+    monkeypatch.setenv("SIGEE_ALLOW_DIRECT_ENTRY", "0")  # whoever sets a variable of the protocol reads its codes
     with found.opened:
         yield found

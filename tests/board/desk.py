@@ -43,6 +43,8 @@ Depends on: R1
 **Verification:** `grep hello hello.txt`
 """
 SCIENCE = 'stories:\n  R1:\n    - write: {study.md: "Half to even.\\n"}\n  R2:\n    - write: {hello.txt: "hello\\n"}\n'
+PROTOCOL = {"SIGEE_ALLOW_DIRECT_ENTRY": "0"}
+"""Whoever sets a variable of the protocol reads its codes; what people read is looked at in test_people.py."""
 CONSENTS = Consents(commands=lambda _: None, units=lambda _: None, unfenced=lambda: None, tell=lambda _: None)
 REQUEST = ("queue", "add", "--queue", "planner-inbox", "--id", "REQ", "--title", "Greetings", "--source", "doc:prd.md")
 
@@ -51,7 +53,7 @@ class Desk:
     def __init__(self, folder: Path, playbook: str = HELLO, settings: str = "", *, prd: str = ONE) -> None:
         files = {"prd.md": prd, "playbook.yaml": playbook, "santiago.toml": SETTINGS + settings}
         self.repo = greeter.committed(folder / "repo", files)
-        self.env = greeter.place(self.repo)
+        self.env = {**greeter.place(self.repo), **PROTOCOL}
 
     def type(self, *words: str, **env: str) -> Told | subprocess.CompletedProcess[str]:
         """Type something; what starts a run is a process of its own."""

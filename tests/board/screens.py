@@ -23,7 +23,11 @@ from tests.tui.driving import press, shown, until
 
 HERE = Path(__file__).parent / "pictures"
 TICKS = 1_000_000
-PICTURES = {"board-120x30.svg": ((120, 30), ("left",)), "board-60x24.svg": ((60, 24), ("right",))}
+PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
+    "board-120x30.svg": ((120, 30), ()),
+    "board-80x24.svg": ((80, 24), ()),
+    "board-60x24.svg": ((60, 24), ("left",)),
+}
 
 
 class Person:

@@ -150,8 +150,9 @@ def test_a_planner_accepts_by_key_what_the_done_gate_lets_through(
         opened.board.add(card("T3"), "planner")
         look(opened, is_refused)
     with shell.opened() as opened:
-        look(opened, accepts, actor="planner")
-    assert shell.card("T1").archived_by == "planner"
+        monkeypatch.setenv("USER", "ann")
+        look(opened, accepts, actor="ann")
+    assert shell.card("T1").archived_by == "ann", "the owner of the repository, under her own name"
 
 
 def test_nothing_is_painted_on_a_board_that_is_being_left(desk: Desk) -> None:
@@ -233,12 +234,12 @@ def test_a_narrow_terminal_shows_one_queue_at_a_time(desk: Desk) -> None:
     filled(desk)
 
     async def turns(person: Person) -> None:
-        assert person.visible() == ["planner-inbox"]
-        await person.press("left")
-        assert person.visible() == ["blocked"]
+        assert person.visible() == ["blocked"], "it opens where a decision is needed"
         assert "PAY-1" in person.page()
         await person.press("down")
         assert "A person has to decide" in person.page()
+        await person.press("right")
+        assert person.visible() == ["planner-inbox"]
 
     look(desk, turns, size=(60, 24))
 
@@ -276,7 +277,7 @@ def test_without_a_terminal_the_board_is_a_list_or_data(
     monkeypatch.setattr("santiago.board.clock.utc", lambda: NOW)
     assert command.main(["--plain"], standalone_mode=False) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("STOP_USER_CONFIRMATION, a person has to decide, planner-inbox 1,")
+    assert lines[0].startswith("NEEDS YOU, 2 tickets wait for a decision: PAY-1, PAY-2, planner-inbox 1,")
     assert "developer-todo: 2 tickets" in lines
     assert "  AUTH.S1, Sign in with a passkey, ben, 43 min left, try 1/3, 0 min" in lines
     assert "  AUTH.S2, Sign out everywhere, waits for AUTH.S1, 0 min" in lines

@@ -120,7 +120,7 @@ def test_a_person_takes_it_by_key_too(waiting: Desk, monkeypatch: pytest.MonkeyP
         monkeypatch.setenv(name, value)
 
     async def takes(person: Person) -> None:
-        await person.press(*["right"] * 4, "a", "enter")
+        await person.press("a", "enter")
         assert "nothing is typed yet" in person.text()
         await person.press(*"seen", "enter")
         await person.until(lambda: person.said() == "REQ.S1 is done, and in the archive")

@@ -244,7 +244,7 @@ def test_status_tells_of_the_board(
     assert json.loads(capsys.readouterr().out)["board"]["counts"]["developer-todo"] == 1
     run = asking_run(desk.place.project / ".santiago" / "runs" / "r1").out_dir
     assert main(["status", str(run)]) == 0
-    assert "board: CONTINUE, tickets are left to work on, developer-todo 1, 0 archived" in capsys.readouterr().out
+    assert "board: OPEN, tickets are left to work on, developer-todo 1, 0 archived" in capsys.readouterr().out
     assert main(["status", str(run), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert (data["board"]["verdict"]["status"], bool(data["run_id"])) == ("CONTINUE", True)

@@ -31,16 +31,16 @@ class Picture(NamedTuple):
 
 
 PICTURES = [
-    Picture(HERE / "failed-80x24.svg", failed_run, SMALL, ("down",)),
+    Picture(HERE / "failed-80x24.svg", failed_run, SMALL),
     Picture(HERE / "range-80x24.svg", failed_run, SMALL, ("v", "end", "up")),
-    Picture(HERE / "changes-80x24.svg", failed_run, SMALL, ("down", "4")),
+    Picture(HERE / "changes-80x24.svg", failed_run, SMALL, ("4",)),
     Picture(HERE / "filter-80x24.svg", failed_run, SMALL, ("slash", *"export")),
     Picture(HERE / "question-80x24.svg", asking_run, SMALL, ("a", *"refuse", "space", *"it", "enter")),
-    Picture(HERE / "failed-120x40.svg", failed_run, LARGE, ("down",)),
+    Picture(HERE / "failed-120x40.svg", failed_run, LARGE),
     Picture(HERE / "question-120x40.svg", asking_run, LARGE, ("a", *"refuse", "space", *"it", "enter")),
     Picture(HERE / "narrow-40x20.svg", failed_run, (40, 20), ("space",)),
-    Picture(HERE / "running-80x24.svg", running_run, SMALL, ("down", "2"), HOLDER),
-    Picture(DOCS / "watch.svg", running_run, (116, 24), ("down", "2"), HOLDER),
+    Picture(HERE / "running-80x24.svg", running_run, SMALL, ("2",), HOLDER),
+    Picture(DOCS / "watch.svg", running_run, (116, 24), ("2",), HOLDER),
     Picture(HERE / "review-80x24.svg", reviewed, SMALL, STORY),
     Picture(HERE / "review-changes-80x24.svg", reviewed, SMALL, ("2",)),
     Picture(HERE / "review-finalize-80x24.svg", reviewed, SMALL, ("f",)),

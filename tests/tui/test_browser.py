@@ -12,7 +12,7 @@ from santiago.contract.phases import RunPhase
 from santiago.report.chunks import MARKS, rows_of
 from santiago.report.following import Following
 from tests.tui.driving import Browser, browse, resized
-from tests.tui.made import NOW, K, Made, P, document, failed_run
+from tests.tui.made import NOW, K, Made, P, asking_run, document, failed_run, running_run
 
 EVIL = "\x1b[31mred\x1b]8;;http://evil\x07link\u202edrow [bold]not bold[/bold] \x07"
 
@@ -213,7 +213,6 @@ def test_line_73_whoever_opens_late_sees_everything_then_follows_and_is_told_of_
 
 def test_line_64_pages_of_a_story_and_a_filter_by_words_or_state(failed: Made) -> None:
     async def reads(browser: Browser) -> None:
-        await browser.press("down")
         assert "3  story_verification_failed   53 s   14.5k tokens   $0.11" in browser.text()
         await browser.press("3")
         assert "running pytest -q tests/test_3.py" in browser.text()
@@ -238,3 +237,87 @@ def test_line_64_pages_of_a_story_and_a_filter_by_words_or_state(failed: Made) -
         assert "no story has these words in it" in browser.line(0)
 
     browse(failed.out_dir, reads, now=NOW)
+
+
+def test_the_browser_follows_what_runs_until_the_cursor_is_moved_and_again_on_f(tmp_path: Path) -> None:
+    made = running_run(tmp_path / "run")
+
+    async def follows(browser: Browser) -> None:
+        browser.screen.following.ask_worker = lambda: False  # type: ignore[method-assign]
+        browser.screen.current.worker = "process 1"
+        made.add(K.ATTEMPT_ENDED, "S3", P.READY, attempt=2, status="failed", reason="story_verification_failed")
+        made.attempt("S4")
+        await browser.until(lambda: here(browser) == "S4")
+        await browser.press("home")
+        made.add(K.ATTEMPT_ENDED, "S4", P.READY, attempt=1, status="failed", reason="story_verification_failed")
+        made.attempt("S5")
+        await browser.until(lambda: browser.screen.current.state.seq == made.seq)
+        assert here(browser) == ""
+        await browser.press("f")
+        assert here(browser) == "S5"
+        made.add(K.STORY_FAILED, "S5", P.FAILED, status="failed", reason="attempt_budget_exhausted")
+        browser.screen.current.worker = None
+        made.add(K.RUN_ENDED, None, RunPhase.FAILED, status="failed", reason="attempt_budget_exhausted")
+        await browser.until(lambda: "failed" in browser.line(browser.rows.cursor))
+
+    browse(made.out_dir, follows)
+
+
+def here(browser: Browser) -> str:
+    row = browser.rows.current
+    return row.story if row else ""
+
+
+def test_the_browser_opens_at_what_failed_or_asks_and_shows_its_page(tmp_path: Path) -> None:
+    every = every_state(tmp_path / "every")
+    asks = asking_run(tmp_path / "asks")
+    unbegun = Made(tmp_path / "begins")
+    for made, story in ((every, "S3"), (asks, "S3"), (unbegun, "")):
+
+        async def looks(browser: Browser, story: str = story) -> None:
+            assert here(browser) == story
+            assert browser.page().startswith(f"{story}  " if story else "chunk 1  ")
+            rows = browser.rows
+            assert 0 <= rows.cursor - rows.scroll_offset.y < rows.size.height
+
+        for size in ((40, 12), (80, 24), (120, 40)):
+            browse(made.out_dir, looks, size=size)
+
+
+def test_the_browser_keeps_its_keys_after_a_terminal_below_40_columns(failed: Made) -> None:
+    async def shrinks(browser: Browser) -> None:
+        before = here(browser)
+        for size in ((39, 24), (20, 5), (80, 11)):
+            await resized(browser, size)
+            await browser.press("down", "space", "enter", "r", "5")
+            assert (browser.screen.selection, browser.screen.page_shown, len(browser.app.screen_stack)) == (
+                "",
+                "story",
+                2,
+            )
+            await resized(browser, (80, 24))
+            assert here(browser) == before, "no key acts on what is hidden"
+        await browser.press("down")
+        assert here(browser) == "S4"
+        await browser.press("c")
+        await resized(browser, (30, 24))
+        await resized(browser, (80, 24))
+        await browser.type("2")
+        assert browser.screen.selection == "2", "who was typing goes on typing"
+
+    browse(failed.out_dir, shrinks)
+
+
+def test_a_message_goes_with_the_next_key_and_with_the_state_that_it_was_about(failed: Made) -> None:
+    async def reads(browser: Browser) -> None:
+        usual = browser.said()
+        await browser.press("a")
+        assert browser.said() == "no question is open"
+        await browser.press("down")
+        assert browser.said() == usual
+        await browser.press("a")
+        failed.add(K.RUN_STARTED, epoch=2, pid=4711, host="here", agent="claude")
+        failed.add(K.RUN_EXECUTING, None, RunPhase.EXECUTING)
+        await browser.until(lambda: browser.said() == usual)
+
+    browse(failed.out_dir, reads)

@@ -97,7 +97,7 @@ def test_lines_68_70_79_and_81_a_run_of_another_process_is_named_hinted_at_and_g
         await browser.select("")
         await browser.press("r")
         assert "is running already" in browser.said()
-        await browser.press("down", "h")
+        await browser.press("f", "h")
         await browser.type("mind it")
         await browser.press("enter", "enter")
         await browser.until(lambda: browser.screen.current.state.stories["S1"].notes == ("mind it",))
@@ -174,7 +174,7 @@ def test_line_64_what_a_running_attempt_changes_is_seen_while_it_runs(
     with begun(repo, writes + WAITS.format(go)) as out_dir:
 
         async def looks(browser: Browser) -> None:
-            await browser.press("down")
+            await browser.press("f")
             place = _checkout(out_dir)
             index = (place.parents[1] / "own" / place.name / "index").read_bytes()
             await browser.press("4")

@@ -7,14 +7,29 @@ import os
 from santiago.contract.errors import Kind, SantiagoError
 
 LONGEST = 100
-_VARIABLES = ("SANTIAGO_ACTOR", "SIGEE_QUEUE_ACTOR", "USER", "LOGNAME")
+_OWN = ("SANTIAGO_ACTOR", "USER", "LOGNAME")
+_VARIABLES = ("SANTIAGO_ACTOR", "SIGEE_QUEUE_ACTOR")
+
+
+def own_name() -> str:
+    """Return the name of the person at this machine. It is never a role, which `SIGEE_QUEUE_ACTOR` may name."""
+    return next((os.environ[one] for one in _OWN if os.environ.get(one)), _account()).strip()
+
+
+def _account() -> str:
+    from pwd import getpwuid  # needed only where no variable says it, as in a container
+
+    try:
+        return getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return "user"
 
 
 def actor(given: str | None = None) -> str:
     """Return the given name, or the one in the environment; raise if it would not fit on one line of a log."""
     name = given
     if name is None:
-        name = next((os.environ[one] for one in _VARIABLES if os.environ.get(one)), "user")
+        name = next((os.environ[one] for one in _VARIABLES if os.environ.get(one)), "") or own_name()
     if not name.strip() or len(name) > LONGEST or not name.isprintable():
         hint = "Use letters, digits and blanks."
         raise SantiagoError(Kind.USAGE, f"{name[:40]!r} is not a valid name", where="--actor", hint=hint)

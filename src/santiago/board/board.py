@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +48,10 @@ class Board:
     # Tickets
 
     def add(self, card: Card, actor: str, waits_for: Sequence[str] = ()) -> Card:
-        """Put a new ticket onto the board. An id is never used twice, even after its ticket was archived."""
+        """Put a new ticket onto the board. An id is never used twice, even after its ticket was archived.
+
+        A ticket with an empty id gets one.
+        """
         with self.transaction() as at:
             return add(at, card, actor, waits_for)
 
@@ -201,6 +205,8 @@ def add(at: Writing, card: Card, actor: str, waits_for: Sequence[str] = (), foll
     It must not overtake those of `follows`, but it needs nothing of theirs: if one is closed, it goes on.
     """
     open_ones, before = _open_ones(at, waits_for), _open_ones(at, follows)
+    if not card.id:
+        card = replace(card, id=free_id(at, "REQ" if card.queue == "planner-inbox" else "T"))
     change = rules.added(card, waits=bool(open_ones or before))
     if at.knows(card.id):
         there = "there is" if at.card(card.id) is not None else "there was"
@@ -210,6 +216,15 @@ def add(at: Writing, card: Card, actor: str, waits_for: Sequence[str] = (), foll
     for name in before:
         at.add_wait(card.id, name, table="follows")
     return at.change(None, change, actor, name=card.id)
+
+
+def free_id(at: Writing, prefix: str) -> str:
+    """Return an id that no ticket has or had: the prefix and the next number. The board remembers how far it counted."""
+    number = int(at.meta(f"last {prefix}") or 0) + 1
+    while at.knows(f"{prefix}-{number}"):
+        number += 1
+    at.set_meta(f"last {prefix}", str(number))
+    return f"{prefix}-{number}"
 
 
 def _open_ones(at: Reading, names: Sequence[str]) -> list[str]:

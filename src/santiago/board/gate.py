@@ -78,8 +78,7 @@ def missing(
 
 def _of_actor(at: Reading, card: Card, actor: str, planners: Sequence[str]) -> Iterator[Missing]:
     if actor not in planners:
-        remedy = f"Accept it as one of {', '.join(planners)}: --actor, or SIGEE_QUEUE_ACTOR."
-        yield Missing(what=f"{actor or 'nobody'} is not a planner", remedy=remedy, kind=Kind.BLOCKED)
+        yield Missing(what=f"{actor or 'nobody'} is not a planner", remedy=who_decides(planners), kind=Kind.BLOCKED)
     claims = [one for one in at.events(ticket=card.id) if one.event is BoardEvent.TICKET_CLAIMED]
     worker = str(claims[-1].changes.get("worker", "")) if claims else ""
     if actor and actor == worker:
@@ -88,6 +87,12 @@ def _of_actor(at: Reading, card: Card, actor: str, planners: Sequence[str]) -> I
             remedy="Have another planner accept it.",
             kind=Kind.BLOCKED,
         )
+
+
+def who_decides(planners: Sequence[str]) -> str:
+    """Return how somebody says that they may accept work and decide."""
+    named = f"--actor NAME, or SANTIAGO_ACTOR, with one of {', '.join(planners)}"
+    return f"The owner of the repository does it at a terminal, under their own name; elsewhere: {named}."
 
 
 def _of_ticket(card: Card) -> Iterator[Missing]:

@@ -154,6 +154,7 @@ def accumulated(cards: Iterable[Card], limit: int = EXHAUSTED_LIMIT) -> tuple[st
 def as_data(verdict: Verdict) -> dict[str, Any]:
     return {
         "status": verdict.status, "reason": verdict.reason, "counts": verdict.counts, "backlog": verdict.backlog,
+        "stuck": verdict.stuck,
         "user_confirmation_ids": list(verdict.user_confirmation_ids), "decided": verdict.decided,
         "bypasses": verdict.bypasses,
     }  # fmt: skip

@@ -66,7 +66,7 @@ class Left:
 
 
 @click.command("clean")
-@click.option("--run", "run_id", metavar="ID", help="Only this run.")
+@click.option("--run", "run_id", metavar="RUN", help="Only this run.")
 @click.option("--yes", is_flag=True, help="Remove what is listed; without it nothing is touched.")
 @click.option("--force", is_flag=True, help="Also of runs that could be resumed; never of one that is running.")
 @actor_option

@@ -6,7 +6,7 @@ from santiago import __version__
 
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Plan": {
-        "plan": ("plan", "compile a requirements document into a plan; --with has agents plan it"),
+        "plan": ("plan", "compile a document into a plan; --with has agents plan it"),
         "draft": ("draft", "have an agent write a document that the compiler reads exactly"),
         "review": ("review", "look at a planning session: plan on, edit, finalize or cancel"),
     },
@@ -28,12 +28,13 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Board": {
         "queue": ("queue", "the board's tickets: add, claim, hand over, decide"),
-        "loop": ("loop", "work on the board's tickets until all are done or somebody must decide"),
+        "loop": ("loop", "work on the tickets until all are done or somebody must decide"),
         "archive": ("archive", "tickets that were accepted, month by month"),
         "board": ("board", "queues and tickets on the screen: claim, move, decide"),
     },
     "Look": {
         "watch": ("watch", "browse a run on the screen: follow, answer, stop, resume, select"),
+        "runs": ("runs", "the runs of this repository, and what to do next with each"),
         "status": ("status", "where a run stands, and what needs you"),
         "log": ("log", "the history of a run; --follow goes on"),
         "show": ("show", "one story: attempts, checks, critique, changes"),
@@ -53,6 +54,8 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Look up": {
         "explain": ("explain", "say what a code means, or what a story waits for"),
         "schema": ("schema", "print the JSON Schema of a document"),
+        "help": ("help", "this page, or all about one command"),
+        "version": ("version", "print the version"),
     },
 }
 """Heading → command → (module, or module:name; one line of help)."""
@@ -65,8 +68,9 @@ def overview() -> str:
     lines = [
         "Usage: santiago COMMAND [OPTIONS] [ARGS]",
         "",
-        "  Compiles a requirements document into a plan and has coding agents carry it out, story by story.",
-        "  Believes nothing that it has not verified itself, loses nothing, stays within hard budgets.",
+        "  Compiles a requirements document into a plan and has coding agents carry it",
+        "  out, story by story. Believes nothing that it has not verified itself, loses",
+        "  nothing, stays within hard budgets.",
     ]
     for heading, group in GROUPS.items():
         lines += ["", f"{heading}:", *(f"  {name:12} {text}" for name, (_, text) in group.items())]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from santiago.cli.main import santiago
+from santiago.cli.main import COMPLETING, santiago
 
 WHERE = {
     "bash": 'eval "$(santiago completion bash)"   in ~/.bashrc',
@@ -26,4 +26,4 @@ def command(shell: str) -> None:
     """
     completer = get_completion_class(shell)
     assert completer is not None, "the choices are click's own shells"
-    click.echo(completer(santiago, {}, "santiago", "_SANTIAGO_COMPLETE").source())
+    click.echo(completer(santiago, {}, "santiago", COMPLETING).source())

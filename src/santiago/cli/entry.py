@@ -10,16 +10,12 @@ import sys
 def entry() -> None:
     arguments = sys.argv[1:]
     asked_by_shell = "_SANTIAGO_COMPLETE" in os.environ  # the shell asks for completions, without arguments
-    if arguments in ([], ["-h"], ["--help"]) and not asked_by_shell:
+    if arguments in (["-h"], ["--help"], ["help"]) and not asked_by_shell:
         from santiago.cli.commands import overview
 
         print(overview())  # noqa: T201  # before there is a command line there is no other way
-        if not arguments and sys.stdin.isatty() and sys.stdout.isatty():
-            from santiago.cli.offer import offer
-
-            offer()
-        sys.exit(0 if arguments else 2)
-    if arguments == ["--version"]:
+        sys.exit(0)
+    if arguments in (["-V"], ["--version"], ["version"]) and not asked_by_shell:
         from santiago import __version__
 
         print(f"santiago {__version__}")  # noqa: T201  # as above

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from santiago.cli import opened_board, queue_views
+from santiago.cli.queue_words import speaks_codes
+from santiago.contract.counting import count
 from santiago.contract.events import EventKind
-from santiago.contract.reasons import ExitCode
+from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from santiago.app.board.loop import Ended
+    from santiago.app.board.loop import Ended, Said
     from santiago.app.start.request import Request
     from santiago.board.opening import Opened
     from santiago.contract.events import Event
@@ -25,6 +27,7 @@ PATIENCE_S = 600.0
 """How long the loop waits while a person has work on the same run judged."""
 MOST = 10
 """How many tickets are explained at the end."""
+_COLOURS = {"accepted": "green", "blocked": "red", "asks": "yellow", "back": "yellow"}
 _OF_RUN = frozenset({EventKind.STOP_REQUESTED})
 
 
@@ -49,7 +52,7 @@ def command(
     """Route requests, have agents carry tickets out, review them, and archive what is done.
 
     \b
-    santiago queue add --queue planner-inbox --id REQ-1 --title "CSV export" --source doc:docs/prd.md
+    santiago queue add "CSV export" --source doc:docs/prd.md
     santiago loop --trust-commands
     """
     import os
@@ -65,15 +68,26 @@ def command(
     from santiago.board.opening import open_board
     from santiago.cli.board_consents import consents
     from santiago.cli.start.trust import approve
+    from santiago.cli.view.lines import Line
     from santiago.cli.view.text import say
+    from santiago.util.text import harmless
 
     with open_board(Path.cwd(), os.environ) as opened, only_loop(opened.place):
         approve(opened.place.project, asked=not no_input and sys.stdin.isatty(), trusted=trust_project)
         asking = consents(trusted=trust_commands, units=yes, no_input=no_input)
         means = Means(opened=opened, consents=asking, jobs=jobs, follow=_follow, patience_s=PATIENCE_S)
+        codes = list[str]()
+
+        def said(one: Said) -> None:
+            codes.append(one.code)
+            if as_json or speaks_codes():
+                say(one.code, err=as_json)
+            elif one.word:
+                say(Line(one.word, harmless(one.text), _COLOURS.get(one.word, "")).painted(_time()), err=True)
+
         try:
             while True:
-                ended = Loop(means, max_cycles, no_progress_limit, lambda text: say(text, err=as_json)).run()
+                ended = Loop(means, max_cycles, no_progress_limit, said).run()
                 if minutes is None or not wait_for_change(opened, minutes):
                     break
         except StoppedError as stop:
@@ -83,9 +97,9 @@ def command(
         cards = results.accepted(opened, ended.done)
         branches, unproven = results.unmerged(opened, cards), results.unproven(opened, cards)
         _tell_results(branches, unproven)
+        codes += _codes(ended)
         if not as_json:
-            _tell(ended)
-            queue_views.tell(opened, user_facing=True)
+            _tell(opened, ended)
     for notice in opened.notices:
         opened_board.warn(notice)
     if as_json:
@@ -95,21 +109,55 @@ def command(
             "cycles": ended.cycles,
             "no_progress": ended.no_progress,
         }
-        found |= {"done": ended.done, "ids": ended.ids, "branches": branches, "not_proven": unproven}
+        found |= {"done": ended.done, "ids": ended.ids, "branches": branches, "not_proven": unproven, "lines": codes}
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))
     return ExitCode.OK if ended.reason is None else ExitCode.BLOCKED
 
 
-def _tell(ended: Ended) -> None:
-    """Print how the loop ended, in the words that other programs read."""
-    from santiago.cli.view.text import say
+def _codes(ended: Ended) -> list[str]:
+    """Return how the loop ended, in the words that other programs read."""
+    word = "LOOP_USER_CONFIRMATION_IDS" if ended.status == "STOP_USER_CONFIRMATION" else "AUTOLOOP_IDS"
+    return [
+        f"AUTOLOOP_TERMINAL_STATUS:{ended.status}",
+        f"AUTOLOOP_TOTAL_CYCLES:{ended.cycles}",
+        f"AUTOLOOP_NO_PROGRESS_COUNT:{ended.no_progress}",
+        *([f"{word}:{','.join(ended.ids)}"] if ended.ids else []),
+    ]
 
-    say(f"AUTOLOOP_TERMINAL_STATUS:{ended.status}")
-    say(f"AUTOLOOP_TOTAL_CYCLES:{ended.cycles}")
-    say(f"AUTOLOOP_NO_PROGRESS_COUNT:{ended.no_progress}")
-    if ended.ids:
-        word = "LOOP_USER_CONFIRMATION_IDS" if ended.status == "STOP_USER_CONFIRMATION" else "AUTOLOOP_IDS"
-        say(f"{word}:{','.join(ended.ids)}")
+
+def _tell(opened: Opened, ended: Ended) -> None:
+    """Print how the loop ended, and what to do next; an empty board says how to fill it."""
+    from santiago.board.clock import utc
+    from santiago.cli.view.text import say
+    from santiago.report.board import whole_board
+    from santiago.report.board_pages import empty_page, word
+
+    if speaks_codes():
+        for code in _codes(ended):
+            say(code)
+    elif word(data := whole_board(opened, 0, utc(), MOST)) == "EMPTY" and ended.reason is None:
+        for line in empty_page(data):
+            say(line.text)
+        return
+    else:
+        say(_sentence(ended, data))
+        say()
+    queue_views.tell(opened, user_facing=True)
+
+
+def _sentence(ended: Ended, data: dict[str, Any]) -> str:
+    """Return how a loop ended, in a sentence that names the tickets it is about."""
+    from santiago.report.board_pages import headline, word
+
+    if ended.reason is None:
+        return "everything on the board is done"
+    which = ", ".join(ended.ids[:MOST]) + (f" and {len(ended.ids) - MOST} more" if len(ended.ids) > MOST else "")
+    stopped = f"stopped after {count(ended.cycles, 'cycle')}"
+    if word(data) == "STUCK":
+        return f"{stopped}: {headline(data)[0]}"
+    if ended.reason is Reason.NEEDS_USER_CONFIRMATION:
+        return f"{stopped}: somebody has to decide on {which}"
+    return f"{stopped}: {MEANINGS[ended.reason].sentence}" + (f" ({which})" if which else "")
 
 
 def _explain(opened: Opened, ended: Ended) -> None:
@@ -139,6 +187,20 @@ def _tell_results(branches: Sequence[str], unproven: Sequence[str]) -> None:
         say(f"  next: git merge {branch}", err=True)
 
 
+def _matters(event: Event, state: RunState) -> bool:
+    """Tell whether people are told of an event. The loop asks its own planner whether a result is good, and tells of tickets."""
+    if event.event is EventKind.STORY_BLOCKED:
+        return False  # its ticket is blocked as well, and only the board's commands help that
+    asked = state.questions.get(event.context.get("question", ""))
+    return (bool(event.story_id) and (asked is None or asked.kind != "result")) or event.event in _OF_RUN
+
+
+def _time() -> str:
+    from santiago.util.clock import SystemClock, time_of_day
+
+    return time_of_day(SystemClock().utc())
+
+
 def _follow(request: Request) -> None:
     """Print on standard error what happens to each story."""
     from santiago.cli.view.lines import Lines
@@ -149,7 +211,7 @@ def _follow(request: Request) -> None:
 
     def take(events: Sequence[Event], state: RunState) -> None:
         for event in events:
-            if (event.story_id or event.event in _OF_RUN) and (line := lines.of(event, state)) is not None:
+            if (line := lines.of(event, state)) is not None and _matters(event, state):
                 say(line.painted(time_of_day(event.timestamp)), err=True)
 
     request.listeners.append(take)

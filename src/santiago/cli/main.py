@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -9,9 +10,13 @@ import click
 
 from santiago import __version__
 from santiago.cli.commands import COMMANDS, overview
+from santiago.contract.reasons import ExitCode
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+COMPLETING = "_SANTIAGO_COMPLETE"
+"""The variable by which a shell asks for completions."""
 
 
 class LazyGroup(click.Group):
@@ -25,6 +30,10 @@ class LazyGroup(click.Group):
             return None
         module, _, name = COMMANDS[cmd_name][0].partition(":")
         command: click.Command = getattr(import_module(f"santiago.cli.{module}"), name or "command")
+        if COMPLETING in os.environ:
+            from santiago.cli.completing import with_completion
+
+            with_completion(command)
         return _with_debug(command)
 
     def resolve_command(
@@ -60,10 +69,22 @@ def _with_debug(command: click.Command) -> click.Command:
     return command
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, prog_name="santiago", message="%(prog)s %(version)s")
-def santiago() -> None:
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, "-V", "--version", prog_name="santiago", message="%(prog)s %(version)s")
+@click.pass_context
+def santiago(context: click.Context) -> int | None:
     """Compile a requirements document into a plan and have coding agents carry it out, story by story."""
+    if context.invoked_subcommand is not None:
+        return None
+    from santiago.cli.where import say_where
+
+    say_where()
+    click.echo(overview())
+    return ExitCode.USAGE
 
 
 def main(arguments: list[str]) -> int:

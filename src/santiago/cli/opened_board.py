@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from santiago.cli.view.text import paint, say
 from santiago.contract.errors import SantiagoError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from santiago.board.opening import Opened
 
@@ -54,6 +54,19 @@ def board_here(most: int | None) -> dict[str, Any] | None:
         if not os.environ.get("SANTIAGO_STORY"):  # within an attempt there is no board
             warn(f"the board cannot be read: {error.message}")
         return None
+
+
+def routed(runs: Sequence[str]) -> frozenset[str]:
+    """Return which of these runs have open tickets on the board: `loop` goes on with them, since `resume` claims nothing."""
+    from santiago.board import root
+
+    with suppress(SantiagoError):  # where the board cannot be read, `status` says so
+        if not root.find(Path.cwd(), os.environ).store.is_file():
+            return frozenset()
+        with opened() as found, found.store.reading() as at:
+            cards = {run: at.of_run(run) for run in runs}
+        return frozenset(run for run, of in cards.items() if any(one.queue != "done" and not one.decided for one in of))
+    return frozenset()
 
 
 def synchronise(board: Opened) -> int:

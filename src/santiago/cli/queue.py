@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-import itertools
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from santiago.cli import opened_board, queue_files, queue_views, queue_work
 from santiago.cli.options import actor_option
-from santiago.cli.queue_words import CLASS, PHASE, QUEUE, data_of, json_option, print_data, refuse_secrets, show
+from santiago.cli.queue_words import (
+    CLASS,
+    PHASE,
+    QUEUE,
+    data_of,
+    json_option,
+    print_data,
+    refuse_secrets,
+    show,
+    wants_rows,
+)
 from santiago.contract.board import BUDGET, FIELDS, QUEUES, Status
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from santiago.contract.board import Card
 
 
 @click.group("queue")
@@ -21,10 +31,11 @@ def command() -> None:
     """The board's tickets: add, claim, hand over, decide.
 
     \b
-    santiago queue add --queue planner-inbox --id REQ-1 --title "CSV export" --source doc:docs/prd.md
-    santiago queue claim --queue developer-todo --worker ada
+    santiago queue add "CSV export"
+    santiago queue add "CSV export" --source doc:docs/prd.md
+    santiago queue claim REQ-1.S1
     santiago queue verify REQ-1.S1 --from HEAD
-    santiago queue move --id REQ-1.S1 --from planner-review --to done --actor planner
+    santiago queue move REQ-1.S1 --to done
     """
 
 
@@ -33,9 +44,10 @@ for name, one in (*queue_files.COMMANDS.items(), *queue_work.COMMANDS.items(), *
 
 
 @command.command("add")
-@click.option("--queue", required=True, type=QUEUE, help="Where it stands at first; requests go to planner-inbox.")
-@click.option("--id", "name", required=True, help="A name that no other ticket has or had.")
-@click.option("--title", required=True, help="What is wanted, in a few words.")
+@click.argument("words", nargs=-1, metavar="[TITLE]")
+@click.option("--queue", type=QUEUE, default="planner-inbox", show_default=True, help="Where it stands at first.")
+@click.option("--id", "name", help="A name that no other ticket has or had; default: the next number.")
+@click.option("--title", help="What is wanted, in a few words; the same as TITLE.")
 @click.option("--worker", default="planner", show_default=True)
 @click.option("--status", type=click.Choice(get_args(Status)), help="Default: that of the queue.")
 @click.option("--source", default="manual", show_default=True, help="doc:PATH or plan:ID name what describes it.")
@@ -52,28 +64,72 @@ for name, one in (*queue_files.COMMANDS.items(), *queue_work.COMMANDS.items(), *
 @actor_option
 @json_option
 def add(
-    queue: str, name: str, title: str, worker: str, status: str | None, source: str, note: str, next_action: str, lease: str,
+    words: tuple[str, ...], queue: str, name: str | None, title: str | None, worker: str, status: str | None, source: str,
+    note: str, next_action: str, lease: str,
     evidence: str, phase: str | None, error_class: str, attempt_count: int, retry_budget: int, depends_on: tuple[str, ...],
     checks: tuple[str, ...], actor: str | None, as_json: bool,
 ) -> int:  # fmt: skip
-    """Put a ticket onto the board."""
+    """Put a ticket onto the board: a request in a few words, or work for one of the other queues.
+
+    
+    santiago queue add "CSV export"
+    santiago queue add "CSV export" --source doc:docs/prd.md
+    santiago queue add "Fix the total" --queue developer-todo --verify "pytest -q tests/test_total.py"
+    """
     from santiago.app.actor import actor as named
     from santiago.app.board.claiming import refuse_lost
     from santiago.board import rules
     from santiago.contract.board import Card
 
+    if document := _document(words, source):
+        title, source, words = title or _title(Path(words[0])), f"doc:{document}", ()
+    title = _wanted(words, title)
+    if name is not None:
+        rules.refuse_name(name)
     refuse_secrets(title, note, next_action, source, evidence, *checks)
     where: Any = queue
     card = Card(
-        id=name, queue=where, status=status or rules.default_status(where),  # type: ignore[arg-type]  # click checked
+        id="" if name is None else name, queue=where, status=status or rules.default_status(where),  # type: ignore[arg-type]  # click checked
         worker=worker, title=title, source=source, updated_at="", note=note, next_action=next_action, lease=lease,
         evidence_links=evidence, phase=phase or rules.default_phase(where),  # type: ignore[arg-type]
         error_class=error_class, attempt_count=attempt_count, retry_budget=retry_budget,  # type: ignore[arg-type]
         checks=checks, role="scientist" if queue == "scientist-todo" else "developer",
     )  # fmt: skip
     with opened_board.opened() as opened:
-        refuse_lost(opened, name, evidence)
-        return show(opened.board.add(card, named(actor), depends_on), as_json=as_json, word="ADDED")
+        refuse_lost(opened, card.id or card.title, evidence)
+        added = opened.board.add(card, named(actor), depends_on)
+        return show(added, as_json=as_json, word="ADDED", next_one=_next(added, opened.place.project))
+
+
+def _document(words: tuple[str, ...], source: str) -> str:
+    """Return the document that stands where a title is expected, as its project names it; empty if there is none."""
+    from santiago.artifacts.repository import find_root, name_inside, resolved
+
+    root = find_root(Path.cwd()) if len(words) == 1 and source == "manual" and Path(words[0]).suffix else None
+    path = resolved(Path(words[0])) if root else None
+    return name_inside(path, root) if root and path and path.is_file() and path.is_relative_to(root) else ""
+
+
+def _next(card: Card, project: Path) -> tuple[str, str]:
+    """Return what to do after a ticket was added: a request that nothing describes needs a document, or a planning agent."""
+    from santiago.app.board.settings import board_settings
+
+    if card.queue == "planner-inbox" and card.source == "manual" and board_settings(project).planner is None:
+        name = f"santiago queue move {card.id} --to planner-inbox --source doc:PATH"
+        return name, "name a document; or set planner under [board] to an agent that plans it"
+    return (
+        "santiago loop",
+        "have it planned and carried out" if card.queue == "planner-inbox" else "have it carried out",
+    )
+
+
+def _wanted(words: tuple[str, ...], title: str | None) -> str:
+    """Return the title of a new ticket, wherever it was given."""
+    if words and title is not None:
+        raise click.UsageError(f"Say what is wanted once: {' '.join(words)!r}, or --title {title!r}.")
+    if not words and title is None:
+        raise click.UsageError('Say what is wanted, such as `santiago queue add "CSV export"`.')
+    return " ".join(words) if title is None else title
 
 
 @command.command("list")
@@ -83,6 +139,8 @@ def list_all(queue: str | None, as_json: bool) -> int:
     """Print the tickets, with all fields."""
     from santiago.board.tsv import line
 
+    if not as_json and not wants_rows():
+        return _list_for_people(queue)
     with opened_board.opened() as opened:
         names = (queue,) if queue else tuple(one for one in QUEUES if one != "done")
         with opened.store.reading() as at:
@@ -94,6 +152,22 @@ def list_all(queue: str | None, as_json: bool) -> int:
         if queue is None:
             click.echo(f"# {one}")
         click.echo(line(FIELDS) + "".join(line(getattr(card, field) for field in FIELDS) for card in cards), nl=False)
+    return 0
+
+
+def _list_for_people(queue: str | None) -> int:
+    """Print the tickets as `santiago board --plain` does, or those of one queue."""
+    from santiago.board.clock import utc
+    from santiago.cli.view.text import say
+    from santiago.report.board import whole_board
+    from santiago.report.board_pages import listing
+
+    with opened_board.opened() as opened:
+        data = whole_board(opened, opened_board.synchronise(opened), utc())
+    if queue:
+        data["queues"] = {one: tickets for one, tickets in data["queues"].items() if one == queue}
+    for text in listing(data):
+        say(text)
     return 0
 
 
@@ -130,7 +204,6 @@ def stats(as_json: bool) -> int:
 def guard(worker: str, plan: str | None, actor: str | None) -> int:
     """Tell other programs whether a planner has routed work for a worker: exit 0, or 2 where not."""
     import os
-    from pathlib import Path
 
     from santiago.app.actor import actor as named
     from santiago.app.board.entry import guard as ask
@@ -151,13 +224,12 @@ def enqueue(document: Path, checks: tuple[str, ...], actor: str | None, *, as_js
         name = name_inside(resolved(document), opened.place.project)
         if not (opened.place.project / name).is_file():
             raise SantiagoError(Kind.USAGE, f"there is no document {document} in this project", hint="Check the path.")
-        with opened.store.reading() as at:
-            number = next(one for one in itertools.count(1) if not at.knows(f"REQ-{one}"))
         card = Card(
-            id=f"REQ-{number}", queue="planner-inbox", status="pending", worker="planner", title=_title(opened.place.project / name),
+            id="", queue="planner-inbox", status="pending", worker="planner", title=_title(opened.place.project / name),
             source=f"doc:{name}", updated_at="", phase="planned", next_action="decompose", checks=checks,
         )  # fmt: skip
-        return show(opened.board.add(card, named(actor)), as_json=as_json, word="ADDED")
+        added = opened.board.add(card, named(actor))
+        return show(added, as_json=as_json, word="ADDED", next_one=_next(added, opened.place.project))
 
 
 def _title(document: Path) -> str:

@@ -11,6 +11,7 @@ import click
 
 from santiago.app.actor import actor as named
 from santiago.cli.options import actor_option
+from santiago.cli.queue_words import speaks_codes
 from santiago.cli.view.text import say
 from santiago.contract.reasons import ExitCode
 from santiago.util.text import count
@@ -121,7 +122,7 @@ def sync(discard_edits: bool, as_json: bool) -> int:
         _print({"exact": not edited, "edited": edited, "notices": list(told), "done": list(done)})
     else:
         for name in done:
-            click.echo(f"DONE:{name}:done")
+            click.echo(f"DONE:{name}:done" if speaks_codes() else f"{name} is done, and in the archive")
         _notices(told)
     return ExitCode.BLOCKED if edited else ExitCode.OK
 

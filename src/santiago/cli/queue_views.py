@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from santiago.cli import opened_board
+from santiago.cli.queue_words import speaks_codes, wants_rows
 from santiago.cli.view.text import say
 from santiago.contract.reasons import ExitCode
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from santiago.board.opening import Opened
     from santiago.board.verdict import Verdict
+    from santiago.contract.board import Card
 
+MOST = 20
+"""How many tickets of a queue are looked at for people."""
 _json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 _user = click.option(
     "--user-facing", is_flag=True, help="Print a text for users instead: no command, path, queue or id."
@@ -29,11 +35,26 @@ def triage_blocked(limit: int, as_json: bool) -> None:
     from santiago.board import clock, triage
 
     with opened_board.opened() as opened, opened.store.reading() as at:
-        rows = triage.triage(at.cards("blocked"), clock.utc())[:limit]
+        cards = {card.id: card for card in at.cards("blocked")}
+        rows = triage.triage(cards.values(), clock.utc())[:limit]
     if as_json:
         _print(triage.as_data(rows))
-    else:
+    elif wants_rows():
         say(triage.as_tsv(rows), verbatim=True)
+    else:
+        _say_triage([cards[row.id] for row in rows])
+
+
+def _say_triage(cards: Sequence[Card]) -> None:
+    """Print blocked tickets in words, in this order."""
+    from santiago.contract.board import fields_of
+    from santiago.report.board_pages import stuck
+
+    for card in cards:
+        for line in stuck({**fields_of(card), "spent": card.spent}) or [f"{card.id} was closed: {card.decided}"]:
+            say(line)
+    if not cards:
+        say("no ticket is blocked")
 
 
 @click.command("weekly-retry-summary")
@@ -52,14 +73,14 @@ def weekly_retry_summary(weeks: int, actor: str | None, as_json: bool) -> None:
     if as_json:
         _print({**weekly.as_data(summary, now), "file": name})
     else:
-        say(f"WEEKLY_SUMMARY_FILE:{name}", verbatim=True)
+        say(f"WEEKLY_SUMMARY_FILE:{name}" if wants_rows() else f"written to {name}", verbatim=True)
 
 
 @click.command("loop-status")
 @_user
 @_json
 def loop_status(user_facing: bool, as_json: bool) -> int:
-    """Say whether the loop goes on: CONTINUE, STOP_DONE, or STOP_USER_CONFIRMATION (exit 10)."""
+    """Say where the board stands: work is left, everything is done, or a person has to decide (exit 10)."""
     verdict = _tell(user_facing=user_facing, as_json=as_json, with_next=False)
     return ExitCode.BLOCKED if verdict.status == "STOP_USER_CONFIRMATION" else ExitCode.OK
 
@@ -92,13 +113,35 @@ def tell(opened: Opened, *, user_facing: bool, as_json: bool = False, with_next:
         opened_board.warn(warning)
     if as_json:
         data = {**verdict.as_data(told.verdict), **({"next": prompts.as_data(told.target)} if with_next else {})}
+        data["lines"] = [*prompts.loop_lines(told.verdict), *(prompts.prompt_lines(told.target) if with_next else ())]
         _print({**data, "text": told.text} if user_facing else data)
     elif user_facing:
-        say(told.text, verbatim=True)
-    else:
+        text, fence, prompt = told.text.partition("```")
+        say(text.rstrip())
+        say(f"\n{fence}{prompt}", verbatim=True)  # to be copied as it is
+    elif speaks_codes():
         lines = [*prompts.prompt_lines(told.target), told.prompt] if with_next else []
         say("\n".join([*prompts.loop_lines(told.verdict), *lines]), verbatim=True)
+    else:
+        _say_words(opened, backlog)
+        if with_next:
+            say(f"what comes next: {told.target.reason}")
+            say(f"\n{told.prompt}", verbatim=True)
     return told.verdict
+
+
+def _say_words(opened: Opened, backlog: int) -> None:
+    """Print where the board stands, and what each ticket needs that waits for somebody."""
+    from santiago.board.clock import utc
+    from santiago.report.board import whole_board
+    from santiago.report.board_pages import awaited, empty_page, headline, stuck, word
+
+    data = whole_board(opened, backlog, utc(), MOST)
+    say(f"{word(data)}: {', '.join(headline(data))}")
+    waiting = awaited(data)
+    tickets = [one for queue in data["queues"].values() for one in queue if one["id"] in waiting]
+    for line in (*(line for one in tickets for line in stuck(one)), *(line.text for line in empty_page(data))):
+        say(line)
 
 
 def _print(data: Any) -> None:

@@ -1,8 +1,10 @@
-"""What the queue commands share: their options, and a ticket as they print it."""
+"""What the queue commands share: their options, and a ticket as they print it, in words or in codes."""
 
 from __future__ import annotations
 
 import json
+import os
+import sys
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
@@ -24,12 +26,52 @@ def data_of(card: Card) -> dict[str, Any]:
     return {**{one: getattr(card, one) for one in FIELDS}, **{one: value for one, value in more.items() if value}}
 
 
-def show(card: Card, *, as_json: bool, word: str) -> int:
+def speaks_codes() -> bool:
+    """Tell whether lines are for programs that know the protocol by its codes. Their users set variables of it."""
+    return any(name.startswith("SIGEE_") and value for name, value in os.environ.items())
+
+
+def wants_rows() -> bool:
+    """Tell whether a table is for a program: only at a terminal people read it."""
+    return speaks_codes() or not sys.stdout.isatty()
+
+
+def in_person() -> bool:
+    """Tell whether a person sits at the terminal."""
+    return sys.stdin.isatty()
+
+
+_TOLD = {
+    "ADDED": "{id} is in {queue}: {title}",
+    "MOVED": "{id} is in {queue} now",
+    "RENEWED": "{id} is held for longer",
+    "PASS": "{id} passed its checks and is in {queue}",
+    "FAIL": "{id} did not pass its checks and is in {queue}",
+    "DONE": "{id} is done, and in the archive",
+    "DECIDED": "{id} is in {queue} now",
+    "CLOSED": "{id} is closed",
+}
+
+
+def show(card: Card, *, as_json: bool, word: str, next_one: tuple[str, str] | None = None) -> int:
+    """Print a ticket after a command: what became of it, and for people the next command with what it does."""
     if as_json:
         print_data(data_of(card))
-    else:
+    elif speaks_codes():
         click.echo(f"{word}:{card.id}:{card.queue}")
+    else:
+        _say(card, "CLOSED" if word == "DECIDED" and card.decided else word, next_one)
     return 0
+
+
+def _say(card: Card, word: str, next_one: tuple[str, str] | None) -> None:
+    from santiago.cli.view.text import say
+    from santiago.util.text import flat
+
+    about = {"id": card.id, "queue": card.queue, "title": flat(card.title)}
+    say(_TOLD[word].format_map(about))
+    if next_one is not None:
+        say(f"next: {next_one[0]}   # {next_one[1]}", err=True)
 
 
 def refuse_secrets(*texts: str | None) -> None:

@@ -13,32 +13,46 @@ from santiago.cli.queue_words import (
     PHASE,
     QUEUE,
     data_of,
+    in_person,
     json_option,
     print_data,
     refuse_secrets,
     show,
     show_row,
+    wants_rows,
 )
 from santiago.contract.board import CLAIMED_FROM, LEASE_MINUTES, Status
+from santiago.contract.counting import count
 
 if TYPE_CHECKING:
+    from santiago.board.board import Claim
+    from santiago.board.opening import Opened
     from santiago.contract.board import Card
 
 
 @click.command("claim")
-@click.option("--queue", required=True, type=click.Choice(CLAIMED_FROM))
-@click.option("--worker", required=True, help="Who works on it.")
-@click.option("--id", "name", help="This ticket, instead of the first.")
+@click.argument("ticket", metavar="[ID]", required=False)
+@click.option("--queue", type=click.Choice(CLAIMED_FROM), help="Default: that of the ticket, else developer-todo.")
+@click.option("--worker", help="Who works on it; default: your name.")
+@click.option("--id", "name", metavar="ID", help="This ticket, instead of the first; the same as ID.")
 @click.option("--lease-minutes", type=click.IntRange(1, 100_000), default=LEASE_MINUTES, show_default=True)
 @actor_option
 @json_option
-def claim(queue: str, worker: str, name: str | None, lease_minutes: int, actor: str | None, as_json: bool) -> int:
-    """Take the first ticket of a queue that may be claimed; one claim is one attempt."""
+def claim(
+    ticket: str | None, queue: str | None, worker: str | None, name: str | None, lease_minutes: int, actor: str | None, as_json: bool,
+) -> int:  # fmt: skip
+    """Take the first ticket of a queue that may be claimed, or the one that is named; one claim is one attempt."""
+    from santiago.app.actor import actor as named
     from santiago.app.board.claiming import claim as take
     from santiago.board import profiles
 
+    name = _one(ticket, name)
+    worker = worker or named(actor)
     with opened_board.opened() as opened:
+        queue = queue or _queue_of(opened, name)
         found = take(opened, queue, worker, actor or worker, name=name, minutes=lease_minutes)  # type: ignore[arg-type]
+    if not as_json and not wants_rows():
+        return _say_claim(found, queue)
     if found.escalated and not as_json:
         click.echo(f"AUTO_ESCALATED_RETRY_EXHAUSTED:{queue}:{len(found.escalated)}")
         click.echo(f"AUTO_ESCALATED_NEXT_ACTION:{found.escalated[0].next_action}")
@@ -60,6 +74,38 @@ def claim(queue: str, worker: str, name: str | None, lease_minutes: int, actor: 
     return 0
 
 
+def _one(ticket: str | None, name: str | None) -> str | None:
+    """Return the ticket that is meant, by its place or by --id."""
+    if ticket is not None and name is not None and ticket != name:
+        raise click.UsageError(f"Name one ticket: {ticket}, or --id {name}.")
+    return ticket if name is None else name
+
+
+def _queue_of(opened: Opened, name: str | None) -> str:
+    """Return the queue that a ticket is claimed from, where nobody says it."""
+    with opened.store.reading() as at:
+        card = at.card(name) if name is not None else None
+    return card.queue if card is not None and card.queue in CLAIMED_FROM else "developer-todo"
+
+
+def _say_claim(found: Claim, queue: str) -> int:
+    """Print a claim in words: what is yours now, and how it goes on."""
+    from santiago.cli.view.text import say
+    from santiago.util.text import flat
+
+    for gone in found.escalated:
+        say(f"{gone.id} has no attempt left; it is in blocked, and the planner decides")
+    if (card := found.card) is None:
+        say(f"no ticket in {queue} can be claimed now")
+        return 0
+    say(f"{card.id} is yours: {flat(card.title)}  (attempt {card.attempt_count} of {card.retry_budget})")
+    say(f"  its lease, for `queue renew` and `queue move`: {card.lease}#{card.attempt_count}")
+    for check in card.checks:
+        say(f"  check: {check}")
+    say(f"next: santiago queue verify {card.id}   # once the work is committed")
+    return 0
+
+
 @click.command("renew")
 @click.argument("name", metavar="ID")
 @click.option("--lease", required=True, help="The lease, as the claim printed it.")
@@ -77,7 +123,8 @@ def renew(name: str, lease: str, lease_minutes: int, actor: str | None, as_json:
 
 
 @click.command("move")
-@click.option("--id", "name", required=True)
+@click.argument("ticket", metavar="[ID]", required=False)
+@click.option("--id", "name", metavar="ID", help="The ticket; the same as ID.")
 @click.option("--from", "source", type=QUEUE, help="Where it stands; refused where it stands elsewhere.")
 @click.option("--to", required=True, type=QUEUE)
 @click.option("--status", type=click.Choice(get_args(Status)), help="That of the queue; only for scripts that say it.")
@@ -93,18 +140,23 @@ def renew(name: str, lease: str, lease_minutes: int, actor: str | None, as_json:
 @click.option("--source", "document", help="doc:PATH or plan:ID, for a request.")
 @click.option("--worker", help="Who hands it over; refused where another holds it.")
 @click.option("--lease", help="The lease, as the claim printed it; refused where somebody claimed it since.")
+@click.option("--in-person", "present", is_flag=True, hidden=True, help="Said by a screen that a person sits at.")
 @actor_option
 @json_option
 def move(
-    name: str, source: str | None, to: str, status: str | None, phase: str | None, evidence: str | None, note: str | None, next_action: str | None,
-    error_class: str | None, document: str | None, worker: str | None, lease: str | None, actor: str | None, as_json: bool,
+    ticket: str | None, name: str | None, source: str | None, to: str, status: str | None, phase: str | None,
+    evidence: str | None, note: str | None, next_action: str | None,
+    error_class: str | None, document: str | None, worker: str | None, lease: str | None, present: bool, actor: str | None, as_json: bool,
 ) -> int:  # fmt: skip
-    """Move a ticket; to done only through the done gate, by a planner."""
+    """Move a ticket; to done only through the done gate, by a planner or by the owner of the repository at a terminal."""
     from santiago.app.actor import actor as named
     from santiago.app.board import claiming
     from santiago.board import rules
     from santiago.board.rules import Move
 
+    name = _one(ticket, name)
+    if name is None:
+        raise click.UsageError("Say which ticket, such as `santiago queue move REQ-1.S1 --to done`.")
     refuse_secrets(note, next_action, evidence, document)
     if status not in (None, rules.default_status(to)):  # type: ignore[arg-type]  # click checked
         raise click.UsageError(f"a ticket in {to} has the status {rules.default_status(to)}, not {status}")  # type: ignore[arg-type]
@@ -113,7 +165,9 @@ def move(
     )  # fmt: skip
     with opened_board.opened() as opened:
         if to == "done":
-            card = claiming.accept(opened, name, source, evidence, named(actor), _consents())  # type: ignore[arg-type]  # click checked
+            card = claiming.accept(
+                opened, name, source, evidence, named(actor), _consents(), in_person=present or in_person(),  # type: ignore[arg-type]
+            )  # fmt: skip
             show(card, as_json=as_json, word="DONE")
             if not as_json:
                 queue_views.tell(opened, user_facing=True)
@@ -147,7 +201,8 @@ def verify(
     refuse_secrets(attest, *checks)
     with opened_board.opened() as opened:
         found = judged(opened, name, ref, checks, attest, actor, _consents(trusted=trust_commands))
-        show(found.card, as_json=as_json, word="PASS" if found.passed else "FAIL")
+        accept = (f"santiago queue move {name} --to done", "accept it, as the planner") if found.passed else None
+        show(found.card, as_json=as_json, word="PASS" if found.passed else "FAIL", next_one=accept)
         if not found.passed and not as_json:
             _explain(found.card)
         return 0 if found.passed else 30
@@ -184,7 +239,7 @@ def decide(name: str, word: str, budget: int | None, why: str, actor: str | None
 
     refuse_secrets(why)
     with opened_board.opened() as opened:
-        who = refuse_other_than_planner(opened, named(actor))
+        who = refuse_other_than_planner(opened, named(actor), in_person=in_person())
         return show(opened.board.decide(name, word, who, budget=budget, why=why), as_json=as_json, word="DECIDED")
 
 
@@ -201,10 +256,14 @@ def reconcile(queue: str | None, every: bool, quiet: bool, actor: str | None) ->
         raise click.UsageError("name one queue with --queue, or all of them with --all")
     with opened_board.opened() as opened:
         gone = {one: opened.board.reconcile((one,), named(actor)) for one in CLAIMED_FROM if every or one == queue}
+    total = sum(map(len, gone.values()))
+    if not wants_rows():
+        click.echo(f"{count(total, 'ticket')} without an attempt left went to blocked")
+        return 0
     for one, cards in gone.items():
         if not quiet:
             click.echo(f"RECONCILED_QUEUE:{one}:{len(cards)}")
-    click.echo(f"RECONCILED_TOTAL:{sum(map(len, gone.values()))}")
+    click.echo(f"RECONCILED_TOTAL:{total}")
     return 0
 
 

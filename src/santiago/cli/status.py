@@ -18,7 +18,7 @@ from santiago.app.substeps import titles_of
 from santiago.artifacts.repository import SESSIONS, find_root
 from santiago.cli.opened_board import board_here
 from santiago.cli.view.frames import framed, title_line
-from santiago.cli.view.text import columns_of, glyph, joint, paint, rows_that_fit, say, unicode
+from santiago.cli.view.text import STATE_COLOURS, columns_of, glyph, joint, paint, rows_that_fit, say, unicode
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import ENDED, RunPhase, StoryPhase
@@ -93,9 +93,9 @@ def command(run: str | None, failed: bool, all_stories: bool, as_tasks: bool, as
         _failed(found)
     _others(found)
     if board:
-        from santiago.report.board_pages import headline  # loaded here, since most projects have no board
+        from santiago.report.board_pages import headline, word  # loaded here, since most projects have no board
 
-        say(f"board: {', '.join([board['verdict']['status'], *headline(board)])}   (`santiago board` shows it)")
+        say(f"board: {', '.join([word(board), *headline(board)])}   (`santiago board` shows it)")
     for text in _of_board(found, board) or _next(found):
         say(text)
 
@@ -164,15 +164,12 @@ def _mirror(run: Run) -> dict[str, Any]:
 
 _MOST = 50
 """How many tickets of a queue are listed, and how many planning sessions programs are told."""
-_COLOURS = {
-    "success": "green", "finished": "yellow", "failed": "red", "blocked": "yellow", "running": "cyan", "interrupted": "yellow",
-}  # fmt: skip
 
 
 def _head(run: Run) -> None:
     state, now = run.state, SystemClock().utc()
     word, line = word_of(run), headline_of(run)
-    shown = paint(line.word, _COLOURS.get(line.word, "white"), bold=True, stderr=False)
+    shown = paint(line.word, STATE_COLOURS.get(line.word, "white"), bold=True, stderr=False)
     parts = [f"run {run.run_id}", f"{shown}{line.rest}"]
     if run.begun:
         verb = (

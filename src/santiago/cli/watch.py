@@ -26,7 +26,7 @@ def command(run: str | None, plain: bool) -> int:
     from santiago.cli.view.screens import browse, has_screen
 
     out_dir, note = running_or_newest(run)
-    return _listing(out_dir) if plain or not has_screen() else browse(out_dir, note)
+    return _listing(out_dir) if plain or not has_screen() else browse(out_dir, note, any_run=run is None)
 
 
 def _listing(out_dir: Path) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from santiago.contract.board import TODO
 from santiago.report.pages import Line
 from santiago.util.text import count, flat
 
@@ -13,13 +14,53 @@ if TYPE_CHECKING:
     from santiago.report.pages import Tone
 
 SIGNAL = "needs_user_confirmation"
+"""The protocol's mark in a note that a person must decide. People read what stands behind it."""
 Ticket = dict[str, Any]
 """One ticket as `report.board` gives it."""
+HOW_TO_FILL = (
+    'santiago queue add "CSV export"        # a request in a few words',
+    "santiago run docs/prd.md --enqueue     # or a requirements document",
+    "santiago loop                          # have it planned and carried out",
+)
+"""The commands that put work onto a board."""
+MOST = 5
+"""How many tickets one sentence names."""
+_PHASES = {
+    "planned": "not begun", "ready": "ready to be claimed", "running": "under way",
+    "evidence_collected": "handed over, with evidence", "verified": "its checks passed", "done": "done",
+}  # fmt: skip
+_TROUBLES = {
+    "none": "", "soft_fail": "the last attempt did not pass", "hard_fail": "trying again would not help",
+    "dependency_blocked": "it waits for something else",
+}  # fmt: skip
+_PRIORITIES = {"P0": "highest", "P1": "high", "P2": "", "P3": ""}
+_DECIDED = {"bypass": "left out", "superseded": "replaced by other tickets", "stop": "stopped"}
+
+
+def word(data: dict[str, Any]) -> str:
+    """Return the state of the whole board in a word or two."""
+    verdict = data["verdict"]
+    if verdict["stuck"]:
+        return "STUCK"
+    if awaited(data):
+        return "NEEDS YOU"
+    if verdict["status"] == "STOP_DONE":
+        return "DONE" if data["archived"] or verdict["decided"] else "EMPTY"
+    return "OPEN"
+
+
+def awaited(data: dict[str, Any]) -> list[str]:
+    """Return the tickets that somebody has to decide on, the most urgent first."""
+    decisions = sorted(data["decisions"], key=lambda one: one["priority"])
+    names = [*(one["id"] for one in decisions), *data["verdict"]["user_confirmation_ids"]]
+    if data["verdict"]["stuck"]:
+        names += [one["id"] for one in data["queues"]["blocked"] if not one["decided"]]
+    return list(dict.fromkeys(names))
 
 
 def headline(data: dict[str, Any]) -> list[str]:
-    """Return the state of the whole board, the most important parts first."""
-    verdict, parts = data["verdict"], [data["verdict"]["reason"]]
+    """Return what stands behind the word for the whole board, the most important parts first."""
+    verdict, parts = data["verdict"], [_sentence(data)]
     parts.append(
         ", ".join(f"{queue} {number}" for queue, number in verdict["counts"].items() if number) or "no open ticket"
     )
@@ -29,6 +70,22 @@ def headline(data: dict[str, Any]) -> list[str]:
     if verdict["bypasses"]:
         parts.append(count(verdict["bypasses"], "bypass", "bypasses"))
     return parts
+
+
+def _sentence(data: dict[str, Any]) -> str:
+    names = awaited(data)
+    which = ", ".join(names[:MOST]) + (f" and {len(names) - MOST} more" if len(names) > MOST else "")
+    match word(data):
+        case "STUCK" if names:
+            return f"nothing goes on until somebody decides on {which}"
+        case "NEEDS YOU":
+            return f"{count(len(names), 'ticket waits', 'tickets wait')} for a decision: {which}"
+        case "DONE":
+            return "everything on the board is done"
+        case "EMPTY":
+            return "nothing is on the board yet"
+        case _:
+            return str(data["verdict"]["reason"])
 
 
 def age(minutes: int) -> str:
@@ -54,7 +111,7 @@ def standing(ticket: Ticket) -> str:
     """Return the state of a ticket: who holds it, what it waits for, its tries, its evidence, its age."""
     parts = [_held(ticket)] if ticket["lease_minutes_left"] is not None else []
     if ticket["decided"]:
-        parts.append(f"closed: {ticket['decided']}")
+        parts.append(f"closed: {_DECIDED.get(ticket['decided'], ticket['decided'])}")
     if ticket["waits_for"]:
         parts.append(f"waits for {_some(ticket['waits_for'])}")
     if ticket["attempt_count"]:
@@ -83,10 +140,49 @@ def ticket_page(ticket: Ticket, *, asking: bool, questions: Sequence[str] = ()) 
     if asking:
         lines.append(Line("A person has to decide before it goes on.", "warn"))
     lines += [Line(f"? {flat(one)}", "warn") for one in questions]
-    shown = ("note", "next_action", "phase", "error_class", "priority", "source", "request", "run", "story")
-    lines += [Line(f"{name.replace('_', ' ')}: {flat(str(ticket[name]))}") for name in shown if ticket[name]]
+    lines += [Line(f"{name}: {text}") for name, text in _facts(ticket).items() if text]
     lines += [Line(f"evidence: {flat(one)}", "good") for one in ticket["evidence"]]
     return lines
+
+
+def empty_page(data: dict[str, Any]) -> list[Line]:
+    """Return what a board without open tickets says: how to fill it. Empty if there is a ticket."""
+    if word(data) not in ("EMPTY", "DONE"):
+        return []
+    done = f"Everything is done; {count(data['archived'], 'ticket')} in the archive. To put more onto the board:"
+    first = "The board is empty. To put work onto it:" if word(data) == "EMPTY" else done
+    return [Line(first, "head"), *(Line(f"  {one}") for one in HOW_TO_FILL)]
+
+
+def _facts(ticket: Ticket) -> dict[str, str]:
+    """Return what else there is to know about a ticket, in words: name → text, empty where there is nothing to say."""
+    kind, _, name = ticket["source"].partition(":")
+    story = (
+        f", story {ticket['story']}   (`santiago show {ticket['run']} {ticket['story']}`)" if ticket["story"] else ""
+    )
+    return {
+        "note": for_people(ticket["note"]),
+        "next": _advice(ticket),
+        "state": _state(ticket),
+        "priority": _PRIORITIES[ticket["priority"]],
+        "from": flat(name) if kind in ("doc", "plan") else "",
+        "part of": flat(ticket["request"]),
+        "run": f"{flat(ticket['run'])}{story}" if ticket["run"] else "",
+    }
+
+
+def _state(ticket: Ticket) -> str:
+    """Return how far the work on a ticket is, and what troubles it."""
+    if ticket["spent"] and ticket["queue"] == "blocked":
+        return "all of its attempts are used"
+    phase = "" if ticket["queue"] == "blocked" else _PHASES[ticket["phase"]]
+    return "; ".join(filter(None, (phase, "" if ticket["waits_for"] else _TROUBLES[ticket["error_class"]])))
+
+
+def for_people(text: str) -> str:
+    """Return a note or an advice without the marks that only programs read."""
+    bare = flat(text).replace(f"{SIGNAL}: ", "").strip()
+    return "" if bare in ("TBD", SIGNAL) else bare
 
 
 def stuck(ticket: Ticket) -> list[str]:
@@ -96,19 +192,28 @@ def stuck(ticket: Ticket) -> list[str]:
         return [f"{name} is held by {flat(ticket['worker'])}"]
     if ticket["decided"] or (ticket["queue"] != "blocked" and SIGNAL not in note):
         return []
-    if ticket["queue"] == "blocked" and ticket["spent"]:
-        more = ticket["attempt_count"] + 1
-        how = f"`santiago queue decide {name} replan --budget {more} --actor planner`, or bypass, or stop"
-    else:
-        how = flat(ticket["next_action"])
-    return [f"{name}: {note.removeprefix(f'{SIGNAL}: ')}", f"  next: {how.removeprefix(f'{SIGNAL}: ')}"]
+    return [f"{name}: {for_people(note) or 'it waits for a decision'}", f"  next: {_advice(ticket)}"]
+
+
+def _advice(ticket: Ticket) -> str:
+    """Return what helps a ticket that does not go on by itself; of others, what its next action says."""
+    if ticket["queue"] != "blocked" or ticket["decided"]:
+        return for_people(ticket["next_action"])
+    if ticket["spent"]:
+        return (
+            f"`santiago queue decide {ticket['id']} replan --budget {ticket['attempt_count'] + 1}`, or bypass, or stop"
+        )
+    back = f"`santiago queue move {ticket['id']} --to {TODO[ticket['role']]}` puts it back"
+    return for_people(ticket["next_action"]) or back
 
 
 def listing(data: dict[str, Any]) -> list[str]:
     """Return the whole board as lines."""
     asking = data["verdict"]["user_confirmation_ids"]
-    lines = [", ".join([data["verdict"]["status"], *headline(data)])]
+    lines = [", ".join([word(data), *headline(data)]), *(line.text for line in empty_page(data))]
     for queue, tickets in data["queues"].items():
+        if not data["counts"][queue]:
+            continue
         lines.append(f"{queue}: {count(data['counts'][queue], 'ticket')}")
         for ticket in tickets:
             told = ", a person has to decide" if ticket["id"] in asking else ""

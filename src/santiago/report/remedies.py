@@ -66,6 +66,12 @@ def next_commands(report: Report) -> list[str]:
     return listed(rows)
 
 
+def after_rest(report: Report) -> Rows:
+    """Return the commands that take a run at rest further, the best first: answers, a person's word, then the remedy."""
+    state, out_dir = report.state, report.out_dir
+    return [*answers(state, out_dir), *_on_unproven(state, out_dir), *_remedies(report)]
+
+
 def _on_unproven(state: RunState, out_dir: Path) -> Rows:
     """Return the command that takes all work which no test shows, and those that have one story worked on again."""
     waiting = [one for one in asked(state, out_dir)[0] if one.kind == "unproven"]

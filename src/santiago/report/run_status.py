@@ -178,9 +178,13 @@ def standing(out_dir: Path) -> str:
     if working(out_dir):
         return "running"
     try:
-        run = load(out_dir)
+        return standing_of(load(out_dir))
     except SantiagoError:
         return "damaged"
+
+
+def standing_of(run: Run) -> str:
+    """Return the state of a run in a word or two."""
     word, found = word_of(run), summary(run.plan, run.state)
     weak = found.not_proven + found.unproven
     told = f"{word}, {weak} not proven" if weak else word

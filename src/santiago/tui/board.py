@@ -13,9 +13,11 @@ from santiago.app.board.questions import questions_of
 from santiago.board.verdict import ACTIONABLE
 from santiago.contract.errors import SantiagoError
 from santiago.report.board import whole_board
-from santiago.report.board_pages import headline, standing, ticket_page, tone_of
+from santiago.report.board_pages import awaited, empty_page, headline, standing, ticket_page, tone_of, word
+from santiago.report.pages import Line
 from santiago.tui.board_acting import Acting
 from santiago.tui.board_keys import BOARD
+from santiago.tui.fitting import Fitting
 from santiago.tui.look import TONES, cut, joined, shown
 from santiago.tui.pane import Pane
 from santiago.util.text import flat, width
@@ -36,8 +38,7 @@ SLOW = 60
 MOST = 200
 """Tickets of a queue that are shown; `santiago queue list` has all."""
 WIDE = 100
-LEAST = (40, 12)
-_STATUS = {"CONTINUE": "busy", "STOP_DONE": "good", "STOP_USER_CONFIRMATION": "warn"}
+_TONES: dict[str, Tone] = {"OPEN": "busy", "DONE": "good", "NEEDS YOU": "warn", "STUCK": "bad"}
 
 
 class Column(Vertical):
@@ -96,7 +97,7 @@ class Column(Vertical):
         return text.append(f"\n{shown(told, plain=self.plain)}", style=TONES["dim"])
 
 
-class BoardScreen(Acting):
+class BoardScreen(Acting, Fitting):
     """Shows one board; what people do here follows the same rules as on the command line."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -104,6 +105,7 @@ class BoardScreen(Acting):
         ("left", "beside(-1)"),
         ("right", "beside(1)"),
     ]
+    needing, printing = "the board", "santiago queue list"
 
     def __init__(
         self, opened: Opened, backlog: int, actor: str, utc: Callable[[], str], *, plain: bool = False
@@ -132,17 +134,23 @@ class BoardScreen(Acting):
         self.columns = list(self.query(Column))
         self.pane = self.query_one(Pane)
         self.reload()
-        self.at = next((place for place, one in enumerate(self.columns) if one.tickets), 0)
+        self._go_to_decision()
         self.columns[self.at].options.focus()
         self._turn()
         self.set_interval(SECONDS, self.tick)
 
+    def _go_to_decision(self) -> None:
+        """Put the cursor on the ticket that somebody has to decide on, else on the first one."""
+        names = awaited(self.data) if self.data else []
+        places = {
+            one["id"]: (at, row) for at, column in enumerate(self.columns) for row, one in enumerate(column.tickets)
+        }
+        self.at, row = next((places[name] for name in names if name in places), next(iter(places.values()), (0, None)))
+        self.columns[self.at].options.highlighted = row
+
     def on_resize(self) -> None:
-        columns, rows = self.size
-        self.set_class(columns < LEAST[0] or rows < LEAST[1], "small")
-        self.set_class(columns < WIDE, "narrow")
-        need = f"this terminal is {columns}x{rows};\nthe board needs {LEAST[0]}x{LEAST[1]}\nq leaves; `santiago queue list` prints"
-        self.query_one("#small", Static).update(Text(need))
+        self.fit()
+        self.set_class(self.size.width < WIDE, "narrow")
         self.call_after_refresh(self.paint)
 
     # Following
@@ -189,9 +197,9 @@ class BoardScreen(Acting):
         self.say(*self.told)
 
     def _paint_head(self) -> None:
-        room, status = max(10, self.size.width - 2), self.data["verdict"]["status"]
+        room, status = max(10, self.size.width - 2), word(self.data)
         head = Text(no_wrap=True, overflow="ellipsis")
-        head.append(status, style=TONES[_STATUS[status]])
+        head.append(status, style=TONES[_TONES.get(status, "head")])
         first, *rest = headline(self.data)
         head.append(f"  {cut(first, room - width(status) - 2)}\n")
         head.append(shown(joined(rest, room, " · "), plain=self.plain), style=TONES["dim"])
@@ -200,7 +208,8 @@ class BoardScreen(Acting):
     def _paint_page(self) -> None:
         ticket = self.ticket
         if ticket is None:
-            self.pane.show([])
+            nothing = Line(f"no ticket is in {self.columns[self.at].queue}", "dim")
+            self.pane.show(empty_page(self.data) or [nothing])
             return
         asking = ticket["id"] in self.data["verdict"]["user_confirmation_ids"]
         questions = questions_of(ticket["run"], ticket["story"], self.opened.place.project) if asking else []
@@ -220,6 +229,11 @@ class BoardScreen(Acting):
     def say(self, text: str, tone: str = "") -> None:
         self.told = (flat(text), tone)
         self.query_one("#preview", Static).update(Text(shown(self.told[0], plain=self.plain), style=TONES[tone]))
+
+    def on_key(self) -> None:
+        """Drop the last message: it was about the key before."""
+        if self.told[0]:
+            self.say("")
 
     # The cursor
 

@@ -8,11 +8,12 @@ from textual.screen import Screen
 
 from santiago.app.board import claiming
 from santiago.app.board.accepting import accepted, attested
-from santiago.app.board.settings import board_settings
+from santiago.app.board.settings import planners_of
 from santiago.app.start.leaks import refuse_secrets
 from santiago.board.rules import Move
 from santiago.contract.board import CLAIMED_FROM, LEASE_MINUTES, MOVES
 from santiago.contract.errors import SantiagoError
+from santiago.report.board_pages import for_people
 from santiago.report.pages import Line
 from santiago.tui.board_keys import BOARD
 from santiago.tui.deciding import Deciding, Saying
@@ -140,9 +141,9 @@ class Acting(Screen[None]):
     def _is_planner(self) -> bool:
         """Tell whether whoever sits here is a planner; say what to do where not."""
         try:
-            claiming.refuse_other_than_planner(self.opened, self.actor)
+            claiming.refuse_other_than_planner(self.opened, self.actor, in_person=True)
         except SantiagoError as error:
-            planner = next(iter(board_settings(self.opened.place.project).planners), "NAME")
+            planner = next(iter(planners_of(self.opened.place.project, in_person=False)), "NAME")
             self.say(f"{error.message}. Leave with q, then `santiago board --actor {planner}`.", "bad")
             return False
         return True
@@ -169,7 +170,7 @@ class Acting(Screen[None]):
                 word = {"b": "bypass", "s": "stop", "x": "drop"}[key]
                 self._do(lambda: _decided(self.opened.board.decide(ticket["id"], word, self.actor)))
 
-        self._ask(f"Decide on {_named(ticket)}", [Line(flat(ticket["note"]))], keys, chosen)
+        self._ask(f"Decide on {_named(ticket)}", [Line(for_people(ticket["note"]))], keys, chosen)
 
     def _replan(self, ticket: dict[str, Any], typed: str) -> str:
         if not typed.isdecimal():

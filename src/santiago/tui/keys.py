@@ -38,6 +38,7 @@ WATCH = (
     Key("p", "p", "pause", "pause", "pause after each chunk, on or off", "santiago pause RUN [--off]"),
     Key("h", "h", "hint", "hint", "leave a hint for the story's next attempt", "santiago hint RUN STORY --text TEXT"),
     Key("e", "e", "change", "change", "ask for a change: a running attempt stops at once", "santiago change RUN STORY --text TEXT"),
+    Key("f", "f", "follow", "follow", "go to what runs or failed, and stay with it until the cursor is moved", "santiago log RUN --follow"),
     Key("o", "o", "runs", "runs", "choose another run, or a planning session", "santiago watch RUN"),
     Key("slash", "/", "filter", "filter", "only stories with these words in them, or in this state", "santiago status RUN --stories"),
     Key("left,right", "left, right", "", "", "fold and unfold a chunk", "santiago status RUN --stories"),

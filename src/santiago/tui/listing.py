@@ -56,6 +56,8 @@ class Listing(ScrollView, can_focus=True):
         self.plain = plain
         self.rows: list[Row] = []
         self.cursor = 0
+        self.follows = False
+        """Whether the cursor goes where something happens. Whoever moves it ends that."""
         self.open: set[int] = set()
         """Numbers of the chunks whose stories are shown."""
         self.words: tuple[str, ...] = ()
@@ -89,7 +91,7 @@ class Listing(ScrollView, can_focus=True):
     def find(self, text: str) -> None:
         """Show only stories with these words; an empty text shows all."""
         self.words = tuple(text.casefold().split())
-        self.cursor = 0
+        self.cursor, self.follows = 0, False
         self.flatten()
         if self.words and len(self.rows) > 1:
             self.cursor = 1
@@ -122,18 +124,23 @@ class Listing(ScrollView, can_focus=True):
     # Moving
 
     def action_move(self, by: int) -> None:
+        self.follows = False
         self.go(self.cursor + by)
 
     def go(self, place: int) -> None:
         self.cursor = max(0, min(place, len(self.rows) - 1))
-        top, seen = round(self.scroll_offset.y), max(1, self.size.height)
-        if not top <= self.cursor < top + seen:
-            self.scroll_to(y=self.cursor if self.cursor < top else self.cursor - seen + 1, animate=False)
+        self._reveal()
         self.refresh()
         self.post_message(self.Moved())
 
+    def _reveal(self) -> None:
+        """Scroll to the cursor if it is out of sight. A list that was not laid out yet does so with its first size."""
+        top, seen = round(self.scroll_offset.y), self.size.height
+        if seen and not top <= self.cursor < top + seen:
+            self.scroll_to(y=self.cursor if self.cursor < top else self.cursor - seen + 1, animate=False)
+
     def action_fold(self, fold: bool) -> None:
-        row = self.current
+        row, self.follows = self.current, False
         if row is None or (fold and row.chunk not in self.open):
             return
         if fold:
@@ -148,11 +155,13 @@ class Listing(ScrollView, can_focus=True):
     def on_click(self, event: events.Click) -> None:
         place = round(self.scroll_offset.y) + event.y
         if 0 <= place < len(self.rows):
+            self.follows = False
             self.go(place)
             self.post_message(self.Clicked(further=event.shift))
 
     def on_resize(self) -> None:
         self.virtual_size = Size(self.size.width, len(self.rows))
+        self._reveal()
 
     def render_line(self, y: int) -> Strip:
         place, columns = y + round(self.scroll_offset.y), self.size.width

@@ -14,6 +14,7 @@ from santiago.report.following_session import FollowingSession
 from santiago.report.session_pages import PAGES, page, uncovered
 from santiago.tui.buttons import Button, Buttons
 from santiago.tui.filtering import FilterLine
+from santiago.tui.fitting import Fitting
 from santiago.tui.look import TONES, cut, joined, shown
 from santiago.tui.pane import Pane
 from santiago.tui.plan_rows import PlanRows
@@ -36,7 +37,6 @@ SLOW = 5
 """Every so many readings, also check what is not in the log: who works on the session, which answers wait, the time."""
 LATER = 0.2
 """Seconds before changes are computed, so that something is shown first."""
-LEAST = (40, 12)
 NARROW = 72
 """Columns below which one pane is shown at a time."""
 UNFOLDED = 12
@@ -47,7 +47,7 @@ _TONES = {
 }  # fmt: skip
 
 
-class ReviewScreen(Reviewing):
+class ReviewScreen(Reviewing, Fitting):
     """Shows one session. Actions here do the same as commands."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -55,6 +55,7 @@ class ReviewScreen(Reviewing):
         ("left_square_bracket", "revision(-1)"),
         ("right_square_bracket", "revision(1)"),
     ]
+    needing, printing = "the review", "santiago review --plain"
 
     def __init__(self, folder: Path, *, plain: bool = False, revision: int | None = None) -> None:
         super().__init__()
@@ -115,17 +116,14 @@ class ReviewScreen(Reviewing):
             self.paint()
 
     def on_resize(self) -> None:
-        columns, rows = self.size
-        self.set_class(columns < LEAST[0] or rows < LEAST[1], "small")
-        self.set_class(columns < NARROW, "narrow")
-        need = f"this terminal is {columns}x{rows};\nthe review needs {LEAST[0]}x{LEAST[1]}\nq leaves; `santiago review --plain` prints"
-        self.query_one("#small", Static).update(Text(need))
+        self.fit()
+        self.set_class(self.size.width < NARROW, "narrow")
         self.paint()
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002  # Textual's
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Tell whether an action is possible now. If not, it is hidden and its key does nothing."""
-        if action not in CONTROLS:
-            return True
+        if not super().check_action(action, parameters) or action not in CONTROLS:
+            return super().check_action(action, parameters)
         return action in self.controls or (action in ("continue", "edit") and "plan_on" in self.controls)
 
     # Following

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from santiago.report.following import Following
     from santiago.tui.look import Part
 
+_TROUBLES = ("failed", "asks you", "blocked", "stopped", "not proven")
+"""States of a story that a person looks at first, the most urgent first."""
 LABEL = 12
 """Least number of columns for a label."""
 
@@ -51,23 +53,44 @@ class Rows(Listing):
     # What is shown
 
     def show(self, following: Following) -> None:
-        """Show another run, with its current chunk unfolded."""
+        """Show another run, with the cursor on what runs or failed."""
         self._following, self._known, self.cursor, self.picked = following, 0, 0, frozenset()
         self.open, self.words, self.texts, self.rows = set(), (), {}, []
         self.update()
-        self.unfold_current()
+        self.follow()
 
-    def unfold_current(self) -> None:
-        """Unfold the chunk that is under way or failed, and go there."""
-        words = ("current", "failed", "blocked", "next")
-        found = next((row for word in words for row in self.chunks if row.mark.word == word), None)
-        if found is not None:
-            self.open.add(found.number)
+    def follow(self) -> None:
+        """Go to the story that runs, else to the one that failed or waits for a person, else to the next chunk; stay with it."""
+        self.follows = True
+        if (row := self._where()) is not None and row != self.current:
+            self.open.add(row.chunk)
             self.flatten()
-            self.go(self.rows.index(Row(chunk=found.number)))
+            self.go(self.rows.index(row) if row in self.rows else self.cursor)
+
+    def _where(self) -> Row | None:
+        assert self._following is not None
+        run, here = self._following.run, self.current
+        if run.worker and run.state.running:
+            names = sorted(run.state.running, key=lambda name: run.state.stories[name].index)
+            name = here.story if here is not None and here.story in names else names[0]
+        elif run.worker and here is not None and here.story:
+            return here  # between two attempts
+        else:
+            first = {self._word(story): story.id for story in reversed(run.stories)}
+            name = next((first[word] for word in _TROUBLES if word in first), "")
+        if name:
+            label = self._following.by_id[name].chunk
+            return next((Row(chunk=chunk.number, story=name) for chunk in self.chunks if chunk.label == label), None)
+        words = ("current", "failed", "blocked", "next")
+        return next((Row(chunk=row.number) for word in words for row in self.chunks if row.mark.word == word), None)
+
+    def _word(self, story: Story) -> str:
+        assert self._following is not None
+        run = self._following.run
+        return mark(run.state.stories[story.id], at_rest=run.worker is None).word
 
     def update(self) -> None:
-        """Update from the run. The cursor stays on its row."""
+        """Update from the run. The cursor stays on its row, or on what runs."""
         if self._following is None:
             return
         run = self._following.run
@@ -79,14 +102,14 @@ class Rows(Listing):
         self._counts = max(len(f"{len(chunk.stories)}") for chunk in run.state.chunks.values()) * 2 + 1
         self.chunks = rows_of(run, self._following.utc())
         self.flatten()
+        if self.follows and not self.words:
+            self.follow()
 
     def members(self) -> Iterable[tuple[int, Sequence[Story]]]:
         return ((chunk.number, self._members.get(chunk.label, ())) for chunk in self.chunks)
 
     def text_of(self, story: Story) -> str:
-        assert self._following is not None
-        run = self._following.run
-        return f"{super().text_of(story)} {mark(run.state.stories[story.id], at_rest=run.worker is None).word}"
+        return f"{super().text_of(story)} {self._word(story)}"
 
     def chunk_of(self, row: Row) -> ChunkRow:
         return self.chunks[row.chunk - 1]

@@ -19,9 +19,10 @@ class RunScreen(WatchScreen):
     """The browser of a run, with a key that goes back to its plan."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("b", "plan")]
+    advice = f"b goes back to the plan; {WatchScreen.advice}"
 
     def __init__(self, out_dir: Path, *, plain: bool, begins: Wished | None = None) -> None:
-        super().__init__(out_dir, plain=plain, note="b goes back to the plan")
+        super().__init__(out_dir, plain=plain)
         self.begins = begins
         """The options of the start that begins as soon as the run is shown; None to begin nothing."""
 

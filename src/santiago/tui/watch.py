@@ -8,6 +8,8 @@ from rich.text import Text
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
 
+from santiago.app.finding import running_or_newest
+from santiago.app.loading import working
 from santiago.contract.errors import SantiagoError
 from santiago.executor.selection import numbered, selected
 from santiago.report.agent_activity import Doing
@@ -15,8 +17,10 @@ from santiago.report.asking import asked
 from santiago.report.following import Following
 from santiago.report.headline import headline, pauses_now, subline
 from santiago.report.pages import PAGES, chunk_page, page
+from santiago.report.run_status import word_of
 from santiago.tui.acting import Acting
 from santiago.tui.filtering import FilterLine
+from santiago.tui.fitting import Fitting
 from santiago.tui.keys import WATCH
 from santiago.tui.look import TONES, cut, joined, shown
 from santiago.tui.looking_on import LookingOn
@@ -37,7 +41,6 @@ SECONDS = 0.1
 """Seconds between two readings of the log. Nothing is painted more often."""
 SLOW = 10
 """Every so many readings, also check what is not in the log: who works on the run, what its agents do, the time."""
-LEAST = (40, 12)
 WIDE = 100
 ROOMY = 50
 _WORDS = {
@@ -51,21 +54,30 @@ _WORDS = {
 }
 
 
-class WatchScreen(Acting, LookingOn):
+class WatchScreen(Acting, LookingOn, Fitting):
     """Shows one run. Actions here make the same requests as commands."""
 
     BINDINGS: ClassVar[list[BindingType]] = [(key.keys, key.action) for key in WATCH if key.action]
+    needing, printing = "the browser", "santiago status"
+    advice = "space picks a chunk, v draws a range, enter runs it"
+    """What is said where there is nothing else to say."""
 
-    def __init__(self, out_dir: Path, *, plain: bool = False, note: str = "") -> None:
+    def __init__(self, out_dir: Path, *, plain: bool = False, note: str = "", any_run: bool = False) -> None:
         super().__init__()
         self.plain = plain
+        self.any_run = any_run
+        """Whether nobody named this run, so that another one that begins is shown in its place."""
         self.following = Following(out_dir)
         self.page_shown = PAGES[0]
         self.told = (note, "warn")
+        self._about: object = None
+        """What the last message was about: the run's state and its open questions."""
         self.range_from = 0
         """Number of the chunk at which a range to the cursor begins; 0 if there is no range."""
         self.questions: list[Question] = []
         self._ticks = 0
+        self._named: Path | None = None
+        """The run that was shown or named last, because it had begun."""
         self._damage = ""
         self._doing: Doing | None = None
         self._asked_in = 0
@@ -108,11 +120,8 @@ class WatchScreen(Acting, LookingOn):
         self.paint(anew=True)
 
     def on_resize(self) -> None:
-        columns, rows = self.size
-        self.set_class(columns < LEAST[0] or rows < LEAST[1], "small")
-        self.set_class(columns >= WIDE, "wide")
-        need = f"this terminal is {columns}x{rows};\nthe browser needs {LEAST[0]}x{LEAST[1]}\nq leaves; `santiago status` prints"
-        self.query_one("#small", Static).update(Text(need))
+        self.fit()
+        self.set_class(self.size.width >= WIDE, "wide")
         self.paint()
 
     # Following
@@ -127,9 +136,12 @@ class WatchScreen(Acting, LookingOn):
         if late or (grew and not self.current.worker):
             grew = self.following.ask_worker() or grew
         self.look_after_start()
+        if late and self.any_run and not self.current.worker:
+            self._look_for_another()
         if grew:
             self.rows.update()
         if grew or late:
+            self._drop_stale()
             self.paint()
         if self.following.behind and not self._damage:
             self.call_later(self.tick)
@@ -142,6 +154,20 @@ class WatchScreen(Acting, LookingOn):
         except SantiagoError as error:
             self._damage = flat(error.message)
             return True
+
+    def _look_for_another(self) -> None:
+        """Show a run that has begun meanwhile; only name it if somebody is busy with this one."""
+        try:
+            out_dir, _ = running_or_newest(None)
+        except SantiagoError:
+            return
+        if out_dir == self.following.out_dir or out_dir == self._named or not working(out_dir):
+            return
+        self._named = out_dir
+        if self.rows.follows and self.is_current and not self.selection:
+            self.show_run(out_dir)
+        else:
+            self.say(f"{out_dir.name} has begun; o shows it", "warn")
 
     # Painting
 
@@ -228,7 +254,7 @@ class WatchScreen(Acting, LookingOn):
         """Return what the selection would run, or why it cannot; without a selection, the last message."""
         typed = self.selection
         if not typed.strip():
-            return self.told if self.told[0] else ("space picks a chunk, v draws a range, enter runs it", "dim")
+            return self.told if self.told[0] else (self.advice, "dim")
         try:
             found = selected(self.current.state, typed)
         except SantiagoError as error:
@@ -250,7 +276,24 @@ class WatchScreen(Acting, LookingOn):
 
     def say(self, text: str, tone: str = "") -> None:
         self.told = (flat(text), tone)
+        self._about = self._situation()
         self._paint_preview()
+
+    def on_key(self) -> None:
+        """Drop the last message: it was about the key before."""
+        if self.told[0]:
+            self.say("")
+
+    def _drop_stale(self) -> None:
+        """Drop the last message once it is about a state of the run that is over."""
+        if self.told[0] and self._about is not None and self._about != self._situation():
+            self.say("")
+
+    def _situation(self) -> object:
+        state = self.current.state
+        asking = asked(state, self.current.out_dir)[0] if state.questions else []
+        word = word_of(self.current)
+        return "running" if word == "stopping" else word, [one.id for one in asking]
 
     # The selection
 
@@ -289,14 +332,23 @@ class WatchScreen(Acting, LookingOn):
         return min(self.rows.picked, default=0)
 
     def action_pick(self) -> None:
-        self.range_from = 0
+        self.range_from, self.rows.follows = 0, False
         row = self.rows.current
         if row is None:
             return
         picked = self.rows.picked ^ {row.chunk}
         self.select(numbered(sorted(picked)) if self.rows.picked else str(row.chunk))
 
+    def action_follow(self) -> None:
+        """Go where something happens, and stay with it."""
+        if self.rows.words:
+            self.say("esc ends the filter first", "warn")
+            return
+        self.rows.follow()
+        self.say("follows what runs until you move the cursor" if self.current.worker else "nothing runs now")
+
     def action_range(self) -> None:
+        self.rows.follows = False
         row = self.rows.current
         if row is not None:
             self.range_from = 0 if self.range_from else row.chunk

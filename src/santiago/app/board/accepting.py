@@ -18,7 +18,19 @@ LONGEST = 2000
 
 def accepted(project: Path, ticket: str, actor: str) -> tuple[bool, str]:
     """Take a ticket through the done gate. Return whether it is done, and a message."""
-    words = ("queue", "move", "--id", ticket, "--from", "planner-review", "--to", "done", "--actor", actor)
+    words = (
+        "queue",
+        "move",
+        "--id",
+        ticket,
+        "--from",
+        "planner-review",
+        "--to",
+        "done",
+        "--in-person",
+        "--actor",
+        actor,
+    )
     return _said(project, ticket, words)
 
 

@@ -9,7 +9,7 @@ from santiago.app.board.evidence import keep_attested
 from santiago.app.board.freeing import free_ready
 from santiago.app.board.reviewing import accept as accept_reviewed
 from santiago.app.board.reviewing import all_missing
-from santiago.app.board.settings import board_settings
+from santiago.app.board.settings import planners_of
 from santiago.app.board.working import Means
 from santiago.app.loading import load
 from santiago.board import gate
@@ -66,15 +66,17 @@ def _replacing(opened: Opened, card: Card, wish: Move) -> Move:
     return replace(wish, keeps=tuple(link for link in own if not gate.unusable(place, [link])))
 
 
-def refuse_other_than_planner(opened: Opened, actor: str) -> str:
-    planners = board_settings(opened.place.project).planners
+def refuse_other_than_planner(opened: Opened, actor: str, *, in_person: bool) -> str:
+    planners = planners_of(opened.place.project, in_person=in_person)
     if actor not in planners:
-        hint = f"Use --actor with one of {', '.join(planners)}, or set SIGEE_QUEUE_ACTOR."
+        hint = gate.who_decides(planners)
         raise SantiagoError(Kind.BLOCKED, f"{actor} is not a planner, and only a planner decides", hint=hint)
     return actor
 
 
-def accept(opened: Opened, name: str, source: Queue | None, links: str | None, actor: str, consents: Consents) -> Card:
+def accept(
+    opened: Opened, name: str, source: Queue | None, links: str | None, actor: str, consents: Consents, *, in_person: bool
+) -> Card:  # fmt: skip
     """Take a ticket through the done gate. If anything is missing, list all of it and leave the ticket where it is."""
     with opened.store.reading() as at:
         card = at.card(name)
@@ -84,7 +86,8 @@ def accept(opened: Opened, name: str, source: Queue | None, links: str | None, a
     if card.run and card.story:
         card = keep_attested(opened, card, load(means.out_dir(card)))
     wish = _replacing(opened, card, Move(to="planner-review", evidence=links))
-    if lacking := all_missing(means, replace(card, evidence_links=evidence_after(card, wish)), actor):
+    handed = replace(card, evidence_links=evidence_after(card, wish))
+    if lacking := all_missing(means, handed, actor, in_person=in_person):
         raise gate.refusal(card, lacking)
     if links:
         card = opened.board.move(name, source, wish, actor)

@@ -20,9 +20,11 @@ from santiago.board.governance import truth
 from santiago.board.rules import Move
 from santiago.board.verdict import accumulated, judge
 from santiago.contract.board import TODO, BoardEvent
+from santiago.contract.counting import count
 from santiago.contract.reasons import Reason
 from santiago.contract.record import lean, record
 from santiago.util.clock import SystemClock
+from santiago.util.text import flat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -35,6 +37,16 @@ ROLES: tuple[Role, ...] = ("scientist", "developer")
 """Scientists come first, since what they find out may change what is developed."""
 LOOP = "@loop"
 """The end of every loop's worker name. A loop may take over the claims of a loop that died."""
+
+
+@record
+class Said:
+    """One thing that a loop tells while it works: a line for programs, and the same in words for people."""
+
+    code: str
+    word: str = ""
+    """One word for what happened; empty if it is nothing that people need to know."""
+    text: str = ""
 
 
 @record
@@ -58,7 +70,7 @@ class Loop:
     means: Means
     max_cycles: int = 30
     no_progress_limit: int = 2
-    say: Callable[[str], None] = lambda _: None
+    say: Callable[[Said], None] = lambda _: None
     done: list[str] = field(default_factory=list)
     unproven: list[str] = field(default_factory=list)
     """Tickets whose work came onto a branch and that wait for a person's word."""
@@ -75,7 +87,7 @@ class Loop:
 
     def run(self) -> Ended:
         for cycle in range(1, self.max_cycles + 1):
-            self.say(f"AUTOLOOP_CYCLE:{cycle}")
+            self._say(f"CYCLE:{cycle}", "cycle" if cycle > 1 else "", str(cycle))
             before = len(self.done) + len(self.unproven)
             self._cycle()
             self.idle = 0 if len(self.done) + len(self.unproven) > before else self.idle + 1
@@ -87,7 +99,7 @@ class Loop:
         """Work on everything that can be claimed. Finished work may free more tickets, so go on until none is left."""
         self.notices = backlog.synchronise(self.opened)
         for notice in self.notices:
-            self.say(f"note: {notice}")
+            self.say(Said(code=f"note: {notice}", word="note", text=notice))
         self._adopt()
         self._review()
         while self._promote() or self._execute():
@@ -122,14 +134,17 @@ class Loop:
         if card.run and card.story:
             return self._put_back(card)
         if (blocked := self._synchronise_truth(card)) is not None:
-            self.say(f"AUTOLOOP_BLOCKED:{blocked.id}:product-truth")
+            self._say(f"BLOCKED:{blocked.id}:product-truth", "blocked", _why(blocked))
             return True
         routed = route(self.opened, card, self.means.consents)
         if routed.queue == "blocked":
             asks = SIGNAL in routed.note
-            self.say(f"AUTOLOOP_BLOCKED:{routed.id}:{'user-confirmation' if asks else 'no-plan'}")
+            code = f"BLOCKED:{routed.id}:{'user-confirmation' if asks else 'no-plan'}"
+            self._say(code, "asks" if asks else "blocked", _why(routed))
         else:
-            self.say(f"AUTOLOOP_ROUTED:{routed.id}:{routed.run}")
+            with self.opened.store.reading() as at:
+                parts = count(len(at.of_request(routed.id)), "ticket")
+            self._say(f"ROUTED:{routed.id}:{routed.run}", "planned", f"{_named(routed)}  ({parts})")
         return True
 
     def _put_back(self, card: Card) -> bool:
@@ -173,7 +188,7 @@ class Loop:
         agent = board_settings(self.opened.place.project).agent_of(role)
         found = self.opened.board.claim(TODO[role], f"{agent or role}{LOOP}", PLANNER, request=request)
         for card in found.escalated:
-            self.say(f"AUTOLOOP_EXHAUSTED:{card.id}")
+            self._say(f"EXHAUSTED:{card.id}", "blocked", f"{_named(card)}: all of its attempts are used")
         return found.card
 
     def _work_on(self, claimed: Sequence[Card]) -> list[Card]:
@@ -196,18 +211,25 @@ class Loop:
 
     def _report(self, cards: Sequence[Card]) -> None:
         for card in cards:
-            word = "PASS" if card.queue == "planner-review" else "FAIL"
-            self.say(f"AUTOLOOP_EXECUTE_{word}:{card.id}:{card.source.removeprefix('plan:')}")
+            passed, plan = card.queue == "planner-review", card.source.removeprefix("plan:")
+            if passed:
+                self._say(f"EXECUTE_PASS:{card.id}:{plan}", "review", _named(card))
+            else:  # an attempt that is only tried again was told already, by its run
+                self._say(f"EXECUTE_FAIL:{card.id}:{plan}", "blocked" if card.queue == "blocked" else "", _why(card))
 
     def _review(self) -> None:
         self._unblock()
         found = review_all(self.means)
+        with self.opened.store.reading() as at:
+            cards = {name: at.card(name) for name in (*found.done, *found.sent_back, *found.unproven)}
         for name in found.done:
-            self.say(f"AUTOLOOP_REVIEW_PASS:{name}")
+            self._say(f"REVIEW_PASS:{name}", "accepted", _named(cards[name]))
         for name in found.sent_back:
-            self.say(f"AUTOLOOP_REVIEW_REQUEUE:{name}")
+            self._say(f"REVIEW_REQUEUE:{name}", "back", _why(cards[name]))
         for name in found.unproven:
-            self.say(f"AUTOLOOP_BLOCKED:{name}:unproven")
+            self._say(
+                f"BLOCKED:{name}:unproven", "asks", f"{_named(cards[name])}: no test shows it; your word is needed"
+            )
         self.done += found.done
         self.unproven += found.unproven
         self.broken += found.broken_contract
@@ -232,6 +254,9 @@ class Loop:
             due = weekly.due(at, now := f"{SystemClock().utc()[:19]}Z")
         if due:
             weekly.write(self.opened.board, self.opened.place, now, PLANNER)
+
+    def _say(self, code: str, word: str, text: str) -> None:
+        self.say(Said(code=f"AUTOLOOP_{code}", word=word, text=text))
 
     # How it ends
 
@@ -265,3 +290,12 @@ class Loop:
     def _cards(self, queues: Iterable[Queue]) -> list[Card]:
         with self.opened.store.reading() as at:
             return [card for queue in queues for card in at.cards(queue)]
+
+
+def _named(card: Card | None) -> str:
+    return f"{card.id} {flat(card.title)}" if card else ""
+
+
+def _why(card: Card | None) -> str:
+    """Return a ticket with what its note says."""
+    return f"{_named(card)}: {flat(card.note).removeprefix(f'{SIGNAL}: ')}" if card else ""

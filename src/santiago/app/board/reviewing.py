@@ -9,7 +9,7 @@ from santiago.app import requests
 from santiago.app.board import evidence, governed, settling
 from santiago.app.board.backlog import left_open
 from santiago.app.board.only_loop import only_loop
-from santiago.app.board.settings import board_settings
+from santiago.app.board.settings import planners_of
 from santiago.app.board.working import PLANNER, start
 from santiago.app.loading import load
 from santiago.artifacts.files import read_bytes, write_whole
@@ -163,9 +163,9 @@ def waits_for_a_person(run: Run, card: Card) -> bool:
     return asked is not None and asked.kind in settling.JUDGED
 
 
-def all_missing(means: Means, card: Card, actor: str) -> list[Missing]:
+def all_missing(means: Means, card: Card, actor: str, *, in_person: bool = False) -> list[Missing]:
     """Return everything that keeps a ticket from done, for the done gate itself and for governance."""
-    opened, planners = means.opened, board_settings(means.opened.place.project).planners
+    opened, planners = means.opened, planners_of(means.opened.place.project, in_person=in_person)
     is_integrated = _is_integrated(means, card)
     with opened.store.reading() as at:
         found = gate.missing(at, opened.place, card, actor, planners, is_integrated)

@@ -168,7 +168,7 @@ def _own_document(opened: Opened, card: Card) -> Path:
 
 def _needs_person(message: str) -> SantiagoError:
     hint = (
-        "Name a document: `santiago queue move … --to planner-inbox --source doc:PATH`; or set planner under [board]."
+        "Name a document with `--source doc:PATH` when you put it back, or set planner under [board] in santiago.toml."
     )
     return SantiagoError(Kind.BLOCKED, message, hint=hint, reason=Reason.NEEDS_USER_CONFIRMATION)
 

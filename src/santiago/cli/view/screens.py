@@ -21,14 +21,14 @@ def has_screen() -> bool:
     return terminal and os.environ.get("TERM", "dumb") != "dumb" and not os.environ.get("SANTIAGO_PLAIN")
 
 
-def browse(out_dir: Path, note: str) -> int:
-    """Show a run until its screen is left; return the exit code."""
+def browse(out_dir: Path, note: str, *, any_run: bool = False) -> int:
+    """Show a run until its screen is left; return the exit code. With `any_run`, another one that begins takes its place."""
     from santiago.artifacts.names import PLAN
 
     def make(plain: bool) -> Screen[None]:
         from santiago.tui.watch import WatchScreen
 
-        return WatchScreen(out_dir, plain=plain, note=note)
+        return WatchScreen(out_dir, plain=plain, note=note, any_run=any_run)
 
     return _show(out_dir.name, out_dir / PLAN, make)
 

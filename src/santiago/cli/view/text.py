@@ -14,6 +14,11 @@ from santiago.util.text import harmless, width
 if TYPE_CHECKING:
     from santiago.report.marks import Mark
 
+STATE_COLOURS = {
+    "success": "green", "finished": "yellow", "failed": "red", "blocked": "yellow", "running": "cyan", "interrupted": "yellow",
+}  # fmt: skip
+"""The state of a run in one word → its colour."""
+
 
 def coloured(*, stderr: bool = True) -> bool:
     """Tell whether to use colour: NO_COLOR, then FORCE_COLOR, then whether this is a terminal."""
