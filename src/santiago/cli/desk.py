@@ -9,22 +9,24 @@ import termios
 import threading
 import tty
 from collections import deque
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from santiago.artifacts.inbox import Inbox
-from santiago.cli.view.text import columns_of, paint, say
+from santiago.cli.view.text import columns_of, in_foreground, paint, say
 from santiago.contract.answers import describe
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import EventKind
 from santiago.contract.ports.desk import Letter
 from santiago.contract.question_details import EXPIRED, OVERTAKEN
+from santiago.executor.gates import LASTING
 from santiago.report.question import REST, TEST, card, meant
 from santiago.util.text import fit, harmless, width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from santiago.contract.answers import Understood
@@ -64,6 +66,8 @@ class TerminalDesk:
         """Lines of the run that are kept back meanwhile."""
         self.turn = threading.RLock()
         """Lock for writing to the terminal."""
+        self.aside: Callable[[], AbstractContextManager[None]] = nullcontext
+        """Takes the live table off the terminal while a question is asked."""
         self.terminal = sys.stdin.fileno()
         self.settings = termios.tcgetattr(self.terminal)
         self.woken, self.wake = os.pipe()
@@ -79,7 +83,8 @@ class TerminalDesk:
         os.write(self.wake, b"\0")
         self.thread.join(1)
         self._catch_up(over=True)
-        termios.tcsetattr(self.terminal, termios.TCSADRAIN, self.settings)
+        if in_foreground(self.terminal):  # in the background this would stop the process
+            termios.tcsetattr(self.terminal, termios.TCSADRAIN, self.settings)
 
     def take(self, events: Sequence[Event], state: RunState) -> None:
         """Take in events: a new question, or one that was closed by an answer or in another way."""
@@ -118,12 +123,14 @@ class TerminalDesk:
             self._put(question, state)
 
     def _put(self, question: Question, state: RunState) -> None:
+        if question.kind in LASTING:
+            return  # nobody waits for it; the end of the run lists all of these together
         self.asking.add(question.id)
         self.waiting.put(card(self.plan, state, question, self.out_dir))
 
     def _serve(self) -> None:
         while (asked := self.waiting.get()) is not None:
-            with suppress(OSError, SantiagoError):  # the terminal or the run is gone, so nobody can answer here
+            with suppress(OSError, SantiagoError), self.aside():  # the terminal or the run may be gone
                 if not self.closing:
                     self._ask(asked)
             self._catch_up(over=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -33,7 +33,10 @@ def command(
     run: str | None, add_attempts: int, add_minutes: float, add_cost: float, add_tokens: int,
     hints: tuple[tuple[str, str], ...], agent: str | None, model: str | None, flags: Flags,
 ) -> int:  # fmt: skip
-    """Go on with RUN (a folder or an id), or with the latest run of this repository that is not finished."""
+    """Go on with RUN (a folder or an id), or with the latest run of this repository that has begun and is not finished.
+
+    A plan that was never started is begun only if it is named.
+    """
     from dataclasses import replace
 
     from santiago.app.finding import find_story, naming
@@ -86,16 +89,33 @@ def meant(name: str | None, *, as_json: bool) -> Path | None:
     from santiago.app.finding import find_run, unfinished
     from santiago.artifacts import registry
     from santiago.cli.view.text import say
+    from santiago.report.run_status import planned_line
 
     if name is not None:
         return find_run(name)
     newest, left = unfinished()
-    if left is None and as_json:
+    if left is not None:
+        if left is not newest:
+            say(f"the newest run, {newest.run_id}, is finished; going on with {left.run_id}", err=True)
+        return left.out_dir
+    if registry.standing(newest) == "planned":
+        _refuse_planned(newest.out_dir)
+    if as_json:
         click.echo(json.dumps({"type": "stream", "schema_version": "1.0"}))
         click.echo(json.dumps({"type": "nothing_to_resume", "run_id": newest.run_id}))
-    elif left is None:
-        say(f"{newest.run_id} is finished; nothing to resume", err=True)
-    elif left is not newest:
-        word = "is finished" if registry.standing(newest) == "ended" else "has not begun"
-        say(f"the newest run, {newest.run_id}, {word}; going on with {left.run_id}", err=True)
-    return left.out_dir if left is not None else None
+        return None
+    say(f"{newest.run_id} is finished; nothing to resume", err=True)
+    if told := planned_line():
+        say(told, err=True)
+    return None
+
+
+def _refuse_planned(out_dir: Path) -> NoReturn:
+    """Raise for a plan that was never started: a person begins it, and nobody goes on with it."""
+    from santiago.app.loading import load
+    from santiago.contract.errors import Kind, SantiagoError
+    from santiago.report.remedies import beginning
+
+    run = load(out_dir)
+    message = f"nothing to resume: {run.run_id} of {run.plan.source.path} is planned, and was never started"
+    raise SantiagoError(Kind.USAGE, message, hint=f"Begin it: `{beginning(run)[0]}`.")

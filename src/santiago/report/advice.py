@@ -7,7 +7,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from santiago.app.paths import typed
-from santiago.app.shortage import named, too_few, unchecked
+from santiago.app.shortage import named, too_few, too_short, unchecked
 from santiago.app.start.units import ways_on
 from santiago.contract.policy import Limits
 from santiago.report.accounting import proposal
@@ -63,6 +63,11 @@ def _likely(job: Job) -> str:
 
     found = [one for one in detect(Path(job.run_input.repo_path)).likely if not one.setup]
     return quote(found[0].test) if found else '"CMD"'
+
+
+def on_minutes(job: Job, plan: Plan) -> list[str]:
+    """Return the warning that the run's minutes may not do for one attempt at each story."""
+    return too_short(len(plan.stories), job.run_input.limits, job.run_input.policy.jobs)
 
 
 def on_attempts(job: Job, plan: Plan) -> list[str]:
