@@ -110,7 +110,7 @@ def _start(job: Job, plan: Plan) -> str:
 
 
 def _run(job: Job) -> str:
-    return f"santiago run {typed(job.document)}{_place(job)}"
+    return f"santiago run {typed(job.document)}{_place(job)}{job.worker}"
 
 
 def _place(job: Job) -> str:

@@ -103,9 +103,9 @@ def explanation(state: RunState, planned: Story, run_input: RunInput) -> list[st
         return ["A person deferred it; it comes again when nothing else is left."]
     match story.phase:
         case StoryPhase.PLANNED:
-            return [*_stop(state), *_of_planned(state, story, planned)]
+            return [*_stop(state, unmet(state, story)), *_of_planned(state, story, planned)]
         case StoryPhase.READY:
-            return [*_stop(state), *_external(planned, run_input), *_of_ready(story, at_rest=state.phase in ENDED)]
+            return [*_stop(state, []), *_external(planned, run_input), *_of_ready(story, at_rest=state.phase in ENDED)]
         case StoryPhase.RUNNING if state.phase is RunPhase.PAUSED:
             return [f"The agent of attempt {story.attempts} has ended; its work is kept, and judged on resume."]
         case StoryPhase.RUNNING | StoryPhase.EVIDENCE_COLLECTED:
@@ -124,12 +124,12 @@ def explanation(state: RunState, planned: Story, run_input: RunInput) -> list[st
             return _of_parked(state, story, planned)
 
 
-def _stop(state: RunState) -> list[str]:
-    """Return for which story a run ended before this one had its turn, or for which other reason."""
+def _stop(state: RunState, waited_for: list[str]) -> list[str]:
+    """Return for which story a run ended before this one had its turn, unless that one is `waited_for`; or the other reason."""
     if state.phase not in (RunPhase.FAILED, RunPhase.BLOCKED) or state.reason is None:
         return []
     if (found := stopped_by(state)) is not None:
-        return [f"The run stopped at {found.id}, which is {standing(state, found)}."]
+        return [] if found.id in waited_for else [f"The run stopped at {found.id}, which is {standing(state, found)}."]
     return [f"The run stopped ({state.reason}): {MEANINGS[state.reason].sentence}"]
 
 

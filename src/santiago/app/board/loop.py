@@ -124,7 +124,7 @@ class Loop:
         if (blocked := self._synchronise_truth(card)) is not None:
             self.say(f"AUTOLOOP_BLOCKED:{blocked.id}:product-truth")
             return True
-        routed = route(self.opened, card, self.means.consents)
+        routed = route(self.opened, card, self.means.consents, self.means.agent)
         if routed.queue == "blocked":
             asks = SIGNAL in routed.note
             self.say(f"AUTOLOOP_BLOCKED:{routed.id}:{'user-confirmation' if asks else 'no-plan'}")
@@ -170,7 +170,7 @@ class Loop:
         return False
 
     def _claim(self, role: Role, request: str = "") -> Card | None:
-        agent = board_settings(self.opened.place.project).agent_of(role)
+        agent = self.means.agent_of(role)
         found = self.opened.board.claim(TODO[role], f"{agent or role}{LOOP}", PLANNER, request=request)
         for card in found.escalated:
             self.say(f"AUTOLOOP_EXHAUSTED:{card.id}")
@@ -188,7 +188,7 @@ class Loop:
             )
             return [self.opened.board.move(one.id, one.queue, wish, PLANNER) for one in claimed]
         if not card.run:
-            routed = route(self.opened, card, self.means.consents)
+            routed = route(self.opened, card, self.means.consents, self.means.agent)
             if routed.queue == "blocked":
                 return [routed]
             claimed = [routed]

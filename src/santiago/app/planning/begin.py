@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.app.config import run_input_defaults
+from santiago.app.start import lineup
 from santiago.app.start.agents import name_of, named, profile_of
 from santiago.app.start.leaks import refuse_secrets
 from santiago.artifacts import repository
@@ -40,6 +41,8 @@ class Wanted:
     subject: str
     """A document's path, or a sentence."""
     agents: tuple[str, ...]
+    worker: str | None = None
+    """The agent that is to carry the plan out, where it is named."""
     model: str | None = None
     playbook: Path | None = None
     artifact: Artifact = "plan"
@@ -82,7 +85,7 @@ def begin(wanted: Wanted, actor: str, source: Mapping[str, str]) -> Path:
         repo_path=str(root),
         prd_path=asked.document or (folder / "session-input.json").relative_to(root).as_posix(),
         verification=checks,
-        agent=_worker(run_input.agent, drafters),
+        agent=_worker(run_input.agent, drafters, wanted),
     )
     files = SessionFiles(folder, Redactor(to_hide(dict(source))), clock.utc)
     files.preflight()
@@ -98,6 +101,11 @@ def _created(session_id: str, now: str, actor: str, digest: str) -> Event:
         seq=1, timestamp=now, run_id=session_id, event=EventKind.SESSION_CREATED, phase=SessionPhase.DRAFTING,
         actor=actor, context=Context(input_digest=digest),
     )  # fmt: skip
+
+
+def is_sentence(subject: str) -> bool:
+    """Tell whether a subject can only be a sentence, and so must be planned by agents."""
+    return len(subject.split()) > 1 and _document(subject) is None
 
 
 def _document(subject: str) -> Path | None:
@@ -135,8 +143,10 @@ def _drafters(wanted: Wanted, source: Mapping[str, str]) -> tuple[Drafter, ...]:
     return tuple(found)
 
 
-def _worker(of_settings: Agent, drafters: Sequence[Drafter]) -> Agent:
-    """Return the agent that will carry the plan out: the one that the settings name, or else the first that drafts."""
+def _worker(of_settings: Agent, drafters: Sequence[Drafter], wanted: Wanted) -> Agent:
+    """Return the agent that will carry the plan out: the one that was named for it, that the settings name, or that drafts first."""
+    if wanted.worker:
+        return _fixed(lineup.named(of_settings, wanted.worker, wanted.playbook, None))
     is_named = of_settings.profile or of_settings.command or of_settings.mode == "scripted"
     return of_settings if is_named else drafters[0].agent
 
