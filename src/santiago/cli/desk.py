@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import subprocess
 import sys
 import termios
 import threading
@@ -146,7 +147,7 @@ class TerminalDesk:
                 ended += not line
                 continue
             if line.strip() == TEST and asked.trying:
-                self._say_how_to_try(asked)
+                self._try(asked)
             elif (given := self._meant(asked, line)) and self._confirmed(*given):
                 self._send(asked, *given)
                 return
@@ -175,12 +176,18 @@ class TerminalDesk:
         if asked.chunk:
             say(f"  {REST:<9} {asked.words[0][0]}, and the rest of chunk {harmless(asked.chunk)} too", err=True)
         if asked.trying:
-            say(f"  {TEST:<9} let me test: how to look at the work by hand; the question stays open", err=True)
+            say(
+                f"  {TEST:<9} let me test: a shell with the work and its dependencies; the question stays open",
+                err=True,
+            )
 
-    def _say_how_to_try(self, asked: Card) -> None:
-        say("Look at the work, and come back here, or answer from anywhere:", err=True)
-        for command in (*asked.trying, f"{asked.command} {asked.words[0][0]}"):
+    def _try(self, asked: Card) -> None:
+        """Open a shell in which the person tries the work, and come back to the question."""
+        for command in asked.trying:
             say(f"  $ {command}", err=True, verbatim=True)
+        subprocess.run([sys.executable, "-m", "santiago", "try", str(self.out_dir), asked.story], check=False)  # noqa: S603  # our own words
+        if asked.id not in self.answered:
+            say(f"{harmless(asked.text)}", err=True)
 
     def _meant(self, asked: Card, line: str) -> tuple[Understood, str] | None:
         """Return the meaning of a line and its scope; if it has none, print why and return None."""

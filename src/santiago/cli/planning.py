@@ -19,6 +19,7 @@ from santiago.cli.view.text import paint, say
 from santiago.contract.events import EventKind
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.report.checks import of_document, origin_of
+from santiago.report.endings import is_the_agents
 from santiago.report.review import review_of
 from santiago.sessions.sources import sources
 from santiago.util.clock import time_of_day
@@ -184,7 +185,7 @@ def show(planning: Planning, revision: int | None = None) -> None:
                 _row(finding.level.capitalize(), finding.message, "yellow")
     for turn in review.turns:
         said = f': "{flat(turn.text)[:100]}"' if turn.text else ""
-        _row("Turn", f"{turn.number} by {', '.join(turn.agents)}, {turn.actor}{said} -> {flat(turn.outcome)[:200]}")
+        _row("Turn", f"{turn.number} by {', '.join(turn.agents)}, {turn.actor}{said} -> {flat(turn.outcome)[:400]}")
     _row("Spent", review.spent)
     if review.agent:
         _row("Agent", f"{flat(review.agent)} does the work")
@@ -261,6 +262,13 @@ def next_commands(review: Review) -> list[tuple[str, str]]:
             (f'{base} --continue "WHAT SHOULD BE DIFFERENT"', "another turn of all agents"),
             (f'{base} --edit "WHAT SHOULD BE DIFFERENT"', "a quick edit by one agent"),
             (f"{base} --finalize --revision {review.revision}", final),
+        ]
+    if review.state == "no plan yet" and is_the_agents(review.turns[-1].reason if review.turns else ""):
+        return [
+            *rows,
+            ("santiago doctor --online", "does the agent answer now?"),
+            (f"{base} --take-up", "go on once it does"),
+            (f"{base} --take-up --agent NAME", "or have another agent plan it"),
         ]
     if review.state in ("interrupted", "cancelled review", "no plan yet"):
         return [*rows, (f"{base} --take-up", "go on with it")]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.app.config import run_input_defaults
-from santiago.app.start import lineup
+from santiago.app.start import agents, lineup
 from santiago.app.start.agents import name_of, named, profile_of
 from santiago.app.start.leaks import refuse_secrets
 from santiago.artifacts import repository
@@ -29,6 +29,7 @@ from santiago.util.clock import SystemClock
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from santiago.contract.policy import RunInput
     from santiago.contract.session import Artifact
 
 LONGEST_TASK = 100_000
@@ -63,7 +64,9 @@ def begin(wanted: Wanted, actor: str, source: Mapping[str, str]) -> Path:
     task = "" if document else _task(wanted.subject)
     for content in (text, task):
         refuse_secrets(content.encode(), repository.name_inside(document, root) if document else "the task")
-    drafters = _drafters(wanted, source)
+    drafters = drafters_of(wanted, source)
+    run_input = run_input_defaults(root)
+    refuse_absent(drafters, run_input, source)
     clock = SystemClock()
     repository.keep_out_of_git(root / repository.SESSIONS.parts[0])
     folder = root / repository.SESSIONS / _free(root, clock.utc())
@@ -78,7 +81,6 @@ def begin(wanted: Wanted, actor: str, source: Mapping[str, str]) -> Path:
         drafters=drafters,
         size=wanted.size,
     )
-    run_input = run_input_defaults(root)
     checks = replace(run_input.verification, story_commands=wanted.checks or run_input.verification.story_commands)
     run_input = replace(
         run_input,
@@ -133,7 +135,15 @@ def _task(subject: str) -> str:
     return task
 
 
-def _drafters(wanted: Wanted, source: Mapping[str, str]) -> tuple[Drafter, ...]:
+def refuse_absent(drafters: Sequence[Drafter], run_input: RunInput, source: Mapping[str, str]) -> None:
+    """Raise if one of these agents cannot begin, so that no session is made that only fails."""
+    limits = run_input.limits
+    limits = replace(limits, run_max_tokens=limits.planning_max_tokens, run_max_cost_usd=limits.planning_max_cost_usd)
+    for one in drafters:
+        agents.refuse_absent(replace(run_input, agent=one.agent, limits=limits), source, lambda _: False)
+
+
+def drafters_of(wanted: Wanted, source: Mapping[str, str]) -> tuple[Drafter, ...]:
     """Return the agents that take part; if none is named, the first one that can work here."""
     found: list[Drafter] = []
     for name in _names(wanted.agents) or ("",):
