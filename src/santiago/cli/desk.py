@@ -84,7 +84,9 @@ class TerminalDesk:
         os.write(self.wake, b"\0")
         self.thread.join(1)
         self._catch_up(over=True)
-        if in_foreground(self.terminal):  # in the background this would stop the process
+        with suppress(termios.error):  # the terminal may be closed
+            if not in_foreground(self.terminal):
+                return  # where this would stop the process
             termios.tcsetattr(self.terminal, termios.TCSADRAIN, self.settings)
 
     def take(self, events: Sequence[Event], state: RunState) -> None:
@@ -131,7 +133,7 @@ class TerminalDesk:
 
     def _serve(self) -> None:
         while (asked := self.waiting.get()) is not None:
-            with suppress(OSError, SantiagoError), self.aside():  # the terminal or the run may be gone
+            with suppress(OSError, termios.error, SantiagoError), self.aside():  # the terminal or the run may be gone
                 if not self.closing:
                     self._ask(asked)
             self._catch_up(over=True)
