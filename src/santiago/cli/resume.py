@@ -43,6 +43,7 @@ def command(
     from santiago.app.loading import frozen, load
     from santiago.app.start.lineup import named
     from santiago.app.start.trust import said_by
+    from santiago.cli.start.again import tell_changes
     from santiago.cli.start.running import start
     from santiago.contract.units import Minutes, Usd
     from santiago.executor.reopen import Grants
@@ -66,22 +67,6 @@ def command(
     said = said_by(agent=agent, model=model)
     with naming(settings.run_id or out_dir.name), granting(out_dir):
         return start(out_dir, settings, plan, flags, base=out_dir, grants=grants, agent=other, said=said)
-
-
-def tell_changes(out_dir: Path) -> None:
-    """Print what has changed since a run began and is not part of it, and the command that takes it in."""
-    from santiago.app.changes import changes_of
-    from santiago.app.loading import load
-    from santiago.cli.view.text import say
-    from santiago.report.remedies import taking_in
-    from santiago.util.text import harmless
-
-    run = load(out_dir)
-    told = changes_of(run)
-    for text in told:
-        say(f"note: {harmless(text)}; this run does not use the change", err=True)
-    if told:
-        say(f"note: a new run would use it: {taking_in(run)}", err=True)
 
 
 def meant(name: str | None, *, as_json: bool) -> Path | None:
