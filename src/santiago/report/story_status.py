@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.phases import ENDED, RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.budget import Budget
+from santiago.executor.gates import holding
 from santiago.executor.tally import stopped_by
 from santiago.report.asking import put_off
 from santiago.report.marks import mark
@@ -130,6 +131,9 @@ def _stop(state: RunState, waited_for: list[str]) -> list[str]:
         return []
     if (found := stopped_by(state)) is not None:
         return [] if found.id in waited_for else [f"The run stopped at {found.id}, which is {standing(state, found)}."]
+    if waiting := holding(state):
+        known = waiting[0].story in waited_for
+        return [] if known else [f"The run stopped at the question {waiting[0].id}, which waits for your answer."]
     return [f"The run stopped ({state.reason}): {MEANINGS[state.reason].sentence}"]
 
 
