@@ -91,6 +91,22 @@ def test_where_nobody_can_be_asked_the_run_ends_on_the_question_as_before(
     assert state_of(repo).reason == "agent_asked"
 
 
+def test_the_question_of_an_agent_that_took_over_is_asked_as_well(tmp_path: Path) -> None:
+    repo = greeter.make(tmp_path / "repo")
+    for name, does in {
+        "out": "echo 'Error: your credit balance is too low' >&2; exit 1",
+        "asks": 'case "$(cat)" in *"in English"*) echo hello > hello.txt ;; *) echo "SANTIAGO_QUESTION: In which language?" ;; esac',
+    }.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
+        (tmp_path / name).chmod(0o755)
+    words = (*RUN, "--only", "S1", "--agent", f"{tmp_path}/out,{tmp_path}/asks")
+    person = Person(*words, cwd=repo, env={**place(repo), **UNPROVEN, "TERM": "xterm"})
+    person.sees("In which language?")
+    person.says("in English", 'adjust "in English"')
+    assert person.leaves() == 0
+    assert state_of(repo).stories["S1"].phase == "done"
+
+
 def test_a_question_that_waits_for_nobody_is_left_to_the_end(tmp_path: Path) -> None:
     """Work that no test shows is decided on together, when the run has ended."""
     _, person = sits(

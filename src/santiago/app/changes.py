@@ -82,14 +82,15 @@ def changed_settings(out_dir: Path, root: Path) -> dict[str, Any]:
 def changed_agent(out_dir: Path, run_input: RunInput, root: Path) -> Agent | None:
     """Return the agent that the settings name now, if a run took its agent from the settings and they have changed since.
 
-    An agent that the command line named for the run stays, whatever the settings say.
+    An agent that the command line named for the run stays, whatever the settings say; and so does one if they name none now.
     """
     now = changed_settings(out_dir, root)
     before, frozen = read_json(out_dir / SETTINGS, 2**20), values_of(run_input)
     named = [name for name in frozen if name.startswith(AGENT)]
     if not any(name in now for name in named) or any(before.get(name) != frozen[name] for name in named):
         return None
-    return run_input_defaults(root).agent
+    agent = run_input_defaults(root).agent
+    return agent if agent.profile or agent.command or agent.mode == "scripted" else None
 
 
 def _changed_judges(run: Run) -> list[str]:

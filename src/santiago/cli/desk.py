@@ -121,7 +121,8 @@ class TerminalDesk:
                 say(self.held.popleft(), err=True)
 
     def ask_open(self, state: RunState) -> None:
-        """Ask the questions that an earlier start left open."""
+        """Ask the questions that an earlier start left open, or that were open when another agent took over."""
+        self.closing = False
         for question in state.open_questions():
             self._put(question, state)
 
@@ -139,6 +140,8 @@ class TerminalDesk:
             self._catch_up(over=True)
 
     def _ask(self, asked: Card) -> None:
+        if asked.id in self.answered:
+            return
         self._catch_up(over=False)
         self._show(asked)
         ended = 0

@@ -66,7 +66,7 @@ def _executing(at: Situation) -> list[Act]:
         return owed
     if state.stop_requested:
         return [] if at.flying else [_pause("" if state.rests else Reason.INTERRUPTED)]
-    if over := gates.expired(at):
+    if not at.flying and (over := gates.expired(at)):
         return [*over, _end(RunPhase.BLOCKED, Reason.NEEDS_USER_CONFIRMATION)]
     if waiting.is_over(state, at.run_input.limits, at.utc, at.waited_ms):
         return [waiting.ended(at.waited_ms)]
