@@ -143,7 +143,7 @@ def test_a_hook_in_an_agents_settings_never_reaches_the_user(tmp_path: Path, kin
     found = {str(path.relative_to(own)): path.read_text() for path in own.rglob("*") if path.is_file()}
     assert found == {**settings, ".credentials.json": "RENEWED"}
     assert (place.home / ".claude.json").read_text() == "{}"
-    assert "copy of its settings" in ran.stderr
+    assert "settings" not in ran.stderr, "every agent writes there; who wants to know asks for the attempt"
     left = json.loads((greeter.out_dir(place.repo) / "attempts/S1/1/ending.json").read_text())["left"]
     assert left == ["~/.claude.json", "~/.claude/commands/evil.md", "~/.claude/settings.json"]
     assert "~/.claude/settings.json" in place.look("show", "S1")

@@ -12,6 +12,7 @@ from tests.cli.conftest import Done
 from tests.cli.greeter import git, looks
 from tests.cli.inside import inside
 from tests.cli.santiago import santiago
+from tests.util.each import each
 
 PRD = "# PRD: Notes\n\n### R1: One\n\n- [ ] there is one\n\n### R2: Two\n\nDepends on: R1\n\n- [ ] there are two\n"
 CHECK = 'test -f "$SANTIAGO_STORY.txt"'
@@ -313,7 +314,12 @@ def test_a_plan_that_was_edited_does_not_begin_and_can_be_planned_as_it_is_now(t
     plan = folder / "plan.json"
     plan.write_text(plan.read_text().replace("Say hello", "Say hi"))
     began = ("--input", folder / "run-input.json", "--plan", plan, "--out-dir", tmp_path / "other")
-    for words in (("execute", *began), ("execute", *began, "--dry-run"), ("resume",), ("skip", "S1", "--why", "no")):
+    for words in (
+        ("execute", *began),
+        ("execute", *began, "--dry-run"),
+        ("resume", folder.name),
+        ("skip", "S1", "--why", "no"),
+    ):
         told = inside(*words, cwd=repo, env=env)
         assert (told.returncode, "edited after it was written" in told.stderr) == (30, True), told.stderr
     assert not (folder / "progress.ndjson").exists()
@@ -338,3 +344,22 @@ def test_a_playbook_that_cannot_be_played_begins_no_run(tmp_path: Path) -> None:
     missing = looks(repo, "run", "prd.md", "--agent", "scripted", "--trust-commands")
     assert (missing.returncode, "--playbook FILE" in missing.stderr) == (2, True), missing.stderr
     assert not list(repo.glob(".santiago/runs/*/progress.ndjson"))
+
+
+@each(("stories", "more", "said"), [(18, "", ()), (19, "", ("190 minutes",)), (21, "", ("set to 42", "210 minutes")),
+                                    (30, "[policy]\njobs = 3\n", ("set to 60",)), (3, "[limits]\nrun_timeout_minutes = 20\n", ("30 minutes",))])  # fmt: skip
+def test_a_plan_that_is_larger_than_the_limits_says_so_when_it_is_planned(
+    tmp_path: Path, stories: int, more: str, said: tuple[str, ...]
+) -> None:
+    """Issue 25, part 7: of attempts and of minutes, in `plan` and where `run` begins."""
+    text = "".join(f"### R{n}: Story {n}\n\n- [ ] it\n\n**Verification:** `true {n}`\n\n" for n in range(stories))
+    repo = greeter.committed(
+        tmp_path / "repo", {"prd.md": f"# PRD: Many\n\n{text}", "santiago.toml": more, "p.yaml": "stories: {}\n"}
+    )
+    found = json.loads(greeter.looks(repo, "plan", "prd.md", "--json").stdout)["limits"]
+    assert len(found) == len(said)
+    assert all(part in text for part, text in zip(said, found, strict=True)), found
+    shown = greeter.looks(
+        repo, "run", "prd.md", "--dry-run", "--trust-commands", "--agent", "scripted", "--playbook", "p.yaml"
+    )
+    assert all(part in shown.stdout + shown.stderr for part in said), shown

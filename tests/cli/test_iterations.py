@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -297,15 +298,56 @@ def test_pr_pushes_and_opens_with_the_program_that_is_there_and_tells_programs_w
     assert json.loads(looks(repo, "pr", "--json").stdout) == {"run_id": newest(repo).name, "taken_over": True}
 
 
-def test_pr_says_what_to_do_where_no_program_or_no_remote_is_there(repo: Path, programs: Path, tmp_path: Path) -> None:
+def test_pr_pushes_also_where_no_program_opens_the_request_and_never_ends_well_for_nothing(
+    repo: Path, programs: Path, tmp_path: Path
+) -> None:
+    """Issue 25, part 7. What is left to the person is told: the page of the service, where it is known, and the text."""
     planned = make(tmp_path)
     assert looks(planned, "plan", "prd.md").returncode == 0
     assert "no story" in looks(planned, "pr").stderr
-    assert "next: git remote add origin URL" in looks(repo, "pr", "--yes").stdout
+    alone = looks(repo, "pr", "--yes")
+    assert (alone.returncode, "next: git remote add origin URL" in alone.stdout) == (10, True)
     remote, branch = with_remote(repo), f"santiago/{newest(repo).name}"
-    shown = looks(repo, "pr", "--yes").stdout
-    assert f"next: git push origin {branch}\n" in shown, shown
-    assert git(remote, "branch", "--list", branch) == ""
+    assert (looks(repo, "pr").returncode, git(remote, "branch", "--list", branch)) == (10, "")
+    told = json.loads(looks(repo, "pr", "--yes", "--json").stdout)
+    assert (told["pushed"], told["opened"], told["page"]) == (True, None, None)
+    assert git(remote, "rev-parse", branch) == git(repo, "rev-parse", branch)
+    assert looks(repo, "pr", "--yes").returncode == 0
+    for url, page in {
+        "git@github.com:ann/shelf.git": f"https://github.com/ann/shelf/compare/main...{branch}?expand=1",
+        "https://ann:key@gitlab.example.org/a/b/shelf": "https://gitlab.example.org/a/b/shelf/-/merge_requests/new?"
+        f"merge_request%5Bsource_branch%5D={branch}",
+        "/srv/shelf.git": None,
+    }.items():
+        git(repo, "remote", "set-url", "origin", url)
+        assert json.loads(looks(repo, "pr", "--json").stdout)["page"] == page
+
+
+def test_after_a_conflict_status_pr_and_rebase_name_its_files_and_what_resolves_it(repo: Path) -> None:
+    """Issue 25, part 7. What is offered can be typed: `git merge` is not, while a merge is under way."""
+    run_id, branch = newest(repo).name, f"santiago/{newest(repo).name}"
+    write(repo, hello_txt="moin\n")
+    shown = looks(repo, "status").stdout
+    assert (f"next: git merge {branch} " in shown, "santiago run prd.md --new" in shown) == (True, True), shown
+    assert json.loads(looks(repo, "pr", "--json").stdout)["conflicts"] == ["hello.txt"]
+    offered = re.search(r"next: (git switch \S+ && git merge -)", looks(repo, "pr").stdout)
+    assert offered, "whoever merges it would meet the conflict"
+    with pytest.raises(subprocess.CalledProcessError):
+        git(repo, "merge", "-q", branch)
+    for told in (looks(repo, "status").stdout, looks(repo, "pr").stdout):
+        assert ("git add hello.txt && git commit" in told, "git merge --abort" in told) == (True, True), told
+        assert f"git merge {branch}" not in told
+    refused = says(repo, "rebase", run_id, "prd.md", "--trust-commands", "--trust-project", code=10)
+    assert ("hello.txt" in refused.stderr, "git merge --abort" in refused.stderr) == (True, True)
+    write(repo, hello_txt="hello\n")
+    assert json.loads(looks(repo, "status", "--json").stdout)["taken_over"]
+    git(repo, "reset", "-q", "--hard", "HEAD~1")  # and the other way: the conflict is resolved on the branch of the run
+    subprocess.run(
+        ["sh", "-c", f"{offered[1]}; echo moin > hello.txt; git commit -qam both; git switch -q -"],
+        cwd=repo,
+        check=True,
+    )
+    assert json.loads(looks(repo, "pr", "--json").stdout)["conflicts"] == []
 
 
 @pytest.fixture(scope="module")

@@ -273,7 +273,8 @@ def test_a_plan_without_a_check_begins_anew_with_one(noted: Path) -> None:
     shown = inside("status", cwd=noted).stdout
     assert shown.endswith('next: santiago run prd.md --verify "CMD"   # begin anew with a check; this plan has none\n')
     (noted / "santiago.toml").write_text(settings)  # comes too late for this plan
-    refused = inside("resume", cwd=noted)
+    (planned,) = (noted / ".santiago" / "runs").iterdir()
+    refused = inside("resume", planned.name, cwd=noted)
     assert (refused.returncode, 'start anew: `santiago run prd.md --verify "CMD"`.' in refused.stderr) == (30, True)
 
 

@@ -8,6 +8,8 @@ from subprocess import CompletedProcess
 
 import pytest
 
+from santiago.app.loading import load
+from santiago.report.pull_request import body
 from tests.cli.greeter import committed, looks, out_dir, place, says
 from tests.cli.santiago import santiago
 
@@ -167,3 +169,35 @@ def test_a_check_gets_the_variables_that_its_agent_got(tmp_path: Path) -> None:
         "SANTIAGO_RUN", "SANTIAGO_STORY", "SANTIAGO_ATTEMPT", "SANTIAGO_PLAN_DIR", "SANTIAGO_PROMPT_FILE"
     }  # fmt: skip
     assert told <= set(seen.read_text().splitlines())
+
+
+NO_IDS = (
+    "# Small\n\n- [ ] Say hello\n  - hello.txt says hello\n  - it says it to all\n- [ ] Say bye\n  - bye.txt says bye\n"
+)
+OWN_TEST = (
+    "import pathlib, unittest\nclass T(unittest.TestCase):\n    def test_it(self): pathlib.Path({!r}).read_text()\n"
+)
+
+
+def test_a_criterion_has_the_same_id_in_packet_evidence_summary_and_show(tmp_path: Path) -> None:
+    """Issue 25, part 7. Where the document gives no ids, a criterion is named by its story, by everybody."""
+    play = {
+        name: [
+            {
+                "write": {file: "hello", f"test_{file[:-4]}.py": OWN_TEST.format(file)},
+                "evidence": {shown: f"test_{file[:-4]}.T.test_it"},
+            }
+        ]
+        for name, file, shown in (("S1", "hello.txt", "S1#2"), ("S2", "bye.txt", "~2#1"))
+    }
+    repo = committed(tmp_path / "repo", {"todo.md": NO_IDS, "play.yaml": json.dumps({"stories": play})})
+    words = ("--yes", "--agent", "scripted", "--playbook", "play.yaml", "--verify", "python3 -m unittest discover")
+    told = says(repo, "run", "todo.md", *words, code=0)
+    run = out_dir(repo)
+    prompt = (run / "attempts" / "S1" / "1" / "prompt.md").read_text()
+    assert ("- S1#1: hello.txt says hello" in prompt, '{"S1#1": ' in prompt, "~" in prompt) == (True, True, False)
+    assert told.stderr.count("no named test shows these criteria: S1#1\n") == 1, told.stderr
+    assert "S1#2: it says it to all" in looks(repo, "show", "S1").stdout
+    assert "`S2#1` bye.txt says bye: `test_bye.T.test_it` (failed before" in body(load(run)), (
+        "an id of the plan is taken too"
+    )

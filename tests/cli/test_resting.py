@@ -25,7 +25,7 @@ from santiago.executor.reopen import Grants, reopening
 from santiago.report.failure import Report
 from santiago.report.remedies import granting, resume
 from santiago.report.resting import because, stopping
-from tests.cli import words
+from tests.cli import greeter, words
 from tests.cli.greeter import committed, out_dir, place
 from tests.cli.inside import inside
 from tests.cli.santiago import santiago
@@ -229,3 +229,19 @@ def _begin_a_newer_one(older: Path) -> None:
     newer = shutil.copytree(older, older.with_name("r_29990101_000000"))
     note = {"run_id": newer.name, "out_dir": str(newer), "created": "2999-01-01T00:00:00.000Z"}
     (older.parents[2] / ".git" / "santiago" / "runs" / f"{newer.name}.json").write_text(json.dumps(note))
+
+
+def test_explain_names_the_story_that_stopped_the_run_and_not_the_one_before(tmp_path: Path) -> None:
+    """Issue 25, part 7. A story without files waits for all before it; those that were never tried are not to blame."""
+    stories = "".join(
+        f"### R{n}: Story {n}\n\n- [ ] it\n\n**Verification:** `grep {n} {n}.txt`\n\n" for n in (1, 2, 3, 4)
+    )
+    play = "stories:\n  R1: [{write: {1.txt: '1'}}]\n  R2: [{write: {2.txt: x}}]\n"
+    repo = greeter.committed(tmp_path / "repo", {"prd.md": f"# PRD: Four\n\n{stories}", "play.yaml": play})
+    words = ("--agent", "scripted", "--playbook", "play.yaml", "--max-attempts", "1", "--trust-commands")
+    greeter.says(repo, "run", "prd.md", *words, code=30)
+    for name in ("S3", "S4"):
+        first, *rest = json.loads(greeter.looks(repo, "explain", name, "--json").stdout)["lines"]
+        assert "S2" in first
+        assert "attempt_budget_exhausted" in first, first
+        assert not any("S1" in line or "free place" in line for line in rest)

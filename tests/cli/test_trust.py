@@ -198,10 +198,10 @@ def test_looking_never_asks_and_planning_does_not_carry_settings_past_the_questi
     (planned,) = (clone.repo / ".santiago" / "runs").iterdir()
     execute = ("execute", "--input", f"{planned}/run-input.json", "--plan", f"{planned}/plan.json", "--out-dir")
     (clone.repo / "santiago.toml").unlink()
-    for words in (("resume",), ("resume", str(planned)), (*execute, str(planned)), (*execute, "../elsewhere")):
+    for words in (("resume", str(planned)), (*execute, str(planned)), (*execute, "../elsewhere")):
         code, said = clone.ask(*words)
         assert (code, "run-input.json of r_" in said, clone.happened) == (10, True, set()), said
-    assert clone.do("resume", "--trust-project")[0] == 0
+    assert clone.do("resume", str(planned), "--trust-project")[0] == 0
     assert "agent" in clone.happened
 
 

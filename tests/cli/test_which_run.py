@@ -83,6 +83,27 @@ def test_where_all_are_finished_nothing_begins_and_a_result_that_a_crash_took_is
     assert (told.returncode, "no run yet" in told.stderr) == (2, True)
 
 
+def test_a_plan_that_was_never_started_is_said_and_neither_resumed_nor_in_the_way(tmp_path: Path) -> None:
+    """Issue 25, part 7. People who type `resume`, `status` or `pr` mean a run; a plan is begun by who names it."""
+    repo = greeter.make(tmp_path / "repo")
+    env = greeter.place(repo)
+    for folder in ("p1", "p2"):
+        inside("plan", "prd.md", "--out-dir", f".santiago/runs/{folder}", cwd=repo, env=env, code=0)
+    refused = inside("resume", cwd=repo, env=env, code=2)
+    assert "`santiago resume .santiago/runs/p2`" in refused.stderr, "what is offered begins it"
+    assert inside("step", cwd=repo, env=env).returncode == 2
+    told = json.loads(inside("status", "--json", cwd=repo, env=env, code=0).stdout)
+    assert (told["run_id"], told["state"], told["planned"]) == ("p2", "planned", ["p1"])
+    santiago("run", "prd.md", "--trust-commands", "--out-dir", ".santiago/runs/began", cwd=repo, env=env, code=0)
+    inside("plan", "prd.md", "--out-dir", ".santiago/runs/p3", cwd=repo, env=env, code=0)
+    told = json.loads(inside("status", "--json", cwd=repo, env=env).stdout)
+    assert (told["run_id"], told["others"], told["planned"]) == ("began", [], ["p3", "p2", "p1"])
+    assert "p3" in inside("resume", cwd=repo, env=env, code=0).stderr
+    assert json.loads(inside("resume", "--json", cwd=repo, env=env, code=0).stdout.splitlines()[1])["run_id"] == "began"
+    santiago("resume", ".santiago/runs/p2", "--trust-commands", cwd=repo, env=env, code=0)
+    assert json.loads(inside("status", "--json", cwd=repo, env=env).stdout)["planned"] == ["p3", "p1"]
+
+
 def test_what_is_running_is_meant_before_what_is_newer_and_named_by_a_refusal(two: Two) -> None:
     with Lock(two.older, since="now"):
         assert json.loads(two.says("status", "--json").stdout)["run_id"] == run_id(two.older)

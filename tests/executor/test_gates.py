@@ -165,6 +165,18 @@ def test_line_23_a_question_that_nobody_answers_expires_and_is_asked_again_by_th
     assert (again.id, again.round) == ("S1-detail-1-again2", 2)
 
 
+def test_an_agents_question_at_a_terminal_expires_as_well_after_all_else_is_done() -> None:
+    """Promise 5, bounded: a run that nobody answers does not wait for ever."""
+    performer = SimulatedPerformer(fails=lambda name, attempt: Reason.AGENT_ASKED if name == "S1" else None)
+    limits = Limits(wait_max_minutes=Minutes.of(1))
+    run = Simulation(plan_of([story("S1"), story("S2")]), performer=performer, limits=limits, attended=True)
+    state = run.run()
+    assert (state.phase, state.reason, run.done()) == (RunPhase.BLOCKED, Reason.NEEDS_USER_CONFIRMATION, ["S2"])
+    assert state.questions["S1-1"].answer == "expired"
+    performer.fails = lambda name, attempt: None
+    assert run.run().phase is RunPhase.SUCCESS, "the next start tries again"
+
+
 def test_a_story_that_is_left_out_asks_nothing_any_more() -> None:
     run = stepwise(Person(detail="stop"))
     run.run()

@@ -23,9 +23,12 @@ if TYPE_CHECKING:
 
     from santiago.app.loading import Run
     from santiago.contract.plan import Plan
+    from santiago.contract.policy import Agent
 
 MOST = 5
 """How many names one sentence lists."""
+AGENT = "agent."
+"""Settings about the agent begin like this."""
 
 
 def changes_of(run: Run) -> list[str]:
@@ -33,7 +36,11 @@ def changes_of(run: Run) -> list[str]:
     if not run.begun or run.state.phase is RunPhase.SUCCESS:
         return []
     told = [f"{run.plan.source.path} has changed since the run began"] if is_document_changed(run) else []
-    if names := list(changed_settings(run.out_dir, Path(run.run_input.repo_path))):
+    root = Path(run.run_input.repo_path)
+    names = list(changed_settings(run.out_dir, root))
+    if changed_agent(run.out_dir, run.run_input, root) is not None:
+        names = [name for name in names if not name.startswith(AGENT)]  # the next start uses it
+    if names:
         told.append(f"settings have changed since the run began: {_few(names)}")
     if names := _changed_judges(run):
         told.append(f"protected files have changed on your branch since the run began: {_few(names)}")
@@ -70,6 +77,20 @@ def changed_settings(out_dir: Path, root: Path) -> dict[str, Any]:
     # A run of an older santiago lacks the settings that came later. It went on as their defaults say.
     usual = values_of(RunInput(contract_version=1, repo_path="", prd_path=""))
     return {name: value for name, value in now.items() if before.get(name, usual.get(name)) != value}
+
+
+def changed_agent(out_dir: Path, run_input: RunInput, root: Path) -> Agent | None:
+    """Return the agent that the settings name now, if a run took its agent from the settings and they have changed since.
+
+    An agent that the command line named for the run stays, whatever the settings say; and so does one if they name none now.
+    """
+    now = changed_settings(out_dir, root)
+    before, frozen = read_json(out_dir / SETTINGS, 2**20), values_of(run_input)
+    named = [name for name in frozen if name.startswith(AGENT)]
+    if not any(name in now for name in named) or any(before.get(name) != frozen[name] for name in named):
+        return None
+    agent = run_input_defaults(root).agent
+    return agent if agent.profile or agent.command or agent.mode == "scripted" else None
 
 
 def _changed_judges(run: Run) -> list[str]:

@@ -1,4 +1,4 @@
-"""Finding the run that a command is about (by folder or id, else the running or newest one), and a story of it."""
+"""Finding the run that a command is about (by folder or id, else the running one, else the newest that began), and a story of it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST = 5
 
 
 def find_run(name: str | None) -> Path:
-    """Return the out-dir of a run; without a name, that of the running run, else of the newest in this repository."""
+    """Return the out-dir of a run; without a name, that of the running run, else of the newest one here that began."""
     if name is not None:
         return _named(name)
     known = runs_here()
@@ -37,7 +37,7 @@ def find_run(name: str | None) -> Path:
             f"{len(at_work)} runs of this repository are running: {enumerated(at_work)}",
             hint="Say which one, by its id.",
         )
-    return (at_work or known)[0].out_dir
+    return (at_work or begun_first(known))[0].out_dir
 
 
 def running_or_newest(name: str | None) -> tuple[Path, str]:
@@ -48,7 +48,12 @@ def running_or_newest(name: str | None) -> tuple[Path, str]:
     at_work = [run for run in known if working(run.out_dir)]
     if len(at_work) > 1:
         return at_work[0].out_dir, f"{len(at_work)} runs of this repository are running: {enumerated(at_work)}"
-    return (at_work or known)[0].out_dir, ""
+    return (at_work or begun_first(known))[0].out_dir, ""
+
+
+def begun_first(known: Sequence[Registered]) -> list[Registered]:
+    """Return runs in the same order, but behind them the plans that were never started: people mean a run."""
+    return sorted(known, key=lambda run: not has_begun(run.out_dir))
 
 
 def runs_here() -> list[Registered]:
@@ -66,11 +71,14 @@ def runs_here() -> list[Registered]:
 
 
 def unfinished() -> tuple[Registered, Registered | None]:
-    """Return the newest run of this repository, and the latest one that can go on, killed or not; None if all have ended."""
-    newest, *_ = known = runs_here()
-    left = [run for run in known if registry.standing(run) != "ended"]
-    # Runs that have begun come before plans that were only looked at.
-    return newest, min(left, key=lambda run: not has_begun(run.out_dir), default=None)
+    """Return the newest run of this repository, and the latest one that began and can go on, killed or not; None if there is none."""
+    known = begun_first(runs_here())
+    return known[0], next((run for run in known if registry.standing(run) not in ("ended", "planned")), None)
+
+
+def never_started() -> list[Registered]:
+    """Return the plans of this repository that no run was made of yet, newest first."""
+    return [run for run in runs_here() if not has_begun(run.out_dir)]
 
 
 def _named(name: str) -> Path:

@@ -30,6 +30,9 @@ class Job(NamedTuple):
     fitted: bool = False
     """Whether the attempts of the run were fitted to the number of stories."""
 
+    worker: str = ""
+    """The options that name the agent, as they were typed."""
+
     findings: bool = False
     """Whether all findings are shown, and the whole account."""
 

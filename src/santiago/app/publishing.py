@@ -1,7 +1,8 @@
-"""Publishing a run's branch: pushing it to a remote, and opening a merge request with the service's program (gh, glab)."""
+"""Handing a run's branch over: what it conflicts with, pushing it, and opening a merge request with the service's program (gh, glab)."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from shlex import join
@@ -12,9 +13,13 @@ from santiago.contract.record import record
 from santiago.util.text import first, flat
 from santiago.workspace.ancestry import resolve
 from santiago.workspace.inspect import ask
+from santiago.workspace.joining import conflicts, unmerged
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+MOST_FILES = 5
+"""How many files one line names."""
 
 
 @record
@@ -31,6 +36,28 @@ class Publication:
 
     push: tuple[str, ...]
     request: tuple[str, ...] = ()
+    page: str = ""
+    """The page on which a person opens the request, where the service is known."""
+
+
+@record
+class Conflict:
+    """Where a run's branch and the user's own do not fit together."""
+
+    files: tuple[str, ...] = ()
+    under_way: bool = False
+    """Whether a merge has begun in the user's tree, and stopped at these files."""
+
+    def __str__(self) -> str:
+        more = f" and {len(self.files) - MOST_FILES} more" if len(self.files) > MOST_FILES else ""
+        return ", ".join(self.files[:MOST_FILES]) + more
+
+
+def conflict_with(repo: Path, head: str, ours: str = "HEAD") -> Conflict:
+    """Return what stands between a commit and the user's branch; nothing stands there if it names no files."""
+    if files := unmerged(repo):
+        return Conflict(files=tuple(files), under_way=True)
+    return Conflict(files=tuple(conflicts(repo, ours, head)))
 
 
 def remote_of(repo: Path) -> Remote | None:
@@ -62,7 +89,19 @@ def publication(repo: Path, remote: Remote, branch: str, title: str, body: Path)
         text = body.read_text(encoding="utf-8")
         words = ("glab", "mr", "create", "--yes", "--source-branch", branch, *into, "--title", title)
         return Publication(push=push, request=(*words, "--description", text))
-    return Publication(push=push)
+    return Publication(push=push, page=_page(remote.url, branch, base))
+
+
+def _page(url: str, branch: str, base: str) -> str:
+    """Return the page of GitHub or GitLab on which a person opens a request for a branch; empty for other services."""
+    found = re.fullmatch(r"(?:https?://(?:[^@/]*@)?|ssh://git@|git@)([^:/]+)(?::\d+)?[:/](.+?)(?:\.git)?/?", url)
+    if found is None:
+        return ""
+    if found[1] == "github.com":
+        return f"https://{found[1]}/{found[2]}/compare/{f'{base}...' if base else ''}{branch}?expand=1"
+    if "gitlab" in found[1]:
+        return f"https://{found[1]}/{found[2]}/-/merge_requests/new?merge_request%5Bsource_branch%5D={branch}"
+    return ""
 
 
 def carry_out(repo: Path, command: tuple[str, ...]) -> str:

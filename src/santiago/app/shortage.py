@@ -1,4 +1,4 @@
-"""What a plan lacks before it is run: checks for its stories, and attempts."""
+"""What a plan lacks before it is run: checks for its stories, attempts, and minutes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from santiago.contract.plan import Story
-    from santiago.contract.policy import RunInput
+    from santiago.contract.policy import Limits, RunInput
 
 MOST = 8
 """How many names one message lists."""
@@ -30,6 +30,18 @@ def too_few(stories: int, attempts: int, *, each: int = 1, begun: bool = False) 
     told = f"{count(stories, 'story is', 'stories are')} to be done{first}, and limits.run_max_attempts leaves {count(max(attempts, 0), 'attempt')}"
     more = "`santiago resume --add-attempts N` adds some"
     return [f"{told}; {more}" if begun else f"{told}: raise it in santiago.toml or the run input; later, {more}"]
+
+
+def too_short(attempts: int, limits: Limits, jobs: int) -> list[str]:
+    """Return the warning that the run's minutes may not do for so many attempts, one for each story."""
+    needed = -(-attempts // max(jobs, 1)) * limits.attempt_ms
+    if needed <= int(limits.run_timeout_minutes):
+        return []
+    each, most = (f"{ms / 60_000:g}" for ms in (limits.attempt_ms, needed))
+    told = f"{count(attempts, 'attempt')}, one for each story, may take {most} minutes ({each} each)"
+    return [
+        f"{told}, and limits.run_timeout_minutes is {limits.run_timeout_minutes.written:g}: `--timeout N` raises it"
+    ]
 
 
 def named(stories: Sequence[Story]) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from santiago.app.start import provide
@@ -13,6 +15,7 @@ from santiago.app.start.acquire_run import look_around
 from santiago.app.start.ground import ground_of
 from santiago.app.start.judging import Means
 from santiago.app.start.scratch import scratch_of
+from santiago.artifacts.files import write_whole
 from santiago.contract.errors import SantiagoError
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import CONTRACT_VERSION, Origin, Plan, Source, Story
@@ -21,12 +24,14 @@ from santiago.contract.reasons import ExitCode, Reason
 from santiago.contract.record import record
 from santiago.judge.telling import empty_note
 from santiago.process import sandbox
+from santiago.process.place import Place, link_into
 from santiago.util.clock import SystemClock
 from santiago.util.text import count, first, flat
+from santiago.workspace.leading import leads
 from santiago.workspace.workspace import GitWorkspace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from santiago.contract.outcomes import CheckResult
     from santiago.contract.policy import RunInput
@@ -91,6 +96,29 @@ class Checkout:
 
 
 @record
+class ByHand:
+    """A checkout for a person."""
+
+    folder: str
+    environment: Mapping[str, str]
+    touched: Callable[[], tuple[str, ...]]
+
+    def kept(self, name: Path) -> str:
+        """Write what the person changed to a new file, and return its path; empty if they changed nothing."""
+        if not (names := self.touched()):
+            return ""
+        git = ("git", "-C", self.folder)
+        subprocess.run((*git, "add", "-N", "--", *names), check=False, capture_output=True)  # noqa: S603  # names of files
+        shown = (*git, "diff", "--binary", "HEAD", "--", *names)
+        patch = subprocess.run(shown, check=False, capture_output=True).stdout  # noqa: S603  # as above
+        paths = (name.with_name(f"{name.name}-{number}.patch") for number in range(1, 10_000))
+        path = next(path for path in paths if not path.exists())
+        if patch:
+            write_whole(path, patch)
+        return str(path) if patch else ""
+
+
+@record
 class Bench:
     """Where checks are tried."""
 
@@ -135,6 +163,20 @@ class Bench:
         finally:
             means.workspace.discard(folder)
 
+    @contextmanager
+    def by_hand(self, commit: str) -> Iterator[ByHand]:
+        """Lend a person a checkout with its dependencies. Their shell has no sandbox, so these are linked into it."""
+        with self.checkout(commit, ()) as lent:
+            folder, ground, source = lent.folder, lent.runner.ground, os.environ
+            linked = ground.given.get(folder, ground.dependencies)
+            if ground.seen_there:
+                link_into(folder, linked)
+                _have_git(Path(folder, ".git"), ground.stores, [one.name for one in linked])
+            found = leads(self.means.workspace.inspect().root, [one.source for one in linked], source)
+            first = dict.fromkeys(one.first for one in found if one.first is not None)
+            place = Place(host=folder, seen=folder, first=tuple(first))
+            yield ByHand(folder=folder, environment=place.told(source), touched=self.means.workspace.watched(folder))
+
     def _examined(self, command: str, run_input: RunInput) -> Tried:
         means, plan = self.means, _plan(command)
         names, setup, source = (str(means.around.repo),), run_input.workspace.setup, means.around.source
@@ -146,6 +188,13 @@ class Bench:
         found = means.judge(plan, run_input, ground).examine(self.commit, plan.stories, Never())
         assert found is not None  # only a stop leaves nothing
         return _told(command, found, run_input.verification.timeout_minutes / 60_000)
+
+
+def _have_git(place: Path, stores: Sequence[str], links: Sequence[str]) -> None:
+    """Let git work in a checkout outside the sandbox too: it finds its objects, and lists no link to dependencies."""
+    for file, lines in (("objects/info/alternates", stores), ("info/exclude", [f"/{name}" for name in links])):
+        (place / file).parent.mkdir(parents=True, exist_ok=True)
+        (place / file).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 @contextmanager

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from santiago.artifacts.lock import RunLock
 
-RunStanding = Literal["resumable", "ended", "damaged", "gone"]
+RunStanding = Literal["planned", "resumable", "ended", "damaged", "gone"]
 _LARGEST = 1 << 16
 _LARGEST_RESULT = 1 << 26
 
@@ -85,11 +85,11 @@ def place_of(common: Path, run_id: str) -> Path | None:
 
 
 def standing(run: Registered) -> RunStanding:
-    """Return whether a run can be continued, as its own log says."""
+    """Return whether a run was started and can be continued, as its own log says."""
     if not (run.out_dir / PLAN).is_file():
         return "gone"
     if not (run.out_dir / LOG).exists():
-        return "resumable"
+        return "planned"
     from santiago.artifacts.reader import read_log  # as above
 
     phase: object = None
@@ -99,6 +99,8 @@ def standing(run: Registered) -> RunStanding:
                 phase = event.phase
     except SantiagoError:
         return "damaged"
+    if phase is None or phase is RunPhase.CREATED:
+        return "planned"
     return "ended" if phase is RunPhase.SUCCESS and says_success(run.out_dir) else "resumable"
 
 

@@ -19,6 +19,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "pr": ("pr", "hand a run's branch to review, with the evidence of each story"),
         "stop": ("reach:stop", "stop a run at the next safe boundary"),
         "answer": ("reach:answer", "list the open questions, or answer one"),
+        "try": ("try_out", "open a shell in a checkout of a story's work"),
         "change": ("reach:change", "ask for a change of a story"),
         "hint": ("reach:hint", "leave a hint for a story's next attempt"),
         "pause": ("reach:pause", "pause a running run after each chunk, or no longer"),

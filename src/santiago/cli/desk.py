@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import os
 import select
+import subprocess
 import sys
 import termios
 import threading
 import tty
 from collections import deque
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from santiago.artifacts.inbox import Inbox
-from santiago.cli.view.text import columns_of, paint, say
+from santiago.cli.view.text import columns_of, in_foreground, paint, say
 from santiago.contract.answers import describe
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import EventKind
 from santiago.contract.ports.desk import Letter
 from santiago.contract.question_details import EXPIRED, OVERTAKEN
+from santiago.executor.gates import LASTING
 from santiago.report.question import REST, TEST, card, meant
 from santiago.util.text import fit, harmless, width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from santiago.contract.answers import Understood
@@ -64,6 +67,8 @@ class TerminalDesk:
         """Lines of the run that are kept back meanwhile."""
         self.turn = threading.RLock()
         """Lock for writing to the terminal."""
+        self.aside: Callable[[], AbstractContextManager[None]] = nullcontext
+        """Takes the live table off the terminal while a question is asked."""
         self.terminal = sys.stdin.fileno()
         self.settings = termios.tcgetattr(self.terminal)
         self.woken, self.wake = os.pipe()
@@ -79,7 +84,10 @@ class TerminalDesk:
         os.write(self.wake, b"\0")
         self.thread.join(1)
         self._catch_up(over=True)
-        termios.tcsetattr(self.terminal, termios.TCSADRAIN, self.settings)
+        with suppress(termios.error):  # the terminal may be closed
+            if not in_foreground(self.terminal):
+                return  # where this would stop the process
+            termios.tcsetattr(self.terminal, termios.TCSADRAIN, self.settings)
 
     def take(self, events: Sequence[Event], state: RunState) -> None:
         """Take in events: a new question, or one that was closed by an answer or in another way."""
@@ -113,22 +121,27 @@ class TerminalDesk:
                 say(self.held.popleft(), err=True)
 
     def ask_open(self, state: RunState) -> None:
-        """Ask the questions that an earlier start left open."""
+        """Ask the questions that an earlier start left open, or that were open when another agent took over."""
+        self.closing = False
         for question in state.open_questions():
             self._put(question, state)
 
     def _put(self, question: Question, state: RunState) -> None:
+        if question.kind in LASTING:
+            return  # nobody waits for it; the end of the run lists all of these together
         self.asking.add(question.id)
         self.waiting.put(card(self.plan, state, question, self.out_dir))
 
     def _serve(self) -> None:
         while (asked := self.waiting.get()) is not None:
-            with suppress(OSError, SantiagoError):  # the terminal or the run is gone, so nobody can answer here
+            with suppress(OSError, termios.error, SantiagoError), self.aside():  # the terminal or the run may be gone
                 if not self.closing:
                     self._ask(asked)
             self._catch_up(over=True)
 
     def _ask(self, asked: Card) -> None:
+        if asked.id in self.answered:
+            return
         self._catch_up(over=False)
         self._show(asked)
         ended = 0
@@ -139,7 +152,7 @@ class TerminalDesk:
                 ended += not line
                 continue
             if line.strip() == TEST and asked.trying:
-                self._say_how_to_try(asked)
+                self._try(asked)
             elif (given := self._meant(asked, line)) and self._confirmed(*given):
                 self._send(asked, *given)
                 return
@@ -168,12 +181,18 @@ class TerminalDesk:
         if asked.chunk:
             say(f"  {REST:<9} {asked.words[0][0]}, and the rest of chunk {harmless(asked.chunk)} too", err=True)
         if asked.trying:
-            say(f"  {TEST:<9} let me test: how to look at the work by hand; the question stays open", err=True)
+            say(
+                f"  {TEST:<9} let me test: a shell with the work and its dependencies; the question stays open",
+                err=True,
+            )
 
-    def _say_how_to_try(self, asked: Card) -> None:
-        say("Look at the work, and come back here, or answer from anywhere:", err=True)
-        for command in (*asked.trying, f"{asked.command} {asked.words[0][0]}"):
+    def _try(self, asked: Card) -> None:
+        """Open a shell in which the person tries the work, and come back to the question."""
+        for command in asked.trying:
             say(f"  $ {command}", err=True, verbatim=True)
+        subprocess.run([sys.executable, "-m", "santiago", "try", str(self.out_dir), asked.story], check=False)  # noqa: S603  # our own words
+        if asked.id not in self.answered:
+            say(f"{harmless(asked.text)}", err=True)
 
     def _meant(self, asked: Card, line: str) -> tuple[Understood, str] | None:
         """Return the meaning of a line and its scope; if it has none, print why and return None."""

@@ -6,11 +6,19 @@ from pathlib import Path
 
 import click
 
+from santiago.cli.options import agent_names
+
 
 @click.command("draft")
 @click.argument("subject", metavar="IDEA|FILE")
 @click.option(
-    "--with", "agents", multiple=True, metavar="AGENT[,AGENT…]", help="Who writes it; default: the first that can."
+    "--with",
+    "--agent",
+    "agents",
+    multiple=True,
+    metavar="AGENT[,AGENT…]",
+    shell_complete=agent_names,
+    help="Who writes it; default: the first that can.",
 )
 @click.option("--model", metavar="NAME", help="The model, by the agent's own name for it.")
 @click.option("--playbook", type=click.Path(path_type=Path), help="What the scripted agent plays.")

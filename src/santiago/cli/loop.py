@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from santiago.cli import opened_board, queue_views
+from santiago.cli.options import agent_option
 from santiago.cli.queue_words import speaks_codes
 from santiago.contract.counting import count
 from santiago.contract.events import EventKind
@@ -40,13 +41,14 @@ _OF_RUN = frozenset({EventKind.STOP_REQUESTED})
 @click.option(
     "--watch", "minutes", type=click.IntRange(1), metavar="MINUTES", help="At the end wait so long for new work."
 )
+@agent_option("The agent for developers' tickets; it also plans a request without a document, where no planner is set.")
 @click.option("--yes", is_flag=True, help="Take the units of every proposal as they are.")
 @click.option("--trust-commands", is_flag=True, help="Run commands that come from documents without asking.")
 @click.option("--trust-project", is_flag=True, help="Trust the settings that come with the repository, as they are.")
 @click.option("--no-input", is_flag=True, help="Never ask anything.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document at the end.")
 def command(
-    max_cycles: int, no_progress_limit: int, jobs: int, minutes: int | None, yes: bool, trust_commands: bool, trust_project: bool,
+    max_cycles: int, no_progress_limit: int, jobs: int, minutes: int | None, agent: str | None, yes: bool, trust_commands: bool, trust_project: bool,
     no_input: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Route requests, have agents carry tickets out, review them, and archive what is done.
@@ -75,7 +77,7 @@ def command(
     with open_board(Path.cwd(), os.environ) as opened, only_loop(opened.place):
         approve(opened.place.project, asked=not no_input and sys.stdin.isatty(), trusted=trust_project)
         asking = consents(trusted=trust_commands, units=yes, no_input=no_input)
-        means = Means(opened=opened, consents=asking, jobs=jobs, follow=_follow, patience_s=PATIENCE_S)
+        means = Means(opened=opened, consents=asking, jobs=jobs, agent=agent, follow=_follow, patience_s=PATIENCE_S)
         codes = list[str]()
 
         def said(one: Said) -> None:

@@ -10,12 +10,13 @@ import click
 
 from santiago.app.job import Job
 from santiago.app.start.leaks import refuse_secrets
+from santiago.app.start.lineup import named, worker_flags
 from santiago.app.start.units import asked_for, with_units
 from santiago.artifacts import repository
 from santiago.artifacts.files import read_bytes, read_text, write_whole
 from santiago.artifacts.names import SETTINGS
 from santiago.cli.folder import document_of
-from santiago.cli.options import Reading, reading_options
+from santiago.cli.options import Reading, agent_option, reading_options
 from santiago.cli.view.errors import show_findings
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
@@ -50,8 +51,9 @@ if TYPE_CHECKING:
     metavar="AGENT[,AGENT…]",
     help="Have these agents plan it, in a session that you review.",
 )
-@click.option("--model", metavar="NAME", help="With --with: the model, by the agent's own name for it.")
-@click.option("--playbook", type=click.Path(path_type=Path), help="With --with: what the scripted agent plays.")
+@agent_option("The agent that is to carry the plan out; a sentence, which only agents can plan, it plans as well.")
+@click.option("--model", metavar="NAME", help="The model, by the agent's own name for it.")
+@click.option("--playbook", type=click.Path(path_type=Path), help="What the scripted agent plays.")
 @click.option("--chunks-target", type=click.IntRange(1), metavar="N", help="With --with: about this many chunks.")
 @click.option("--stories-target", type=click.IntRange(1), metavar="N", help="With --with: about this many stories.")
 @click.option(
@@ -62,7 +64,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     subject: str | None, run_input: Path | None, out_dir: Path | None, check: bool, reading: Reading, yes: bool, findings: bool,
-    agents: tuple[str, ...], model: str | None, playbook: Path | None, chunks_target: int | None,
+    agents: tuple[str, ...], agent: str | None, model: str | None, playbook: Path | None, chunks_target: int | None,
     stories_target: int | None, depth: Depth | None, trust_project: bool, graph: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Compile PRD into a plan; the same document always gives the same plan. With --with, agents plan it, or plan a sentence.
@@ -73,15 +75,19 @@ def command(
     santiago plan --input run-input.json --out-dir DIR       for programs
     santiago plan --with claude,codex "Add refunds"          a planning session; `santiago review` goes on with it
     """
-    if agents:
+    if agents or (agent and _is_sentence(subject)):
         from santiago.app.planning.begin import Wanted
         from santiago.cli.planning import plan_with
         from santiago.contract.session import SizeWishes
 
         size = SizeWishes(chunks=chunks_target, stories=stories_target, depth=depth)
-        wanted = Wanted(subject=subject or "", agents=agents, model=model, playbook=playbook, size=size)
+        planners = agents or (agent or "",)
+        wanted = Wanted(subject=subject or "", agents=planners, worker=agent, model=model, playbook=playbook, size=size)
         return plan_with(wanted, trusted=trust_project, as_json=as_json)
     job = _job(document_of(Path(subject)) if subject else None, run_input, out_dir)
+    if agent or model or playbook:
+        worker = named(job.run_input.agent, agent, playbook, model)
+        job = job._replace(run_input=replace(job.run_input, agent=worker), worker=worker_flags(agent, playbook, model))
     against = reading.against
     try:
         text = read_text(job.document)
@@ -104,6 +110,12 @@ def command(
         _failed(job, compiled.errors[0].message, Reason.PLAN_GENERATION_FAILED, write=not check)
         return refuse(compiled, job, source, as_json=as_json)
     return _finish(roomy(job, compiled.plan), compiled, compiled.plan, source, old, check=check, show=show)
+
+
+def _is_sentence(subject: str | None) -> bool:
+    from santiago.app.planning.begin import is_sentence
+
+    return subject is not None and is_sentence(subject)
 
 
 def roomy(job: Job, plan: Plan, *, tests_first: bool = False) -> Job:

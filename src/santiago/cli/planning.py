@@ -24,6 +24,7 @@ from santiago.contract.events import EventKind
 from santiago.contract.phases import SessionPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.report.checks import of_document, origin_of
+from santiago.report.endings import is_the_agents
 from santiago.report.review import review_of
 from santiago.sessions.decide import exhausted, too_many
 from santiago.sessions.sources import sources
@@ -192,7 +193,7 @@ def show(planning: Planning, revision: int | None = None) -> None:
                 _row(finding.level.capitalize(), finding.message, "yellow")
     for turn in review.turns:
         said = f': "{flat(turn.text)[:100]}"' if turn.text else ""
-        _row("Turn", f"{turn.number} by {', '.join(turn.agents)}, {turn.actor}{said} -> {flat(turn.outcome)[:200]}")
+        _row("Turn", f"{turn.number} by {', '.join(turn.agents)}, {turn.actor}{said} -> {flat(turn.outcome)[:400]}")
     _row("Spent", review.spent)
     if review.agent:
         _row("Agent", f"{flat(review.agent)} does the work")
@@ -264,6 +265,13 @@ def next_commands(planning: Planning, review: Review) -> list[tuple[str, str]]:
         return _of_run(planning.root / RUNS / review.run)
     if review.question:
         return [*rows, *_turns(planning, base), *_final(planning, review, base)]
+    if review.state == "no plan yet" and is_the_agents(review.turns[-1].reason if review.turns else ""):
+        return [
+            *rows,
+            ("santiago doctor --online", "does the agent answer now?"),
+            (f"{base} --take-up", "go on once it does"),
+            (f"{base} --take-up --agent NAME", "or have another agent plan it"),
+        ]
     if review.state == "interrupted" or state.owed or state.phase is SessionPhase.CANCELLED:
         more = "" if state.revision or state.phase is not SessionPhase.CANCELLED else _more_turns(planning)
         return rows if more is None else [*rows, (f"{base}{more} --take-up", "go on with it")]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from shlex import join
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,7 +13,7 @@ from santiago.contract.record import record
 
 if TYPE_CHECKING:
     from santiago.app.loading import Run
-    from santiago.app.publishing import Publication, Remote
+    from santiago.app.publishing import Conflict, Publication, Remote
 
 
 @click.command("pr")
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 def command(run: str | None, yes: bool, as_json: bool) -> int:
     """Push the branch of RUN (a folder or an id, or the newest one) and open a pull request, with the evidence per story.
 
-    It is opened with gh or glab, if one is installed. Nothing is pushed without your consent.
+    It is opened with gh or glab, if one is installed; else you open it, and are told where. Nothing is pushed without your consent.
     """
     from santiago.app.finding import find_run
     from santiago.app.loading import load
@@ -51,22 +50,25 @@ class _Handover:
     headline: str
     title: str
     body: Path
+    conflict: Conflict
+    """What it conflicts with on the user's branch."""
     remote: Remote | None = None
     ready: Publication | None = None
 
-    def document(self, opened: str | None) -> dict[str, Any]:
+    def document(self, opened: str | None, *, pushed: bool) -> dict[str, Any]:
         return {
             "run_id": self.run_id, "taken_over": False, "headline": self.headline, "branch": self.branch, "title": self.title, "body": str(self.body),
             "remote": self.remote and {"name": self.remote.name, "url": self.remote.url},
             "push": list(self.ready.push) if self.ready else None,
             "request": list(self.ready.request) or None if self.ready else None,
-            "opened": opened,
+            "page": self.ready.page or None if self.ready else None, "conflicts": list(self.conflict.files),
+            "pushed": pushed, "opened": opened,
         }  # fmt: skip
 
 
 def _prepared(run: Run) -> _Handover:
     """Write the body of the request, and return all that publishing needs; raise if there is nothing to publish."""
-    from santiago.app.publishing import publication, remote_of
+    from santiago.app.publishing import conflict_with, publication, remote_of
     from santiago.artifacts.files import write_whole
     from santiago.artifacts.names import REQUEST
     from santiago.report.pull_request import body, title
@@ -79,7 +81,7 @@ def _prepared(run: Run) -> _Handover:
     ready = publication(repo, remote, branch, title(run), file) if remote else None
     return _Handover(
         run_id=run.run_id, repo=repo, branch=branch, headline=str(headline_of(run)), title=title(run), body=file,
-        remote=remote, ready=ready,
+        conflict=conflict_with(Path.cwd(), branch), remote=remote, ready=ready,
     )  # fmt: skip
 
 
@@ -100,26 +102,27 @@ def _of(run: Run) -> tuple[Path, str]:
 
 
 def _hand_over(given: _Handover, *, yes: bool, as_json: bool) -> int:
-    """Push the branch and open the request if a person agrees; else print what would be done."""
+    """Push the branch and open the request if a person agrees; else print what would be done.
+
+    The exit code tells whether anything is left that somebody wanted: it is 0 where the branch was pushed, or a person said no.
+    """
     from santiago.app.publishing import carry_out
     from santiago.contract.reasons import ExitCode
 
     if not as_json:
         _tell(given)
-    possible = given.ready is not None and bool(given.ready.request)
-    agreed = possible and (yes or (not as_json and _asked(given)))
-    opened = None
-    if agreed and given.ready:
-        carry_out(given.repo, given.ready.push)
-        opened = carry_out(given.repo, given.ready.request).strip()
+    ready, opened = given.ready, None
+    agreed = yes or (ready is not None and not as_json and _asked(given))
+    if agreed and ready:
+        carry_out(given.repo, ready.push)
+        opened = carry_out(given.repo, ready.request).strip() if ready.request else None
+    pushed = agreed and ready is not None
     if as_json:
-        click.echo(json.dumps(given.document(opened), indent=2))
-    elif opened is not None:
-        from santiago.cli.view.text import say
-
-        say(opened)
-    waits = possible and not agreed and (as_json or not sys.stdin.isatty())
-    return ExitCode.BLOCKED if waits else ExitCode.OK
+        click.echo(json.dumps(given.document(opened, pushed=pushed), indent=2))
+    elif pushed:
+        _tell_pushed(given, opened)
+    declined = ready is not None and not as_json and sys.stdin.isatty()
+    return ExitCode.OK if pushed or declined else ExitCode.BLOCKED
 
 
 def _tell(given: _Handover) -> None:
@@ -131,16 +134,45 @@ def _tell(given: _Handover) -> None:
     say(f"run     {given.run_id}  {given.headline}")
     say(f"title   {harmless(given.title)}")
     say(f"body    {near(given.body)}")
+    if given.conflict.files:
+        _tell_conflict(given)
     if given.remote is None or given.ready is None:
         say("This repository has no remote to push to. Add one, then run `santiago pr` again:")
         say("next: git remote add origin URL")
         return
     say(f"branch  {given.branch} to {given.remote.name} ({harmless(given.remote.url)})")
-    if not given.ready.request:
-        say(
-            "Neither gh nor glab is installed. Push the branch, then open the request yourself with this title and body:"
-        )
-        say(f"next: {join(('git', 'push', given.remote.name, given.branch))}")
+
+
+def _tell_conflict(given: _Handover) -> None:
+    """Print what whoever merges the branch will meet, and how to solve it first."""
+    from santiago.cli.view.text import say
+    from santiago.report.remedies import listed, resolving
+    from santiago.util.text import harmless
+
+    found = given.conflict
+    if found.under_way:
+        say(f"a merge is under way here, and stopped at a conflict in {harmless(str(found))}")
+        rows = resolving(found)
+    else:
+        say(f"this branch and your current one conflict in {harmless(str(found))}; whoever merges it must resolve that")
+        rows = [(f"git switch {given.branch} && git merge -", "resolve it there and commit; then `santiago pr` again")]
+    for line in listed(rows):
+        say(line)
+
+
+def _tell_pushed(given: _Handover, opened: str | None) -> None:
+    """Print where the request is, or what is left to do by hand."""
+    from santiago.app.paths import near
+    from santiago.cli.view.text import say
+    from santiago.util.text import harmless
+
+    if opened is not None:
+        say(opened)
+        return
+    assert given.ready is not None
+    say(f"{given.branch} is pushed. Neither gh nor glab is installed, so the request is left to you.")
+    where = f" at {harmless(given.ready.page)}" if given.ready.page else ""
+    say(f"Open it{where} with the title above, and the text of {near(given.body)}.")
 
 
 def _asked(given: _Handover) -> bool:
@@ -150,7 +182,8 @@ def _asked(given: _Handover) -> bool:
         say("Nothing was pushed, because there is no terminal to ask on. `santiago pr --yes` pushes without asking.")
         return False
     assert given.ready is not None
-    if click.confirm(f"Push the branch, and open the request with {given.ready.request[0]}?", default=True):
+    opens = f", and open the request with {given.ready.request[0]}" if given.ready.request else ""
+    if click.confirm(f"Push the branch{opens}?", default=True):
         return True
     say("nothing was pushed")
     return False

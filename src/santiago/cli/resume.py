@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -33,13 +33,17 @@ def command(
     run: str | None, add_attempts: int, add_minutes: float, add_cost: float, add_tokens: int,
     hints: tuple[tuple[str, str], ...], agent: str | None, model: str | None, flags: Flags,
 ) -> int:  # fmt: skip
-    """Go on with RUN (a folder or an id), or with the latest run of this repository that is not finished."""
+    """Go on with RUN (a folder or an id), or with the latest run of this repository that has begun and is not finished.
+
+    A plan that was never started is begun only if it is named.
+    """
     from dataclasses import replace
 
     from santiago.app.finding import find_story, naming
     from santiago.app.loading import frozen, load
     from santiago.app.start.lineup import named
     from santiago.app.start.trust import said_by
+    from santiago.cli.start.again import tell_changes
     from santiago.cli.start.running import start
     from santiago.contract.units import Minutes, Usd
     from santiago.executor.reopen import Grants
@@ -65,37 +69,38 @@ def command(
         return start(out_dir, settings, plan, flags, base=out_dir, grants=grants, agent=other, said=said)
 
 
-def tell_changes(out_dir: Path) -> None:
-    """Print what has changed since a run began and is not part of it, and the command that takes it in."""
-    from santiago.app.changes import changes_of
-    from santiago.app.loading import load
-    from santiago.cli.view.text import say
-    from santiago.report.remedies import taking_in
-    from santiago.util.text import harmless
-
-    run = load(out_dir)
-    told = changes_of(run)
-    for text in told:
-        say(f"note: {harmless(text)}; this run does not use the change", err=True)
-    if told:
-        say(f"note: a new run would use it: {taking_in(run)}", err=True)
-
-
 def meant(name: str | None, *, as_json: bool) -> Path | None:
     """Return the folder of the run to go on with; None if all are finished, which is then printed."""
     from santiago.app.finding import find_run, unfinished
     from santiago.artifacts import registry
     from santiago.cli.view.text import say
+    from santiago.report.run_status import planned_line
 
     if name is not None:
         return find_run(name)
     newest, left = unfinished()
-    if left is None and as_json:
+    if left is not None:
+        if left is not newest:
+            say(f"the newest run, {newest.run_id}, is finished; going on with {left.run_id}", err=True)
+        return left.out_dir
+    if registry.standing(newest) == "planned":
+        _refuse_planned(newest.out_dir)
+    if as_json:
         click.echo(json.dumps({"type": "stream", "schema_version": "1.0"}))
         click.echo(json.dumps({"type": "nothing_to_resume", "run_id": newest.run_id}))
-    elif left is None:
-        say(f"{newest.run_id} is finished; nothing to resume", err=True)
-    elif left is not newest:
-        word = "is finished" if registry.standing(newest) == "ended" else "has not begun"
-        say(f"the newest run, {newest.run_id}, {word}; going on with {left.run_id}", err=True)
-    return left.out_dir if left is not None else None
+        return None
+    say(f"{newest.run_id} is finished; nothing to resume", err=True)
+    if told := planned_line():
+        say(told, err=True)
+    return None
+
+
+def _refuse_planned(out_dir: Path) -> NoReturn:
+    """Raise for a plan that was never started: a person begins it, and nobody goes on with it."""
+    from santiago.app.loading import load
+    from santiago.contract.errors import Kind, SantiagoError
+    from santiago.report.remedies import beginning
+
+    run = load(out_dir)
+    message = f"nothing to resume: {run.run_id} of {run.plan.source.path} is planned, and was never started"
+    raise SantiagoError(Kind.USAGE, message, hint=f"Begin it: `{beginning(run)[0]}`.")

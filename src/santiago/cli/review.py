@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from santiago.cli.options import Flags
+from santiago.cli.options import Flags, agent_option
 from santiago.contract.reasons import ExitCode
 
 if TYPE_CHECKING:
     from santiago.app.planning.loading import Planning
+    from santiago.contract.session import Drafter
 
 
 @click.command("review")
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     "--cancel", is_flag=True, help="End the review, or the turn under way, without a run; it can be taken up again."
 )
 @click.option("--take-up", is_flag=True, help="Go on with a turn that was interrupted, or a review that was cancelled.")
+@agent_option("Other agents plan from here on; with --finalize: the agent that carries the plan out.")
+@click.option("--model", metavar="NAME", help="With --agent: the model, by the agent's own name for it.")
+@click.option("--playbook", type=click.Path(path_type=Path), help="What the scripted agent plays.")
 @click.option("--add-turns", type=click.IntRange(1, 1000), metavar="N", help="Allow this many turns more.")
 @click.option("--sandbox", type=click.Choice(("off",)), help="Let agents work without a sandbox, where none works.")
 @click.option(
@@ -43,7 +48,8 @@ if TYPE_CHECKING:
 @click.option("--no-input", is_flag=True, help="Never ask anything.")
 def command(
     session: str | None, adjust: str | None, edit: str | None, finalize: bool, revision: int | None, no_start: bool,
-    moved_base: bool, cancel: bool, take_up: bool, add_turns: int | None, sandbox: str | None,
+    moved_base: bool, cancel: bool, take_up: bool, agent: str | None, model: str | None, playbook: Path | None,
+    add_turns: int | None, sandbox: str | None,
     trust_commands: bool, jobs: int | None, gate: str | None, plain: bool, as_json: bool, who: str | None, no_input: bool,
 ) -> int:  # fmt: skip
     """Look at SESSION, or the newest of this repository, and decide: plan on, edit, finalize or cancel.
@@ -65,6 +71,9 @@ def command(
             "take-up": take_up,
         }
     )
+    named = agent or model or playbook
+    if named and (wish in (None, "cancel") or no_start):
+        raise click.UsageError("Say what the agent is to do: --continue, --edit, --take-up or --finalize.")
     only_looks = session is None and wish is None and add_turns is None and not as_json
     if only_looks and not sessions_here() and (begun := _begin(no_input=no_input, plain=plain, who=who)) is not None:
         return begun
@@ -80,6 +89,8 @@ def command(
     if finalize and revision is None:
         raise click.UsageError(f"Say which revision you looked at: --revision {planning.state.revision}")
     facts = word.more_turns(planning, add_turns, me) if add_turns else []
+    if named and not finalize:
+        facts += word.other_drafters(_drafters(planning, agent, model, playbook), me)
     if wish == "take-up":
         facts += word.take_up(planning, me)
     elif wish is not None:
@@ -99,7 +110,7 @@ def command(
             jobs=jobs, gate=gate, sandbox=sandbox, as_json=as_json, plain=plain, actor=who, no_input=no_input,
             trust_commands=True,  # the person agreed to them before the plan became final
         )  # fmt: skip
-        return _execute(planning, flags)
+        return _execute(planning, flags, agent, model, playbook)
     shown.print_session(planning, as_json=as_json)
     return ExitCode.OK if wish == "cancel" else shown.exit_code(planning, before)
 
@@ -148,12 +159,35 @@ def _look(planning: Planning, revision: int | None, *, plain: bool, as_json: boo
     return ExitCode.OK
 
 
-def _execute(planning: Planning, flags: Flags) -> int:
+def _drafters(planning: Planning, agent: str | None, model: str | None, playbook: Path | None) -> tuple[Drafter, ...]:
+    """Return the agents that a person names; raise if one of them cannot begin, or if others are at work."""
+    import os
+
+    from santiago.contract.errors import Kind, SantiagoError
+
+    if (turn := planning.state.turn) is not None:
+        base = f"santiago review {planning.session_id}"
+        hint = f"`{base} --cancel` ends it; `{base} --take-up --agent NAME` then goes on with another agent."
+        raise SantiagoError(Kind.INPUT, f"a turn of {', '.join(turn.agents)} is under way", hint=hint)
+
+    from santiago.app.planning.begin import Wanted, drafters_of, refuse_absent
+
+    names = (agent,) if agent else tuple(one.label for one in planning.asked.drafters)
+    found = drafters_of(Wanted(subject="", agents=names, model=model, playbook=playbook), os.environ)
+    refuse_absent(found, planning.run_input, os.environ)
+    return found
+
+
+def _execute(planning: Planning, flags: Flags, agent: str | None, model: str | None, playbook: Path | None) -> int:
     """Execute the run that was made from an approved revision."""
     from santiago.app.loading import frozen
+    from santiago.app.start.lineup import named
+    from santiago.app.start.trust import said_by
     from santiago.artifacts.repository import RUNS
     from santiago.cli.start.running import start
 
     out_dir = planning.root / RUNS / planning.state.run
     plan, run_input = frozen(out_dir)
-    return start(out_dir, run_input, plan, flags, base=planning.root)
+    other = named(run_input.agent, agent, playbook, model) if agent or model or playbook else None
+    said = said_by(agent=agent, model=model, playbook=playbook)
+    return start(out_dir, run_input, plan, flags, base=planning.root, agent=other, said=said)

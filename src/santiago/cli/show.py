@@ -105,7 +105,8 @@ def _head(run: Run, planned: Story) -> None:
     criteria = {c.id: c.text for requirement in run.plan.requirements for c in requirement.criteria}
     shown = {row.id: row for row in criteria_of(story)}
     for number, name in enumerate(planned.criteria[:12]):
-        say(f"{'criteria' if number == 0 else '':10} {flat(criteria.get(name, name))}")
+        told = f"{planned.name_of(name)}: {criteria[name]}" if name in criteria else name
+        say(f"{'criteria' if number == 0 else '':10} {flat(told)}")
         if name in shown:
             say(f"{'':10}   {_evidence(shown[name])}")
     for number, text in enumerate(commands_of(planned, run.run_input)):

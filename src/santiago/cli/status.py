@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +12,6 @@ from santiago.app.changes import changes_of
 from santiago.app.finding import find_run, target
 from santiago.app.loading import Run, load
 from santiago.app.paths import near
-from santiago.app.shortage import unchecked
 from santiago.app.substeps import titles_of
 from santiago.artifacts.repository import SESSIONS, find_root
 from santiago.cli.opened_board import board_here
@@ -32,7 +30,7 @@ from santiago.report.failure import report_of
 from santiago.report.marks import UNPROVEN, mark, mark_of
 from santiago.report.measures import ago, limit, span
 from santiago.report.proof import unproven_lines
-from santiago.report.remedies import anew, answers, listed, next_commands, taking_in, taking_over
+from santiago.report.remedies import answers, beginning, listed, next_commands, taking_in, taking_over
 from santiago.report.run_status import (
     OTHERS,
     chunk_ms,
@@ -43,6 +41,7 @@ from santiago.report.run_status import (
     mending,
     needs_of,
     others_of,
+    planned_line,
     step_of,
     word_of,
 )
@@ -324,14 +323,12 @@ def _next(run: Run) -> list[str]:
             "",
             *listed([*answers(state, run.out_dir), (f"santiago log{target(run.out_dir)} --follow", "watch it")]),
         ]
-    if not run.begun and unchecked(run.plan.stories, run.run_input):
-        return ["", *listed([(anew(run), "begin anew with a check; this plan has none")])]
     if not run.begun:
-        return ["", *listed([(f"santiago resume {quote(near(run.out_dir))}", "begin")])]
+        return ["", *listed([beginning(run)])]
     if state.phase is RunPhase.SUCCESS:
         if is_taken_over(run):
             return ["", "its work is merged: the current commit has all of it"]
-        return ["", f"look: git diff HEAD...{state.branch}", *listed(taking_over(run.state, run.out_dir))]
+        return ["", f"look: git diff HEAD...{state.branch}", *listed(taking_over(report_of(run)))]
     if state.phase is RunPhase.PAUSED and (brought := _brought(run)):
         return ["", *brought]
     return ["", *next_commands(report_of(run))]
@@ -350,4 +347,6 @@ def _others(run: Run) -> None:
         say()
         told = [*(f"{name} {word}" for name, word in others), *([f"and {more} older"] if more else [])]
         say("other runs, newest first: " + " · ".join(told))
+    if told_planned := planned_line(run.out_dir):
+        say(told_planned)
     _planned(_sessions(Path(run.run_input.repo_path)))

@@ -68,12 +68,14 @@ def _go_on(run: str | None, flags: Flags) -> int:
     from santiago.app.finding import naming
     from santiago.app.loading import frozen
     from santiago.cli.resume import meant
+    from santiago.cli.start.again import tell_changes
     from santiago.cli.start.running import start
     from santiago.report.remedies import granting
 
     out_dir = meant(run, as_json=flags.as_json)
     if out_dir is None:
         return 0
+    tell_changes(out_dir)
     plan, settings = frozen(out_dir)
     with naming(settings.run_id or out_dir.name), granting(out_dir):
         return start(out_dir, settings, plan, flags, base=out_dir)

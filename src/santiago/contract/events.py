@@ -107,6 +107,8 @@ class EventKind(StrEnum):
     DRAFT_ENDED = "draft_ended"
     TURN_ENDED = "turn_ended"
     """The turn brought a new revision, or the reason why it did not."""
+    DRAFTERS_CHOSEN = "drafters_chosen"
+    """A person has other agents plan from here on."""
     SESSION_REOPENED = "session_reopened"
     """A cancelled session is taken up again, on its last revision."""
     SESSION_CANCELLED = "session_cancelled"
@@ -193,6 +195,8 @@ class Context(TypedDict, total=False):
     """What is wrong with a detailed plan."""
     mode: str
     substeps: list[str]
+    drafters: list[list[str]]
+    """The agents that plan from here on: the label of each, and its settings as JSON."""
     agents: list[str]
     """The agents that take part in a planning turn, in order. The first one that is able to merges the drafts."""
     session: str

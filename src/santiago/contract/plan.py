@@ -129,6 +129,11 @@ class Story:
         """Whether it is about texts for people alone, by the files that the plan names."""
         return bool(self.files) and all(path.lower().endswith(PROSE) for path in self.files)
 
+    def name_of(self, criterion: str) -> str:
+        """Return a criterion's id for people and agents. If its requirement has no id of its own, it is named by its story."""
+        own = not criterion.startswith("~") or criterion not in self.criteria
+        return criterion if own else f"{self.id}#{self.criteria.index(criterion) + 1}"
+
 
 @record
 class Chunk:

@@ -117,6 +117,8 @@ class SessionState:
     """Question → the revision that it is about."""
     owed: str = ""
     """The answered question whose answer is still to be carried out."""
+    drafters: tuple[tuple[str, str], ...] = ()
+    """The agents that a person chose since it began: label, and settings as JSON. Empty as long as those of its input plan."""
     run: str = ""
     """The run that an approved revision becomes."""
     path: str = ""

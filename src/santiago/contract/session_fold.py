@@ -149,6 +149,10 @@ def _raised(state: SessionState, event: Event) -> None:
     state.raised[limit] = state.raised.get(limit, 0) + event.context.get("amount", 0)
 
 
+def _drafters_chosen(state: SessionState, event: Event) -> None:
+    state.drafters = tuple((label, agent) for label, agent in event.context.get("drafters", ()))
+
+
 def _settled(state: SessionState, _: Event) -> None:
     """Close the open question: the review is over, or begins anew."""
     state.owed = ""
@@ -166,6 +170,7 @@ _TAKES: dict[EventKind, Callable[[SessionState, Any], None]] = {
     EventKind.QUESTION_ASKED: _asked,
     EventKind.QUESTION_ANSWERED: _answered,
     EventKind.BUDGET_RAISED: _raised,
+    EventKind.DRAFTERS_CHOSEN: _drafters_chosen,
     EventKind.SESSION_CANCELLED: _settled,
     EventKind.SESSION_REOPENED: _settled,
     EventKind.SESSION_FINALIZED: _settled,

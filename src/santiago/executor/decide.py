@@ -16,6 +16,7 @@ from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, Veri
 from santiago.executor import gates, starting, unproven, waiting
 from santiago.executor.budget import Budget
 from santiago.executor.situation import Cancel
+from santiago.executor.tally import stopped_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +66,7 @@ def _executing(at: Situation) -> list[Act]:
         return owed
     if state.stop_requested:
         return [] if at.flying else [_pause("" if state.rests else Reason.INTERRUPTED)]
-    if over := gates.expired(at):
+    if not at.flying and (over := gates.expired(at)):
         return [*over, _end(RunPhase.BLOCKED, Reason.NEEDS_USER_CONFIRMATION)]
     if waiting.is_over(state, at.run_input.limits, at.utc, at.waited_ms):
         return [waiting.ended(at.waited_ms)]
@@ -198,11 +199,9 @@ def _ending(at: Situation) -> list[Act]:
         return [_pause(refused.reason, refused.limit)]
     if gates.waits_for_a_person(at):
         return []
-    stories = [story for story in at.state.stories.values() if not story.skipped]
-    for phase, ends in ((StoryPhase.FAILED, RunPhase.FAILED), (StoryPhase.BLOCKED, RunPhase.BLOCKED)):
-        found = next((story for story in stories if story.phase is phase), None)
-        if found is not None:
-            return [_end(ends, found.reason or Reason.BLOCKED_DEPENDENCY)]
+    if (found := stopped_by(at.state)) is not None:
+        ends = RunPhase.FAILED if found.phase is StoryPhase.FAILED else RunPhase.BLOCKED
+        return [_end(ends, found.reason or Reason.BLOCKED_DEPENDENCY)]
     if gates.holding(at.state):
         return [_end(RunPhase.BLOCKED, Reason.NEEDS_USER_CONFIRMATION)]
     if put_off := gates.for_the_deferred(at):

@@ -145,14 +145,20 @@ def holding(state: RunState) -> list[Question]:
 
 def expired(at: Situation) -> list[Fact]:
     """Return the end of the questions that nobody answered in time. A new start asks them anew."""
-    late = [one for one in at.state.open_questions() if one.until and one.until <= at.utc]
     most, started = int(at.run_input.limits.wait_max_minutes), at.state.started_at
+    late = [one for one in holding(at.state) if "" < _until(at, one, most) <= at.utc]
     if late and started and ms_of(at.utc) < ms_of(started) + most:
         return []
     return [
         Fact(event=EventKind.QUESTION_EXPIRED, story=one.story, context={"question": one.id, "answer": EXPIRED})
         for one in late
     ]
+
+
+def _until(at: Situation, question: Question, most: int) -> str:
+    """Return when a question expires; empty if it does not. Those of agents and of the judge wait as long as others."""
+    waits = at.attended and not question.until and question.asked_at
+    return text_of(ms_of(question.asked_at) + most) if waits else question.until
 
 
 def for_the_deferred(at: Situation) -> list[Fact]:

@@ -193,7 +193,9 @@ class StepPerformer:
             run_id=order.run_id,
             story=story,
             attempt=0,
-            criteria=tuple((name, self.criteria[name]) for name in story.criteria if name in self.criteria),
+            criteria=tuple(
+                (story.name_of(name), self.criteria[name]) for name in story.criteria if name in self.criteria
+            ),
             commands=commands_of(story, self.run_input),
             chunk_titles=tuple(self.in_chunk[story.chunk]),
             critiques=(),
@@ -278,9 +280,12 @@ class StepPerformer:
     def _work(self, step: Attempt | Adopt, order: Order, base: str, snapshot: Snapshot, ending: AgentEnding) -> Work:
         """Return the work to judge. If the agent names no evidence, it is taken from the attempt that wrote the tests."""
         written = self.files.ending(step.story, order.tests_by) if order.tests_by else None
-        evidence = {**dict(written.evidence if written else ()), **dict(ending.evidence)}
+        story = self._story(step.story, order)
+        ids = {story.name_of(name): name for name in story.criteria}
+        named = (*(written.evidence if written else ()), *ending.evidence)
+        evidence = {ids.get(name, name): test for name, test in named}
         return Work(
-            story=self._story(step.story, order), attempt=step.number, base=base, snapshot=snapshot,
+            story=story, attempt=step.number, base=base, snapshot=snapshot,
             evidence=tuple(evidence.items()), writes_tests=step.tests,
             before_tests=self.workspace.base_of(base) if order.tests_by else None,
             before_story=order.before or None, needs_no_proof=order.parent is not None,

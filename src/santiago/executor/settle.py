@@ -207,13 +207,7 @@ def _end(
         message="; ".join(
             filter(
                 None,
-                (
-                    messages.left_out(outcome.left_out),
-                    *outcome.notes,
-                    _refusal(outcome),
-                    _remark(story, outcome),
-                    _left(outcome),
-                ),
+                (messages.left_out(outcome.left_out), *outcome.notes, _refusal(outcome), _remark(story, outcome)),
             )
         ),
         verdict=verdict,
@@ -234,11 +228,6 @@ def _criteria(outcome: AttemptOutcome) -> list[list[str]]:
 
 def _refusal(outcome: AttemptOutcome) -> str:
     return _words(outcome) if outcome.ending and outcome.reason in SHARED else ""
-
-
-def _left(outcome: AttemptOutcome) -> str:
-    """Return what the agent changed in its copy of its settings; empty after a failure, whose message tells its cause."""
-    return messages.left_in_copy(outcome.ending.left) if outcome.ending and outcome.status == "ok" else ""
 
 
 def _remark(story: StoryState, outcome: AttemptOutcome) -> str:

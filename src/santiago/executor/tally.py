@@ -55,6 +55,15 @@ def headline(plan: Plan, state: RunState, word: str = "") -> Headline:
     return Headline(word, reason, text)
 
 
+def stopped_by(state: RunState) -> StoryState | None:
+    """Return the story that a run stopped for, or would stop for: the first that failed, else the first that is blocked."""
+    waiting = [story for story in state.stories.values() if not story.skipped]
+    for phase in (StoryPhase.FAILED, StoryPhase.BLOCKED):
+        if found := next((story for story in waiting if story.phase is phase), None):
+            return found
+    return None
+
+
 def is_finished(state: RunState) -> bool:
     """Tell whether all work is on the branch, and only a word on what no test shows is missing."""
     return state.phase is RunPhase.BLOCKED and state.reason is Reason.UNPROVEN

@@ -271,7 +271,7 @@ class TreeJudge:
         otherwise = "" if required else criteria.from_document(checks)
         rows = criteria.matrix(work.story.criteria, dict(work.evidence), checks, alone, otherwise)
         found = replace(found, criteria=rows)
-        lacking = [row.id for row in rows if not row.is_shown]
+        lacking = [work.story.name_of(row.id) for row in rows if not row.is_shown]
         return telling.without_evidence(found, lacking) if required and lacking and found.passed else found
 
     # Work of several stories together

@@ -7,7 +7,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from santiago.app.paths import typed
-from santiago.app.shortage import named, too_few, unchecked
+from santiago.app.shortage import named, too_few, too_short, unchecked
 from santiago.app.start.units import ways_on
 from santiago.contract.policy import Limits
 from santiago.report.accounting import proposal
@@ -65,6 +65,11 @@ def _likely(job: Job) -> str:
     return quote(found[0].test) if found else '"CMD"'
 
 
+def on_minutes(job: Job, plan: Plan) -> list[str]:
+    """Return the warning that the run's minutes may not do for one attempt at each story."""
+    return too_short(len(plan.stories), job.run_input.limits, job.run_input.policy.jobs)
+
+
 def on_attempts(job: Job, plan: Plan) -> list[str]:
     """Return the note that the attempts were fitted to the plan, or the warning that they are too few."""
     most, usual = job.run_input.limits.run_max_attempts, Limits().run_max_attempts
@@ -105,7 +110,7 @@ def _start(job: Job, plan: Plan) -> str:
 
 
 def _run(job: Job) -> str:
-    return f"santiago run {typed(job.document)}{_place(job)}"
+    return f"santiago run {typed(job.document)}{_place(job)}{job.worker}"
 
 
 def _place(job: Job) -> str:

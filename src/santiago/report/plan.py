@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from santiago.app.shortage import unchecked
 from santiago.app.start import kept
 from santiago.contract import codec
-from santiago.report import checks
+from santiago.report import advice, checks
 from santiago.util.text import harmless
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def as_document(compiled: Compilation, plan: Plan, job: Job, outcome: str) -> di
         },
         "kept": {name: one.run for name, one in kept.foreseen(plan, Path(job.run_input.repo_path)).items()},
         "unchecked": [story.id for story in unchecked(plan.stories, job.run_input)],
+        "limits": [*advice.on_attempts(job, plan), *advice.on_minutes(job, plan)],
     }
 
 

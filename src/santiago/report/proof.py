@@ -86,8 +86,9 @@ def attested_by(plan: Plan, state: RunState, history: History) -> list[str]:
 
 def criteria_line(plan: Plan, state: RunState) -> list[str]:
     """Return which criteria of finished stories no named test shows."""
-    done = [state.stories[one.id] for one in plan.stories if status_of(state.stories[one.id]) == "done"]
-    lacking = [_named(story.id, row.id) for story in done for row in criteria_of(story) if not row.is_shown]
+    pairs = [(one, state.stories[one.id]) for one in plan.stories]
+    done = [(planned, story) for planned, story in pairs if status_of(story) == "done"]
+    lacking = [flat(one.name_of(row.id)) for one, story in done for row in criteria_of(story) if not row.is_shown]
     return [f"no named test shows these criteria: {_listed(lacking)}"] if lacking else []
 
 
@@ -98,11 +99,6 @@ def shown_by(row: Criterion) -> str:
     if row.before == row.after == "passed":
         return f"{flat(row.test)}: passed before too: shows nothing"
     return f"{flat(row.test)}: {row.before} without the work, {row.after} with it"
-
-
-def _named(story: str, criterion: str) -> str:
-    """Return a criterion's name for people. If its requirement has no id of its own, it is named by its story."""
-    return flat(f"{story}#{criterion.rpartition('#')[2]}" if criterion.startswith("~") else criterion)
 
 
 def _listed(names: list[str]) -> str:

@@ -114,7 +114,8 @@ def _criteria(story: Story, run: Run) -> Iterator[str]:
             else "no test was named for it"
         )
         seen += ", which shows nothing" if row and row.test and not row.is_shown else ""
-        yield f"  - {prose(known.get(name, name))}: {seen}"
+        told = f"{code(story.name_of(name))} {prose(known[name])}" if name in known else prose(name)
+        yield f"  - {told}: {seen}"
 
 
 def _proofs(run: Run, done: Sequence[Story]) -> Iterator[str]:

@@ -7,11 +7,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from santiago.app.finding import target
+from santiago.app.loading import frozen_input
 from santiago.app.substeps import titles_of
 from santiago.artifacts.attempts import OUTCOME, PATCH
 from santiago.artifacts.details import DETAILS
 from santiago.artifacts.files import read_bytes
 from santiago.artifacts.names import attempt_folder
+from santiago.artifacts.repository import resolved
 from santiago.contract import codec
 from santiago.contract.answers import APPROVING, UNFIT, Understood, lacks, offers, understood, words_of
 from santiago.contract.detail import Detail
@@ -20,6 +22,8 @@ from santiago.contract.outcomes import AttemptOutcome, CheckVerdict
 from santiago.contract.patterns import pattern
 from santiago.contract.record import record
 from santiago.executor import detailing
+from santiago.util.text import count
+from santiago.workspace.inspect import ask
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +33,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 MOST_FILES = 20
+MOST_LINES = 120
+"""How many lines of a difference are shown. `santiago show STORY --patch` has all of them."""
 LARGEST = 1 << 22
 """Largest file that is read for a question, in bytes."""
 _FILE = pattern(rb"^diff --git a/(.+?) b/", re.MULTILINE)
@@ -38,7 +44,7 @@ _SCOPED = frozenset({"detail", "result"})
 REST = "a"
 """Typed alone, it approves this and the rest of the chunk."""
 TEST = "t"
-"""Typed alone, it shows how to try the work by hand."""
+"""Typed alone, it opens a shell in which the work can be tried by hand."""
 
 
 @record
@@ -75,7 +81,9 @@ def card(plan: Plan, state: RunState, question: Question, out_dir: Path) -> Card
     if story is not None and question.kind == "detail":
         lines = _of_detail(story, out_dir)
     elif story is not None and question.kind in ("result", "changed_expectation", "doubt", "refusal", "unproven"):
-        lines, trying = _of_work(story, out_dir), _trying(story)
+        lines, trying = _of_work(story, out_dir), _trying(story, out_dir)
+        if question.kind == "result":
+            lines = (*_difference(story, out_dir), *lines)
     words = words_of(state, question)
     scoped = question.kind in _SCOPED and APPROVING[question.kind] in words
     return Card(
@@ -144,11 +152,33 @@ def _of_work(story: StoryState, out_dir: Path) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _trying(story: StoryState) -> tuple[str, ...]:
-    if not story.commit:
-        return ()
-    base = (f"git diff {story.base[:12]} {story.commit[:12]}",) if story.base else ()
-    return (*base, f"git worktree add ../{story.id}-try {story.commit[:12]}")
+def _trying(story: StoryState, out_dir: Path) -> tuple[str, ...]:
+    return (f"santiago try{target(out_dir)} {story.id}",) if story.commit or story.unshown else ()
+
+
+def _difference(story: StoryState, out_dir: Path) -> list[str]:
+    """Return the work as a difference; where the person saw other work before, also what has changed since that."""
+    patch = _shortened(_text(out_dir, f"{attempt_folder(story.id, story.attempts)}/{PATCH}"))
+    lines = ["difference:", *patch] if patch else []
+    if not story.seen or not story.commit or story.seen == story.commit:
+        return lines
+    changes = _shortened(_since(story.seen, story.commit, out_dir)) or ["nothing"]
+    return [*lines, "changed since the work that you saw before:", *changes]
+
+
+def _shortened(patch: str) -> list[str]:
+    """Return the lines of a patch, indented, without what only programs need; cut where it is long."""
+    found = [f"  {line}" for line in patch.splitlines() if not line.startswith(("index ", "--- ", "+++ "))]
+    more = [f"  … and {count(len(found) - MOST_LINES, 'more line')}"] if len(found) > MOST_LINES else []
+    return found[:MOST_LINES] + more
+
+
+def _since(before: str, now: str, out_dir: Path) -> str:
+    """Return the difference between two commits of a run."""
+    with suppress(SantiagoError):
+        repo = resolved(out_dir / frozen_input(out_dir).repo_path)
+        return ask(repo, "diff", "--no-color", "--no-ext-diff", "--no-renames", before, now).text
+    return ""
 
 
 def _detail(story: str, number: int, out_dir: Path) -> Detail | None:

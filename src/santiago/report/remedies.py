@@ -12,6 +12,8 @@ from santiago.app.changes import is_document_changed
 from santiago.app.finding import target
 from santiago.app.loading import load
 from santiago.app.paths import near
+from santiago.app.publishing import MOST_FILES, Conflict, conflict_with
+from santiago.app.shortage import unchecked
 from santiago.artifacts.names import PLAN
 from santiago.contract.answers import JUDGED, NEEDS_TEXT, words_of
 from santiago.contract.errors import SantiagoError
@@ -327,11 +329,26 @@ def granting(out_dir: Path) -> Iterator[None]:
         raise
 
 
-def taking_over(state: RunState, out_dir: Path) -> Rows:
-    """Return the commands that take over the work of a finished run."""
+def taking_over(report: Report) -> Rows:
+    """Return the commands that take over the work of a finished run, also where it conflicts with the user's branch."""
+    found, merge = conflict_with(Path.cwd(), report.state.branch or "HEAD"), f"git merge {report.state.branch}"
+    if found.under_way:
+        return resolving(found)
+    if not found.files:
+        review = f"santiago pr{target(report.out_dir)}"
+        return [(merge, "take the work over"), (review, "or ask for it to be reviewed and merged")]
+    does = (merge, f"take the work over, and resolve the conflict in {found}")
+    document = near(Path(report.run_input.repo_path) / report.plan.source.path)
+    anew = (f"santiago run {quote(document)} --new", "or have its stories done again, on your branch as it is now")
+    return [does] if report.plan.source.is_drafted else [does, anew]
+
+
+def resolving(found: Conflict) -> Rows:
+    """Return the commands that end a merge which stopped at a conflict."""
+    files = join(found.files) if len(found.files) <= MOST_FILES else "-u"
     return [
-        (f"git merge {state.branch}", "take the work over"),
-        (f"santiago pr{target(out_dir)}", "or ask for it to be reviewed and merged"),
+        (f"git add {files} && git commit", f"once you have resolved the conflict in {found}"),
+        ("git merge --abort", "or give the merge up"),
     ]
 
 
@@ -343,6 +360,13 @@ def taking_in(run: Run) -> str:
     if is_document_changed(run):  # only agents can plan it, since the compiler may find no steps in it
         return f"santiago plan --with AGENT {document}"
     return f"santiago rebase {run.run_id} {quote(near(run.out_dir / PLAN))}"
+
+
+def beginning(run: Run) -> tuple[str, str]:
+    """Return the command that begins a plan which was never started, and what it does."""
+    if unchecked(run.plan.stories, run.run_input):
+        return anew(run), "begin anew with a check; this plan has none"
+    return f"santiago resume {quote(near(run.out_dir))}", "begin"
 
 
 def anew(run: Run) -> str:

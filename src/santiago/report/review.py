@@ -51,6 +51,8 @@ class TurnRow:
     at: str
     outcome: str
     """`revision 2`, `under way`, or why it brought no revision."""
+    reason: str = ""
+    """The reason, where it brought none."""
 
 
 @record
@@ -187,6 +189,7 @@ def _turns(planning: Planning) -> list[TurnRow]:
                 actor=turn.actor,
                 at=turn.at,
                 outcome=outcome if turn.ended else "under way",
+                reason=turn.reason,
             )
         )
     return rows

@@ -8,11 +8,11 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from santiago.app.changes import changes_of
-from santiago.app.finding import target
+from santiago.app.finding import never_started, target
 from santiago.app.loading import Run, load, working
 from santiago.artifacts import registry
 from santiago.artifacts.details import DETAILS
-from santiago.artifacts.names import PLAN
+from santiago.artifacts.names import PLAN, has_begun
 from santiago.artifacts.repository import find_root
 from santiago.contract import codec
 from santiago.contract.answers import JUDGED, words_of
@@ -164,11 +164,34 @@ def mending(state: RunState, out_dir: Path, name: str, ref: str) -> list[str] | 
 
 
 def others_of(out_dir: Path) -> tuple[list[tuple[str, str]], int]:
-    """Return the newest other runs of this repository, each with its state in a word, and the number of further ones."""
+    """Return the newest other runs here that have begun, each with its state in a word, and the number of further ones."""
     root = find_root(Path.cwd())
     common = registry.common_git_dir(root) if root else None
-    others = [run for run in registry.runs(common) if run.out_dir != out_dir] if common else []
+    known = registry.runs(common) if common else []
+    others = [run for run in known if run.out_dir != out_dir and not _is_only_planned(run)]
     return [(run.run_id, standing(run.out_dir)) for run in others[:OTHERS]], max(0, len(others) - OTHERS)
+
+
+def _is_only_planned(run: registry.Registered) -> bool:
+    return (run.out_dir / PLAN).is_file() and not has_begun(run.out_dir)
+
+
+def planned_of(out_dir: Path | None = None) -> list[str]:
+    """Return the other plans of this repository that were never started, newest first."""
+    try:
+        return [run.run_id for run in never_started() if run.out_dir != out_dir]
+    except SantiagoError:
+        return []
+
+
+def planned_line(out_dir: Path | None = None) -> str:
+    """Return one line on the other plans that were never started; empty if there are none."""
+    names = planned_of(out_dir)
+    more = f" and {len(names) - OTHERS} more" if len(names) > OTHERS else ""
+    begins = (
+        f"   (`santiago resume {names[0]}` begins it)" if len(names) == 1 else "   (`santiago resume ID` begins one)"
+    )
+    return f"planned, never started: {', '.join(names[:OTHERS])}{more}{begins}" if names else ""
 
 
 def standing(out_dir: Path) -> str:
@@ -230,6 +253,7 @@ def document(run: Run) -> dict[str, Any]:
         "taken_over": is_taken_over(run),
         "others": [{"run_id": name, "state": word} for name, word in others],
         "more_others": more,
+        "planned": planned_of(run.out_dir),
     }  # fmt: skip
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.phases import ENDED, RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.budget import Budget
+from santiago.executor.gates import holding
+from santiago.executor.tally import stopped_by
 from santiago.report.asking import put_off
 from santiago.report.marks import mark
 
@@ -102,9 +104,9 @@ def explanation(state: RunState, planned: Story, run_input: RunInput) -> list[st
         return ["A person deferred it; it comes again when nothing else is left."]
     match story.phase:
         case StoryPhase.PLANNED:
-            return _of_planned(state, story, planned)
+            return [*_stop(state, unmet(state, story)), *_of_planned(state, story, planned)]
         case StoryPhase.READY:
-            return [*_external(planned, run_input), *_of_ready(story)]
+            return [*_stop(state, []), *_external(planned, run_input), *_of_ready(story, at_rest=state.phase in ENDED)]
         case StoryPhase.RUNNING if state.phase is RunPhase.PAUSED:
             return [f"The agent of attempt {story.attempts} has ended; its work is kept, and judged on resume."]
         case StoryPhase.RUNNING | StoryPhase.EVIDENCE_COLLECTED:
@@ -121,6 +123,18 @@ def explanation(state: RunState, planned: Story, run_input: RunInput) -> list[st
             return ["Its detailed plan waits for approval."]
         case _:
             return _of_parked(state, story, planned)
+
+
+def _stop(state: RunState, waited_for: list[str]) -> list[str]:
+    """Return for which story a run ended before this one had its turn, unless that one is `waited_for`; or the other reason."""
+    if state.phase not in (RunPhase.FAILED, RunPhase.BLOCKED) or state.reason is None:
+        return []
+    if (found := stopped_by(state)) is not None:
+        return [] if found.id in waited_for else [f"The run stopped at {found.id}, which is {standing(state, found)}."]
+    if waiting := holding(state):
+        known = waiting[0].story in waited_for
+        return [] if known else [f"The run stopped at the question {waiting[0].id}, which waits for your answer."]
+    return [f"The run stopped ({state.reason}): {MEANINGS[state.reason].sentence}"]
 
 
 def _of_planned(state: RunState, story: StoryState, planned: Story) -> list[str]:
@@ -168,7 +182,7 @@ def lacking(planned: Story, story: StoryState) -> str:
     return ", ".join(planned.external_depends_on) if blocked else ""
 
 
-def _of_ready(story: StoryState) -> list[str]:
+def _of_ready(story: StoryState, *, at_rest: bool) -> list[str]:
     if story.writes_tests and story.tests:
         return [f"Its tests are written; it is ready for attempt {story.attempts + 1}."]
     if story.reason is Reason.UNPROVEN:
@@ -177,7 +191,7 @@ def _of_ready(story: StoryState) -> list[str]:
         return [
             f"It is ready for attempt {story.attempts + 1}; the last one ended with {story.reason or 'no verdict'}."
         ]
-    return ["It is ready and waits for a free place."]
+    return ["It is ready, and begins when the run goes on." if at_rest else "It is ready and waits for a free place."]
 
 
 def _task(story: StoryState) -> str:

@@ -13,7 +13,7 @@ from santiago.contract.phases import SessionPhase
 from santiago.contract.plan import Plan
 from santiago.contract.ports.agent import Drafting
 from santiago.contract.ports.run import Sign
-from santiago.contract.reasons import Reason
+from santiago.contract.reasons import SHARED, Reason
 from santiago.contract.record import lean
 from santiago.contract.session_fold import apply
 from santiago.sessions import revising
@@ -269,9 +269,17 @@ class Conductor:
         context = spent(ending.usage)
         context |= Context(ms=ending.ms, digest=brought.digest, findings=list(brought.findings))
         if brought.reason is not None:
-            context |= Context(reason=brought.reason, message=ending.message.strip()[-_WORDS:])
+            context |= Context(reason=brought.reason, message=self._words(brought))
         facts.append(_ended(errand.turn, errand.kind, errand.agent, "failed" if brought.reason else "ok", context))
         self.record(facts)
+
+    def _words(self, brought: Brought) -> str:
+        """Return what an agent said last, and what helps if its program, account or service is the cause."""
+        words = brought.ending.message.strip()[-_WORDS:]
+        if brought.reason not in SHARED or not brought.ending.remedy:
+            return words
+        help_ = brought.ending.remedy.replace("santiago resume", f"santiago review {self.asked.session_id} --take-up")
+        return f"{words.rstrip('.')}. {help_}" if words else help_
 
     # Concluding a turn
 

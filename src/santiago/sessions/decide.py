@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
 from santiago.contract.phases import SessionPhase
-from santiago.contract.reasons import Reason
+from santiago.contract.reasons import SHARED, Reason
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
@@ -154,8 +154,11 @@ def _concluded(turn: TurnState, draft: DraftState | None) -> Conclude:
         return Conclude(draft=draft)
     failed = [one for one in turn.drafts.values() if one.status == "failed"]
     words = "; ".join(f"{one.agent}: {one.message or ', '.join(one.findings[:3]) or one.reason}" for one in failed)
-    asked = any(one.reason == Reason.AGENT_ASKED for one in failed)
-    return Conclude(draft=None, reason=Reason.AGENT_ASKED if asked else Reason.PLAN_GENERATION_FAILED, message=words)
+    reasons = {one.reason for one in failed}
+    reason = Reason.AGENT_ASKED if Reason.AGENT_ASKED in reasons else Reason.PLAN_GENERATION_FAILED
+    if len(reasons) == 1 and reasons <= SHARED:
+        reason = Reason(reasons.pop())
+    return Conclude(draft=None, reason=reason, message=words)
 
 
 def exhausted(state: SessionState, limits: Limits) -> str | None:

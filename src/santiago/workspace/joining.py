@@ -1,4 +1,4 @@
-"""One commit that holds two lines of work, made without any working tree."""
+"""One commit that holds two lines of work, made without any working tree; and where two lines do not fit together."""
 
 from __future__ import annotations
 
@@ -25,12 +25,33 @@ def joined(repo: Path, ours: str, theirs: str, message: str) -> str:
     env = environment() | {
         "GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": mail, "GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": mail,
     }  # fmt: skip
-    merge = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
-    answer = call(merge, env, repo, accept=(0, 1))
-    tree, *names = os.fsdecode(answer.out).rstrip("\0").split("\0")
-    if answer.code:
-        files = ", ".join(dict.fromkeys(name for name in names if name))
-        raise SantiagoError(
-            Kind.BLOCKED, f"the work of the run and your branch conflict in {files}", reason=Reason.WORKSPACE_CONFLICT
-        )
+    tree, files = _merged(repo, ours, theirs)
+    if files:
+        told = f"the work of the run and your branch conflict in {', '.join(files)}"
+        raise SantiagoError(Kind.BLOCKED, told, reason=Reason.WORKSPACE_CONFLICT)
     return call(("commit-tree", tree, "-p", ours, "-p", theirs, "-m", message), env, repo).text
+
+
+def conflicts(repo: Path, ours: str, theirs: str) -> list[str]:
+    """Return the files in which two commits conflict; empty if they fit together, or if git cannot tell."""
+    try:
+        return _merged(repo, ours, theirs)[1]
+    except SantiagoError:
+        return []
+
+
+def unmerged(repo: Path) -> list[str]:
+    """Return the files in a working tree whose conflicts nobody has resolved yet."""
+    try:
+        found = call(("diff", "--name-only", "-z", "--diff-filter=U"), environment(), repo).out
+    except SantiagoError:
+        return []
+    return [name for name in os.fsdecode(found).split("\0") if name]
+
+
+def _merged(repo: Path, ours: str, theirs: str) -> tuple[str, list[str]]:
+    """Return the tree of a merge, and the files that conflict in it."""
+    merge = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
+    answer = call(merge, environment(), repo, accept=(0, 1))
+    tree, *names = os.fsdecode(answer.out).rstrip("\0").split("\0")
+    return tree, list(dict.fromkeys(name for name in names if name)) if answer.code else []

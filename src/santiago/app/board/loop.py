@@ -136,7 +136,7 @@ class Loop:
         if (blocked := self._synchronise_truth(card)) is not None:
             self._say(f"BLOCKED:{blocked.id}:product-truth", "blocked", _why(blocked))
             return True
-        routed = route(self.opened, card, self.means.consents)
+        routed = route(self.opened, card, self.means.consents, self.means.agent)
         if routed.queue == "blocked":
             asks = SIGNAL in routed.note
             code = f"BLOCKED:{routed.id}:{'user-confirmation' if asks else 'no-plan'}"
@@ -185,7 +185,7 @@ class Loop:
         return False
 
     def _claim(self, role: Role, request: str = "") -> Card | None:
-        agent = board_settings(self.opened.place.project).agent_of(role)
+        agent = self.means.agent_of(role)
         found = self.opened.board.claim(TODO[role], f"{agent or role}{LOOP}", PLANNER, request=request)
         for card in found.escalated:
             self._say(f"EXHAUSTED:{card.id}", "blocked", f"{_named(card)}: all of its attempts are used")
@@ -203,7 +203,7 @@ class Loop:
             )
             return [self.opened.board.move(one.id, one.queue, wish, PLANNER) for one in claimed]
         if not card.run:
-            routed = route(self.opened, card, self.means.consents)
+            routed = route(self.opened, card, self.means.consents, self.means.agent)
             if routed.queue == "blocked":
                 return [routed]
             claimed = [routed]

@@ -11,8 +11,9 @@ from santiago.app.board.backlog import open_plans
 from santiago.app.board.planning import planned_by
 from santiago.app.board.settings import board_settings
 from santiago.app.board.settling import SIGNAL, shortened, with_way_back
-from santiago.app.config import run_input_defaults
+from santiago.app.config import run_input_defaults, values_of
 from santiago.app.loading import frozen
+from santiago.app.shortage import too_short
 from santiago.app.start.compose import execute
 from santiago.app.start.leaks import refuse_secrets
 from santiago.app.start.lineup import named
@@ -70,10 +71,10 @@ class Consents:
     tell: Callable[[str], None]
 
 
-def route(opened: Opened, card: Card, consents: Consents) -> Card:
+def route(opened: Opened, card: Card, consents: Consents, agent: str | None = None) -> Card:
     """Make a request's run and its tickets. If that fails, block the request with the reason."""
     try:
-        return routed(opened, card, consents)
+        return routed(opened, card, consents, agent=agent)
     except SantiagoError as error:
         if error.reason is Reason.AGENT_NOT_SIGNED_IN:
             error.message = f"its work needs an agent: {error.message}"
@@ -83,20 +84,24 @@ def route(opened: Opened, card: Card, consents: Consents) -> Card:
         return block(opened, card, error)
 
 
-def routed(opened: Opened, card: Card, consents: Consents, begins_on: str | None = None) -> Card:
+def routed(
+    opened: Opened, card: Card, consents: Consents, begins_on: str | None = None, agent: str | None = None
+) -> Card:
     """Make a request's run and its tickets. After a crash, doing it again completes the rest.
 
-    `begins_on` is given where a person does the work. It is the commit to begin on, and no agent is needed.
+    `begins_on` is given where a person does the work. It is the commit to begin on, and no agent is needed. `agent` goes
+    before the settings.
     """
     run_id = card.run or _free_run_id(opened, card)
     out_dir = opened.place.project / repository.RUNS / run_id
     if not has_begun(out_dir):
-        plan, document = plan_of(opened, card)
+        plan, document = plan_of(opened, card, agent)
         if not (plan.certain or run_input_defaults(opened.place.project).policy.units):
             consents.units(plan)
         if not card.run:
             _reserve_run(opened, card, run_id)
-        _make_run(opened, card, plan, document, out_dir, consents, begins_on)
+        settings = _settings(opened, card, plan, document, run_id, agent)
+        _make_run(opened, settings, plan, out_dir, consents, begins_on)
     plan, run_input = frozen(out_dir)
     if card.queue in TODO.values():
         return _as_story(opened, card, plan, run_id)
@@ -112,9 +117,9 @@ def _as_story(opened: Opened, card: Card, plan: Plan, run_id: str) -> Card:
         )
 
 
-def plan_of(opened: Opened, card: Card) -> tuple[Plan, str]:
+def plan_of(opened: Opened, card: Card, agent: str | None = None) -> tuple[Plan, str]:
     """Return the plan of a request, and the name of its document."""
-    path = document_of(opened, card)
+    path = document_of(opened, card, agent)
     text = read_text(path)
     name = repository.name_inside(path, opened.place.project)
     refuse_secrets(text.encode(), name)
@@ -129,10 +134,10 @@ def plan_of(opened: Opened, card: Card) -> tuple[Plan, str]:
     return compiled.plan, name
 
 
-def document_of(opened: Opened, card: Card) -> Path:
+def document_of(opened: Opened, card: Card, agent: str | None = None) -> Path:
     """Return the document of a request.
 
-    Without one, the planning agent writes it. If there is no such agent, raise so that a person decides.
+    Without one, the planning agent writes it, or else `agent`. If there is none, raise so that a person decides.
     """
     if card.queue in TODO.values():
         return _own_document(opened, card)
@@ -147,7 +152,7 @@ def document_of(opened: Opened, card: Card) -> Path:
         return path
     if kind == "doc":
         raise _needs_person(f"there is no document {rest[:200]} in the project")
-    if (planner := board_settings(opened.place.project).planner) is None:
+    if (planner := board_settings(opened.place.project).planner or agent) is None:
         raise _needs_person("no document describes this request, and no planning agent is set")
     return planned_by(opened, card, planner)
 
@@ -208,14 +213,16 @@ def _reserve_run(opened: Opened, card: Card, name: str) -> None:
 
 
 def _make_run(
-    opened: Opened, card: Card, plan: Plan, document: str, out_dir: Path, consents: Consents, begins_on: str | None
+    opened: Opened, settings: RunInput, plan: Plan, out_dir: Path, consents: Consents, begins_on: str | None
 ) -> None:
     project = opened.place.project
-    settings = _settings(opened, card, plan, document, out_dir.name)
     repository.keep_out_of_git(project / ".santiago")
     note_basis(project, out_dir.name, consents.tell)
     request = prepare(out_dir, settings, plan, Wishes(actor="planner"), base=project, compiled=True)
     request.only_creates, request.begins_on = True, begins_on or bases.base_commit(opened)
+    request.settings = values_of(run_input_defaults(project))
+    for text in too_short(len(plan.stories), settings.limits, settings.policy.jobs):
+        consents.tell(text)
     if begins_on:
         request.scope = Scope(claims={})
     set_consents(request, consents)
@@ -228,7 +235,7 @@ def set_consents(request: Request, consents: Consents) -> None:
     request.confirm_units = lambda _: None  # they were asked about when the request was routed
 
 
-def _settings(opened: Opened, card: Card, plan: Plan, document: str, run_id: str) -> RunInput:
+def _settings(opened: Opened, card: Card, plan: Plan, document: str, run_id: str, agent: str | None) -> RunInput:
     """Return the settings of a routed run. The planner accepts each result, and a ticket's budget limits its story."""
     project = opened.place.project
     found = run_input_defaults(project)
@@ -239,7 +246,7 @@ def _settings(opened: Opened, card: Card, plan: Plan, document: str, run_id: str
         run_max_attempts=max(found.limits.run_max_attempts, budget * len(plan.stories)),
     )
     policy = replace(found.policy, gate="auto", gates=("result",), exhausted="blocked", keep_going=True, tests_first="")
-    agent = named(found.agent, board_settings(project).developer, None, None)
+    developer = named(found.agent, agent or board_settings(project).developer, None, None)
     verification = found.verification
     if card.checks:
         verification = replace(
@@ -247,7 +254,7 @@ def _settings(opened: Opened, card: Card, plan: Plan, document: str, run_id: str
         )
     return replace(
         found, run_id=run_id, repo_path=str(project), prd_path=document,
-        limits=limits, policy=policy, agent=agent, verification=verification,
+        limits=limits, policy=policy, agent=developer, verification=verification,
     )  # fmt: skip
 
 

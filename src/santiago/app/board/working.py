@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from santiago.app.start.request import Request
     from santiago.board.opening import Opened
     from santiago.contract.board import Card, Role
+    from santiago.contract.policy import Agent
     from santiago.contract.state import RunState, StoryState
 
 PLANNER = "planner"
@@ -55,6 +56,8 @@ class Means:
     opened: Opened
     consents: Consents
     jobs: int = 1
+    agent: str | None = None
+    """The agent for developers' tickets that the command line names; it goes before the settings."""
     follow: Callable[[Request], None] = lambda _: None
     """Called with each start before it begins, so that a screen can follow it."""
     patience_s: float = 0.0
@@ -62,6 +65,11 @@ class Means:
 
     def out_dir(self, card: Card) -> Path:
         return self.opened.place.project / repository.RUNS / card.run
+
+    def agent_of(self, role: Role) -> str | None:
+        """Return the agent for tickets of a role, where one is named."""
+        own = self.agent if role == "developer" else None
+        return own or board_settings(self.opened.place.project).agent_of(role)
 
 
 def work_on(means: Means, cards: Sequence[Card]) -> list[Card]:
@@ -120,18 +128,23 @@ def _request(
 ) -> Request:  # fmt: skip
     out_dir = means.out_dir(of)
     plan, run_input = frozen(out_dir)
-    agent = board_settings(means.opened.place.project).agent_of(role)
+    agent = means.agent_of(role)
     raised = max([0, *(card.retry_budget - run_input.limits.story_max_attempts for card in _children(means, of))])
     request = prepare(
         out_dir, run_input, plan, Wishes(actor=PLANNER, jobs=means.jobs),
         base=out_dir, grants=_grants(out_dir, raised), own_work=own_work, skips=skips,
-        agent=named(run_input.agent, agent, None, None) if agent and role == "scientist" else None,
+        agent=_other(run_input.agent, named(run_input.agent, agent, None, None)) if agent else None,
     )  # fmt: skip
     waiting = [card for card in _children(means, of) if card.queue == "blocked" and not card.is_unproven]
     blocked = frozenset(card.story for card in waiting if not card.decided)
     request.scope = Scope(claims=claims, blocked=blocked)
     set_consents(request, means.consents)
     return request
+
+
+def _other(frozen: Agent, agent: Agent) -> Agent | None:
+    """Return the agent of a start, if it is not the run's own."""
+    return agent if replace(agent, fallback=frozen.fallback) != frozen else None
 
 
 def _children(means: Means, of: Card) -> list[Card]:

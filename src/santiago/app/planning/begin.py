@@ -10,6 +10,7 @@ from shlex import join
 from typing import TYPE_CHECKING
 
 from santiago.app.config import run_input_defaults
+from santiago.app.start import agents, lineup
 from santiago.app.start.agents import name_of, named, profile_of
 from santiago.app.start.leaks import refuse_secrets
 from santiago.artifacts import repository
@@ -29,6 +30,7 @@ from santiago.util.clock import SystemClock
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from santiago.contract.policy import RunInput
     from santiago.contract.session import Artifact
 
 LONGEST_TASK = 100_000
@@ -41,6 +43,8 @@ class Wanted:
     subject: str
     """A document's path, or a sentence."""
     agents: tuple[str, ...]
+    worker: str | None = None
+    """The agent that is to carry the plan out, where it is named."""
     model: str | None = None
     playbook: Path | None = None
     artifact: Artifact = "plan"
@@ -70,7 +74,9 @@ def begin(wanted: Wanted, actor: str, source: Mapping[str, str]) -> Path:
     task = "" if document else _task(wanted.subject)
     for content in (text, task):
         refuse_secrets(content.encode(), repository.name_inside(document, root) if document else "the task")
-    drafters = _drafters(wanted, source)
+    drafters = drafters_of(wanted, source)
+    run_input = run_input_defaults(root)
+    refuse_absent(drafters, run_input, source)
     clock = SystemClock()
     repository.keep_out_of_git(root / repository.SESSIONS.parts[0])
     folder = root / repository.SESSIONS / _free(root, clock.utc())
@@ -85,14 +91,13 @@ def begin(wanted: Wanted, actor: str, source: Mapping[str, str]) -> Path:
         drafters=drafters,
         size=wanted.size,
     )
-    run_input = run_input_defaults(root)
     checks = replace(run_input.verification, story_commands=wanted.checks or run_input.verification.story_commands)
     run_input = replace(
         run_input,
         repo_path=str(root),
         prd_path=asked.document or (folder / "session-input.json").relative_to(root).as_posix(),
         verification=checks,
-        agent=_worker(run_input.agent, drafters),
+        agent=_worker(run_input.agent, drafters, wanted),
     )
     files = SessionFiles(folder, Redactor(to_hide(dict(source))), clock.utc)
     files.preflight()
@@ -108,6 +113,11 @@ def _created(session_id: str, now: str, actor: str, digest: str) -> Event:
         seq=1, timestamp=now, run_id=session_id, event=EventKind.SESSION_CREATED, phase=SessionPhase.DRAFTING,
         actor=actor, context=Context(input_digest=digest),
     )  # fmt: skip
+
+
+def is_sentence(subject: str) -> bool:
+    """Tell whether a subject can only be a sentence, and so must be planned by agents."""
+    return len(subject.split()) > 1 and _document(subject) is None
 
 
 def _document(subject: str) -> Path | None:
@@ -135,7 +145,15 @@ def _task(subject: str) -> str:
     return task
 
 
-def _drafters(wanted: Wanted, source: Mapping[str, str]) -> tuple[Drafter, ...]:
+def refuse_absent(drafters: Sequence[Drafter], run_input: RunInput, source: Mapping[str, str]) -> None:
+    """Raise if one of these agents cannot begin, so that no session is made that only fails."""
+    limits = run_input.limits
+    limits = replace(limits, run_max_tokens=limits.planning_max_tokens, run_max_cost_usd=limits.planning_max_cost_usd)
+    for one in drafters:
+        agents.refuse_absent(replace(run_input, agent=one.agent, limits=limits), source, lambda _: False)
+
+
+def drafters_of(wanted: Wanted, source: Mapping[str, str]) -> tuple[Drafter, ...]:
     """Return the agents that take part; if none is named, the first one that can work here."""
     found: list[Drafter] = []
     for name in _names(wanted.agents) or ("",):
@@ -145,8 +163,10 @@ def _drafters(wanted: Wanted, source: Mapping[str, str]) -> tuple[Drafter, ...]:
     return tuple(found)
 
 
-def _worker(of_settings: Agent, drafters: Sequence[Drafter]) -> Agent:
-    """Return the agent that will carry the plan out: the one that the settings name, or else the first that drafts."""
+def _worker(of_settings: Agent, drafters: Sequence[Drafter], wanted: Wanted) -> Agent:
+    """Return the agent that will carry the plan out: the one that was named for it, that the settings name, or that drafts first."""
+    if wanted.worker:
+        return _fixed(lineup.named(of_settings, wanted.worker, wanted.playbook, None))
     is_named = of_settings.profile or of_settings.command or of_settings.mode == "scripted"
     return of_settings if is_named else drafters[0].agent
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from santiago.app.config import run_input_defaults, values_of
 from santiago.app.start.compose import execute
 from santiago.app.start.prepare import prepare
 from santiago.app.start.wishes import Wishes
@@ -75,6 +76,7 @@ class Finalizing:
         run_input = replace(self.run_input, run_id=self.state.run)
         request = prepare(out_dir, run_input, plan, Wishes(actor=act.actor), base=self.root, compiled=True)
         request.planned, request.only_creates = self._planned(act.revision, digest), True
+        request.settings = values_of(run_input_defaults(self.root))
         request.confirm_units = lambda _: None  # the person who finalizes has reviewed the whole plan
         request.approves = False  # the start asks about its commands, since an agent wrote them
         execute(request)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.app.planning.finalize import Finalizing
+from santiago.app.planning.loading import with_drafters
 from santiago.app.start import agents, provide, signals
 from santiago.app.start.acquire_run import check_temporary, look_around
 from santiago.app.start.ground import ground_of
@@ -62,7 +63,11 @@ def go_on(
         kill_leftovers(folder)
         state = SessionState()
         files.start(lambda event: apply(state, event))
-        asked, run_input = files.asked(state.input_digest), _input(folder)
+        given_input, run_input = files.asked(state.input_digest), _input(folder)
+        for fact in facts:
+            if chosen := fact.context.get("drafters"):
+                state.drafters = tuple((label, agent) for label, agent in chosen)
+        asked = with_drafters(given_input, state)
         urgency = Urgency()
         desk = _Desk(folder, asked, run_input, files, server, stack, consent_unfenced)
         finalizing = Finalizing(folder, asked, run_input, files, state)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,9 @@ from santiago.artifacts.session_files import ASKED, SessionFiles
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.plan import Plan
+from santiago.contract.policy import Agent
 from santiago.contract.record import lean
-from santiago.contract.session import SessionState
+from santiago.contract.session import Drafter, SessionState
 from santiago.contract.session_fold import apply
 from santiago.process.redact import Redactor
 from santiago.util.clock import SystemClock
@@ -82,8 +84,14 @@ def load(folder: Path) -> Planning:
     take = possible(folder / LOG, lambda event: apply(state, event))
     for event in Reader(folder / LOG):
         take(event)
-    asked = files.asked(state.input_digest)
+    asked = with_drafters(files.asked(state.input_digest), state)
     return Planning(folder=folder, files=files, asked=asked, run_input=frozen_input(folder), state=state, worker=worker)
+
+
+def with_drafters(asked: SessionInput, state: SessionState) -> SessionInput:
+    """Return a session's input with the agents that a person chose since, if any."""
+    chosen = [Drafter(label=label, agent=codec.decode(Agent, text.encode(), label)) for label, text in state.drafters]
+    return replace(asked, drafters=tuple(chosen)) if chosen else asked
 
 
 def sessions_of(root: Path) -> list[Path]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from santiago.app.start.leaks import without_secrets
 from santiago.artifacts.inbox import Inbox
+from santiago.contract import codec
 from santiago.contract.answers import understood
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import EventKind, Fact
@@ -19,9 +20,10 @@ from santiago.util.clock import moment
 from santiago.workspace.inspect import find
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from santiago.app.planning.loading import Planning
+    from santiago.contract.session import Drafter
     from santiago.contract.state import Question
 
 
@@ -129,6 +131,12 @@ def more_turns(planning: Planning, amount: int, actor: str) -> list[Fact]:
     raised = planning.state.raised
     raised["planning_max_turns"] = raised.get("planning_max_turns", 0) + amount
     return [of_run(EventKind.BUDGET_RAISED, actor=actor, limit="planning_max_turns", amount=amount)]
+
+
+def other_drafters(drafters: Sequence[Drafter], actor: str) -> list[Fact]:
+    """Return the fact that other agents plan from here on."""
+    told = [[one.label, codec.canonical(one.agent).decode()] for one in drafters]
+    return [of_run(EventKind.DRAFTERS_CHOSEN, actor=actor, drafters=told)]
 
 
 def refuse_spent(planning: Planning) -> None:

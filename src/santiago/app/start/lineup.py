@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from santiago.app.profiles import own_catalog
@@ -27,6 +28,12 @@ def named(agent: Agent, names: str | None, playbook: Path | None, model: str | N
     first, *rest = _parts(names) if names else [None]
     agent = agents.named(agent, first, playbook, model)
     return replace(agent, fallback=tuple(agents.lasting(one) for one in rest if one)) if names else agent
+
+
+def worker_flags(names: str | None, playbook: Path | None, model: str | None) -> str:
+    """Return the options of a command line that name this agent, each with a space before it."""
+    given = {"--agent": names, "--playbook": playbook, "--model": model}
+    return "".join(f" {flag} {quote(str(value))}" for flag, value in given.items() if value)
 
 
 def _parts(names: str) -> list[str | None]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from santiago.app.changes import changed_settings
 from santiago.app.loading import working
+from santiago.app.publishing import MOST_FILES
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import StoryPhase
@@ -16,7 +17,7 @@ from santiago.contract.policy import RunInput
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
 from santiago.planner.rebase import difference
-from santiago.workspace.joining import joined
+from santiago.workspace.joining import joined, unmerged
 from santiago.workspace.landed import holds
 
 if TYPE_CHECKING:
@@ -81,5 +82,15 @@ def _commit(run: Run, root: Path) -> str | None:
         return joined(root, "HEAD", head, f"Take up the work of {run.run_id}")
     except SantiagoError as error:
         if error.reason is Reason.WORKSPACE_CONFLICT:
-            error.hint = f"Merge it yourself: `git merge {run.state.branch}`, then the same command again."
+            error.hint = _resolving(run, root)
         raise
+
+
+def _resolving(run: Run, root: Path) -> str:
+    """Return what a person does about a conflict between the work of a run and their branch."""
+    if files := unmerged(root):
+        resolve = f"Resolve {', '.join(files[:MOST_FILES])}, then `git add -u && git commit`"
+        return f"A merge is under way. {resolve}, then the same command again; `git merge --abort` gives it up."
+    merge = f"`git merge {run.state.branch}`, resolve the conflict and commit, then the same command again"
+    afresh = f"`santiago run {run.plan.source.path} --new` does its stories again on your branch."
+    return f"{merge}." if run.plan.source.is_drafted else f"{merge}; or {afresh}"

@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from santiago.app.shortage import MOST, named, too_few, unchecked
+from santiago.app.shortage import MOST, named, too_few, too_short, unchecked
 from santiago.app.start.side_by_side import of_jobs, of_limits
 from santiago.artifacts.repository import find_root
 from santiago.contract.checks import commands_of
@@ -132,7 +132,7 @@ def foresee(run_input: RunInput, state: RunState, request: Request, checkout: Ch
         return []  # the start only skips a story, or takes a person's work
     prospect = Prospect(plan=request.plan, run_input=run_input, state=state, scope=request.scope, checkout=checkout)
     prospect.refuse()
-    attempts = () if request.grants.attempts else prospect.of_attempts()
+    attempts = () if request.grants.attempts else prospect.of_budget(request.at_once)
     beside = of_jobs(request.plan, prospect.to_do(), run_input, request.jobs)
     limits = of_limits(run_input.limits, state, request.at_once)
     policy = run_input.policy
@@ -198,11 +198,13 @@ class Prospect:
             if self.checkout.lacks(script)
         ][:MOST]
 
-    def of_attempts(self) -> list[str]:
-        """Return the warning that there are fewer attempts than stories."""
-        most = self.run_input.limits.run_max_attempts + self.state.raised.get("run_max_attempts", 0)
-        each = 2 if self.run_input.policy.tests_first else 1
-        return too_few(len(self.to_do()), most - self.state.counted, each=each, begun=self.state.seq > 0)
+    def of_budget(self, jobs: int) -> list[str]:
+        """Return the warnings that attempts or minutes of the run may not do for its stories."""
+        limits, begun = self.run_input.limits, self.state.seq > 0
+        attempts = limits.run_max_attempts + self.state.raised.get("run_max_attempts", 0) - self.state.counted
+        stories, each = len(self.to_do()), 2 if self.run_input.policy.tests_first else 1
+        short = too_short(stories * each, limits, jobs) if not begun else []
+        return [*too_few(stories, attempts, each=each, begun=begun), *short]
 
     def _scripts(self, stories: Sequence[Story], *, direct: bool = False) -> dict[str, Story]:
         """Return the files that checks begin with, each with the first story that it judges."""

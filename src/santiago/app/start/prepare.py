@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.app.actor import actor
+from santiago.app.changes import changed_agent
 from santiago.app.loading import frozen as begun_with
 from santiago.app.loading import frozen_input
 from santiago.app.start.agents import lasting
 from santiago.app.start.fitness import refuse_unapproved, refuse_unfit
 from santiago.app.start.identity import derived_id, frozen_path, repository_of
 from santiago.app.start.limits import limited, refuse_other, wished
+from santiago.app.start.lineup import called
 from santiago.app.start.request import Request
 from santiago.app.start.scope import scope_of
 from santiago.artifacts.names import PLAN, has_begun
@@ -62,6 +64,7 @@ def prepare(
     # A person who supplies or accepts work only wants it on the branch, so no agent is started for other stories.
     scope = Scope(stories=frozenset()) if own_work or accepts else scope_of(plan, wishes.chunks, wishes.only)
     policy, who = _policy(settings.policy, wishes), actor(wishes.actor)
+    of_settings = changed_agent(out_dir, settings, now) if agent is None and has_begun(out_dir) else None
     return Request(
         out_dir=out_dir,
         run_input=settings,
@@ -74,9 +77,17 @@ def prepare(
         own_work=own_work,
         why=why,
         accepts=accepts,
-        agent=agent,
+        agent=agent or of_settings,
+        note=_going_on_with(of_settings) if of_settings else "",
         grants=replace(grants or Grants(), actor=who),
         actor=who,
+    )
+
+
+def _going_on_with(agent: Agent) -> str:
+    model = f", model {agent.model_hint}" if agent.model_hint else ""
+    return (
+        f"the settings of the agent have changed since the run began, and this start uses them: {called(agent)}{model}"
     )
 
 

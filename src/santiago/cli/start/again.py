@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import click
 
-from santiago.app.changes import has_changed
+from santiago.app.changes import changes_of, has_changed
 from santiago.app.finding import naming
 from santiago.app.loading import frozen, load
 from santiago.app.start.lineup import named
@@ -18,8 +18,9 @@ from santiago.cli.start.running import start
 from santiago.cli.view.text import say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import RunPhase
-from santiago.report.remedies import granting
+from santiago.report.remedies import granting, taking_in
 from santiago.report.run_status import is_taken_over, standing
+from santiago.util.text import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,6 +105,7 @@ def _changed(document: Path, run: Path, *, asked: bool) -> Way:
 
 def go_on(run: Path, worker: Worker, flags: Flags) -> int:
     """Go on with a run. Another agent takes over if one is named; the checks stay the same."""
+    tell_changes(run)
     plan, settings = frozen(run)
     agent = named(settings.agent, worker.agent, worker.playbook, worker.model)
     said = said_by(agent=worker.agent, model=worker.model, playbook=worker.playbook)
@@ -112,6 +114,16 @@ def go_on(run: Path, worker: Worker, flags: Flags) -> int:
     other = agent if agent != settings.agent else None
     with _or_afresh(), naming(settings.run_id or run.name), granting(run):
         return start(run, settings, plan, flags, base=run, agent=other, said=said)
+
+
+def tell_changes(out_dir: Path) -> None:
+    """Print what has changed since a run began and is not part of it, and the command that takes it in."""
+    run = load(out_dir)
+    told = changes_of(run)
+    for text in told:
+        say(f"note: {harmless(text)}; this run does not use the change", err=True)
+    if told:
+        say(f"note: a new run would use it: {taking_in(run)}", err=True)
 
 
 @contextmanager

@@ -21,8 +21,9 @@ from santiago.app.start.trust import waiting
 from santiago.artifacts.names import PLAN, has_begun
 from santiago.cli.start.consent import SHOWN, ask_consent, ask_ticks, ask_unfenced, choose, confirm_units
 from santiago.cli.start.trust import approve
+from santiago.cli.view.ci import is_ci
 from santiago.cli.view.screen import Screen
-from santiago.cli.view.text import paint, say
+from santiago.cli.view.text import in_foreground, paint, say
 from santiago.contract.counting import count
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import Context
@@ -98,7 +99,7 @@ def start(
             )
     if not request.skips:  # skipping a story starts nothing
         _Consents(request, flags, said, asked).get()
-    if asked and not flags.as_json and request.effective.policy.closed & {"detail", "result"}:
+    if asked and not flags.as_json and _can_ask(request):
         return _with_a_desk(request, flags)
     request.attended = flags.attended
     return _shown(request, flags)
@@ -183,15 +184,26 @@ def _choose_commands(request: Request) -> None:
     request.consent = lambda _: None
 
 
+def _can_ask(request: Request) -> bool:
+    """Tell whether questions are asked at this terminal: always step by step, else where work goes on and somebody sees it."""
+    if _is_step_by_step(request):
+        return True
+    return request.starts_agents and not is_ci() and sys.stderr.isatty() and in_foreground(sys.stdin.fileno())
+
+
+def _is_step_by_step(request: Request) -> bool:
+    return bool(request.effective.policy.closed & {"detail", "result"})
+
+
 def _with_a_desk(request: Request, flags: Flags) -> int:
-    """Execute with a person at the terminal who answers. Lines are printed, since a question would break a live view."""
+    """Execute with a person at the terminal who answers. Where they are asked all the time, lines are printed, and no table."""
     from santiago.cli.desk import TerminalDesk
 
     desk = TerminalDesk(request.plan, request.out_dir, request.actor)
     request.attended, request.opened = True, desk.ask_open
     desk.open()
     try:
-        return _shown(request, replace(flags, plain=True), desk)
+        return _shown(request, replace(flags, plain=flags.plain or _is_step_by_step(request)), desk)
     finally:
         desk.close()
 
@@ -204,6 +216,8 @@ def _shown(request: Request, flags: Flags, desk: TerminalDesk | None = None) -> 
         desk=desk.tell if desk else None,
     )  # fmt: skip
     request.listeners += [screen.take, desk.take] if desk else [screen.take]
+    if desk:
+        desk.aside = screen.aside
     if not request.skips:  # skipping a story starts nothing that must be announced
         request.announce, request.check_begun = screen.header, screen.check_begun
     notice, own_work = Notice(Path(request.effective.repo_path), request.run_id, request.out_dir), request.own_work

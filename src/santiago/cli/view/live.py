@@ -56,6 +56,8 @@ class Live:
         self._kept = deque(before, MOST_KEPT)
         self._page = ""
         """What is on the alternate screen; empty before the first drawing."""
+        self._hidden, self._turn = False, threading.Lock()
+        """Whether somebody else has the terminal, and the lock for that."""
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._keep_drawing, name="live view", daemon=True)
 
@@ -71,6 +73,17 @@ class Live:
         """Show a line above the table, where it stays."""
         self._above.append(line)
 
+    def hide(self) -> None:
+        """Take the table off the terminal, until `show`."""
+        with self._turn:
+            self._hidden, fresh = True, self._taken()
+            self._kept.extend(fresh)
+            self._write(self._leave() + _lines(fresh))
+            self._page = ""
+
+    def show(self) -> None:
+        self._hidden = False
+
     def close(self) -> list[str]:
         """Remove the table; return the lines that could not be shown."""
         self._closing.set()
@@ -83,7 +96,9 @@ class Live:
     def _keep_drawing(self) -> None:
         try:
             while not self._closing.wait(SECONDS):
-                self._draw()
+                with self._turn:
+                    if not self._hidden:
+                        self._draw()
             self._write(self._leave() + _lines(self._taken()))
         except Exception:  # an error in drawing must not break a run
             self.broken = True

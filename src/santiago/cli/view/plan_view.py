@@ -61,6 +61,7 @@ def show(compiled: Compilation, plan: Plan, lines: Sequence[str], job: Job, outc
         ("Checks", advice.on_checks(job, plan)),
         ("Offers", advice.on_offers(job, plan)),
         ("Attempts", advice.on_attempts(job, plan)),
+        ("Minutes", advice.on_minutes(job, plan)),
         ("Proposal", advice.on_units(job, plan)),
     ):
         for text in texts:

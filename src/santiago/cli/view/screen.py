@@ -39,7 +39,7 @@ from santiago.util.clock import SystemClock, time_of_day, zone
 from santiago.util.text import count, harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from santiago.app.start.header import RunHeader
@@ -182,6 +182,18 @@ class Screen:
         for row in self.table.rows(state, _columns(), label):
             self.live.above(row)
 
+    @contextlib.contextmanager
+    def aside(self) -> Iterator[None]:
+        """Leave the terminal to a question. Lines that would stand above the table wait until it is back."""
+        live = self.live
+        if live is not None:
+            live.hide()
+        try:
+            yield
+        finally:
+            if live is not None:
+                live.show()
+
     def close(self) -> None:
         """Remove the live view, whatever happened, and print the lines that it could not show."""
         if self.beat is not None:
@@ -316,7 +328,7 @@ def _following(report: Report) -> list[str]:
     ):
         return ["nothing to merge: every story was done before this run, and its checks still pass"]
     if state.phase is RunPhase.SUCCESS:
-        return listed(taking_over(state, report.out_dir))
+        return listed(taking_over(report))
     if state.phase is RunPhase.PAUSED and not report.at_rest():
         return listed([*beyond_scope(report), (resume(report), "go on")])
     return next_commands(report)

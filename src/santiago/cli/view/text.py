@@ -63,6 +63,14 @@ def size_of(*, stderr: bool) -> tuple[int, int]:
     return columns, rows
 
 
+def in_foreground(terminal: int) -> bool:
+    """Tell whether this process may use a terminal. A job in the background is stopped if it tries."""
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:  # not the terminal that controls this process, so there is no job control
+        return True
+
+
 def columns_of(*, stderr: bool) -> int:
     """Return how wide the terminal is; 0 if there is none, so that nothing is wrapped in a file."""
     return size_of(stderr=stderr)[0]
