@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
     held = row("T-2", "in_progress", error_class="none", **running)
     write(folder, "queues/developer-todo.tsv", row("T-1", phase="ready", error_class="none"), held)
     write(folder, "queues/planner-inbox.tsv", row("PLAN-shop", source="plan:shop"), fields=OLD)
-    write(folder, "queues/scientist-todo.tsv", row("T-9", attempt_count="x", retry_budget="0"))
+    write(folder, "queues/scientist-todo.tsv", row("T-9", attempt_count="", retry_budget=""))
     write(folder, "queues/planner-review.tsv", row("T-3", "review", evidence_links="a.tsv;b.log"), fields=OLD)
     write(
         folder,
