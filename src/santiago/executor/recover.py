@@ -41,6 +41,8 @@ class Left(NamedTuple):
     """How long it lasted, up to the last sign of life."""
     files: str = ""
     """Digest of the list of its files, where it is over."""
+    reason: Reason = Reason.INTERRUPTED
+    message: str = ""
 
 
 def lasted(state: RunState, story: StoryState, sign: Sign | None, most_ms: int) -> int:
@@ -87,7 +89,7 @@ def interruptions(state: RunState, left: Mapping[str, Left]) -> list[Fact]:
 
 
 def _interrupted(story: StoryState, left: Left) -> Fact:
-    reason = Reason.INTERRUPTED
+    reason = left.reason
     if not left.begun:
         nothing: Context = {"tokens": 0, "cost_micro_usd": 0}
         event, phase = EventKind.ATTEMPT_VOIDED, StoryPhase.READY
@@ -99,10 +101,10 @@ def _interrupted(story: StoryState, left: Left) -> Fact:
         story,
         EventKind.ATTEMPT_ENDED,
         StoryPhase.READY,
-        "stopped",
+        "stopped" if reason is Reason.INTERRUPTED else "failed",
         known=known,
         reason=reason,
         commit=left.snapshot.commit if left.snapshot else "",
-        message=messages.left_out(left.snapshot.left_out) if left.snapshot else "",
+        message=left.message or (messages.left_out(left.snapshot.left_out) if left.snapshot else ""),
         files=left.files,
     )

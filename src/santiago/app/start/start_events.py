@@ -124,6 +124,7 @@ def _take_up(
     kept = workspace.kept(story.id, one.attempts)
     if kept is None and not attempts.begun(story.id, one.attempts):
         return recover.Left(begun=False, files=attempts.seal(story.id, one.attempts, {}))
+    left = recover.Left()
     had_ended = recover.may_adopt(state, one) and attempts.ended(story.id, one.attempts)
     if kept is None:
         if had_ended and not workspace.whole(story.id, one.attempts):
@@ -134,11 +135,15 @@ def _take_up(
         kept = workspace.restore(story.id, one.attempts, message, (one.base, *one.onto) if one.base else ())
         if kept is not None:
             attempts.keep_work(story.id, one.attempts, kept.patch, kept.left_out)
+        if kept is not None and kept.too_large:
+            attempts.disown(story.id, one.attempts, Reason.DISK_LIMIT)
+            left = left._replace(reason=Reason.DISK_LIMIT, message=messages.too_large(kept.too_large))
+            had_ended = False
     if had_ended and kept is not None:
         return recover.Left(snapshot=kept, judge=True)
     ending = attempts.ending(story.id, one.attempts)
     files = attempts.seal(story.id, one.attempts, {})
-    return recover.Left(snapshot=kept, usage=ending.usage if ending else Usage(), files=files)
+    return left._replace(snapshot=kept, usage=ending.usage if ending else Usage(), files=files)
 
 
 def skipping(state: RunState, skips: Sequence[tuple[str, str]], actor: str) -> list[Fact]:
