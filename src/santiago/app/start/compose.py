@@ -153,8 +153,9 @@ class _Start:
         if hold.begun_before:
             start_events.forget_broken(hold.workspace, coordinator.record)
         coordinator.recovered, ends = start_events.recovered(
-            request.plan, log.state, self.attempts, hold.workspace, hold.sign, self.run_input.limits.attempt_ms
-        )
+            request.plan, log.state, self.attempts, hold.workspace, hold.sign, self.run_input.limits.attempt_ms,
+            coordinator.record,
+        )  # fmt: skip
         coordinator.landed = hold.workspace.landed(log.state.head)
         coordinator.record(ends)
         if hold.begun_before:
