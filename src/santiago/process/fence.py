@@ -124,6 +124,7 @@ class Sandbox:
                 raise SantiagoError(Kind.TRANSIENT, "the folder was removed", where=folder, reason=Reason.IO_ERROR)
         if home is not None:
             writable, readonly = (*writable, *home.writable), (*readonly, *home.shown)
+        command = replace(command, keyless=self.kind != "none" and os.geteuid() == 0)
         return self._fenced(command, Fence(place, writable, readonly, hidden, network, temporary, home))
 
     def _fenced(self, command: Command, fence: Fence) -> Command:
