@@ -32,7 +32,7 @@ def run(arguments: list[str]) -> list[Measured]:
     count, through, kinds = 0, [], set()
     with ThreadPoolExecutor(chosen.places) as pool:
         jobs = {
-            (user, kind, role): pool.submit(_tried, user, kind, role, chosen.only)
+            (user, kind, role): pool.submit(tried, user, kind, role, chosen.only)
             for user, kind, role in product(users, KINDS, ROLES)
         }
         for (user, kind, role), job in jobs.items():
@@ -40,12 +40,14 @@ def run(arguments: list[str]) -> list[Measured]:
             count += number
             kinds |= {(user, kind)} if number else set()
             who = "an ordinary user" if user or os.geteuid() else "the superuser"
-            print(f"  {kind}, {role}, {who}: {number} tries, {len(documented)} documented as open, {len(found)} through")
+            print(
+                f"  {kind}, {role}, {who}: {number} tries, {len(documented)} documented as open, {len(found)} through"
+            )
             through += [f"{kind}, {role}, {who}: {one}" for one in found]
     return [outcome("breakouts", f"{count:,} tries in {len(kinds)} kinds of sandbox", through, reached=bool(count))]
 
 
-def _tried(user: tuple[str, ...], kind: str, role: str, only: str) -> tuple[int, list[str], list[str]]:
+def tried(user: tuple[str, ...], kind: str, role: str, only: str) -> tuple[int, list[str], list[str]]:
     """Have the tries made in a process of their own, as another user if one is given."""
     python = "/usr/bin/python3" if user else sys.executable
     env = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "PYTHONDONTWRITEBYTECODE": "1"}

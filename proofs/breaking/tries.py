@@ -36,6 +36,10 @@ NEW_MOUNTS, NEW_USER, NEW_PIDS, NEW_NET, NEW_CGROUP = 0x20000, 0x10000000, 0x200
 READ_ONLY, REMOUNT, BIND, REC, MOVE = 1, 32, 4096, 16384, 8192
 
 
+def words(text: str) -> list[str]:
+    return text.split()
+
+
 def call(name: str, *arguments: Any) -> int:
     number = NUMBERS[name][ARM]
     result = int(LIBC.syscall(ctypes.c_long(number), *map(_plain, arguments)))
@@ -110,7 +114,7 @@ CLAIMED = "done"
 def talks(kind: int, address: Any, how: int = socket.SOCK_STREAM) -> Try:
     def go(name: str) -> None:
         with socket.socket(kind, how) as one:
-            one.settimeout(2)
+            one.settimeout(1)
             one.connect(address)
             one.send(f"{name}\n".encode())
 
@@ -182,7 +186,9 @@ def claims(step: Callable[[], Any]) -> Try:
 
 def runs(*words: str) -> Try:
     def go(_: str) -> str:
-        return subprocess.run(words, capture_output=True, text=True, timeout=20, check=True, stdin=subprocess.DEVNULL).stdout
+        return subprocess.run(
+            words, capture_output=True, text=True, timeout=4, check=True, stdin=subprocess.DEVNULL
+        ).stdout
 
     return go
 
@@ -220,11 +226,19 @@ def table(world: dict[str, Any]) -> dict[str, Callable[[str], Any]]:
     """Return every try by its name. A name never changes what it is about, since the log of a world is by names."""
     found: dict[str, Any] = {}
     victim, secret_file, pid, own = world["victim"], world["secret_file"], world["pid"], world["santiago"]
-    folders = (
+    folders = words(
         "/ /etc /etc/cron.d /etc/profile.d /usr/bin /usr/lib /usr/local/bin /opt /srv /var /var/lib /var/spool /var/tmp /var/log"
         " /boot /mnt /media /run /home /root /tmp /dev /sys /sys/kernel /sys/fs/cgroup /proc /lib"
-    ).split()  # fmt: skip
-    for path in (*folders, os.path.dirname(victim), world["outdir"], world["git"], world["home"], world["package"], sys.prefix):
+    )
+    for path in (
+        *folders,
+        os.path.dirname(victim),
+        world["outdir"],
+        world["git"],
+        world["home"],
+        world["package"],
+        sys.prefix,
+    ):
         found[f"file in {path}"] = make(path)
     found["file in /dev/shm"] = make("/dev/shm")
     for path in (victim, world["rc"], world["log"], f"{world['git']}/config"):
@@ -249,44 +263,53 @@ def table(world: dict[str, Any]) -> dict[str, Callable[[str], Any]]:
         "fifo beside": lambda _: os.mkfifo(f"{victim}.fifo"),
         "folder beside": lambda _: os.mkdir(f"{victim}.folder"),
     }
-    for name in (
-        "kernel/core_pattern kernel/modprobe kernel/panic kernel/randomize_va_space kernel/sysrq kernel/dmesg_restrict kernel/hostname"
-        " kernel/ns_last_pid kernel/unprivileged_bpf_disabled kernel/kptr_restrict kernel/yama/ptrace_scope kernel/pid_max"
-        " vm/drop_caches vm/overcommit_memory vm/panic_on_oom fs/suid_dumpable fs/protected_symlinks fs/file-max"
-        " fs/binfmt_misc/register net/ipv4/ip_forward net/core/somaxconn user/max_user_namespaces"
-    ).split():  # fmt: skip
+    for name in words(
+        "kernel/core_pattern kernel/modprobe kernel/panic kernel/randomize_va_space kernel/sysrq kernel/dmesg_restrict"
+        " kernel/hostname kernel/unprivileged_bpf_disabled kernel/kptr_restrict kernel/yama/ptrace_scope vm/drop_caches"
+        " vm/overcommit_memory vm/panic_on_oom fs/suid_dumpable fs/protected_symlinks fs/file-max fs/binfmt_misc/register"
+        " net/ipv4/ip_forward net/core/somaxconn user/max_user_namespaces"
+    ):
         found[f"open /proc/sys/{name}"] = opens(f"/proc/sys/{name}")
-    for path in (
-        "/proc/sysrq-trigger /proc/irq/default_smp_affinity /proc/irq/[0-9]*/smp_affinity /proc/bus/pci/*/* /proc/mtrr /proc/acpi/*"
-        " /proc/scsi/scsi /proc/dynamic_debug/control /proc/pressure/cpu /proc/latency_stats /proc/fs/*/*"
-        " /sys/kernel/uevent_helper /sys/kernel/mm/ksm/run /sys/kernel/debug/* /sys/kernel/tracing/trace /sys/power/state"
-        " /sys/fs/cgroup/*/cgroup.procs /sys/fs/cgroup/cgroup.procs /sys/fs/cgroup/*/release_agent /sys/fs/cgroup/*/notify_on_release"
-        " /sys/module/*/parameters/* /sys/block/*/queue/scheduler /sys/class/net/*/tx_queue_len /sys/bus/pci/rescan"
-        " /sys/devices/system/cpu/cpu1/online /sys/firmware/efi/efivars/*"
-    ).split():  # fmt: skip
+    for path in words(
+        "/proc/sysrq-trigger /proc/irq/default_smp_affinity /proc/irq/[0-9]*/smp_affinity /proc/bus/pci/*/* /proc/mtrr"
+        " /proc/acpi/* /proc/scsi/scsi /proc/dynamic_debug/control /proc/latency_stats /proc/fs/*/* /sys/kernel/uevent_helper"
+        " /sys/kernel/mm/ksm/run /sys/kernel/debug/* /sys/kernel/tracing/trace /sys/power/state /sys/fs/cgroup/*/cgroup.procs"
+        " /sys/fs/cgroup/cgroup.procs /sys/fs/cgroup/*/release_agent /sys/fs/cgroup/*/notify_on_release /sys/module/*/parameters/*"
+        " /sys/block/*/queue/scheduler /sys/class/net/*/tx_queue_len /sys/bus/pci/rescan /sys/devices/system/cpu/cpu1/online"
+        " /sys/firmware/efi/efivars/*"
+    ):
         found[f"open {path}"] = opens(path)
-    for path in (
+    for path in words(
         "mem kmem port kmsg vda sda nvme0n1 loop-control loop0 fuse tty tty0 tty1 console ttyS0 vcs vcsa input/event0 userfaultfd"
-        " net/tun zram0 rtc0 hwrng btrfs-control autofs cpu_dma_latency kvm dri/card0 snapshot vga_arbiter mapper/control vhost-net"
-    ).split():  # fmt: skip
+        " net/tun zram0 rtc0 hwrng btrfs-control autofs cpu_dma_latency kvm dri/card0 snapshot vga_arbiter mapper/control"
+        " vhost-net"
+    ):
         found[f"open /dev/{path}"] = opens(f"/dev/{path}", flags=os.O_RDWR)
         found[f"read /dev/{path}"] = opens(f"/dev/{path}", flags=os.O_RDONLY)
     found |= {
         "terminal, to write": both(mark(world["terminal"]), lambda _: CLAIMED),
         "terminal, to read": opens(world["terminal"], flags=os.O_RDONLY),
         "terminal, by its number": opens("/dev/pts/[0-9]*", flags=os.O_RDWR),
-        "device made here": claims(lambda: (os.mknod("node", 0o60600, os.makedev(254, 0)), os.open("node", os.O_RDONLY))),
-        "character device made here": claims(lambda: (os.mknod("char", 0o20600, os.makedev(1, 1)), os.open("char", os.O_RDONLY))),
+        "device made here": claims(
+            lambda: (os.mknod("node", 0o60600, os.makedev(254, 0)), os.open("node", os.O_RDONLY))
+        ),
+        "character device made here": claims(
+            lambda: (os.mknod("char", 0o20600, os.makedev(1, 1)), os.open("char", os.O_RDONLY))
+        ),
     }
     for who, number in (("victim", pid), ("santiago", own), ("its server", world["server"])):
         for part in ("environ", "mem", "maps", "fd/0", "root/etc/hostname", "cwd/world.json", "stack", "auxv"):
-            found[f"/proc of {who}: {part}"] = steals(f"/proc/{number}/{part}") if part == "environ" else _of(number, part)
+            found[f"/proc of {who}: {part}"] = (
+                steals(f"/proc/{number}/{part}") if part == "environ" else _of(number, part)
+            )
         found[f"signal to {who}"] = claims(lambda number=number: (_meet(number), os.kill(number, signal.SIGURG)))
         found[f"pidfd of {who}"] = _pidfd(number)
         found[f"trace {who}"] = claims(lambda number=number: (_meet(number), call("ptrace", 16, number, 0, 0)))
         found[f"read memory of {who}"] = claims(lambda number=number: (_meet(number), _peek(number)))
         found[f"limits of {who}"] = claims(lambda number=number: (_meet(number), _limit(number)))
-        found[f"priority of {who}"] = claims(lambda number=number: (_meet(number), os.setpriority(os.PRIO_PROCESS, number, 15)))
+        found[f"priority of {who}"] = claims(
+            lambda number=number: (_meet(number), os.setpriority(os.PRIO_PROCESS, number, 15))
+        )
     found |= {
         "secret in the home folder": steals(secret_file),
         "secret in the run's log": steals(world["log"]),
@@ -364,7 +387,9 @@ def table(world: dict[str, Any]) -> dict[str, Callable[[str], Any]]:
         "load a module": claims(lambda: _beyond_rights("init_module", b"x", 1, b"")),
         "load a module from a file": claims(lambda: _beyond_rights("finit_module", -1, b"", 0)),
         "program in the kernel": claims(lambda: call("bpf", 0, struct.pack("IIII", 1, 4, 4, 1) + bytes(100), 72)),
-        "watch the whole machine": claims(lambda: call("perf_event_open", struct.pack("IIQ", 1, 112, 0) + bytes(100), -1, 0, -1, 0)),
+        "watch the whole machine": claims(
+            lambda: call("perf_event_open", struct.pack("IIQ", 1, 112, 0) + bytes(100), -1, 0, -1, 0)
+        ),
         "file by its number": claims(lambda: _by_handle()),
         "accounting": claims(lambda: _beyond_rights("acct", b"/nowhere/at/all")),
         "swap": claims(lambda: _beyond_rights("swapon", b"/nowhere/at/all", 0)),
@@ -461,7 +486,13 @@ def _overlay(folder: str, fresh: str) -> Try:
         for part in ("upper", "work"):
             os.makedirs(f"{part}-{name}", exist_ok=True)
         here = os.getcwd()
-        mount("overlay", fresh, "overlay", 0, f"lowerdir={folder},upperdir={here}/upper-{name},workdir={here}/work-{name},userxattr")
+        mount(
+            "overlay",
+            fresh,
+            "overlay",
+            0,
+            f"lowerdir={folder},upperdir={here}/upper-{name},workdir={here}/work-{name},userxattr",
+        )
 
     return go
 
@@ -513,7 +544,7 @@ def attempt(name: str, one: Callable[[str], Any]) -> tuple[bool, str]:
     child = os.fork()
     if not child:
         os.close(reader)
-        signal.alarm(20)
+        signal.alarm(5)
         try:
             told, code = str(one(name)), 0
         except BaseException as error:
@@ -527,6 +558,11 @@ def attempt(name: str, one: Callable[[str], Any]) -> tuple[bool, str]:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, told
 
 
+def token(mark: str, name: str) -> str:
+    """Return the name of a try as it is written where the try gets to; worlds side by side have marks of their own."""
+    return f"{mark}-{name.replace('/', '_').replace(' ', '-')}"
+
+
 def main() -> None:
     with open("world.json", encoding="utf-8") as file:
         world = json.load(file)
@@ -535,7 +571,7 @@ def main() -> None:
     found = {}
     for name, one in table(world).items():
         if world["only"] in name:
-            found[name] = attempt(name.replace("/", "_").replace(" ", "-"), one)
+            found[name] = attempt(token(world["mark"], name), one)
     with open("results.json", "w", encoding="utf-8") as file:
         json.dump(found, file)
 

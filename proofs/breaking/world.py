@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import uuid
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
 from proofs.breaking import tries
 
 TRIES = Path(tries.__file__)
-VICTIM = "import ctypes, time; ctypes.CDLL(None).prctl(15, b'outside', 0, 0, 0); print('ready', flush=True); time.sleep(600)"
+VICTIM = (
+    "import ctypes, time; ctypes.CDLL(None).prctl(15, b'outside', 0, 0, 0); print('ready', flush=True); time.sleep(600)"
+)
 DOCUMENTED = {
     "landlock": (
         "secret in the", "secret in another", "/etc/shadow", "/etc/gshadow", "host keys", "root's keys", "kernel memory",
@@ -50,9 +53,9 @@ FOR_AGENTS = ("abstract socket", "TCP", "UDP")
 def weaken(kind: str) -> None:
     """Let stronger kinds be missing."""
     if kind != "bubblewrap":
-        sandbox._bubblewrap = lambda _: None  # type: ignore[assignment]  # as if it were not installed
+        sandbox._bubblewrap = lambda _: None  # type: ignore[assignment]  # noqa: SLF001  # as if it were not installed
     if kind not in ("bubblewrap", "namespaces"):
-        sandbox._namespaces = lambda _: None  # type: ignore[assignment]  # as if the kernel gave none
+        sandbox._namespaces = lambda _: None  # type: ignore[assignment]  # noqa: SLF001  # as if the kernel gave none
 
 
 class World:
@@ -63,10 +66,19 @@ class World:
         os.environ["OUTSIDE_TOKEN"] = self.secret
         ctypes.CDLL(None).prctl(15, b"outside", 0, 0, 0)
         self.top = Path(tempfile.mkdtemp(prefix="santiago-outside-", dir=Path.cwd()))
+        self.mark = uuid.uuid4().hex[:8]
         self.received: list[str] = []
         self.sockets: list[socket.socket] = []
         self.made: list[str] = []
-        for name in ("victims", "home/.ssh", "repo/.git", "repo/.santiago/runs/r1", "checkouts/other", "checkouts/mine", "tmp"):
+        for name in (
+            "victims",
+            "home/.ssh",
+            "repo/.git",
+            "repo/.santiago/runs/r1",
+            "checkouts/other",
+            "checkouts/mine",
+            "tmp",
+        ):
             (self.top / name).mkdir(parents=True)
         self.victim = self._file("victims/victim", "untouched\n")
         self.before = self.victim.stat()
@@ -108,15 +120,19 @@ class World:
         """Open the sockets, and return what the tries are told."""
         own = uuid.uuid4().hex[:12]
         run = next(one for one in ("/run", str(self.home)) if os.access(one, os.W_OK))
-        named = {"run_socket": f"{run}/{own}.sock", "tmp_socket": f"/tmp/{own}.sock", "home_socket": f"{self.home}/{own}.sock"}
+        named = {
+            "run_socket": f"{run}/{own}-run.sock",
+            "tmp_socket": f"/tmp/{own}.sock",
+            "home_socket": f"{self.home}/{own}.sock",
+        }
         for path in named.values():
             self._listening(socket.AF_UNIX, path)
         self._listening(socket.AF_UNIX, f"\0{own}")
-        tcp = self._listening(socket.AF_INET, ("0.0.0.0", 0)).getsockname()[1]  # noqa: S104  # so that it is reached by any address
+        tcp = self._listening(socket.AF_INET, ("0.0.0.0", 0)).getsockname()[1]  # so that it is reached by any address
         tcp6 = self._listening(socket.AF_INET6, ("::1", 0)).getsockname()[1] if socket.has_ipv6 else 1
         udp = self._listening(socket.AF_INET, ("127.0.0.1", 0), socket.SOCK_DGRAM).getsockname()[1]
         self.shared = _shared_memory()
-        posix = Path("/dev/shm", own)  # noqa: S108  # where it is
+        posix = Path("/dev/shm", own)  # where it is
         posix.write_text("untouched\n")
         self.posix = posix
         tries.call("add_key", b"user", own.encode(), self.secret.encode(), len(self.secret), -4)
@@ -125,25 +141,27 @@ class World:
             **named, "abstract": own, "tcp": tcp, "tcp6": tcp6, "udp": udp, "address": _address(), "shared": self.shared[0],
             "posix": own, "key": own, "terminal": os.ttyname(self.terminal[1]), "victim": str(self.victim), "pid": victim,
             "santiago": os.getpid(), "server": getattr(server, "pid", os.getpid()), "secret_file": f"{self.home}/.ssh/id_rsa",
-            "rc": f"{self.home}/.bashrc", "home": str(self.home), "git": f"{self.top}/repo/.git", "only": only,
+            "rc": f"{self.home}/.bashrc", "home": str(self.home), "mark": self.mark, "git": f"{self.top}/repo/.git", "only": only,
             "outdir": f"{self.top}/repo/.santiago/runs/r1", "log": f"{self.top}/repo/.santiago/runs/r1/progress.ndjson",
             "other": f"{self.top}/checkouts/other/file", "package": str(Path(sandbox.__file__).parent),
         }  # fmt: skip
 
     def reached(self, results: dict[str, tuple[bool, str]]) -> Iterator[str]:
         """Yield the names of the tries that went through, each with what shows it."""
-        names = {name.replace("/", "_").replace(" ", "-"): name for name in results}
+        names = {tries.token(self.mark, name): name for name in results}
         for name, (went, told) in results.items():
             if self.secret in told:
                 yield f"{name}: it has the secret"
             elif went and told == tries.CLAIMED:
                 yield f"{name}: the kernel let it"
-        for token, name in names.items():
-            path = Path(name.removeprefix("file in "), f"santiago-try-{token}")
-            if name.startswith("file in ") and path.exists() and not path.is_relative_to(self.top):
+        for written, name in names.items():
+            path = Path(name.removeprefix("file in "), f"santiago-try-{written}")
+            if name.startswith("file in ") and os.access(path, os.F_OK) and not path.is_relative_to(self.top):
                 yield f"{name}: {path} exists"
                 path.unlink()
-        for path in (path for path in self.top.rglob("santiago-try-*") if "mine" not in path.parts and "tmp" not in path.parts):
+        for path in (
+            path for path in self.top.rglob("santiago-try-*") if "mine" not in path.parts and "tmp" not in path.parts
+        ):
             yield f"{names.get(path.name.removeprefix('santiago-try-'), path.name)}: {path} exists"
         touched = [self.victim, self.home / ".bashrc", self.top / "repo/.git/config", self.posix]
         for path in touched:
@@ -154,7 +172,9 @@ class World:
         log = (self.top / "repo/.santiago/runs/r1/progress.ndjson").read_text().splitlines()
         yield from (f"{names.get(line, line)}: the log was changed" for line in log if line != self.secret)
         beside = {path.name for path in self.victim.parent.iterdir()} - {self.victim.name}
-        yield from (f"{name}: it was made beside the victim" for name in sorted(beside) if not name.startswith("santiago-try"))
+        yield from (
+            f"{name}: it was made beside the victim" for name in sorted(beside) if not name.startswith("santiago-try")
+        )
         now = self.victim.stat() if self.victim.exists() else self.before
         if (now.st_mode, int(now.st_mtime)) != (self.before.st_mode, int(self.before.st_mtime)):
             yield "mode or times: those of the victim were changed"
@@ -210,7 +230,9 @@ def tried(kind: str, role: str, only: str = "") -> tuple[int, list[str], list[st
         box = detect("auto", environment)
         if box.kind != kind:
             return 0, [], []
-        with subprocess.Popen([sys.executable, "-c", VICTIM], stdout=subprocess.PIPE) as victim:
+        with ExitStack() as stack:
+            victim = stack.enter_context(subprocess.Popen([sys.executable, "-c", VICTIM], stdout=subprocess.PIPE))
+            stack.callback(victim.kill)
             assert victim.stdout is not None
             assert victim.stdout.readline() == b"ready\n"
             checkout, repo = str(world.top / "checkouts/mine"), str(world.top / "repo")
@@ -230,13 +252,11 @@ def tried(kind: str, role: str, only: str = "") -> tuple[int, list[str], list[st
                 return 0, [f"it did not end: {report.head[-500:]} {report.tail[-500:]}"], []
             results = json.loads(found.read_text())
             through = sorted(set(world.reached(results)))
-            victim.kill()
         documented = [one for one in through if is_documented(one.partition(":")[0], kind, role)]
         return len(results), [one for one in through if one not in documented], documented
     finally:
         server.close()
         world.close()
-
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Closes the kernel's keyrings to fenced programs of the superuser.
+"""Closes the kernel's keyrings to fenced programs that would find those of their user: keys of disks, tickets of a network.
 
-An ordinary user's programs get keyrings of their own with their user namespace. The superuser's have none, so that they would
-find what is in the superuser's own: keys of disks, tickets of a network. Their system calls are refused by a filter.
+An ordinary user's programs get keyrings of their own with their user namespace. The superuser's have no such namespace, and
+nobody's have one with Landlock. The system calls are refused by a filter.
 """
 
 from __future__ import annotations
