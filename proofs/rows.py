@@ -99,6 +99,10 @@ PROOFS = (
         },
     ),
     Measurement(
+        command="python -m proofs breakouts", short="--only socket", paths=("src/santiago/process", "proofs/breakouts.py", "proofs/breaking"),
+        rows={"breakouts": "tries to break out of each kind of sandbox, as agent and as check, as the superuser and as an ordinary user (needs root)"},
+    ),
+    Measurement(
         command="python -m proofs flips", short="--every 1000", paths=(*GREETER, "proofs/flips.py"),
         rows={"flips": "random bits of every file of a finished run flipped, one at a time: `santiago audit` notices each"},
     ),

@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
     held = row("T-2", "in_progress", error_class="none", **running)
     write(folder, "queues/developer-todo.tsv", row("T-1", phase="ready", error_class="none"), held)
     write(folder, "queues/planner-inbox.tsv", row("PLAN-shop", source="plan:shop"), fields=OLD)
-    write(folder, "queues/scientist-todo.tsv", row("T-9", attempt_count="x", retry_budget="0"))
+    write(folder, "queues/scientist-todo.tsv", row("T-9", attempt_count="", retry_budget=""))
     write(folder, "queues/planner-review.tsv", row("T-3", "review", evidence_links="a.tsv;b.log"), fields=OLD)
     write(
         folder,
@@ -141,6 +141,14 @@ def test_after_an_import_the_files_say_the_same_and_there_is_no_second_one(folde
         (row("T-5", lease="held"), "T-5 has 'held' as its lease"),
         (row("T-5", updated_at="yesterday"), "T-5 has 'yesterday' as updated_at"),
         (row("T-5", attempt_count="4"), "T-5 has 4 attempts, more than its budget of 3"),
+        (row("T-5", attempt_count="x"), "T-5 has 'x' as attempt_count"),
+        (row("T-5", attempt_count="-1"), "T-5 has '-1' as attempt_count"),
+        (row("T-5", attempt_count="1.0"), "T-5 has '1.0' as attempt_count"),
+        (row("T-5", attempt_count="\u0663"), "as attempt_count"),
+        (row("T-5", retry_budget="9" * 12), "as retry_budget"),
+        (row("T-5", retry_budget="many"), "T-5 has 'many' as retry_budget"),
+        (row("T-5", retry_budget="0"), "T-5 has the retry_budget 0"),
+        (row("T-5", retry_budget="999999999"), "T-5 has the retry_budget 999999999"),
         (row("../x"), "is not a valid ticket id"),
         (row("T-5", title=" "), "T-5 has no title"),
         (row("T-5", note="a\x1bb"), "T-5 note holds a control character"),
@@ -222,3 +230,11 @@ def test_where_there_is_nothing_to_import_it_says_so(tmp_path: Path) -> None:
     told = queue(folder, "import")
     assert (told.code, "queue init" in told.error) == (30, True)
     assert tree(folder) == {".git": (b"", 0)}
+
+
+def test_a_count_in_the_history_that_is_no_number_is_listed_too(folder: Path) -> None:
+    """board line 13: what was spent is never guessed."""
+    history = folder / TOP / "history/retry-events.tsv"
+    history.write_text(history.read_text().replace("\t3\t3\tP1", "\t3\tplenty\tP1"))
+    told = queue(folder, "import", "--force-rows", "--json")
+    assert [line.split()[0] for line in json.loads(told.out)["left_out"]] == ["history/retry-events.tsv:2"]

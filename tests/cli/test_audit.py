@@ -131,6 +131,8 @@ TAMPERED: dict[str, tuple[Callable[[Copy], object], str]] = {
     "a chunk names a story that is none": (
         _edits("plan.json", lambda data: data["chunks"][0]["stories"].__setitem__(0, "R1")), "frozen_unreadable",
     ),
+    "a setting is changed": (_edits("settings.json", lambda data: data.update({"policy.jobs": 99})), "frozen_changed"),
+    "the settings are gone": (lambda copy: (copy.out_dir / "settings.json").unlink(), "frozen_changed"),
     "a limit is changed": (_edits("run-input.json", lambda data: data["limits"].update(story_max_attempts=99)), "frozen_changed"),
     "a record of checks is changed": (
         _edits("attempts/S2/1/verification.json", lambda data: data["results"][0].update(exit_code=0, seconds=9)),

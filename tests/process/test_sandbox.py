@@ -301,6 +301,34 @@ def test_a_program_inside_has_no_right_beyond_its_users_and_gains_none(fenced: C
 
 
 @pytest.mark.parametrize("fenced", [*KINDS, pytest.param("landlock", marks=needs_landlock)], indirect=True)
+@pytest.mark.parametrize("network", [False, True])
+def test_the_kernels_settings_and_the_terminals_of_others_are_closed(
+    fenced: Callable[..., Report], network: bool
+) -> None:
+    """P17: also to the superuser's programs, which may open them because of their user id alone. Nothing is written."""
+    kernel = (
+        "sys/kernel/core_pattern",
+        "sys/vm/drop_caches",
+        "sysrq-trigger",
+        "irq/default_smp_affinity",
+        "bus/pci/*/*",
+    )
+    master, slave = os.openpty()
+    terminal = os.ttyname(slave)
+    for path in (*(f"/proc/{name}" for name in kernel), terminal, "/dev/tty", "/dev/console"):
+        for redirect in (">>", *(["<"] if path.startswith("/dev") else [])):
+            told = fenced(
+                "sh",
+                "-c",
+                f"for one in {path}; do (: {redirect}$one) 2>/dev/null && exit 7; done; exit 0",
+                network=network,
+            )
+            assert told.exit_code == 0, (path, redirect)
+    os.close(master)
+    os.close(slave)
+
+
+@pytest.mark.parametrize("fenced", [*KINDS, pytest.param("landlock", marks=needs_landlock)], indirect=True)
 @pytest.mark.parametrize("name", ["environ", "mem", "maps", "fd/0", "root/etc/hostname"])
 def test_santiagos_own_process_cannot_be_looked_into(fenced: Callable[..., Report], name: str) -> None:
     """Its environment holds keys that the agent's profile does not name."""

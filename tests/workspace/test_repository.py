@@ -219,3 +219,15 @@ def test_a_full_disk_is_told_from_a_file_that_is_odd(words: str, is_the_machine:
     assert is_of_the_machine(words) is is_the_machine
     if is_the_machine:
         assert "Free space" in trouble(("add",), words).hint
+
+
+@each("now", [-5_000_000_000.0, -1.0, 0.0, 4102444799.0, 4102444801.0, 40_000_000_000.0])
+def test_a_wall_clock_that_is_far_off_gives_no_commit_that_git_refuses(
+    bench: Bench, now: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """P3: git computes time zones only for the years 1970 to 2099."""
+    monkeypatch.setattr("santiago.workspace.commits.time.time", lambda: now)
+    folder = bench.opened(f"T{abs(int(now))}")
+    write(folder, new=str(now))
+    bench.taken(f"T{abs(int(now))}")
+    assert "error" not in git(bench.repo, "fsck", "--strict")

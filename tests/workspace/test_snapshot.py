@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.workspace import sizes
 from santiago.workspace.changes import MOST_PATCH, Changes
 from tests.util.each import each
 from tests.workspace.conftest import ENV, STAY, Bench, commit, git, make_repo, write
@@ -433,3 +434,38 @@ def _listing(folder: Path) -> dict[str, bytes | str]:
         elif path.is_file() and not name.startswith(".git/"):
             found[name] = path.read_bytes()
     return found
+
+
+@each("sized", ["a new one", "one of the base", "many"])
+def test_work_that_is_too_large_is_measured_before_git_reads_it_and_the_rest_is_kept(
+    bench: Bench, sized: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """P3: a sparse file of 60 GiB would keep git busy past its time-out in every start."""
+    folder = bench.opened(f"S{len(sized)}")
+    write(folder, new="n\n")
+    os.mkfifo(folder / "pipe")
+    if sized == "many":
+        monkeypatch.setattr(sizes, "MOST_FILES", 5)
+        for number in range(20):
+            write(folder, **{f"z{number:02}": "z"})
+    else:
+        os.truncate(folder / ("new" if sized == "a new one" else "a"), 60 * 2**30)
+        write(folder, other="o\n")
+    taken = bench.taken(f"S{len(sized)}")
+    assert taken.too_large
+    assert [change.path for change in taken.changes][:1] == ["new" if sized != "a new one" else "other"]
+    again = bench.again().restore(f"S{len(sized)}", 1)
+    assert again is not None
+    assert again.tree == taken.tree
+
+
+def test_large_files_that_git_ignores_or_that_the_base_holds_count_for_nothing(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sizes, "MOST_BYTES", 20)
+    write(bench.repo, large="l" * 100)
+    commit(bench.repo, "large")
+    folder = bench.opened()
+    write(folder, new="n\n")
+    write(folder, **{"ignored.log": "i" * 50})
+    assert bench.taken().too_large == ()

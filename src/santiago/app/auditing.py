@@ -13,7 +13,7 @@ from santiago.app.loading import empty_fold, frozen
 from santiago.app.records import record_in
 from santiago.artifacts.attempts import VERIFICATION
 from santiago.artifacts.files import read_bytes
-from santiago.artifacts.names import INPUT, LOG, PLAN, RESULT, attempt_folder
+from santiago.artifacts.names import INPUT, LOG, PLAN, RESULT, SETTINGS, attempt_folder
 from santiago.artifacts.projections import Projector
 from santiago.artifacts.reader import Reader
 from santiago.artifacts.store import LARGEST
@@ -69,6 +69,8 @@ class Audit:
     head: tuple[int, str] = (0, "")
     base: str = ""
     """The commit that the run began on."""
+    settings: str = ""
+    """The digest of the settings that the run was made with. Logs of older versions have none."""
 
     @property
     def state(self) -> RunState | None:
@@ -159,7 +161,7 @@ class Audit:
     def _take(self, event: Event) -> None:
         self.history.take(event)
         if event.event is EventKind.RUN_CREATED:
-            self.base = event.context.get("head", "")
+            self.base, self.settings = event.context.get("head", ""), event.context.get("settings_digest", "")
         if event.event in _WITH_EVIDENCE:
             self.records[self._record_of(event)] = event
         if event.event is EventKind.LOG_REPAIRED:
@@ -221,7 +223,7 @@ class Audit:
             self.note("result_older", name, "an earlier version of santiago wrote it; what it tells was compared")
 
     def _frozen(self) -> None:
-        """Compare plan and input with the digests that the log began with."""
+        """Compare plan, input and settings with the digests that the log began with."""
         state = self.state
         assert state is not None
         for name, digest in ((INPUT, state.input_digest), (PLAN, state.plan_digest)):
@@ -229,6 +231,10 @@ class Audit:
             now = sha256(read_bytes(self.out_dir / name, LARGEST)).hexdigest()
             if now != digest:
                 self.error("frozen_changed", name, f"its digest was {digest[:16]} when the run began and is {now[:16]}")
+        if self.settings:
+            self.count("frozen files")
+            if not self._is(SETTINGS, self.settings):
+                self.error("frozen_changed", SETTINGS, "it is not the file that the run began with")
 
     def _evidence(self, path: str, event: Event) -> None:
         """Compare the record that an event refers to with the digest in the log, and with the verdict."""

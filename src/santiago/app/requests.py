@@ -20,6 +20,7 @@ from santiago.contract.question_details import EXPIRED
 from santiago.contract.record import record
 from santiago.executor.budget import Budget
 from santiago.util.clock import moment
+from santiago.util.own_run import refuse_own_word
 from santiago.util.text import harmless
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Asked:
 def stop(out_dir: Path, run_id: str, who: str, *, running: bool, now: bool = False) -> Asked:
     """Ask a run to stop at the next safe boundary, or at once."""
     letter = Letter(kind="stop-now" if now else "stop", actor=who)
-    new = running and Inbox(out_dir).drop(letter)
+    new = running and _leave(out_dir, run_id, letter)
     if not running:
         text = f"{run_id} is not running; nothing to stop"
     elif new:
@@ -61,7 +62,7 @@ def answer(run: Run, question: str, given: str, who: str, *, text: str = "", res
     letter = _answer(run, question, given, text, rest, who)
     # The run is not running, so a `stop` would only block a real answer.
     idle = letter.answer == "stop" and not run.worker
-    if not idle and not Inbox(run.out_dir).drop(letter):
+    if not idle and not _leave(run.out_dir, run.run_id, letter):
         raise _answered(run.out_dir, question, None)
     if idle:
         message = f"{run.run_id} is not running; nothing to stop, and {question} stays open"
@@ -88,9 +89,15 @@ def pause(run: Run, who: str, *, on: bool) -> Asked:
         how = f"`santiago resume{target(run.out_dir)}{' --gate chunk' if on else ''}`"
         told = f"begins it so that it {'pauses' if on else 'goes on'} after each chunk"
         return Asked(letter=letter, text=f"{run.run_id} is not running; {how} {told}", done=False)
-    Inbox(run.out_dir).drop(letter)
+    _leave(run.out_dir, run.run_id, letter)
     word = "pause after each chunk" if on else "go on by itself after each chunk"
     return Asked(letter=letter, text=f"{run.run_id} was asked to {word}", done=True)
+
+
+def _leave(out_dir: Path, run_id: str, letter: Letter) -> bool:
+    """Leave a letter for the run; return False if the same was asked before. No program of the run itself may leave one."""
+    refuse_own_word(run_id)
+    return Inbox(out_dir).drop(letter)
 
 
 def _answer(run: Run, question: str, given: str, text: str, rest: str | None, who: str) -> Letter:
@@ -137,7 +144,7 @@ def _tell_next(run: Run, name: str, letter: Letter) -> Asked:
         message = f"{story} is {'left out' if found.skipped else found.phase}, and that cannot be undone"
         raise SantiagoError(Kind.INPUT, message, hint="Write a new story for it.")
     letter = Letter(kind=letter.kind, subject=story, text=_kept(letter.text), actor=letter.actor)
-    Inbox(run.out_dir).drop(letter)
+    _leave(run.out_dir, run.run_id, letter)
     text = f"{run.run_id}: the next attempt of {story} will see it{_further(run, story)}"
     return Asked(letter=letter, text=text, done=True)
 

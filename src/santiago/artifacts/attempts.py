@@ -62,10 +62,10 @@ class FileAttempts:
     def keep_ending(self, story: str, attempt: int, ending: AgentEnding) -> None:
         self.store.put(f"{attempt_folder(story, attempt)}/{ENDING}", codec.canonical(ending), sync=False)
 
-    def disown(self, story: str, attempt: int) -> None:
+    def disown(self, story: str, attempt: int, reason: Reason = Reason.INTERRUPTED) -> None:
         """Note that an agent's work will never be judged, although the agent had ended. Its usage stays known."""
         if (ending := self.ending(story, attempt)) is not None:
-            ended = replace(ending, reason=Reason.INTERRUPTED)
+            ended = replace(ending, reason=reason)
             self.store.put(f"{attempt_folder(story, attempt)}/{ENDING}", codec.canonical(ended))
 
     def keep_work(self, story: str, attempt: int, patch: str, left_out: Sequence[str]) -> None:

@@ -52,6 +52,11 @@ class Inbox:
                     return True
         return False
 
+    def left(self, question: str) -> Letter | None:
+        """Return the answer that waits to be collected; None if there is none, or it is unreadable."""
+        found = (one for one in self.collect() if one.kind == "answer" and one.subject == question and not one.fault)
+        return next(found, None)
+
     def answered(self, question: str) -> tuple[str, str] | None:
         """Return who left the answer that counts, and when (UTC); None if there is none or it is unreadable."""
         name = _answer_name(question)

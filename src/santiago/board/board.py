@@ -11,6 +11,7 @@ from santiago.board import claims, rules
 from santiago.contract.board import CLAIMED_FROM, LEASE_MINUTES, BoardEvent, Card, Queue
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.record import record
+from santiago.util.own_run import refuse_own_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -192,10 +193,11 @@ class Board:
 
 
 def found(at: Reading, name: str) -> Card:
-    """Return a ticket; raise where there is none with this id."""
+    """Return a ticket that is to be changed; raise where there is none with this id."""
     card = at.card(name)
     if card is None:
         raise SantiagoError(Kind.INPUT, f"there is no ticket {name}", hint="`santiago queue list` shows all.")
+    refuse_own_word(card.run)
     return card
 
 

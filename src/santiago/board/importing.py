@@ -148,9 +148,9 @@ def _take(at: Writing, row: Row, ends: int, actor: str) -> None:
     if row.fault:
         return
     if row.event is not None:
-        at.record(row.id, BoardEvent.TICKET_EXHAUSTED, row.event["actor"], attempt=_count(row.event["attempt_count"], 0), about={
+        at.record(row.id, BoardEvent.TICKET_EXHAUSTED, row.event["actor"], attempt=_count(row.event, "attempt_count", 0), about={
             **about, "at": row.event["ts_utc"], "type": row.event["event_type"], "from": row.event["from_queue"],
-            "to_class": row.event["error_class"], "budget": _count(row.event["retry_budget"], _BUDGET),
+            "to_class": row.event["error_class"], "budget": _count(row.event, "retry_budget", _BUDGET),
             "priority": row.event["priority"], "note": row.event["note"],
         })  # fmt: skip
         return
@@ -190,10 +190,12 @@ def _rows(name: str, content: bytes) -> Iterator[Row]:
 
 
 def _row(name: str, line: int, values: dict[str, str]) -> Row:
-    if name == tsv.HISTORY:
-        fault = "" if re.fullmatch(UTC, values["ts_utc"]) else "ts_utc is not a time"
-        return Row(file=name, line=line, id=values["id"], event=values, fault=fault)
     try:
+        if name == tsv.HISTORY:
+            _time(values, "ts_utc")
+            _count(values, "attempt_count", 0)
+            _count(values, "retry_budget", _BUDGET)
+            return Row(file=name, line=line, id=values["id"], event=values)
         card = card_of(tsv.QUEUE_FILES.get(name, "done"), values)
     except SantiagoError as error:
         return Row(file=name, line=line, id=values["id"], fault=error.message)
@@ -212,7 +214,9 @@ def card_of(queue: Queue, values: dict[str, str]) -> Card:
     status = _word(Status, values["status"], "status")
     if status not in _STATUSES[queue]:
         raise bad_row(f"has the status {status}, which {queue} does not have")
-    attempts, budget = _count(values["attempt_count"], 0), _count(values["retry_budget"], 0) or _BUDGET
+    attempts, budget = _count(values, "attempt_count", 0), _count(values, "retry_budget", _BUDGET)
+    if not 1 <= budget <= rules.MOST_ATTEMPTS:
+        raise bad_row(f"has the retry_budget {budget}; it must be between 1 and {rules.MOST_ATTEMPTS:,}")
     if attempts > budget:
         raise bad_row(f"has {count(attempts, 'attempt')}, more than its budget of {budget}")
     return Card(
@@ -270,8 +274,14 @@ def _time(values: dict[str, str], name: str) -> str:
     return values[name]
 
 
-def _count(text: str, otherwise: int) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else otherwise
+def _count(values: dict[str, str], name: str, otherwise: int) -> int:
+    """Return a count, or the usual one if old files lack it. Anything else is no count: a guess could grant a new budget."""
+    text = values[name].strip()
+    if not text:
+        return otherwise
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise bad_row(f"has {text[:40]!r} as {name}, which is not a whole number from 0 on")
+    return int(text)
 
 
 def bad_row(message: str) -> SantiagoError:

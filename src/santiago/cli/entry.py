@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 
 
 def entry() -> None:
     arguments = sys.argv[1:]
+    _take_any_letter(as_json="--json" in arguments)
+    _look_only_in_absolute_folders()
     asked_by_shell = "_SANTIAGO_COMPLETE" in os.environ  # the shell asks for completions, without arguments
     if arguments in (["-h"], ["--help"], ["help"]) and not asked_by_shell:
         from santiago.cli.commands import overview
@@ -27,3 +30,22 @@ def entry() -> None:
     code = main(arguments)
     gc.freeze()  # Python collects once more when it ends, which would take longer than loading click
     sys.exit(code)
+
+
+def _take_any_letter(*, as_json: bool) -> None:
+    """Have the streams replace what their encoding lacks: no text of a document or an agent may end a command.
+
+    JSON is UTF-8 whatever the terminal is, and loses nothing.
+    """
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    if as_json and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def _look_only_in_absolute_folders() -> None:
+    """Leave only absolute entries in PATH: others, and empty ones, would take programs from wherever a command is typed."""
+    if "PATH" in os.environ:
+        entries = [entry for entry in os.environ["PATH"].split(os.pathsep) if entry.startswith("/")]
+        os.environ["PATH"] = os.pathsep.join(entries) or os.defpath

@@ -230,6 +230,11 @@ def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
     story.on_tests = story.tests is not None and story.tests in story.onto[-1:]
     story.unsettled = True
     story.begun_ms, story.begun_in = state.used_ms, state.epoch
+    story.trouble = ""
+
+
+def _step_failed(_: RunState, story: StoryState, event: Event) -> None:
+    story.trouble = event.context.get("message", "") if event.status == "failed" else story.trouble
 
 
 def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
@@ -401,4 +406,5 @@ OF_STORY: dict[EventKind, Callable[[RunState, StoryState, Event], None]] = {
     EventKind.STORY_REOPENED: _story_reopened,
     EventKind.CHANGE_REQUESTED: _change_requested,
     EventKind.HINT_ADDED: note,
+    EventKind.NOTE: _step_failed,
 }

@@ -126,6 +126,8 @@ class Context(TypedDict, total=False):
 
     plan_digest: str
     input_digest: str
+    settings_digest: str
+    """Digest of `settings.json`, where the run has one."""
     version: str
     """Version of the santiago that wrote the event."""
     log: int

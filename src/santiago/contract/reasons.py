@@ -141,7 +141,7 @@ MEANINGS: dict[Reason, Meaning] = {
     Reason.AGENT_NO_CHANGE: _m("failed", _SOFT, ExitCode.FAILED, "The attempt changed nothing.", "Give a hint (`santiago resume --hint STORY TEXT`), or skip the story.", retryable=True),
     Reason.AGENT_ASKED: _m("blocked", _DEP, ExitCode.BLOCKED, "The agent asked a question.", "`santiago answer QUESTION … --text …`; the answer goes into the next attempt.", spends=False),
     Reason.OUTPUT_LIMIT: _m("failed", _SOFT, ExitCode.FAILED, "A program printed more than the limit and was stopped.", "Find out what floods the output.", retryable=True),
-    Reason.DISK_LIMIT: _m("failed", _SOFT, ExitCode.FAILED, "The attempt wrote more to disk than is allowed.", "Free space, or find out what the attempt writes.", retryable=True),
+    Reason.DISK_LIMIT: _m("failed", _SOFT, ExitCode.FAILED, "The attempt's work is larger than one attempt may leave: 1 GiB, or 100,000 files.", "`santiago show STORY` names the files; name in .gitignore what does not belong into the repository.", retryable=True),
     Reason.WORKSPACE_CONFLICT: _m("failed", _SOFT, ExitCode.FAILED, "The work does not fit onto the work of other stories.", "The story is tried again on the new state; declare a dependency or file focus if it repeats.", retryable=True, spends=False),
     Reason.NO_PROGRESS: _m("blocked", _SOFT, ExitCode.BLOCKED, "Several cycles in a row changed nothing.", "Look at the open tickets; something needs a decision."),
     Reason.MAX_CYCLES: _m("blocked", _SOFT, ExitCode.BLOCKED, "The loop reached its limit of cycles.", "Start it again to go on, or raise --max-cycles."),

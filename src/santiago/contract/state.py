@@ -88,6 +88,8 @@ class StoryState:
     """The run's time used when the latest attempt began, as far as it was recorded."""
     begun_in: int = 0
     """The start of the run in which the latest attempt began."""
+    trouble: str = ""
+    """How a step of the latest attempt failed in an earlier start, so that the attempt could not end."""
     base: str | None = None
     onto: tuple[str, ...] = ()
     """Verified commits that were applied to the base before the latest attempt began."""

@@ -28,6 +28,7 @@ _ADVICE = {
     "the work down in files as early as possible.",
     Reason.AGENT_REFUSED: "Do the parts that you can do, and say in one line what you leave out and why.",
     Reason.SECRET_IN_WORK: "Do the same without it: read it from the environment where it is needed, and write a made-up value into tests.",
+    Reason.DISK_LIMIT: "Leave large files out of the work: remove them, make them where they are needed, or name them in .gitignore.",
     Reason.OUTPUT_LIMIT: "Keep outputs short, and start nothing that prints without end.",
 }
 """What the next attempt can do, by reason, where no check explains the failure."""

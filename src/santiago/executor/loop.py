@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import field
 from typing import TYPE_CHECKING
 
+from santiago.contract.errors import SantiagoError
 from santiago.contract.events import Event, EventKind, Fact
 from santiago.contract.facts import of_run
 from santiago.contract.phases import ENDED, RunPhase
 from santiago.contract.ports.run import Sign
 from santiago.contract.record import lean
-from santiago.contract.steps import Attempt, story_of
+from santiago.contract.steps import Adopt, Attempt, story_of
+from santiago.executor import recover
 from santiago.executor.budget import TICK_MS
 from santiago.executor.decide import next_acts, next_to_retire
 from santiago.executor.ordering import details_of, order
@@ -165,10 +168,22 @@ class Coordinator:
         if self.flying.pop(step.id, None) is None:
             return  # a second report on the same step
         if isinstance(outcome, BaseException):
-            raise outcome
+            self._fail(step, outcome)
+            return
         dropped = step.id in self.cancelled
         self.cancelled.discard(step.id)
         self.record(dismiss(self.fold.state, outcome) if dropped else settle(self.fold.state, outcome))
+
+    def _fail(self, step: Step, error: BaseException) -> None:
+        """Note that a step failed, and raise. If it failed in the same way in an earlier start, its attempt ends instead."""
+        story = self.fold.state.stories.get(story_of(step) or "")
+        if not isinstance(step, Attempt | Adopt) or not isinstance(error, Exception) or story is None:
+            raise error
+        if not recover.has_failed_so(story, error):
+            with suppress(SantiagoError):  # the disk may be what failed
+                self.record(recover.failed(story, error))
+            raise error
+        self.record([recover.end(story, recover.given_up(error))])
 
     def _hear(self) -> None:
         """Take up requests from outside, and requests to stop."""

@@ -48,6 +48,11 @@ def mended(files: Sequence[str]) -> tuple[str, ...]:
     return (f"{named} changed while the agent worked; santiago wrote it again",) if files else ()
 
 
+def too_large(files: Sequence[str]) -> str:
+    """Return one line on the files that exceed the limits of one attempt's work."""
+    return f"The work is too large to be kept: {'; '.join(files)}"
+
+
 def left_out(complaints: Sequence[str]) -> str:
     """Return one line on the files that git could not keep; empty where it kept all."""
     if not complaints:

@@ -163,6 +163,10 @@ class StepPerformer:
         if snapshot is not None:
             outcome = replace(outcome, commit=snapshot.commit, left_out=snapshot.left_out)
             self.files.keep_work(step.story, step.number, snapshot.patch, snapshot.left_out)
+            if snapshot.too_large:
+                ending = replace(ending, reason=ending.reason or Reason.DISK_LIMIT)
+                self.files.keep_ending(step.story, step.number, ending)
+                outcome = replace(outcome, ending=ending, message=messages.too_large(snapshot.too_large))
         outcome = self._judged(outcome, step, order, opened.base, snapshot, stop)
         self.workspace.close(step.story, step.number)
         return outcome

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import Context, EventKind, Fact
 from santiago.contract.facts import of_run, of_story, spent
 from santiago.contract.outcomes import Usage
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from santiago.contract.state import RunState, StoryState
 
 _AT_WORK = (RunPhase.EXECUTING, RunPhase.RUN_VERIFICATION)
+MOST_WORDS = 500
 MOST_ADOPTIONS = 3
 """How often a start may take up the work of one attempt, since judging it may be what ends santiago every time."""
 
@@ -41,6 +43,8 @@ class Left(NamedTuple):
     """How long it lasted, up to the last sign of life."""
     files: str = ""
     """Digest of the list of its files, where it is over."""
+    reason: Reason = Reason.INTERRUPTED
+    message: str = ""
 
 
 def lasted(state: RunState, story: StoryState, sign: Sign | None, most_ms: int) -> int:
@@ -48,6 +52,33 @@ def lasted(state: RunState, story: StoryState, sign: Sign | None, most_ms: int) 
     recorded = state.used_ms - story.begun_ms
     ms = sign.steps.get(f"attempt/{story.id}/{story.attempts}", recorded) if sign else recorded
     return min(max(0, ms), most_ms)
+
+
+def has_failed_so(story: StoryState, error: Exception) -> bool:
+    """Tell whether a step of this attempt failed in the same way in an earlier start, so that trying again is in vain."""
+    return bool(story.trouble) and story.trouble == _told(error)
+
+
+def failed(story: StoryState, error: Exception) -> list[Fact]:
+    """Return the note that a step of an attempt failed. What a person or another program must end first is not noted."""
+    if isinstance(error, SantiagoError):
+        kind = None if error.reason is Reason.LOCK_HELD else error.kind
+        if kind not in (Kind.TRANSIENT, Kind.BUG):
+            return []
+    return [of_story(story, EventKind.NOTE, None, "failed", message=_told(error))]
+
+
+def given_up(error: Exception, aside: str = "") -> Left:
+    """Return what is left of an attempt whose step failed in the same way in two starts. `aside` is where its folder is now."""
+    reason = (isinstance(error, SantiagoError) and error.reason) or Reason.IO_ERROR
+    kept = f"; its files are kept in {aside}" if aside else ""
+    return Left(reason=reason, message=f"it failed in the same way in two starts: {_told(error)}{kept}")
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, SantiagoError):
+        return f"{error.where}: {error.message}"[:MOST_WORDS] if error.where else error.message[:MOST_WORDS]
+    return f"{type(error).__name__}: {error}"[:MOST_WORDS]
 
 
 def may_adopt(state: RunState, story: StoryState) -> bool:
@@ -83,11 +114,12 @@ def interruptions(state: RunState, left: Mapping[str, Left]) -> list[Fact]:
     """
     running = sorted((state.stories[name] for name in state.running), key=lambda story: story.index)
     found = [(story, left.get(story.id, Left())) for story in running]
-    return [_interrupted(story, one) for story, one in found if not one.judge]
+    return [end(story, one) for story, one in found if not one.judge]
 
 
-def _interrupted(story: StoryState, left: Left) -> Fact:
-    reason = Reason.INTERRUPTED
+def end(story: StoryState, left: Left) -> Fact:
+    """Return the end of one attempt that no verdict ends."""
+    reason = left.reason
     if not left.begun:
         nothing: Context = {"tokens": 0, "cost_micro_usd": 0}
         event, phase = EventKind.ATTEMPT_VOIDED, StoryPhase.READY
@@ -99,10 +131,10 @@ def _interrupted(story: StoryState, left: Left) -> Fact:
         story,
         EventKind.ATTEMPT_ENDED,
         StoryPhase.READY,
-        "stopped",
+        "stopped" if reason is Reason.INTERRUPTED else "failed",
         known=known,
         reason=reason,
         commit=left.snapshot.commit if left.snapshot else "",
-        message=messages.left_out(left.snapshot.left_out) if left.snapshot else "",
+        message=left.message or (messages.left_out(left.snapshot.left_out) if left.snapshot else ""),
         files=left.files,
     )

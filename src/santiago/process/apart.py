@@ -105,7 +105,7 @@ class Apart(Sandbox):
     def _surroundings(self) -> Layers:
         """The layers that are the same for every command: what is hidden, and what is shown inside hidden folders."""
         needed = (path for path in _NEEDED_OF_RUN if places.is_there(path))
-        shown = (*places.toolchains(self.environment, self._roots), *needed)
+        shown = (*places.toolchains(self.environment, self._roots), *needed, *places.of_the_kernel())
         return {**_hidden((*self._roots, *places.closed_files())), **_as_it_lies("show", shown)}
 
     def _layers(self, fence: Fence) -> Layers:

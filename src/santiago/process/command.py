@@ -36,6 +36,8 @@ class Command:
     """Folders that may be written if Landlock is the sandbox; None switches Landlock off."""
     tcp: bool = True
     """Whether Landlock allows TCP."""
+    keyless: bool = False
+    """Whether the kernel's keyrings are closed to it."""
 
     def to_data(self) -> dict[str, Any]:
         return {one.name: getattr(self, one.name) for one in fields(self)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import stat
 import sys
 
 from santiago.process.enter import drop_capabilities
@@ -25,7 +26,9 @@ _READ = 1 << 0 | 1 << 2 | 1 << 3
 _FILE = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15
 """Rights that make sense for a single file: execute, write, read, truncate, ioctl."""
 _RIGHTS_BY_ABI = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
-_ALWAYS_WRITABLE = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/shm", "/dev/ptmx", "/dev/pts")  # noqa: S108  # devices
+_LIST = 1 << 3
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/shm")  # noqa: S108  # devices
+"""All that there is of /dev. A terminal that can be opened shows what its user types, and one that can be written types itself."""
 
 
 class _Ruleset(ctypes.Structure):
@@ -67,10 +70,13 @@ def restrict(writable: tuple[str, ...], *, tcp: bool = True) -> None:
     attributes = _Ruleset(rights, network, _SCOPES if version >= _KNOWS_SCOPES else 0)
     size = ctypes.sizeof(attributes) if version >= _KNOWS_SCOPES else 16 if version >= _KNOWS_TCP else 8
     ruleset = _call(_CREATE, ctypes.byref(attributes), ctypes.c_size_t(size), 0)
-    _allow(ruleset, "/", _READ & rights)
-    for path in (*writable, *_ALWAYS_WRITABLE):
-        if os.path.exists(path):  # noqa: PTH110  # between fork and exec, the plain call is the safe one
-            _allow(ruleset, path, (rights if os.path.isdir(path) else _FILE) & rights)  # noqa: PTH112  # as above
+    # A rule cannot take back what one above it allows, so that everything but /dev is allowed by name.
+    _allow(ruleset, "/", _LIST & rights)
+    for name in os.listdir("/"):  # noqa: PTH208  # between fork and exec, the plain call is the safe one
+        if name != "dev":
+            _allow(ruleset, f"/{name}", _READ & rights)
+    for path in (*writable, *_DEVICES):
+        _allow(ruleset, path, rights)
     ctypes.CDLL(None).prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     _call(_RESTRICT, ruleset, 0)
     os.close(ruleset)
@@ -78,8 +84,13 @@ def restrict(writable: tuple[str, ...], *, tcp: bool = True) -> None:
 
 
 def _allow(ruleset: int, path: str, access: int) -> None:
-    handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    """Allow something below a path, if it exists; of a single file, only what makes sense there."""
     try:
+        handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        access = access if stat.S_ISDIR(os.fstat(handle).st_mode) else access & _FILE
         _call(_ADD, ruleset, 1, ctypes.byref(_Beneath(access, handle)), 0)
     finally:
         os.close(handle)

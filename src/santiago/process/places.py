@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +31,7 @@ _CLOSED = (
 )
 _PRIVATE = ("/home", "/root", "/run", "/var/run", "/var/tmp", "/mnt/wslg")  # noqa: S108  # hidden, not used
 _HOST_KEYS = "/etc/ssh"
+_WRITING = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 def hidden_roots(environment: Mapping[str, str]) -> list[str]:
@@ -51,6 +53,28 @@ def closed_files() -> list[str]:
     keys = Path(_HOST_KEYS)
     found = [*map(Path, _CLOSED), *(keys.glob("ssh_host_*_key") if is_folder(keys) else ())]
     return [str(path) for path in found if os.access(path, os.R_OK)]
+
+
+def of_the_kernel() -> list[str]:
+    """Return the entries of /proc, besides processes, through which this user could change the kernel or its devices.
+
+    There are none for ordinary users. The superuser's programs may write there because of their user id alone, also without
+    any capability, so that these entries must be made read-only.
+    """
+    if os.geteuid() != 0:
+        return []
+    entries = (entry for entry in os.scandir("/proc") if not entry.name.isdigit() and not entry.is_symlink())
+    return sorted(entry.path for entry in entries if _can_be_written(entry))
+
+
+def _can_be_written(entry: os.DirEntry[str]) -> bool:
+    """Tell whether the mode of a file, or of any file below a folder, allows writing."""
+    try:
+        if entry.is_dir(follow_symlinks=False):
+            return any(map(_can_be_written, os.scandir(entry)))
+        return bool(entry.stat(follow_symlinks=False).st_mode & _WRITING) and not entry.is_symlink()
+    except OSError:
+        return False
 
 
 def toolchains(environment: Mapping[str, str], roots: Iterable[str]) -> list[str]:

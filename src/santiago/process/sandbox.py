@@ -26,8 +26,10 @@ Mode = Literal["auto", "required", "off"]
 _PROMISED = (
     'test "$(pwd)" = "$1" && echo x >in && ! (echo x >/etc/santiago-probe) 2>/dev/null'
     ' && test "$(readlink /proc/self/ns/pid)" != "$2" && test "$(readlink /proc/self/ns/net)" != "$3"'
+    " && for one in sys/kernel/core_pattern sysrq-trigger; do ! (: >>/proc/$one) 2>/dev/null || exit 1; done"
 )
-"""Tries everything that is promised: another path, writing inside, not outside, own processes, own network."""
+"""Tries everything that is promised: another path, writing inside, not outside, own processes, own network, and that the
+kernel's settings are closed. Those are only opened, never written."""
 
 
 def detect(mode: Mode, environment: dict[str, str] | None = None) -> Sandbox:
@@ -84,9 +86,11 @@ def _landlock() -> Landlock | None:
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from santiago.process.landlock import restrict\n"
         "restrict((sys.argv[2],)); open(sys.argv[2] + '/in', 'w').close()\n"
-        "try: open(sys.argv[3] + '/out', 'w')\n"
-        "except PermissionError: sys.exit(0)\n"
-        "sys.exit(1)"
+        "for closed in (sys.argv[3] + '/out', '/dev/ptmx'):\n"
+        "    try: open(closed, 'r+b' if closed.startswith('/dev') else 'w')\n"
+        "    except PermissionError: continue\n"
+        "    except FileNotFoundError: continue\n"
+        "    sys.exit(1)"
     )
     with tempfile.TemporaryDirectory(prefix="santiago-probe-") as inner, tempfile.TemporaryDirectory() as outer:
         works = runs([sys.executable, "-I", "-c", script, source, inner, outer], dict(os.environ))

@@ -17,7 +17,7 @@ import subprocess
 import time
 from typing import Any
 
-from santiago.process import tree
+from santiago.process import keyrings, landlock, tree
 from santiago.process.capture import Capture
 from santiago.process.command import Command, Report
 from santiago.process.redact import Redactor
@@ -107,16 +107,17 @@ class Supervision:
                 stdout=writer,
                 stderr=writer,
                 start_new_session=True,
-                preexec_fn=self.fence() if command.landlock is not None else None,
+                preexec_fn=self.fence if command.landlock is not None or command.keyless else None,
             )
         finally:
             os.close(stdin)
 
-    def fence(self) -> Any:
-        from santiago.process.landlock import restrict
-
-        folders, tcp = self.command.landlock or (), self.command.tcp
-        return lambda: restrict(folders, tcp=tcp)
+    def fence(self) -> None:
+        """Restrict the process that becomes the program."""
+        if self.command.keyless:
+            keyrings.close()
+        if self.command.landlock is not None:
+            landlock.restrict(self.command.landlock, tcp=self.command.tcp)
 
     def watch(self, process: subprocess.Popen[bytes], reader: int) -> None:
         """Read output until the program ends, and end it if it must end."""

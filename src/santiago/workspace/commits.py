@@ -13,15 +13,17 @@ from santiago.util.disk import guarding
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_LATEST = 4102444799
+"""The last second of 2099. Git computes time zones only for the years 1970 to 2099, and `git fsck` refuses what it gets else."""
 _CRUD = " .,:;\"\\'"
 """What git strips from the ends of names and addresses."""
 
 
 def content(tree: str, parent: str, identity: tuple[str, str], message: str) -> bytes:
-    """Return a commit of this moment."""
+    """Return a commit of this moment. A clock outside of the years that git knows counts as the nearest second of them."""
     name, mail = (part.strip(_CRUD) for part in identity)
-    now = time.localtime()
-    who = f"{name} <{mail}> {int(time.mktime(now))} {time.strftime('%z', now)}"
+    now = min(max(0, int(time.time())), _LATEST)
+    who = f"{name} <{mail}> {now} {time.strftime('%z', time.localtime(now))}"
     lines = (f"tree {tree}", f"parent {parent}", f"author {who}", f"committer {who}", "", message.replace("\0", ""))
     return "\n".join(lines).encode("utf-8", "replace")
 

@@ -59,7 +59,7 @@ class Folders:
         """Santiago's own folders, each with its inode number once it is known that no symbolic link leads to it."""
         self._work, self._own = self.top / "work", self.top / "own"
         self.over = self.top / "over"
-        self.trash = self.top / "trash"
+        self.trash, self.aside = self.top / "trash", self.top / "aside"
         self.temporary = self.top / "tmp"
         """For the temporary files of checks."""
         self._sweeper: Sweeper | None = None
@@ -102,6 +102,17 @@ class Folders:
         except OSError as error:  # perhaps about an earlier folder, removed in the background
             raise failed(error.filename or folder, error, "it could not be removed", "remove it yourself") from None
 
+    def put_aside(self, folder: Path) -> str:
+        """Keep a folder of an attempt until the run is pruned; return where it is now, or nothing if it cannot be moved."""
+        self._check(folder)
+        target = self.aside / f"{folder.name}-{uuid.uuid4().hex[:8]}"
+        try:
+            self.aside.mkdir(parents=True, exist_ok=True)
+            move(str(folder), str(target))
+        except OSError:
+            return ""
+        return str(target)
+
     def discard_all(self) -> list[str]:
         """Remove everything that the run left here, and return the names. Not to be called while `sweeping`."""
         names = [str(path) for kind in KINDS for path in sorted((self.top / kind).glob("*"))]
@@ -110,7 +121,7 @@ class Folders:
         for left in (*self.trash.glob("*"), *self.temporary.glob("*")):
             with guarding(left, "it could not be removed", "remove it yourself"):
                 remove(str(left))
-        for kind in (*KINDS, "trash", "tmp", ""):
+        for kind in (*KINDS, "trash", "tmp", "aside", ""):
             with suppress(OSError):
                 (self.top / kind).rmdir()
         return names

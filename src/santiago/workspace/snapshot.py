@@ -12,6 +12,7 @@ from santiago.contract.reasons import Reason
 from santiago.workspace import gitlinks, lfs, lfs_files
 from santiago.workspace.caches import built_by_cargo, rules_for
 from santiago.workspace.mend import mend
+from santiago.workspace.sizes import Sizes
 from santiago.workspace.troubles import is_of_the_machine, refused, trouble
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Taking:
         """Untracked files from before the agent began. They are not its work, and may be secret."""
         self.index = place.index
         self.left_out: tuple[str, ...] = ()
+        self.too_large: tuple[str, ...] = ()
 
     def take(self, message: str, ref: str, *, trust_index: bool = True) -> Snapshot | None:
         """Return the snapshot; None if the folder equals the base, or is not a folder any more.
@@ -56,13 +58,14 @@ class Taking:
         if gathered is None:
             return None
         tree, changes = gathered
-        if not (changes.listed or self.left_out):
+        if not (changes.listed or self.left_out or self.too_large):
             return None
         commit = self.repository.commit(tree, self.base, message)
         commit, ref = self._keep(commit, tree, ref)
         return Snapshot(
-            commit=commit, tree=tree, ref=ref, changes=changes.listed, patch=changes.patch, left_out=self.left_out
-        )
+            commit=commit, tree=tree, ref=ref, changes=changes.listed, patch=changes.patch, left_out=self.left_out,
+            too_large=self.too_large,
+        )  # fmt: skip
 
     def _keep(self, commit: str, tree: str, ref: str) -> tuple[str, str]:
         """Put the commit under its ref, or under another name if the ref already keeps different work."""
@@ -120,12 +123,30 @@ class Taking:
         links = gitlinks.listed(self.repository, self.index)
         self._edit(gitlinks.edits(gitlinks.gone(folder, links), remove=True))
         accept = (0, 1, 128) if not raw else (0, 1)
+        passing_over = self._passing_over()
+        sizes = self._measured(passing_over)
+        self.too_large = tuple(sizes.large)
+        # Git cannot be told to leave out so many files, so that it is told which ones to take.
+        some, every = ("update-index", "--add", "--remove", "-z", "--stdin"), ("add", "-A", "--ignore-errors")
         answer = self.repository.on_objects(
-            *self._passing_over(), "add", "-A", "--ignore-errors",
+            *passing_over, *(some if self.too_large else every),
             index=self.index, folder=folder, raw=raw, writes=True, accept=accept,
+            stdin=b"".join(name + b"\0" for name in sizes.fitting) if self.too_large else b"",
         )  # fmt: skip
         self._edit(gitlinks.edits(gitlinks.moved(folder, links), remove=False))
         return answer
+
+    def _measured(self, passing_over: tuple[str, ...]) -> Sizes:
+        """Return the sizes of what is new or changed. No file is read for it.
+
+        The index that was noted when the attempt began knows the files' sizes; by a fresh one, git would have to read them.
+        """
+        sizes, index = Sizes(self.place.folder), self.place.index if self.place.index.exists() else self.index
+        listing = ("ls-files", "--others", "--modified", "--exclude-standard", "-z")
+        self.repository.on_objects(
+            *passing_over, *listing, index=index, folder=self.place.folder, take=sizes.take, accept=(0, 1, 128)
+        )
+        return sizes
 
     def _passing_over(self) -> tuple[str, ...]:
         """Return the options that keep git from adding provided or built files, unless the base has them."""

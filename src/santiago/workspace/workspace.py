@@ -17,6 +17,7 @@ from santiago.contract.ids import is_run_id, is_story_id
 from santiago.contract.patterns import pattern
 from santiago.contract.ports.workspace import Integration, Opened, Snapshot, WorkspaceConflictError
 from santiago.contract.reasons import Reason
+from santiago.util.removal import remove
 from santiago.workspace import branch, dependencies, gitlinks, lfs, lfs_files, locks, private, refs
 from santiago.workspace.caches import is_cache
 from santiago.workspace.compose import compose
@@ -369,6 +370,10 @@ class GitWorkspace:
         self.folders.discard(place.folder)
         self.folders.discard(place.own)
 
+    def put_aside(self, story: str, attempt: int) -> str:
+        """Keep the folder of an attempt whose work git cannot keep; return where it is now, or nothing."""
+        return self.folders.put_aside(self._place(story, attempt).folder)
+
     def discard(self, folder: str) -> None:
         self.folders.discard(Path(folder))
 
@@ -456,7 +461,10 @@ class GitWorkspace:
         shutil.rmtree(self.repository.guarded_lfs, ignore_errors=True)
         listed = refs.of_run(self.repository, self.prefix)
         refs.delete(self.repository, listed)
-        return [ref.name for ref in listed] + self.folders.discard_all()
+        aside = [str(path) for path in self.folders.aside.glob("*")]
+        for path in aside:
+            remove(path)
+        return [ref.name for ref in listed] + aside + self.folders.discard_all()
 
     def broken(self) -> list[Ref]:
         """Return the refs of this run, including its branch, that lead to missing objects."""

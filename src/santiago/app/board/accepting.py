@@ -44,7 +44,7 @@ def attested(project: Path, ticket: str, run: str, story: str, why: str, actor: 
 def _said(project: Path, ticket: str, words: Sequence[str]) -> tuple[bool, str]:
     command = [sys.executable, "-m", "santiago", *words]
     done = subprocess.run(  # noqa: S603  # our own arguments, and no shell
-        command, cwd=project, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        command, cwd=project, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
     )
     if done.returncode == 0:
         return True, f"{ticket} is done, and in the archive"

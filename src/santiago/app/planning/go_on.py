@@ -29,6 +29,7 @@ from santiago.sessions.asking import Asker
 from santiago.sessions.conduct import Conductor
 from santiago.sessions.revising import given
 from santiago.util.clock import SystemClock
+from santiago.util.own_run import refuse_own_word
 from santiago.workspace.inspect import find
 from santiago.workspace.workspace import GitWorkspace
 
@@ -52,6 +53,7 @@ def go_on(
     consent_unfenced: Callable[[], None] = lambda: None,
 ) -> SessionState:
     """Go on with a session until it has to wait for a person. `facts` are a person's other decisions, recorded first."""
+    refuse_own_word(folder.name)
     with ExitStack() as stack:
         # Before any file of the session is open, since child processes must not inherit a lock.
         server = ProcessServer()

@@ -17,6 +17,7 @@ from santiago.contract.reasons import Reason
 from santiago.contract.session_fold import EXPIRED
 from santiago.sessions.decide import too_many
 from santiago.util.clock import moment
+from santiago.util.own_run import refuse_own_word
 from santiago.workspace.inspect import find
 
 if TYPE_CHECKING:
@@ -33,11 +34,15 @@ def say_on_plan(
 ) -> None:  # fmt: skip
     """Leave a person's answer on the latest revision; raise if it is not a valid answer, or comes too late.
 
+    The same answer given again is none: a crash came before it was carried out, and the session only has to go on.
     `revision` is the one that the person saw. `moved` tells that they know of commits since it was planned. `consent` asks
     what else they must agree to before the answer counts, and raises if they do not.
     """
     if word == "cancel" and planning.state.turn is not None:
         cancel_turn(planning, actor)
+        return
+    if _was_said(planning, word, text, revision):
+        consent()
         return
     question = open_review(planning)
     word = understood(question.kind, word, text).word
@@ -49,8 +54,25 @@ def say_on_plan(
     answer(planning, question, word, text, actor)
 
 
+def _was_said(planning: Planning, word: str, text: str, revision: int | None) -> bool:
+    """Tell whether this very answer lies in the inbox, waits in the log to be carried out, or made the session final."""
+    state = planning.state
+    if revision not in (None, state.revision) or state.phase not in (SessionPhase.REVIEW, SessionPhase.FINALIZED):
+        return False
+    if state.review is not None:
+        left = Inbox(planning.folder).left(state.review.id)
+        said = (left.answer, left.text) if left else None
+    else:
+        about = (one for one, number in state.asked_about.items() if number == state.revision)
+        given = [state.questions[one] for one in about if state.questions[one].kind == "plan"]
+        said = (given[-1].answer, given[-1].detail) if given else None
+    meant = understood("plan", word, text)
+    return said == (meant.word, without_secrets(meant.text))
+
+
 def answer(planning: Planning, question: Question, word: str, text: str, actor: str) -> str:
     """Leave an answer to any open question of a session; return the fixed word that it means."""
+    refuse_own_word(planning.session_id)
     meant = understood(question.kind, word, text)
     if question.kind == "plan" and meant.word in ("adjust", "edit"):
         refuse_spent(planning)
@@ -68,6 +90,7 @@ def answer(planning: Planning, question: Question, word: str, text: str, actor: 
 
 def cancel_turn(planning: Planning, actor: str) -> None:
     """Ask to end the turn that is under way or was interrupted. The session can be taken up again."""
+    refuse_own_word(planning.session_id)
     Inbox(planning.folder).drop(Letter(kind="stop", actor=actor))
 
 

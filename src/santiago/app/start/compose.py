@@ -22,6 +22,7 @@ from santiago.app.start.logbook import Logbook, freeze
 from santiago.app.start.preflight import Checkout, foresee
 from santiago.artifacts.attempts import FileAttempts
 from santiago.artifacts.details import FileDetails
+from santiago.artifacts.names import SETTINGS
 from santiago.contract.checks import all_commands_of
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import EventKind, Fact
@@ -152,8 +153,9 @@ class _Start:
         if hold.begun_before:
             start_events.forget_broken(hold.workspace, coordinator.record)
         coordinator.recovered, ends = start_events.recovered(
-            request.plan, log.state, self.attempts, hold.workspace, hold.sign, self.run_input.limits.attempt_ms
-        )
+            request.plan, log.state, self.attempts, hold.workspace, hold.sign, self.run_input.limits.attempt_ms,
+            coordinator.record,
+        )  # fmt: skip
         coordinator.landed = hold.workspace.landed(log.state.head)
         coordinator.record(ends)
         if hold.begun_before:
@@ -309,6 +311,7 @@ class _Start:
         """Make the run's branch, and return the first fact, with the digests of plan and run input."""
         fact = of_run(
             EventKind.RUN_CREATED, RunPhase.CREATED, input_digest=digests[0], plan_digest=digests[1],
+            settings_digest=self.hold.store.digest(SETTINGS) or "",
             head=self.hold.workspace.begin(self.request.begins_on or self.hold.found.head), branch=f"santiago/{self.request.run_id}",
         )  # fmt: skip
         return replace(fact, context={**fact.context, **self.request.planned})

@@ -24,6 +24,7 @@ from santiago.contract.policy import Policy, Verification
 from santiago.contract.ticks import is_same_plan
 from santiago.executor.reopen import Grants
 from santiago.executor.situation import Scope
+from santiago.util.own_run import refuse_own_word
 
 if TYPE_CHECKING:
     from santiago.app.start.wishes import Wishes
@@ -63,6 +64,7 @@ def prepare(
     settings, now = _settings(out_dir, run_input, repo, wishes)
     # A person who supplies or accepts work only wants it on the branch, so no agent is started for other stories.
     scope = Scope(stories=frozenset()) if own_work or accepts else scope_of(plan, wishes.chunks, wishes.only)
+    refuse_own_word(settings.run_id or "")
     policy, who = _policy(settings.policy, wishes), actor(wishes.actor)
     of_settings = changed_agent(out_dir, settings, now) if agent is None and has_begun(out_dir) else None
     return Request(

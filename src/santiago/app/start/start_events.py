@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import RunInput
     from santiago.contract.ports.run import Sign
-    from santiago.contract.state import RunState
+    from santiago.contract.state import RunState, StoryState
     from santiago.workspace.workspace import GitWorkspace
 
 _PER_LINE = 5000
@@ -100,17 +101,23 @@ def refuse_cut(state: RunState, attempts: FileAttempts, workspace: GitWorkspace)
 
 
 def recovered(
-    plan: Plan, state: RunState, attempts: FileAttempts, workspace: GitWorkspace, sign: Sign | None, most_ms: int
-) -> tuple[frozenset[str], list[Fact]]:
+    plan: Plan, state: RunState, attempts: FileAttempts, workspace: GitWorkspace, sign: Sign | None, most_ms: int,
+    record: Callable[[Sequence[Fact]], object],
+) -> tuple[frozenset[str], list[Fact]]:  # fmt: skip
     """Return the running stories that a crash left with an ended agent, to be judged; and how the attempts of others ended.
 
-    `sign` is the last start's last sign of life. An attempt takes at most `most_ms`.
+    `sign` is the last start's last sign of life. An attempt takes at most `most_ms`. What cannot be taken up is recorded and
+    raised; the second time, its attempt ends.
     """
     left = {}
     for story in with_substeps(plan, state, attempts.store.path):
         if story.id in state.running:
             lasted_ms = recover.lasted(state, state.stories[story.id], sign, most_ms)
-            left[story.id] = _take_up(plan, story, state, attempts, workspace)._replace(lasted_ms=lasted_ms)
+            try:
+                found = _take_up(plan, story, state, attempts, workspace)
+            except Exception as error:  # whatever it is, it would come again in every start
+                found = _give_up(state.stories[story.id], error, attempts, workspace, record)
+            left[story.id] = found._replace(lasted_ms=lasted_ms)
     judged = frozenset(name for name, one in left.items() if one.judge)
     unwritten = recover.unwritten(state, FileDetails(attempts.store).begun, sign)
     return judged, [*recover.unseen(state, sign), *recover.interruptions(state, left), *unwritten]
@@ -124,6 +131,7 @@ def _take_up(
     kept = workspace.kept(story.id, one.attempts)
     if kept is None and not attempts.begun(story.id, one.attempts):
         return recover.Left(begun=False, files=attempts.seal(story.id, one.attempts, {}))
+    left = recover.Left()
     had_ended = recover.may_adopt(state, one) and attempts.ended(story.id, one.attempts)
     if kept is None:
         if had_ended and not workspace.whole(story.id, one.attempts):
@@ -134,11 +142,30 @@ def _take_up(
         kept = workspace.restore(story.id, one.attempts, message, (one.base, *one.onto) if one.base else ())
         if kept is not None:
             attempts.keep_work(story.id, one.attempts, kept.patch, kept.left_out)
+        if kept is not None and kept.too_large:
+            attempts.disown(story.id, one.attempts, Reason.DISK_LIMIT)
+            left = left._replace(reason=Reason.DISK_LIMIT, message=messages.too_large(kept.too_large))
+            had_ended = False
     if had_ended and kept is not None:
         return recover.Left(snapshot=kept, judge=True)
     ending = attempts.ending(story.id, one.attempts)
     files = attempts.seal(story.id, one.attempts, {})
-    return recover.Left(snapshot=kept, usage=ending.usage if ending else Usage(), files=files)
+    return left._replace(snapshot=kept, usage=ending.usage if ending else Usage(), files=files)
+
+
+def _give_up(
+    story: StoryState, error: Exception, attempts: FileAttempts, workspace: GitWorkspace,
+    record: Callable[[Sequence[Fact]], object],
+) -> recover.Left:  # fmt: skip
+    """Raise an error that is new; if it came in an earlier start too, put the attempt's folder aside and end the attempt."""
+    if not recover.has_failed_so(story, error):
+        with suppress(SantiagoError):  # the disk may be what failed
+            record(recover.failed(story, error))
+        raise error
+    attempts.disown(story.id, story.attempts, Reason.IO_ERROR)
+    ending, files = attempts.ending(story.id, story.attempts), attempts.seal(story.id, story.attempts, {})
+    left = recover.given_up(error, workspace.put_aside(story.id, story.attempts))
+    return left._replace(usage=ending.usage if ending else Usage(), files=files)
 
 
 def skipping(state: RunState, skips: Sequence[tuple[str, str]], actor: str) -> list[Fact]:

@@ -151,4 +151,5 @@ def say(text: str = "", *, err: bool = False, verbatim: bool = False) -> None:
     A `verbatim` line (a patch, a log, a command to paste) is not wrapped.
     """
     shown = text if verbatim else broken(text, columns_of(stderr=err))
-    click.echo(shown, err=err, color=coloured(stderr=err))
+    # Named, since click would write UTF-8 to a stream that says it can only take ASCII.
+    click.echo(shown, file=sys.stderr if err else sys.stdout, color=coloured(stderr=err))

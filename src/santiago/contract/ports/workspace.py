@@ -48,6 +48,8 @@ class Snapshot:
     """The patch, up to a limit. A longer one is cut and ends with `PATCH_CUT`."""
     left_out: tuple[str, ...] = ()
     """Files that git could not take (sockets, forbidden names), in git's words."""
+    too_large: tuple[str, ...] = ()
+    """What exceeds the limits of one snapshot, in words. The rest is kept."""
 
 
 @record
