@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from santiago.contract.patterns import pattern
 from santiago.contract.record import record
-from santiago.judge.missing import ENVIRONMENT, node_install, python_install
 from santiago.util import regular
+from santiago.workspace.manifests import ENVIRONMENT, node_install, python_install
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -418,6 +418,15 @@ class GitWorkspace:
         except SantiagoError:
             return True
 
+    def mentioned(self, commit: str, words: Sequence[str]) -> set[str]:
+        """Return which of these words stand in the files of a commit."""
+        if not words:
+            return set()
+        asked = [part for word in words for part in ("-e", word)]
+        options = ("grep", "-I", "-h", "--only-matching", "--word-regexp", "--fixed-strings")
+        found = self.repository.on_objects(*options, *asked, checked(commit), accept=(0, 1))
+        return set(os.fsdecode(found.out).split())
+
     def read(self, commit: str, path: str) -> bytes | None:
         return self._contents.of(self.repository, checked(commit), path)
 

@@ -55,6 +55,19 @@ class Proposal:
     """The check to use; often the same one."""
     setup: str = ""
     """A command for [workspace] setup, where one is needed."""
+    copy: tuple[str, ...] = ()
+    provide: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+    """Names to add to these settings of [workspace]."""
+
+
+@record
+class Lack:
+    """What keeps a check from passing, or from running, that is not the repository's code."""
+
+    message: str
+    hint: str
+    proposal: Proposal | None = None
 
 
 @record
