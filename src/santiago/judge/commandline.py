@@ -90,6 +90,16 @@ def names_what_is_missing(command: str, files: Collection[str]) -> bool:
     return any(path not in files for path in _FILE.findall(command))
 
 
+def unwritten(command: str, files: Collection[str]) -> list[str]:
+    """Return the test files that a command has a test runner run and a commit does not have."""
+    found: list[str] = []
+    for program in filter(runner_of, programs(command)):
+        found += [path for path in given(program) if _FILE.fullmatch(path) and not holds(files, path)]
+        named = modules(program) if program.name == "unittest" and "discover" not in program.argv else []
+        found += named[:1] if not any(holds(files, path) for path in named) else []
+    return found
+
+
 def is_self_contained(command: str, read: Callable[[str], bytes | None] = lambda _: None, depth: int = 0) -> bool:
     """Tell whether all programs on the line are well known and all files that it names are in the repository.
 

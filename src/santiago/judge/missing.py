@@ -59,7 +59,8 @@ _FROM_MAKE = pattern(r"^make(?:\[\d+\])?: \*\*\* .* Error 127$", re.MULTILINE)
 _NO_PYTHON_MODULE = pattern(r"(?:ModuleNotFoundError|ImportError): No module named '?([A-Za-z_]\w*)")
 _NO_NODE_MODULE = pattern(r"Cannot find (?:module|package) '((?:@[\w.-]+/)?[A-Za-z_][\w.-]*)")
 _NO_BUILD_MODULE = pattern(
-    r"(?:no required module provides package |no matching package named `|failed to get `(?=[\w-]+` as a dep))([^\s;:`]+)"
+    r"(?:no required module provides package |missing go\.sum entry for module providing package "
+    r"|no matching package named `|failed to get `(?=[\w-]+` as a dep))([^\s;:`]+)"
 )
 _NO_MODULE = {"Python": _NO_PYTHON_MODULE, "Node": _NO_NODE_MODULE, "build": _NO_BUILD_MODULE}
 _NOTHING_THERE = pattern(

@@ -12,7 +12,7 @@ from santiago.contract.ports.judge import Examination, Judged, SetUpFailedError
 from santiago.contract.reasons import Reason
 from santiago.contract.record import lean
 from santiago.judge import criteria, excuses, telling, tests_first, verdict
-from santiago.judge.commandline import absent, names_what_is_missing
+from santiago.judge.commandline import absent, names_what_is_missing, unwritten
 from santiago.judge.doubts import doubts
 from santiago.judge.judges import JudgeFiles
 from santiago.judge.missing import found_no_test, lacked, lacks_package, missing_module, waits_for_tests
@@ -137,7 +137,7 @@ class TreeJudge:
         earlier = self.trials.results(before, stop) if before else {}
         shown = self.trials.results(replace(trial.on("check", trees.work), before=earlier or base), stop)
         checks = [self._check(work, base[command], shown[command], earlier.get(command), trees) for command in base]
-        found = self._with_packages(verdict.of_work(checks), work, checks)
+        found = self._with_causes(verdict.of_work(checks), work, checks)
         if not checks and work.story.role == "scientist":
             found = telling.package(found)
         found = replace(found, judge_files=trees.judging, beside=tuple(filter(trees.files.beside, trees.paths)))
@@ -192,12 +192,18 @@ class TreeJudge:
             came_with_work=came or found_no_test(base), earlier=earlier,
         )  # fmt: skip
 
-    def _with_packages(self, found: Verdict, work: Work, checks: Sequence[Check]) -> Verdict:
-        """Return the verdict; one that a person must see to the set-up if the checks lack packages that the work asks for."""
-        if found.passed or not any(lacks_package(check.work) for check in checks):
+    def _with_causes(self, found: Verdict, work: Work, checks: Sequence[Check]) -> Verdict:
+        """Return the verdict; where checks fail for a reason that only a person can remove, one that says so."""
+        if found.passed:
             return found
-        lacking = self.trials.supply.lacking(work.base, work.snapshot.commit, failed=True)
-        return replace(found, reason=Reason.VERIFICATION_UNRUNNABLE, message=lacking) if lacking else found
+        if any(lacks_package(check.work) for check in checks):
+            lacking = self.trials.supply.lacking(work.base, work.snapshot.commit, failed=True)
+            if lacking:
+                return replace(found, reason=Reason.VERIFICATION_UNRUNNABLE, message=lacking)
+        files = self.workspace.files(work.snapshot.commit)
+        red = [check.work.command for check in checks if check.is_own and not check.work.is_green]
+        absent_tests = [path for command in red for path in unwritten(command, files)]
+        return telling.without_test_file(found, absent_tests[0]) if absent_tests else found
 
     def _trial(self, work: Work) -> Trial:
         return Trial(

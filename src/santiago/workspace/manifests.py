@@ -46,7 +46,17 @@ _OTHERS = {
 }  # fmt: skip
 """What installs the packages that a file names, by how its name begins."""
 MORE = frozenset(
-    ["Cargo.toml", "Gemfile", "composer.json", "setup.py", "setup.cfg", "Pipfile", "environment.yml", "pom.xml", "build.gradle"]
+    [
+        "Cargo.toml",
+        "Gemfile",
+        "composer.json",
+        "setup.py",
+        "setup.cfg",
+        "Pipfile",
+        "environment.yml",
+        "pom.xml",
+        "build.gradle",
+    ]
 )
 """Files that name packages among much else, so that a change of one says little by itself."""
 MOST = 500

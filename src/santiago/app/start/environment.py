@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
-from santiago.app.remedy import remedy
+from santiago.app.remedy import remedy, synced_by
 from santiago.contract.errors import SantiagoError
 from santiago.contract.patterns import pattern
 from santiago.contract.ports.judge import Lack, Proposal, SetUpFailedError
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from santiago.process.fence import SandboxKind
     from santiago.workspace.workspace import GitWorkspace
 
-Kind = Literal["copy", "provide", "commit", "build", "submodule", "env"]
+Kind = Literal["copy", "provide", "commit", "build", "path", "submodule", "env"]
 _LARGEST, _MOST_FILES, _MOST = 20 * 2**20, 2000, 200
 """Bytes of a file, files of a folder, and parts that are lent in an experiment."""
 _MOST_CHECKS, _MOST_RUNS = 3, 16
@@ -61,6 +61,8 @@ _NO_VARIABLE = pattern(
 _SUBMODULES = "git submodule update --init --recursive"
 _SERVICES = frozenset({1433, 2375, 3306, 4566, 5432, 5672, 6379, 9042, 9092, 9200, 11211, 27017})
 """Ports of databases and the like, which no test starts by itself."""
+_NO_MODULE = pattern(r"No module named '?([A-Za-z_]\w*)")
+_FOLDER = pattern(r"cd [\w.@/-]+ && ")
 _WORD = pattern(r"[\w.-]+")
 
 
@@ -104,10 +106,11 @@ class Environment:
 
     def _tried(self, base: str, shown: Shown, words: Sequence[str], stop: Stop) -> Lack | None:
         """Return what makes a check better when it is lent, and only then."""
-        parts = [one for one in self._parts(base) if one.name not in words]
-        named = [one for one in parts if _is_named(one, f"{shown.command}\n{shown.output}")]
+        text = f"{shown.command}\n{shown.output}"
+        parts = [one for one in (*self._parts(base), *self._unbuilt(text)) if one.name not in words]
+        named = [one for one in parts if _is_named(one, text)]
         experiment = _Experiment(self, base, shown, stop)
-        for lent in (named, parts) if 0 < len(named) < len(parts) else (parts,):
+        for lent in (named, parts if len(named) < len(parts) else (), [*self._unseen(base, text)]):
             if lent and experiment.helps(lent):
                 # A check that is better without anything, too, is only unsteady.
                 return None if experiment.helps(()) else self._told(shown, experiment.least(lent))
@@ -150,6 +153,37 @@ class Environment:
         mentioned = self.workspace.mentioned(base, others)
         yield from (Part(kind="env", name=name) for name in names if name in _STEERING or name in mentioned)
 
+    def _unbuilt(self, text: str) -> Iterator[Part]:
+        """Yield the build output that a check speaks of and the user's tree has not either."""
+        there = {one.name for one in self._files}
+        for name in sorted(BUILT) if self._builds else ():
+            if name not in there and f"{name}/" in text:
+                yield Part(kind="build", name=name)
+
+    def _unseen(self, base: str, text: str) -> Iterator[Part]:
+        """Yield the folders with modules that the repository has and Python does not find, as where it is not installed."""
+        files, wanted = self.workspace.files(base), set(_NO_MODULE.findall(text))
+        ends = tuple(f"/{name}{end}" for name in wanted for end in (".py", "/__init__.py"))
+        found = (path[: -len(end)] for path in files for end in ends if path.endswith(end))
+        yield from (Part(kind="path", name=name) for name in sorted(set(found), key=len)[:3])
+
+    def command(self, check: str, parts: Sequence[Part]) -> str:
+        """Return a check with what these parts change of its line."""
+        check = self.building(check) if _names(parts, "build") else check
+        if not (paths := _names(parts, "path")):
+            return check
+        prefix = found[0] if (found := _FOLDER.match(check)) else ""
+        above = prefix.removeprefix("cd ").removesuffix(" && ")
+        places = ":".join(os.path.relpath(one, above or ".") for one in paths)
+        return f"{prefix}PYTHONPATH={places} {check.removeprefix(prefix)}"
+
+    def building(self, command: str) -> str:
+        """Return a check that builds the repository first, as its authors do; the check itself if nothing is known of it."""
+        folder = _FOLDER.match(command)
+        prefix = folder[0] if folder else ""
+        build = next((one for one in self._builds if one.startswith(prefix) and (prefix or not _FOLDER.match(one))), "")
+        return f"{build} && {command.removeprefix(prefix)}" if build else command
+
     def _submodules(self, base: str) -> Iterator[Part]:
         """Yield the submodules that are empty in a checkout, with the files that they have in the user's tree."""
         if any("submodule" in command for command in self.run_input.workspace.setup):
@@ -178,7 +212,7 @@ class Environment:
         lacked = " and ".join(_PHRASES[one.kind].format(one.name) for one in parts[:3])
         message = f"the check `{shown.command}` fails in a clean checkout, because it lacks {lacked}"
         added = {"copy": _names(parts, "copy"), "provide": _names(parts, "provide"), "env": _names(parts, "env")}
-        old, hints, check = self.run_input.workspace, [], shown.command
+        old, hints, check = self.run_input.workspace, [], self.command(shown.command, parts)
         lines = [f"{key} = {_listed((*getattr(old, key), *names))}" for key, names in added.items() if names]
         setup = _SUBMODULES if _names(parts, "submodule") else ""
         if setup:
@@ -190,21 +224,25 @@ class Environment:
         if new := _names(parts, "commit"):
             hints.append(f"Commit it: `git add {' '.join(new)} && git commit`.")
         if built := _names(parts, "build"):
-            check = f"{self._build} && {check}" if self._build else check
-            how = f"with the check `{check}`" if self._build else "by setup under [workspace]"
+            how = f"with the check `{check}`" if check != shown.command else "by setup under [workspace]"
             hints.append(
                 f"Have {built[0]} built in the checkout, {how}. An old copy of it would hide what the work breaks."
             )
-        can_be_tried = not new and not (built and not self._build)
+        if _names(parts, "path"):
+            synced = synced_by(shown.command)
+            setup, check = synced or setup, shown.command if synced else check
+            line = f"setup = {_listed((*old.setup, synced))} under [workspace]" if synced else f"`{check}` as the check"
+            hints.append(f"Install the project in checkouts, or say where its modules are: {line} in santiago.toml.")
+        can_be_tried = not new and not (built and check == shown.command)
         proposal = Proposal(check=check, setup=setup, **added) if can_be_tried else None
         return Lack(message=message, hint=" ".join(hints), proposal=proposal)
 
     @cached_property
-    def _build(self) -> str:
-        """The command of the repository's authors that builds it."""
+    def _builds(self) -> list[str]:
+        """The commands of the repository's authors that build it, or a part of it."""
         from santiago.app.scripts import scripts
 
-        return next((one.command for one in scripts(Path(self.run_input.repo_path)) if one.kind == "build"), "")
+        return [one.command for one in scripts(Path(self.run_input.repo_path)) if one.kind == "build"]
 
 
 class _Experiment:
@@ -220,13 +258,16 @@ class _Experiment:
             return False
         self._left -= 1
         before = self._before
+        command = self._of.command(before.command, parts)
+        if self._of.building(before.command) != before.command:
+            parts = [one for one in parts if one.kind != "build"]  # old output would show nothing
         trial = Trial(
-            name="environment", commit=self._base, commands=[before.command], as_base=True,
+            name="environment", commit=self._base, commands=[command], as_base=True,
             patience_ms=max(_LEAST_MS, int(before.result.seconds) * _TIMES),
         )  # fmt: skip
         try:
             judge = self._of.judge_with(self._of.lending(parts))
-            after = judge.trials.results(trial, self._stop)[before.command]
+            after = judge.trials.results(trial, self._stop)[command]
         except (SantiagoError, SetUpFailedError):
             return False
         return after.is_green or len(after.passing) > len(before.passing)
@@ -252,6 +293,7 @@ _PHRASES: dict[Kind, str] = {
     "provide": "{}, a folder that git ignores",
     "commit": "{}, which is not committed",
     "build": "{}, build output that git ignores",
+    "path": "the modules in {}, which Python does not find there",
     "submodule": "{}, a submodule",
     "env": "the variable {} of your shell",
 }
