@@ -34,6 +34,15 @@ class Found(NamedTuple):
     test: str
     because: str
     setup: str = ""
+    copy: tuple[str, ...] = ()
+    provide: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+    """What it needs in addition under these settings of [workspace]."""
+
+    @property
+    def lent(self) -> dict[str, tuple[str, ...]]:
+        named = {"copy": self.copy, "provide": self.provide, "env": self.env}
+        return {key: names for key, names in named.items() if names}
 
 
 @record

@@ -35,7 +35,7 @@ class Written:
     def usable(self) -> list[Tried]:
         """The results of the checks that were tried and can be used."""
         written = {(one.test, one.setup) for one in self.checks}
-        return [one for one in self.tried if (one.command, "".join(one.setup)) in written]
+        return [one for one in self.tried if one.is_usable and (one.command, "".join(one.setup)) in written]
 
 
 def settings(written: Written) -> str:
@@ -56,7 +56,7 @@ def settings(written: Written) -> str:
             "[workspace]",
             "# Prepares a fresh checkout, before an attempt and before its verdict.",
             f"setup = {_toml_list([*setup])}",
-            *_provide_lines(written.provide),
+            *_lent_lines(written),
             "",
         ]
     )
@@ -75,11 +75,21 @@ def _known(written: Written) -> Iterator[str]:
         yield f"`{one.command}`{after} {one.text}"
 
 
-def _provide_lines(provide: tuple[str, ...]) -> list[str]:
-    if provide == Workspace().provide:
-        return []
-    note = "# Ignored folders of dependencies that a checkout gets from the repository."
-    return [note, f"provide = {_toml_list(provide)}"]
+_NOTES = {
+    "provide": "Ignored folders that a checkout gets from the repository.",
+    "copy": "Ignored files that a checkout gets from the repository.",
+    "env": "Variables of your shell that agents and checks see.",
+}
+
+
+def _lent_lines(written: Written) -> Iterator[str]:
+    """Yield the settings for what the checks need of the user's tree and shell, where they are not the usual ones."""
+    usual = Workspace()
+    for key, note in _NOTES.items():
+        begun = written.provide if key == "provide" else getattr(usual, key)
+        names = tuple(dict.fromkeys((*begun, *(name for one in written.checks for name in one.lent.get(key, ())))))
+        if names != getattr(usual, key):
+            yield from (f"# {note}", f"{key} = {_toml_list(names)}")
 
 
 def _agent_lines() -> list[str]:

@@ -63,7 +63,7 @@ _SERVICES = frozenset({1433, 2375, 3306, 4566, 5432, 5672, 6379, 9042, 9092, 920
 """Ports of databases and the like, which no test starts by itself."""
 _NO_MODULE = pattern(r"No module named '?([A-Za-z_]\w*)")
 _FOLDER = pattern(r"cd [\w.@/-]+ && ")
-_WORD = pattern(r"[\w.-]+")
+_WORD = pattern(r"[\w-]+")
 
 
 @record
@@ -156,9 +156,8 @@ class Environment:
     def _unbuilt(self, text: str) -> Iterator[Part]:
         """Yield the build output that a check speaks of and the user's tree has not either."""
         there = {one.name for one in self._files}
-        for name in sorted(BUILT) if self._builds else ():
-            if name not in there and f"{name}/" in text:
-                yield Part(kind="build", name=name)
+        words = set(_WORD.findall(text)) if self._builds else set()
+        yield from (Part(kind="build", name=name) for name in sorted(BUILT & words - there))
 
     def _unseen(self, base: str, text: str) -> Iterator[Part]:
         """Yield the folders with modules that the repository has and Python does not find, as where it is not installed."""
@@ -340,7 +339,7 @@ def _is_named(part: Part, text: str) -> bool:
     """Tell whether a check's command or output speaks of a part: its path, its name, or its name as a module."""
     name = PurePosixPath(part.name).name
     stem = name.partition(".")[0] if not name.startswith(".") else name
-    return name in text or (len(stem) > 2 and stem in _WORD.findall(text.replace(".", " ")))
+    return name in text or (len(stem) > 2 and stem in _WORD.findall(text))
 
 
 def _is_service(address: str) -> bool:

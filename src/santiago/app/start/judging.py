@@ -19,7 +19,7 @@ from santiago.workspace.dependencies import find, on_path
 from santiago.workspace.preparing import Preparing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from santiago.app.start.acquire_run import Surroundings
     from santiago.contract.plan import Plan
@@ -75,7 +75,7 @@ class Means:
         explaining = Environment(
             workspace=self.workspace,
             run_input=run_input,
-            judge_with=partial(self._judge_with, plan),
+            judge_with=partial(self.judge_with, plan),
             source=self.around.source,
             fence=self.fence.kind,
             has_folder=self._has_folder,
@@ -89,14 +89,14 @@ class Means:
             explain=explaining.explain,
         )
 
-    def _judge_with(self, plan: Plan, run_input: RunInput) -> TreeJudge:
-        """Return a judge whose checkouts are made by other settings."""
+    def judge_with(self, plan: Plan, run_input: RunInput, commands: Sequence[str] = ()) -> TreeJudge:
+        """Return a judge whose checkouts are made by other settings; raise if `commands` would test the user's own files."""
         repo, space, workspace = self.around.repo, run_input.workspace, self.workspace
         copied = provide.present(repo, space.copy)
         around = replace(self.around, provided=copied, secrets=(*self.around.secrets, *provide.secrets(repo, copied)))
         folders = (*space.provide, *on_path(repo, around.source.get("PATH", "")))
         provided = find(workspace.repository, workspace.files(workspace.repository.found.head), folders)
-        ground = ground_of(self.fence, workspace, provided, (str(repo),), space.setup, (), around.source)
+        ground = ground_of(self.fence, workspace, provided, (str(repo),), space.setup, commands, around.source)
         return replace(self, around=around).judge(plan, run_input, ground)
 
     def _has_folder(self, name: str) -> bool:
