@@ -59,10 +59,10 @@ def remedy(
     if (
         found.kind in ("Python", "network", "program")
         and found.name != written
-        and (install := synced_by(found.command))
+        and (install := synced_by(found.command, files))
     ):
         return _set_up(Proposal(check=found.command, setup=install), found.command)
-    if found.kind in ("network", "build"):
+    if found.kind in ("network", "packages", "build"):
         return _fetching(found, prefix, written, files, folder)
     if found.kind == "Python" or (found.kind == "program" and found.name in PYTHON_TOOLS):
         install = _installed(found, folder, files, read)
@@ -79,12 +79,13 @@ def remedy(
     return _INSTALL, None
 
 
-def synced_by(command: str) -> str:
+def synced_by(command: str, files: Collection[str]) -> str:
     """Return the command that installs the environment in which a check is run; empty if none is known."""
     cd = _FOLDER.match(command)
-    prefix = cd[0] if cd else ""
+    prefix, folder = (cd[0], f"{cd[1].rstrip('/')}/") if cd else ("", "")
     install = _SYNCED_BY.get(_program(command.removeprefix(prefix)), "")
-    return prefix + install if install else ""
+    has_project = not {f"{folder}pyproject.toml", f"{folder}Pipfile"}.isdisjoint(files)
+    return prefix + install if install and has_project else ""
 
 
 def _program(command: str) -> str:

@@ -47,8 +47,13 @@ _NO_NETWORK = pattern(
     re.IGNORECASE,
 )
 _NO_SERVICE = pattern(
-    r"(?:127\.0\.0\.1|localhost|::1)\W{1,12}(?:port\W{1,3})?(\d{2,5})\b[^\n]{0,200}(?:refused|ECONNREFUSED)"
-    r"|(?:refused|ECONNREFUSED)[^\n]{0,200}?(?:127\.0\.0\.1|localhost|::1)\W{1,12}(\d{2,5})\b",
+    r"(?:127\.0\.0\.1|localhost|::1)\W{1,12}(?:port\W{1,3})?(\d{2,5})\b(?!\.\d)[\s\S]{0,2000}?(?:refused|ECONNREFUSED)"
+    r"|(?:refused|ECONNREFUSED)[^\n]{0,200}?(?:127\.0\.0\.1|localhost|::1)\W{1,12}(\d{2,5})\b(?!\.\d)",
+    re.IGNORECASE,
+)
+_NOT_INSTALLED = pattern(
+    r"try to make an install|did you mean to install"
+    r"|(?:run|try) [`'\"]?((?:yarn|npm|pnpm|bun|bundle|composer|poetry|pdm|uv|mix|dart) (?:install|ci|sync|deps\.get|pub get))\b",
     re.IGNORECASE,
 )
 _NOT_SET = pattern(
@@ -84,7 +89,7 @@ class Missing:
 
     command: str
     kind: str
-    """`program`, `network`, `service`, `variable`, or the language of the missing module."""
+    """`program`, `packages`, `network`, `service`, `variable`, or the language of the missing module."""
     name: str
 
     @property
@@ -93,6 +98,8 @@ class Missing:
             return f"the check `{self.command}` cannot run here: it needs the network{f' ({self.name})' if self.name else ''}, and checks have none"
         if self.kind == "service":
             return f"the check `{self.command}` cannot run here: it needs the service at {self.name}, and checks have no network"
+        if self.kind == "packages":
+            return f"the check `{self.command}` cannot run here: the packages of the repository are not installed"
         if self.kind == "variable":
             return f"the check `{self.command}` cannot run here: the environment variable `{self.name}` is not set"
         if not self.name:
@@ -132,21 +139,18 @@ def missing(shown: Shown, files: Collection[str], read: Read, words: Iterable[st
 
 
 def _outside(shown: Shown) -> Missing | None:
-    """Return what a check that did start lacks: a program that it starts itself, a variable, the network, or a service."""
-    programs = (_NOT_STARTED, _NOT_STARTED_BY_TESTS)
-    for kind, complaints in (
-        ("program", programs),
-        ("network", (_NO_NETWORK,)),
-        ("service", (_NO_SERVICE,)),
-        ("variable", (_NOT_SET,)),
-    ):
-        for complaint in complaints:
-            if found := complaint.search(shown.output):
-                name = next(filter(None, found.groups()), "")
-                return Missing(
-                    command=shown.command, kind=kind, name=f"localhost:{name}" if kind == "service" else name
-                )
+    """Return what a check that did start lacks: a program that it starts itself, packages, the network, a service, a variable."""
+    for complaint, kind in _COMPLAINTS.items():
+        if found := complaint.search(shown.output):
+            name = next(filter(None, found.groups()), "")
+            return Missing(command=shown.command, kind=kind, name=f"localhost:{name}" if kind == "service" else name)
     return None
+
+
+_COMPLAINTS = {
+    _NOT_STARTED: "program", _NOT_STARTED_BY_TESTS: "program", _NOT_INSTALLED: "packages", _NO_NETWORK: "network",
+    _NO_SERVICE: "service", _NOT_SET: "variable",
+}  # fmt: skip
 
 
 def lacks_package(shown: Shown) -> bool:

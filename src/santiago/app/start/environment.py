@@ -228,7 +228,7 @@ class Environment:
                 f"Have {built[0]} built in the checkout, {how}. An old copy of it would hide what the work breaks."
             )
         if _names(parts, "path"):
-            synced = synced_by(shown.command)
+            synced = synced_by(shown.command, self.workspace.files(self.workspace.repository.found.head))
             setup, check = synced or setup, shown.command if synced else check
             line = f"setup = {_listed((*old.setup, synced))} under [workspace]" if synced else f"`{check}` as the check"
             hints.append(f"Install the project in checkouts, or say where its modules are: {line} in santiago.toml.")
