@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from santiago.app.settings_file import with_settings
 from tests.cli import greeter
 from tests.cli.inside import inside
 from tests.cli.santiago import santiago
+from tests.cli.typing_person import Person
 from tests.util.each import each
 
 PRD = "# PRD: Shop\n\n### R1: Double\n\nThe shop doubles a price.\n\n- [ ] double(2) is 4\n"
@@ -197,3 +199,30 @@ def test_a_test_file_that_the_document_names_may_come_with_the_work(
     done = santiago("run", "prd.md", "--trust-commands", "--json", cwd=repo, env=greeter.place(repo))
     assert (done.returncode, done.stdout.count('"attempt_started"')) == expected, done.stdout
     assert ('"needs_user_confirmation"' in done.stdout) == bool(expected[0])
+
+
+def test_at_a_terminal_the_line_is_offered_written_and_the_run_begins_again(tmp_path: Path) -> None:
+    repo = shop(tmp_path, {**needing("import version"), ".gitignore": "version.py\n"})
+    (repo / "version.py").write_text("X = 1\n")
+    ann = Person("run", "prd.md", "--trust-project", cwd=repo, env=greeter.place(repo))
+    ann.sees("Write this to santiago.toml, and begin again? [Y/n]:")
+    ann.types("y")
+    ann.sees("success")
+    assert ann.leaves() == 0
+    written = tomllib.loads((repo / "santiago.toml").read_text())
+    assert written["workspace"] == {"copy": [".env", "version.py"]}
+    assert written["limits"] == {"story_max_attempts": 2}, "everything else stays"
+
+
+@each(
+    ("before", "after"),
+    [
+        ("", '[workspace]\ncopy = ["a"]\n'),
+        ("[limits]\nx = 1\n", '[limits]\nx = 1\n\n[workspace]\ncopy = ["a"]\n'),
+        ('[workspace] # mine\ncopy = ["b"]\nenv = []\n', '[workspace] # mine\ncopy = ["a"]\nenv = []\n'),
+        ("[workspace]\nenv = []\n[limits]\ncopy = 1\n", '[workspace]\ncopy = ["a"]\nenv = []\n[limits]\ncopy = 1\n'),
+        ("[workspace]\ncopy = [\n  'b',\n]\n", None),
+    ],
+)
+def test_a_setting_is_written_where_it_belongs(before: str, after: str | None) -> None:
+    assert with_settings(before, [["workspace.copy", "a"]]) == after

@@ -145,6 +145,7 @@ def test_what_only_sounds_like_it_is_the_codes_own_failure(output: str) -> None:
         ("uv run pytest", "network", {"pyproject.toml": ""}, "uv run pytest", "uv sync --all-extras"),
         ("cd api && uv run pytest", "Python", {"api/pyproject.toml": ""}, "cd api && uv run pytest", "cd api && uv sync --all-extras"),
         ("yarn test", "packages", {"yarn.lock": ""}, "yarn test", "yarn install --frozen-lockfile"),
+        ("yarn test", "packages", {}, "yarn test", "yarn install"),
         ("npx jest", "network", {"package-lock.json": ""}, "npx jest", "npm ci"),
         ("tox -q", "network", {}, "tox --skip-pkg-install -q", "tox --notest"),
         ("nox", "network", {}, "nox -R", "nox --install-only"),

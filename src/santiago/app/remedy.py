@@ -75,7 +75,9 @@ def remedy(
         return f"The repository has a `{own}`: use it in the check, as in `{check}`.", Proposal(check=check)
     is_tool = found.kind == "program" and written in _STARTS_NODE and found.name not in ("", written)
     if found.kind == "Node" or is_tool:
-        return _set_up(Proposal(check=found.command, setup=prefix + node_install(files, folder)), found.command)
+        return _set_up(
+            Proposal(check=found.command, setup=prefix + _node_install(files, folder, written)), found.command
+        )
     return _INSTALL, None
 
 
@@ -97,7 +99,9 @@ def _fetching(
 ) -> tuple[str, Proposal | None]:
     """Return what helps a check that wants to fetch something."""
     if program in _STARTS_NODE:
-        return _set_up(Proposal(check=found.command, setup=prefix + node_install(files, folder)), found.command)
+        return _set_up(
+            Proposal(check=found.command, setup=prefix + _node_install(files, folder, program)), found.command
+        )
     if program in _OFFLINE:
         install, without = _OFFLINE[program]
         check = found.command.replace(program, without, 1)
@@ -108,6 +112,12 @@ def _fetching(
             None,
         )
     return _FETCH, None
+
+
+def _node_install(files: Collection[str], folder: str, program: str) -> str:
+    """Return what installs the packages, by the lock file; without one, by the program that runs the check."""
+    install = node_install(files, folder)
+    return f"{program} install" if install == "npm install" and program in ("yarn", "pnpm", "bun") else install
 
 
 def _set(found: Missing) -> str:

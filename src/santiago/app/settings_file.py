@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import tomllib
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -73,6 +75,30 @@ def _known(written: Written) -> Iterator[str]:
     for one in written.in_vain:
         after = f" after `{one.setup[0]}`" if one.setup else ""
         yield f"`{one.command}`{after} {one.text}"
+
+
+def with_settings(text: str, changed: Sequence[Sequence[str]]) -> str | None:
+    """Return the text of a settings file with other values for some lists; None if it is written too unusually for that.
+
+    Each of the changes has a name such as `workspace.copy`, and then all values.
+    """
+    for name, *values in changed:
+        section, key = name.split(".")
+        line = f"{key} = {_toml_list(values)}"
+        head = re.search(rf"^\[{section}\][ \t]*(?:#.*)?$", text, re.MULTILINE)
+        if head is None:
+            text = f"{text.rstrip()}\n\n[{section}]\n{line}\n".lstrip()
+            continue
+        end = found.start() if (found := re.compile(r"^\[", re.MULTILINE).search(text, head.end())) else len(text)
+        old = re.compile(rf"^{key}[ \t]*=.*$", re.MULTILINE).search(text, head.end(), end)
+        at = (old.start(), old.end()) if old else (head.end(), head.end())
+        text = f"{text[: at[0]]}{line if old else f'{chr(10)}{line}'}{text[at[1] :]}"
+    try:
+        read = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return None  # a list over several lines
+    as_meant = all(read[name.split(".")[0]][name.split(".")[1]] == values for name, *values in changed)
+    return text if as_meant else None
 
 
 _NOTES = {

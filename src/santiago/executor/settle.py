@@ -160,6 +160,7 @@ def _examined(outcome: BaseExamined) -> list[Fact]:
     ended = of_run(
         EventKind.RUN_ENDED, phase, "blocked" if blocks else "failed",
         reason=outcome.reason, message=outcome.message[:MAX_WORDS], hint=outcome.hint[:MAX_WORDS],
+        settings=[list(one) for one in outcome.settings],
     )  # fmt: skip
     return [told, ended]
 

@@ -13,6 +13,7 @@ from santiago.contract.record import record
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from santiago.contract.policy import Workspace
     from santiago.contract.ports.run import Stop
 
 
@@ -59,6 +60,16 @@ class Proposal:
     provide: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
     """Names to add to these settings of [workspace]."""
+
+    def settings(self, now: Workspace) -> tuple[tuple[str, ...], ...]:
+        """Return the settings that it changes, each with its name and all its values."""
+        added = {
+            "copy": self.copy,
+            "provide": self.provide,
+            "env": self.env,
+            "setup": (self.setup,) if self.setup else (),
+        }
+        return tuple((f"workspace.{key}", *getattr(now, key), *names) for key, names in added.items() if names)
 
 
 @record
