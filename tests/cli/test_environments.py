@@ -61,6 +61,7 @@ def carried_out(repo: Path, **env: str) -> tuple[int, int, dict[str, Any]]:
     return done.returncode, attempts, next(context for event, context in events if event == "base_examined")
 
 
+IN_LIB = {"lib/shop.py": SHOP, "test_shop.py": TEST}
 MAKEFILE = "build:\n\tmkdir -p dist && cp lib/shop.py dist/\ntest:\n\tPYTHONPATH=dist python3 -m unittest -q\n"
 
 
@@ -73,7 +74,8 @@ MAKEFILE = "build:\n\tmkdir -p dist && cp lib/shop.py dist/\ntest:\n\tPYTHONPATH
         (needing("import helper"), CHECK, ["helper.py"], {}, "helper.py, which is not committed", "`git add helper.py && git commit`"),
         ({"src/shop.py": SHOP, "test_shop.py": TEST}, CHECK, [], {"PYTHONPATH": "src"}, "the variable PYTHONPATH", 'env = ["PYTHONPATH"]'),
         ({"src/shop.py": SHOP, "test_shop.py": TEST}, CHECK, [], {}, "the modules in src", f"`PYTHONPATH=src {CHECK}` as the check"),
-        ({"lib/shop.py": SHOP, "test_shop.py": TEST, "Makefile": MAKEFILE}, "make test", [], {}, "dist, build output", "`make build && make test`"),
+        ({**IN_LIB, "Makefile": MAKEFILE}, "make test", [], {}, "dist, build output", "`make build && make test`"),
+        ({**IN_LIB, "Makefile": MAKEFILE.replace("dist", "gen")}, "make test", ["gen/old.py"], {}, "gen, build output", "`make build &&"),
     ],
 )  # fmt: skip
 def test_what_a_red_check_lacks_is_named_before_the_first_attempt(

@@ -133,6 +133,8 @@ def test_what_is_outside_the_repository_is_told_by_what_the_check_says(output: s
     [
         "E   KeyError: 'PRICE'", "AssertionError: 'ENOTFOUND' != 'EAI'", "E   FileNotFoundError: [Errno 2] No such file or directory: 'prices.json'",
         "Error: spawn ./made-by-the-story ENOENT", "AssertionError: lookup of a price failed", "TypeError: run install() first",
+        "npm notice Run `npm install -g npm@11` to update!", "note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace",
+        "KeyError: no lookup shop.price here", "set the environment variable DEBUG to see more", "Failed to resolve 'shop.price'",
     ],
 )  # fmt: skip
 def test_what_only_sounds_like_it_is_the_codes_own_failure(output: str) -> None:

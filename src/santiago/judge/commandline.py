@@ -47,6 +47,9 @@ _DEEPEST = 4
 """How deep scripts within scripts are read."""
 _FILE = pattern(r"(?<![\w./$-])(?:[\w-]{1,100}/){0,20}[\w-]{1,100}\.[a-z]\w{0,5}(?![\w./-])")
 """A word that looks like the name of a file."""
+_SOURCE = pattern(
+    r"(?:[\w.@-]{1,100}/){0,20}[\w.-]{1,100}\.(?:py|[cm]?[jt]sx?|rb|php|go|rs|sh|bats|t|exs|java|kts?|dart|swift|feature)"
+)
 
 
 def runner_of(program: Program) -> str | None:
@@ -94,8 +97,9 @@ def unwritten(command: str, files: Collection[str]) -> list[str]:
     """Return the test files that a command has a test runner run and a commit does not have."""
     found: list[str] = []
     for program in filter(runner_of, programs(command)):
-        found += [path for path in given(program) if _FILE.fullmatch(path) and not holds(files, path)]
-        named = modules(program) if program.name == "unittest" and "discover" not in program.argv else []
+        found += [path for path in given(program) if _SOURCE.fullmatch(path) and not holds(files, path)]
+        is_named = program.name == "unittest" and "discover" not in program.argv
+        named = modules(replace(program, module="")) if is_named else []
         found += named[:1] if not any(holds(files, path) for path in named) else []
     return found
 

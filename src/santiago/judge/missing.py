@@ -32,18 +32,20 @@ _NOT_FOUND = pattern(
     re.MULTILINE,
 )
 _NOT_STARTED = pattern(
-    r"(?:Failed to spawn: `|exec: \"|linker `|command '|Command not found: |error: toolchain ')([\w.+-]+)(?:`|\": executable file not found"
-    r"|` not found|' failed: No such|' is not installed|$)|No (CMAKE_\w+_COMPILER) could be found|(docker) daemon",
+    r"(?:Failed to spawn: `|exec: \"|linker `|command '|error: toolchain ')([\w.+-]+)(?:`$|\": executable file not found|` not found"
+    r"|' failed: No such|' is not installed)|^Command not found: ([\w.+-]+)$|No (CMAKE_\w+_COMPILER) could be found|connect to the (docker) daemon",
     re.MULTILINE | re.IGNORECASE,
 )
 _NOT_STARTED_BY_TESTS = pattern(
-    r"(?:_execute_child[\s\S]{0,900}?No such file or directory: '|spawn(?:Sync)? )(docker|podman|git|psql|mysql|redis-server|postgres|java|ffmpeg"
+    r"(?:_execute_child[\s\S]{0,8000}?No such file or directory: '|spawn(?:Sync)? )(docker|podman|git|psql|mysql|redis-server|postgres|java|ffmpeg"
     r"|pandoc|chromedriver|geckodriver|chromium|google-chrome|protoc|gcc|cc|make|node|npm|go|cargo)(?:'| ENOENT)"
 )
+_HOST = r"'?([\w-]+(?:\.[\w-]+)+)'?"
 _NO_NETWORK = pattern(
-    r"(?:EAI_AGAIN|ENOTFOUND|Could not resolve host:|Failed to resolve|UnknownHostException:|Unknown host|lookup)(?: '?([\w-]+(?:\.[\w-]+)+))"
-    r"|Temporary failure in name resolution|Name or service not known|nodename nor servname|[Ff]ailed to lookup address|dns error"
-    r"|network is unreachable|ENETUNREACH|EAI_AGAIN",
+    rf"(?:EAI_AGAIN|ENOTFOUND|Could not resolve host:|UnknownHostException:|Unknown host) {_HOST}|Failed to resolve {_HOST} \(\[Errno"
+    rf"|lookup {_HOST}(?: on \S+)?: (?:no such host|dial|temporary|server misbehaving|i/o timeout|read )"
+    r"|Temporary failure in name resolution|Name or service not known|nodename nor servname|failed to lookup address|dns error"
+    r"|network is unreachable|ENETUNREACH|\bEAI_AGAIN\b",
     re.IGNORECASE,
 )
 _NO_SERVICE = pattern(
@@ -52,13 +54,16 @@ _NO_SERVICE = pattern(
     re.IGNORECASE,
 )
 _NOT_INSTALLED = pattern(
-    r"try to make an install|did you mean to install"
-    r"|(?:run|try) [`'\"]?((?:yarn|npm|pnpm|bun|bundle|composer|poetry|pdm|uv|mix|dart) (?:install|ci|sync|deps\.get|pub get))\b",
+    r"try to make an install|did you mean to install|(?:run|try) [`'\"]?((?:yarn|npm|pnpm|bun|bundle|composer|poetry|pdm|uv|mix|dart)"
+    r" (?:install|ci|sync|deps\.get|pub get))\b(?! -)",
     re.IGNORECASE,
 )
+_NAME = r"[`'\"]?([A-Z][A-Z0-9_]{2,60})\b[`'\"]?"
 _NOT_SET = pattern(
-    r"(?:environ\b|<frozen os>)[\s\S]{0,900}?KeyError: '([A-Z][A-Z0-9_]{2,60})'|\b([A-Z][A-Z0-9_]{2,60}): (?:unbound variable|parameter not set)"
-    r"|environment variable:? [`'\"]?([A-Z][A-Z0-9_]{2,60})\b|\b([A-Z][A-Z0-9_]{2,60})[`'\"]? (?:environment variable )?(?:is not set|must be set)"
+    rf"(?:environ\b|<frozen os>)[\s\S]{{0,900}}?KeyError: {_NAME}|\b{_NAME}: (?:unbound variable|parameter not set)"
+    rf"|(?:define|missing|required)(?: the| required)? environment variable:? {_NAME}"
+    rf"|environment variable:? {_NAME} (?:is|was|must be|has) (?:not|required|missing|undefined|set)"
+    rf"|\b{_NAME} (?:environment variable )?(?:is not set|must be set)"
 )
 _FROM_MAKE = pattern(r"^make(?:\[\d+\])?: \*\*\* .* Error 127$", re.MULTILINE)
 _NO_PYTHON_MODULE = pattern(r"(?:ModuleNotFoundError|ImportError): No module named '?([A-Za-z_]\w*)")

@@ -239,12 +239,11 @@ def _to_run_checks(report: Report, again: str) -> Rows:
     end = report.history.end
     unready = "[workspace] setup" in end.get("message", "") or any(one.status == "voided" for one in latest)
     # A run keeps its settings and the commit that it began on.
-    unset = any(word in end.get("hint", "") for word in ("santiago.toml", "git add"))
+    unset = bool(end.get("settings")) or "git add" in end.get("hint", "")
     if not (unready or unset):
         anew = f'{anew} --verify "COMMAND"'
         return [(again, "go on once what the check needs is installed"), (anew, "or start anew with another check")]
     agent, checks = report.run_input.agent, report.run_input.verification.story_commands
-    checks = () if "check" in end.get("hint", "") else checks  # another one is the advice
     flags = [
         ("--agent", _agent_name(agent)),
         ("--playbook", agent.playbook),

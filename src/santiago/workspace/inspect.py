@@ -96,7 +96,8 @@ def uncommitted(root: Path, but: Sequence[str] = ()) -> str:
 def not_committed(root: Path) -> tuple[list[str], list[str]]:
     """Return what git ignores, and what it does not know yet, with `/` behind folders of which nothing is committed."""
     asked = ("ls-files", "--others", "--exclude-standard", "--directory", "--no-empty-directory", "-z")
-    ignored, new = (os.fsdecode(ask(root, *asked, *more).out).split("\0") for more in (("--ignored",), ()))
+    both = (ask(root, *asked, *more, accept=(0, 128)).out for more in (("--ignored",), ()))
+    ignored, new = (os.fsdecode(found).split("\0") for found in both)
     return [name for name in ignored if name][:MOST_LISTED], [name for name in new if name][:MOST_LISTED]
 
 

@@ -424,8 +424,12 @@ class GitWorkspace:
             return set()
         asked = [part for word in words for part in ("-e", word)]
         options = ("grep", "-I", "-h", "--only-matching", "--word-regexp", "--fixed-strings")
-        found = self.repository.on_objects(*options, *asked, checked(commit), accept=(0, 1))
-        return set(os.fsdecode(found.out).split())
+        try:
+            return set(
+                os.fsdecode(self.repository.on_objects(*options, *asked, checked(commit), accept=(0, 1)).out).split()
+            )
+        except SantiagoError:
+            return set()
 
     def read(self, commit: str, path: str) -> bytes | None:
         return self._contents.of(self.repository, checked(commit), path)

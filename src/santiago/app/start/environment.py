@@ -21,6 +21,7 @@ from santiago.contract.errors import SantiagoError
 from santiago.contract.patterns import pattern
 from santiago.contract.ports.judge import Lack, Proposal, SetUpFailedError
 from santiago.contract.record import lean, record
+from santiago.judge.commandline import unwritten
 from santiago.judge.missing import found_no_test, missing
 from santiago.judge.trials import Trial
 from santiago.process import environment
@@ -106,11 +107,16 @@ class Environment:
 
     def _tried(self, base: str, shown: Shown, words: Sequence[str], stop: Stop) -> Lack | None:
         """Return what makes a check better when it is lent, and only then."""
+        files, root = self.workspace.files(base), Path(self.run_input.repo_path)
+        if (tests := unwritten(shown.command, files)) and not any((root / path).exists() for path in tests):
+            return None  # a story has still to write them
         text = f"{shown.command}\n{shown.output}"
         parts = [one for one in (*self._parts(base), *self._unbuilt(text)) if one.name not in words]
         named = [one for one in parts if _is_named(one, text)]
         experiment = _Experiment(self, base, shown, stop)
-        for lent in (named, parts if len(named) < len(parts) else (), [*self._unseen(base, text)]):
+        # A folder that the authors' own build makes anew must not come from an old build.
+        built = [Part(kind="build", name=one.name) for one in named if one.kind == "provide" and self._builds]
+        for lent in (built, named, parts if len(named) < len(parts) else (), [*self._unseen(base, text)]):
             if lent and experiment.helps(lent):
                 # A check that is better without anything, too, is only unsteady.
                 return None if experiment.helps(()) else self._told(shown, experiment.least(lent))
@@ -241,7 +247,8 @@ class Environment:
         """The commands of the repository's authors that build it, or a part of it."""
         from santiago.app.scripts import scripts
 
-        return [one.command for one in scripts(Path(self.run_input.repo_path)) if one.kind == "build"]
+        found = [one for one in scripts(Path(self.run_input.repo_path)) if one.kind == "build"]
+        return [one.command for one in found if one.because.startswith("the ")]  # not cargo and go, which build to test
 
 
 class _Experiment:
