@@ -179,7 +179,7 @@ def test_work_that_asks_for_a_package_is_blocked_at_once_with_the_set_up(
     assert (result["reason"], result["usage"]["attempts"]) == ("verification_unrunnable", 1)
     lines = (greeter.out_dir(repo) / "progress.ndjson").read_bytes().splitlines()
     (blocked,) = [event["context"] for event in map(json.loads, lines) if event["event"] == "story_blocked"]
-    assert line in blocked["message"]
+    assert line in blocked["hint"]
 
 
 NAMED = PRD + "\n**Verification:** `python3 -m unittest tests/test_double.py`\n"

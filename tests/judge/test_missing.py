@@ -103,6 +103,7 @@ NAMES = "Failed to establish a new connection: [Errno -3] Temporary failure in n
         ("go: dial tcp: lookup proxy.golang.org on 1.1.1.1:53: dial udp: connect: network is unreachable", "network", "proxy.golang.org"),
         ("fatal: unable to access 'https://x.org/': Could not resolve host: x.org", "network", "x.org"),
         ("Caused by: java.net.UnknownHostException: repo.maven.apache.org", "network", "repo.maven.apache.org"),
+        ("Could not transfer artifact a:b:pom:1 from/to central (https://repo.maven.apache.org/maven2): x", "network", "repo.maven.apache.org"),
         ("socket.gaierror: [Errno -2] Name or service not known", "network", ""),
         # a service of this machine
         ("connection to server at \"localhost\" (127.0.0.1), port 5432 failed: Connection refused", "service", "localhost:5432"),

@@ -104,7 +104,7 @@ def _attempt(story: StoryState, outcome: AttemptOutcome) -> list[Fact]:
     if MEANINGS[reason].ends_in == "blocked":
         words = outcome.verdict.message[:MAX_WORDS] if outcome.verdict else ""
         event = EventKind.STORY_BLOCKED
-        return [ended, of_story(story, event, StoryPhase.BLOCKED, "blocked", reason=reason, message=words)]
+        return [ended, of_story(story, event, StoryPhase.BLOCKED, "blocked", reason=reason, hint=words)]
     return [ended]
 
 

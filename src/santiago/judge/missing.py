@@ -44,6 +44,7 @@ _HOST = r"'?([\w-]+(?:\.[\w-]+)+)'?"
 _NO_NETWORK = pattern(
     rf"(?:EAI_AGAIN|ENOTFOUND|Could not resolve host:|UnknownHostException:|Unknown host) {_HOST}|Failed to resolve {_HOST} \(\[Errno"
     rf"|lookup {_HOST}(?: on \S+)?: (?:no such host|dial|temporary|server misbehaving|i/o timeout|read )"
+    r"|(?:Could not transfer artifact[^\n]{0,400}?\(|Could not (?:GET|HEAD) '|error sending request for url \()https?://([\w.-]+)"
     r"|Temporary failure in name resolution|Name or service not known|nodename nor servname|failed to lookup address|dns error"
     r"|network is unreachable|ENETUNREACH|\bEAI_AGAIN\b",
     re.IGNORECASE,

@@ -41,9 +41,16 @@ _OF_NODE_LOCKS = {
     **dict.fromkeys(("package-lock.json", "npm-shrinkwrap.json"), "npm ci"),
 }
 _OTHERS = {
-    "go.": "go mod download", "Cargo.": "cargo fetch", "Gemfile": "bundle install", "composer.": "composer install",
-    "mix.": "mix deps.get", "pubspec.": "dart pub get", "uv.": "uv sync --all-extras", "poetry.": "POETRY_VIRTUALENVS_IN_PROJECT=1 poetry install",
-}  # fmt: skip
+    # A set-up's home folder is not the one that checks see, so these install into the checkout.
+    "go.": "GOMODCACHE=$TMPDIR/mod go mod vendor",
+    "Cargo.": "mkdir -p .cargo && CARGO_HOME=$TMPDIR/cargo cargo vendor >> .cargo/config.toml",
+    "uv.": "uv sync --all-extras",
+    "poetry.": "POETRY_VIRTUALENVS_IN_PROJECT=1 poetry install",
+    "Gemfile": "bundle install --path vendor/bundle",
+    "composer.": "composer install",
+    "mix.": "mix deps.get",
+    "pubspec.": "dart pub get",
+}
 """What installs the packages that a file names, by how its name begins."""
 MORE = frozenset(
     [

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from santiago.workspace.workspace import GitWorkspace
 
 _INSTALLED = pattern(
-    r"[\w.][\w./-]*/(?:python|pypy)[\d.]*|(?:[\w.][\w./-]*/)?(?:\.?venv/bin|node_modules/\.bin)/[\w.-]+"
+    r"[\w.][\w./-]*/(?:python|pypy)[\d.]*|(?:[\w.][\w./-]*/)?(?:\.?venv/bin|node_modules/\.bin|vendor/bin)/[\w.-]+"
 )
 """A program that is installed inside the repository: the python of an environment, or a tool in one."""
 GIVE_CHECK = (
