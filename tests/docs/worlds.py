@@ -220,6 +220,18 @@ def lacking(world: World) -> None:
 
 
 @named
+def versioned(world: World) -> None:
+    """Give a project whose module loads a file that a build wrote and git ignores."""
+    files = {
+        "shop.py": f"from version import VERSION\n\n{texts.TWICE}",
+        "test_shop.py": texts.SHOP_TEST,
+        ".gitignore": "version.py\n",
+    }
+    world.commit(files)
+    world.write("version.py", 'VERSION = "1.2"\n')
+
+
+@named
 def distrusted(world: World) -> None:
     """Give a repository whose settings start a program and turn the sandbox off."""
     world.commit({"docs/prd.md": texts.HELLO, "tools/agent.sh": texts.WORKER, "santiago.toml": texts.LOOSE})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given as given_any
 from hypothesis import strategies as st
 
-from santiago.judge.commandline import absent, given, is_self_contained, modules, runner_of
+from santiago.judge.commandline import absent, given, is_self_contained, modules, runner_of, unwritten
 from santiago.judge.shell import Program, programs
 from tests.util.each import each
 
@@ -162,3 +162,17 @@ def test_shell_scripts_of_the_repository_are_read_as_the_lines_that_they_are() -
     assert is_self_contained("cd web && ./run.sh", files.get)
     for command in ("sh out.sh", "sh asks.sh", "sh round.sh", "sh web/run.sh", "sh missing.sh"):
         assert not is_self_contained(command, files.get), command
+
+
+@each(
+    ("command", "expected"),
+    [
+        ("pytest -q", []), ("python3 -m unittest -q", []), ("python3 -m unittest discover -s tests", []), ("npm test", []),
+        ("pytest tests/test_a.py", []), ("pytest tests/test_b.py::test_x -k old", ["tests/test_b.py"]), ("pytest tests", []),
+        ("cd api && pytest test_b.py", ["api/test_b.py"]), ("python3 -m unittest tests.test_a", []),
+        ("python3 -m unittest -q tests.test_b.Case", ["tests/test_b.py"]), ("npx jest src/b.test.ts", ["src/b.test.ts"]),
+        ("grep hello hello.txt", []), ("python3 tool.py", []),
+    ],
+)  # fmt: skip
+def test_a_test_file_that_a_runner_is_told_to_run_and_that_is_not_there(command: str, expected: list[str]) -> None:
+    assert unwritten(command, ["tests/test_a.py"]) == expected

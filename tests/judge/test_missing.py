@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from santiago.app.remedy import remedy
 from santiago.contract.ports.judge import Proposal
-from santiago.judge.missing import Missing, found_no_test, missing, remedy, waits_for_tests
+from santiago.judge.missing import Missing, found_no_test, missing, waits_for_tests
 from tests.judge.showing import shown
 from tests.util.each import each
 
@@ -86,6 +87,84 @@ def test_a_node_module_is_the_machines_lack_and_a_file_is_not() -> None:
 )
 def test_what_a_build_cannot_get(output: str, name: str) -> None:
     assert found(output) == ("build", name)
+
+
+NAMES = "Failed to establish a new connection: [Errno -3] Temporary failure in name resolution"
+
+
+@each(
+    ("output", "kind", "name"),
+    [
+        # failed look-ups: uv and cargo, pip, npm and node, go, git and curl, java, python
+        ("error: Failed to fetch\n  Caused by: dns error\n  Caused by: failed to lookup address information", "network", ""),
+        ("WARNING: Retrying: NewConnectionError('" + NAMES + "')", "network", ""),
+        ("npm error code EAI_AGAIN\nnpm error request to https://registry.npmjs.org/x failed", "network", ""),
+        ("Error: getaddrinfo ENOTFOUND api.example.org", "network", "api.example.org"),
+        ("go: dial tcp: lookup proxy.golang.org on 1.1.1.1:53: dial udp: connect: network is unreachable", "network", "proxy.golang.org"),
+        ("fatal: unable to access 'https://x.org/': Could not resolve host: x.org", "network", "x.org"),
+        ("Caused by: java.net.UnknownHostException: repo.maven.apache.org", "network", "repo.maven.apache.org"),
+        ("Could not transfer artifact a:b:pom:1 from/to central (https://repo.maven.apache.org/maven2): x", "network", "repo.maven.apache.org"),
+        ("socket.gaierror: [Errno -2] Name or service not known", "network", ""),
+        # a service of this machine
+        ("connection to server at \"localhost\" (127.0.0.1), port 5432 failed: Connection refused", "service", "localhost:5432"),
+        ("Error: connect ECONNREFUSED 127.0.0.1:6379", "service", "localhost:6379"),
+        # programs that the check itself starts
+        ("error: Failed to spawn: `pytest`\n  Caused by: No such file or directory", "program", "pytest"),
+        ("error: linker `cc` not found", "program", "cc"),
+        ('# runtime/cgo\ncgo: C compiler "gcc" not found: exec: "gcc": executable file not found in $PATH', "program", "gcc"),
+        ("subprocess.py:1: in _execute_child\nE   FileNotFoundError: [Errno 2] No such file or directory: 'docker'", "program", "docker"),
+        ("Error: spawn psql ENOENT", "program", "psql"),
+        ("-- No CMAKE_C_COMPILER could be found.", "program", "CMAKE_C_COMPILER"),
+        # variables
+        ("shop.py:2: in <module>\n    os.environ['DB_URL']\n<frozen os>:679: in __getitem__\nE   KeyError: 'DB_URL'", "variable", "DB_URL"),
+        ("./check.sh: line 2: DB_URL: unbound variable", "variable", "DB_URL"),
+        ("You must either define the environment variable DJANGO_SETTINGS_MODULE or call", "variable", "DJANGO_SETTINGS_MODULE"),
+        # packages
+        ("This package doesn't seem to be present in your lockfile; try to make an install", "packages", ""),
+        ("Local package.json exists, but node_modules missing, did you mean to install?", "packages", ""),
+    ],
+)  # fmt: skip
+def test_what_is_outside_the_repository_is_told_by_what_the_check_says(output: str, kind: str, name: str) -> None:
+    assert found(output) == (kind, name)
+    assert missing(shown("a b-", output=output), {}, {}.get, ()) is None, "a check of which something passes can run"
+
+
+@each(
+    "output",
+    [
+        "E   KeyError: 'PRICE'", "AssertionError: 'ENOTFOUND' != 'EAI'", "E   FileNotFoundError: [Errno 2] No such file or directory: 'prices.json'",
+        "Error: spawn ./made-by-the-story ENOENT", "AssertionError: lookup of a price failed", "TypeError: run install() first",
+        "npm notice Run `npm install -g npm@11` to update!", "note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace",
+        "KeyError: no lookup shop.price here", "set the environment variable DEBUG to see more", "Failed to resolve 'shop.price'",
+    ],
+)  # fmt: skip
+def test_what_only_sounds_like_it_is_the_codes_own_failure(output: str) -> None:
+    assert found(output) is None
+
+
+@each(
+    ("command", "kind", "files", "check", "setup"),
+    [
+        ("uv run pytest", "network", {"pyproject.toml": ""}, "uv run pytest", "uv sync --all-extras"),
+        ("cd api && uv run pytest", "Python", {"api/pyproject.toml": ""}, "cd api && uv run pytest", "cd api && uv sync --all-extras"),
+        ("yarn test", "packages", {"yarn.lock": ""}, "yarn test", "yarn install --frozen-lockfile"),
+        ("yarn test", "packages", {}, "yarn test", "yarn install"),
+        ("npx jest", "network", {"package-lock.json": ""}, "npx jest", "npm ci"),
+        ("tox -q", "network", {}, "tox --skip-pkg-install -q", "tox --notest"),
+        ("nox", "network", {}, "nox -R", "nox --install-only"),
+    ],
+)  # fmt: skip
+def test_what_fetches_is_done_by_set_up_which_has_the_network(
+    command: str, kind: str, files: dict[str, str], check: str, setup: str
+) -> None:
+    assert proposed(command, kind, "x", files)[1] == Proposal(check=check, setup=setup)
+
+
+def test_what_a_person_does_is_said() -> None:
+    assert "`go mod download`" in proposed("go test ./...", "network", "", {})[0]
+    assert 'env = ["DB_URL"]' in proposed("pytest", "variable", "DB_URL", {})[0]
+    assert "`DB_PASSWORD=… pytest`" in proposed("pytest", "variable", "DB_PASSWORD", {})[0]
+    assert "--sandbox off" in proposed("pytest", "service", "localhost:1", {})[0]
 
 
 def test_a_check_with_any_passing_test_can_run() -> None:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from santiago.contract.patterns import pattern
 from santiago.contract.record import record
-from santiago.judge.missing import ENVIRONMENT, node_install, python_install
 from santiago.util import regular
+from santiago.workspace.manifests import ENVIRONMENT, node_install, python_install
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +34,15 @@ class Found(NamedTuple):
     test: str
     because: str
     setup: str = ""
+    copy: tuple[str, ...] = ()
+    provide: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+    """What it needs in addition under these settings of [workspace]."""
+
+    @property
+    def lent(self) -> dict[str, tuple[str, ...]]:
+        named = {"copy": self.copy, "provide": self.provide, "env": self.env}
+        return {key: names for key, names in named.items() if names}
 
 
 @record

@@ -7,7 +7,7 @@ import tomllib
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from santiago.app.candidates import environments, monorepo_folders, package, text_of
-from santiago.judge.missing import node_install
+from santiago.workspace.manifests import node_install
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

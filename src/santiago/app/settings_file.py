@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import tomllib
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -35,7 +37,7 @@ class Written:
     def usable(self) -> list[Tried]:
         """The results of the checks that were tried and can be used."""
         written = {(one.test, one.setup) for one in self.checks}
-        return [one for one in self.tried if (one.command, "".join(one.setup)) in written]
+        return [one for one in self.tried if one.is_usable and (one.command, "".join(one.setup)) in written]
 
 
 def settings(written: Written) -> str:
@@ -56,7 +58,7 @@ def settings(written: Written) -> str:
             "[workspace]",
             "# Prepares a fresh checkout, before an attempt and before its verdict.",
             f"setup = {_toml_list([*setup])}",
-            *_provide_lines(written.provide),
+            *_lent_lines(written),
             "",
         ]
     )
@@ -75,11 +77,45 @@ def _known(written: Written) -> Iterator[str]:
         yield f"`{one.command}`{after} {one.text}"
 
 
-def _provide_lines(provide: tuple[str, ...]) -> list[str]:
-    if provide == Workspace().provide:
-        return []
-    note = "# Ignored folders of dependencies that a checkout gets from the repository."
-    return [note, f"provide = {_toml_list(provide)}"]
+def with_settings(text: str, changed: Sequence[Sequence[str]]) -> str | None:
+    """Return the text of a settings file with other values for some lists; None if it is written too unusually for that.
+
+    Each of the changes has a name such as `workspace.copy`, and then all values.
+    """
+    for name, *values in changed:
+        section, key = name.split(".")
+        line = f"{key} = {_toml_list(values)}"
+        head = re.search(rf"^\[{section}\][ \t]*(?:#.*)?$", text, re.MULTILINE)
+        if head is None:
+            text = f"{text.rstrip()}\n\n[{section}]\n{line}\n".lstrip()
+            continue
+        end = found.start() if (found := re.compile(r"^\[", re.MULTILINE).search(text, head.end())) else len(text)
+        old = re.compile(rf"^{key}[ \t]*=.*$", re.MULTILINE).search(text, head.end(), end)
+        at = (old.start(), old.end()) if old else (head.end(), head.end())
+        text = f"{text[: at[0]]}{line if old else f'{chr(10)}{line}'}{text[at[1] :]}"
+    try:
+        read = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return None  # a list over several lines
+    as_meant = all(read[name.split(".")[0]][name.split(".")[1]] == values for name, *values in changed)
+    return text if as_meant else None
+
+
+_NOTES = {
+    "provide": "Ignored folders that a checkout gets from the repository.",
+    "copy": "Ignored files that a checkout gets from the repository.",
+    "env": "Variables of your shell that agents and checks see.",
+}
+
+
+def _lent_lines(written: Written) -> Iterator[str]:
+    """Yield the settings for what the checks need of the user's tree and shell, where they are not the usual ones."""
+    usual = Workspace()
+    for key, note in _NOTES.items():
+        begun = written.provide if key == "provide" else getattr(usual, key)
+        names = tuple(dict.fromkeys((*begun, *(name for one in written.checks for name in one.lent.get(key, ())))))
+        if names != getattr(usual, key):
+            yield from (f"# {note}", f"{key} = {_toml_list(names)}")
 
 
 def _agent_lines() -> list[str]:

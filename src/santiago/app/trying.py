@@ -137,12 +137,17 @@ class Bench:
             f"in a clean checkout of {self.commit[:8]}, {'without a sandbox' if fence.kind == 'none' else fence.name}"
         )
 
-    def tried(self, command: str, setup: Sequence[str]) -> Tried:
-        """Run one check after its set-up, and find out whether it notices broken code."""
+    def tried(self, command: str, setup: Sequence[str], lent: Mapping[str, tuple[str, ...]] | None = None) -> Tried:
+        """Run one check after its set-up, and find out whether it notices broken code.
+
+        `lent` are names to add to settings of [workspace].
+        """
+        space = self.run_input.workspace
+        more = {key: (*getattr(space, key), *names) for key, names in (lent or {}).items()}
         run_input = replace(
             self.run_input,
             verification=replace(self.run_input.verification, story_commands=(), run_commands=()),
-            workspace=replace(self.run_input.workspace, setup=tuple(setup)),
+            workspace=replace(space, setup=tuple(setup), **more),
         )
         clock = SystemClock()
         since = clock.monotonic_ms()
@@ -178,14 +183,13 @@ class Bench:
             yield ByHand(folder=folder, environment=place.told(source), touched=self.means.workspace.watched(folder))
 
     def _examined(self, command: str, run_input: RunInput) -> Tried:
-        means, plan = self.means, _plan(command)
-        names, setup, source = (str(means.around.repo),), run_input.workspace.setup, means.around.source
+        plan, setup = _plan(command), run_input.workspace.setup
         try:
-            ground = ground_of(means.fence, means.workspace, self.provided, names, setup, (command,), source)
+            judge = self.means.judge_with(plan, run_input, (command,))
         except SantiagoError as error:
             text = f"cannot run: {error.where}: {error.message}"
             return Tried(command=command, setup=setup, state="cannot_run", text=text, fix=error.hint)
-        found = means.judge(plan, run_input, ground).examine(self.commit, plan.stories, Never())
+        found = judge.examine(self.commit, plan.stories, Never())
         assert found is not None  # only a stop leaves nothing
         return _told(command, found, run_input.verification.timeout_minutes / 60_000)
 

@@ -122,13 +122,13 @@ class _Search:
 
     def green(self, beside: Sequence[Script], tests: Sequence[Found]) -> list[Found]:
         """Return the lint and typecheck commands that pass now. One that already fails could not judge any story."""
-        setup = next((one.setup for one in tests if one.setup), "")
-        ways = [Found(one.command, one.because, setup) for one in beside]
+        like = next((one for one in tests if one.setup or one.lent), Found("", ""))
+        ways = [like._replace(test=one.command, because=one.because) for one in beside]
         return [way for way in ways if self._try(way).state == "runs"]
 
     def _first(self, ways: Sequence[Found]) -> Found | None:
         """Return the first way that runs. Proposals for ways that do not run are tried after them."""
-        left, known, before = deque(ways), {(way.test, way.setup) for way in ways}, len(self.tried)
+        left, known, before = deque(ways), {way._replace(because="") for way in ways}, len(self.tried)
         failing = None
         while left:
             way = left.popleft()
@@ -137,9 +137,10 @@ class _Search:
                 return way
             failing = failing or (way if tried.is_usable else None)
             further = self._further(way, tried.proposal)
-            if further and (further.test, further.setup) not in known:
-                known.add((further.test, further.setup))
-                left.append(further)
+            if further and (new := further._replace(because="")) not in known:
+                known.add(new)
+                # What was lent has been seen to help. A set-up may take long, and other ways need none.
+                (left.appendleft if further.lent else left.append)(further)
         if failing is not None:
             return failing
         if self._is_given and ways:
@@ -151,13 +152,18 @@ class _Search:
         """Return a proposal as a way to try; None if it would replace a check that the user named."""
         if proposal is None or (self._is_given and proposal.check != way.test):
             return None
-        return Found(proposal.check, way.because, proposal.setup)
+        return Found(
+            proposal.check, way.because, proposal.setup or way.setup,
+            (*way.copy, *proposal.copy), (*way.provide, *proposal.provide), (*way.env, *proposal.env),
+        )  # fmt: skip
 
     def _try(self, way: Found) -> Tried:
         self._say(f"  {harmless(way.test)}")
         if way.setup:
             self._say(f"      after set-up, with the network: {harmless(way.setup)}")
-        tried = self._place.tried(way.test, [way.setup] if way.setup else [])
+        for key, names in way.lent.items():
+            self._say(f"      with {key} under [workspace]: {harmless(', '.join(names))}")
+        tried = self._place.tried(way.test, [way.setup] if way.setup else [], way.lent)
         self.tried.append(tried)
         self._say(f"      {paint(harmless(tried.text), _COLOURS[tried.state])}   {span(tried.ms)}")
         return tried

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
 
 from santiago.cli.folder import document_of
 from santiago.cli.options import Flags, Reading, agent_option, reading_options, run_options
+from santiago.contract.reasons import ExitCode
 
 
 @click.command("run")
@@ -60,4 +62,9 @@ def command(
     if way == "nothing":
         return 0
     after = load(run) if way == "rebase" and run is not None else None
-    return carry_out(prd, out_dir, worker, flags, reading=reading, after=after)
+    code = carry_out(prd, out_dir, worker, flags, reading=reading, after=after)
+    if code == ExitCode.BLOCKED and not (flags.no_input or flags.as_json or after or out_dir) and sys.stdin.isatty():
+        from santiago.cli.start.mending import mended
+
+        return carry_out(prd, None, worker, flags, reading=reading) if mended(prd) else code
+    return code

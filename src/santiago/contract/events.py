@@ -211,6 +211,8 @@ class Context(TypedDict, total=False):
     offset: int
     length: int
     lines: int
+    settings: list[list[str]]
+    """Settings that would help: each with its name, and then all its values."""
 
 
 CONTEXT_KEYS = tuple(Context.__annotations__)

@@ -290,6 +290,8 @@ class BaseExamined:
     red: tuple[str, ...] = ()
     """Tests, or whole checks, that fail already."""
     notes: tuple[str, ...] = ()
+    settings: tuple[tuple[str, ...], ...] = ()
+    """Settings that would help: each with its name, and then all its values."""
     verify_ms: int = 0
     digest: str | None = None
     stopped: bool = False

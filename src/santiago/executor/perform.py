@@ -123,13 +123,17 @@ class StepPerformer:
     def _examine(self, step: ExamineBase, order: Order, stop: Stop) -> BaseExamined:
         """Run the checks on the base, before any agent is started."""
         began = self.clock.monotonic_ms()
-        found = self.judge.examine(step.commit, self._stories(order), stop)
+        stories = self._stories(order)
+        found = self.judge.examine(step.commit, stories, stop)
         verify_ms = self.clock.monotonic_ms() - began
         if found is None:
             return BaseExamined(step=step.id, verify_ms=verify_ms, stopped=True)
+        proposal, checks = found.proposal, {one for story in stories for one in commands_of(story, self.run_input)}
+        # Another check is a person's to name, perhaps in the document.
+        settings = proposal.settings(self.run_input.workspace) if proposal and proposal.check in checks else ()
         return BaseExamined(
             step=step.id, reason=found.reason, message=found.message, hint=found.hint, red=found.red, notes=found.notes,
-            verify_ms=verify_ms, digest=self.files.keep_record("base", found.record),
+            settings=settings, verify_ms=verify_ms, digest=self.files.keep_record("base", found.record),
         )  # fmt: skip
 
     # An attempt

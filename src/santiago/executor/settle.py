@@ -102,7 +102,9 @@ def _attempt(story: StoryState, outcome: AttemptOutcome) -> list[Fact]:
         return [_voided(story, outcome), *([_blocked(story, outcome)] if MEANINGS[reason].ends_in == "blocked" else [])]
     ended = _end(story, outcome, EventKind.ATTEMPT_ENDED, StoryPhase.READY, _failed(outcome), verdict="fail")
     if MEANINGS[reason].ends_in == "blocked":
-        return [ended, of_story(story, EventKind.STORY_BLOCKED, StoryPhase.BLOCKED, "blocked", reason=reason)]
+        words = outcome.verdict.message[:MAX_WORDS] if outcome.verdict else ""
+        event = EventKind.STORY_BLOCKED
+        return [ended, of_story(story, event, StoryPhase.BLOCKED, "blocked", reason=reason, hint=words)]
     return [ended]
 
 
@@ -126,7 +128,7 @@ def _asked_by_the_judge(story: StoryState, outcome: AttemptOutcome, kind: str) -
     """The verdict needs a person's decision; the story rests until then."""
     question = f"{story.id}-{outcome.number}"
     text = (outcome.verdict.message if outcome.verdict else "") or MEANINGS[outcome.reason or Reason.DOUBTED].sentence
-    if kind == "refusal" and outcome.verdict and outcome.verdict.results:
+    if kind == "refusal" and outcome.verdict and outcome.verdict.reason is not outcome.reason:
         text = f"Two attempts in a row were refused for the same reason. {text}"
     return [
         _end(story, outcome, EventKind.ATTEMPT_ENDED, StoryPhase.READY, "failed", verdict="fail"),
@@ -158,6 +160,7 @@ def _examined(outcome: BaseExamined) -> list[Fact]:
     ended = of_run(
         EventKind.RUN_ENDED, phase, "blocked" if blocks else "failed",
         reason=outcome.reason, message=outcome.message[:MAX_WORDS], hint=outcome.hint[:MAX_WORDS],
+        settings=[list(one) for one in outcome.settings],
     )  # fmt: skip
     return [told, ended]
 

@@ -47,6 +47,9 @@ _DEEPEST = 4
 """How deep scripts within scripts are read."""
 _FILE = pattern(r"(?<![\w./$-])(?:[\w-]{1,100}/){0,20}[\w-]{1,100}\.[a-z]\w{0,5}(?![\w./-])")
 """A word that looks like the name of a file."""
+_SOURCE = pattern(
+    r"(?:[\w.@-]{1,100}/){0,20}[\w.-]{1,100}\.(?:py|[cm]?[jt]sx?|rb|php|go|rs|sh|bats|t|exs|java|kts?|dart|swift|feature)"
+)
 
 
 def runner_of(program: Program) -> str | None:
@@ -88,6 +91,17 @@ def holds(files: Collection[str], path: str) -> bool:
 def names_what_is_missing(command: str, files: Collection[str]) -> bool:
     """Tell whether a command names a file that a commit does not have, so that a story still has to make it."""
     return any(path not in files for path in _FILE.findall(command))
+
+
+def unwritten(command: str, files: Collection[str]) -> list[str]:
+    """Return the test files that a command has a test runner run and a commit does not have."""
+    found: list[str] = []
+    for program in filter(runner_of, programs(command)):
+        found += [path for path in given(program) if _SOURCE.fullmatch(path) and not holds(files, path)]
+        is_named = program.name == "unittest" and "discover" not in program.argv
+        named = modules(replace(program, module="")) if is_named else []
+        found += named[:1] if not any(holds(files, path) for path in named) else []
+    return found
 
 
 def is_self_contained(command: str, read: Callable[[str], bytes | None] = lambda _: None, depth: int = 0) -> bool:

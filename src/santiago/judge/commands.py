@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 LOG_KEEP = 16 * 1024 * 1024
 """Bytes of a check's output that its log holds. Test names are read from this log."""
+_NOT_FETCHED = {"UV_NO_SYNC": "1"}
+"""Keeps `uv run` from installing the project anew before each check, for which it would need the network."""
 _SHOWN = ("SANTIAGO_PLAN_DIR", "SANTIAGO_PROMPT_FILE")
 """Environment variables that name folders which a command may read, even in a hidden folder."""
 
@@ -51,7 +53,7 @@ class CommandRunner:
         log: str | None = None,
     ) -> Report:
         """Run one command to its end. It may write to its folder and to the temporary one. `told` are variables for it."""
-        env = {**self.environment, **told}
+        env = {**({} if network else _NOT_FETCHED), **self.environment, **told}
         shown = {name: env[name] for name in _SHOWN if env.get(name)}
         place = self.ground.place(folder, *shown.values())
         env |= {name: place.called(path) for name, path in shown.items()}

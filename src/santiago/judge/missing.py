@@ -1,4 +1,4 @@
-"""Why a check cannot run here (a program or a module is missing), and which set-up helps.
+"""Why a check cannot run here: a program, a module, a variable or the network is missing.
 
 A missing test file, or a missing module of the repository itself that a story still has to write, is no such reason:
 that check fails now, and may pass later.
@@ -6,17 +6,12 @@ that check fails now, and may pass later.
 
 from __future__ import annotations
 
-import json
 import re
-import shlex
-import tomllib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
-from santiago.contract.ports.judge import Proposal
 from santiago.contract.record import record
 from santiago.judge.judges import is_test
-from santiago.judge.shell import programs
 from santiago.process import enter
 
 if TYPE_CHECKING:
@@ -36,11 +31,47 @@ _NOT_FOUND = pattern(
     r"(?:^|[:\s])([^\s:'\"]+): (?:command not found|not found|Permission denied|No such file or directory|bad interpreter)",
     re.MULTILINE,
 )
+_NOT_STARTED = pattern(
+    r"(?:Failed to spawn: `|exec: \"|linker `|command '|error: toolchain ')([\w.+-]+)(?:`$|\": executable file not found|` not found"
+    r"|' failed: No such|' is not installed)|^Command not found: ([\w.+-]+)$|No (CMAKE_\w+_COMPILER) could be found|connect to the (docker) daemon",
+    re.MULTILINE | re.IGNORECASE,
+)
+_NOT_STARTED_BY_TESTS = pattern(
+    r"(?:_execute_child[\s\S]{0,8000}?No such file or directory: '|spawn(?:Sync)? )(docker|podman|git|psql|mysql|redis-server|postgres|java|ffmpeg"
+    r"|pandoc|chromedriver|geckodriver|chromium|google-chrome|protoc|gcc|cc|make|node|npm|go|cargo)(?:'| ENOENT)"
+)
+_HOST = r"'?([\w-]+(?:\.[\w-]+)+)'?"
+_NO_NETWORK = pattern(
+    rf"(?:EAI_AGAIN|ENOTFOUND|Could not resolve host:|UnknownHostException:|Unknown host) {_HOST}|Failed to resolve {_HOST} \(\[Errno"
+    rf"|lookup {_HOST}(?: on \S+)?: (?:no such host|dial|temporary|server misbehaving|i/o timeout|read )"
+    r"|(?:Could not transfer artifact[^\n]{0,400}?\(|Could not (?:GET|HEAD) '|error sending request for url \()https?://([\w.-]+)"
+    r"|Temporary failure in name resolution|Name or service not known|nodename nor servname|failed to lookup address|dns error"
+    r"|network is unreachable|ENETUNREACH|\bEAI_AGAIN\b",
+    re.IGNORECASE,
+)
+_NO_SERVICE = pattern(
+    r"(?:127\.0\.0\.1|localhost|::1)\W{1,12}(?:port\W{1,3})?(\d{2,5})\b(?!\.\d)[\s\S]{0,2000}?(?:refused|ECONNREFUSED)"
+    r"|(?:refused|ECONNREFUSED)[^\n]{0,200}?(?:127\.0\.0\.1|localhost|::1)\W{1,12}(\d{2,5})\b(?!\.\d)",
+    re.IGNORECASE,
+)
+_NOT_INSTALLED = pattern(
+    r"try to make an install|did you mean to install|(?:run|try) [`'\"]?((?:yarn|npm|pnpm|bun|bundle|composer|poetry|pdm|uv|mix|dart)"
+    r" (?:install|ci|sync|deps\.get|pub get))\b(?! -)",
+    re.IGNORECASE,
+)
+_NAME = r"[`'\"]?([A-Z][A-Z0-9_]{2,60})\b[`'\"]?"
+_NOT_SET = pattern(
+    rf"(?:environ\b|<frozen os>)[\s\S]{{0,900}}?KeyError: {_NAME}|\b{_NAME}: (?:unbound variable|parameter not set)"
+    rf"|(?:define|missing|required)(?: the| required)? environment variable:? {_NAME}"
+    rf"|environment variable:? {_NAME} (?:is|was|must be|has) (?:not|required|missing|undefined|set)"
+    rf"|\b{_NAME} (?:environment variable )?(?:is not set|must be set)"
+)
 _FROM_MAKE = pattern(r"^make(?:\[\d+\])?: \*\*\* .* Error 127$", re.MULTILINE)
 _NO_PYTHON_MODULE = pattern(r"(?:ModuleNotFoundError|ImportError): No module named '?([A-Za-z_]\w*)")
 _NO_NODE_MODULE = pattern(r"Cannot find (?:module|package) '((?:@[\w.-]+/)?[A-Za-z_][\w.-]*)")
 _NO_BUILD_MODULE = pattern(
-    r"(?:no required module provides package |no matching package named `|failed to get `(?=[\w-]+` as a dep))([^\s;:`]+)"
+    r"(?:no required module provides package |missing go\.sum entry for module providing package "
+    r"|no matching package named `|failed to get `(?=[\w-]+` as a dep))([^\s;:`]+)"
 )
 _NO_MODULE = {"Python": _NO_PYTHON_MODULE, "Node": _NO_NODE_MODULE, "build": _NO_BUILD_MODULE}
 _NOTHING_THERE = pattern(
@@ -56,26 +87,6 @@ _MANIFESTS = pattern(
     r"|(?:.*/)?requirements/[\w.-]+"
 )
 _MOST_MANIFESTS = 30
-ENVIRONMENT = "python3 -m venv .venv && .venv/bin/pip install -q"
-_ENVIRONMENTS = (".venv", "venv")
-_FOLDER = pattern(r"cd ([\w.@/-]+) && ")
-_STARTS_PYTHON = pattern(r"(?:(?:uv|poetry|pdm|pipenv|hatch) run (?:--?[\w-]+ )*)?(?:python[\d.]*(?= )|(?=pytest\b))")
-_STARTS_NODE = frozenset({"npm", "npx", "pnpm", "yarn", "bun"})
-_FOR_TESTS = ("test", "tests", "testing", "dev")
-"""Names that projects give to the extra or group with the dependencies of their tests."""
-_REQUIREMENTS = pattern(
-    r"requirements(?:[-_]?(?:dev|tests?))?\.txt|(?:dev|tests?)[-_]requirements\.txt|requirements/(?:dev|tests?)\.txt"
-)
-_OTHER_NAMES = {"xdist": "pytest-xdist"}
-_MOST_NAMED = 40
-_LOCKS = {
-    "pnpm-lock.yaml": "pnpm install --frozen-lockfile",
-    "yarn.lock": "yarn install --frozen-lockfile",
-    **dict.fromkeys(("bun.lock", "bun.lockb"), "bun install --frozen-lockfile"),
-    **dict.fromkeys(("package-lock.json", "npm-shrinkwrap.json"), "npm ci"),
-}
-_FETCH = "Set-up has the network and can fetch it: add `go mod download` or `cargo fetch` as setup under [workspace] in santiago.toml."
-_INSTALL = "Install it, or name another check: `--verify CMD`, or story_commands under [verification] in santiago.toml."
 
 
 @record
@@ -84,11 +95,19 @@ class Missing:
 
     command: str
     kind: str
-    """`program`, or the language of the missing module."""
+    """`program`, `packages`, `network`, `service`, `variable`, or the language of the missing module."""
     name: str
 
     @property
     def sentence(self) -> str:
+        if self.kind == "network":
+            return f"the check `{self.command}` cannot run here: it needs the network{f' ({self.name})' if self.name else ''}, and checks have none"
+        if self.kind == "service":
+            return f"the check `{self.command}` cannot run here: it needs the service at {self.name}, and checks have no network"
+        if self.kind == "packages":
+            return f"the check `{self.command}` cannot run here: the packages of the repository are not installed"
+        if self.kind == "variable":
+            return f"the check `{self.command}` cannot run here: the environment variable `{self.name}` is not set"
         if not self.name:
             return f"the check `{self.command}` cannot be started here"
         what = "the program" if self.kind == "program" else f"the {self.kind} module"
@@ -120,9 +139,32 @@ def missing(shown: Shown, files: Collection[str], read: Read, words: Iterable[st
         return None
     unstarted = _unstarted(shown.output, shown.result.exit_code)
     if unstarted is None and shown.result.cause != "unrunnable":
-        return missing_module(shown, files, read, words)
+        return _outside(shown) or missing_module(shown, files, read, words)
     kind, name = unstarted or ("program", "")
     return Missing(command=shown.command, kind=kind, name=name)
+
+
+def _outside(shown: Shown) -> Missing | None:
+    """Return what a check that did start lacks: a program that it starts itself, packages, the network, a service, a variable."""
+    for complaint, kind in _COMPLAINTS.items():
+        if found := complaint.search(shown.output):
+            name = next(filter(None, found.groups()), "")
+            return Missing(command=shown.command, kind=kind, name=f"localhost:{name}" if kind == "service" else name)
+    return None
+
+
+_COMPLAINTS = {
+    _NOT_STARTED: "program", _NOT_STARTED_BY_TESTS: "program", _NOT_INSTALLED: "packages", _NO_NETWORK: "network",
+    _NO_SERVICE: "service", _NOT_SET: "variable",
+}  # fmt: skip
+
+
+def lacks_package(shown: Shown) -> bool:
+    """Tell whether a check failed since a package could not be loaded or fetched, or a program of one not be started."""
+    complaints = (*_NO_MODULE.values(), _NO_NETWORK, _NOT_STARTED)
+    return not shown.is_green and (
+        shown.result.cause == "unrunnable" or any(complaint.search(shown.output) for complaint in complaints)
+    )
 
 
 def missing_module(shown: Shown, files: Collection[str], read: Read, words: Iterable[str]) -> Missing | None:
@@ -160,80 +202,3 @@ def waits_for_tests(shown: Shown, files: Collection[str]) -> bool:
     """Tell whether a check ran no test because the tree has none yet."""
     ran_none = shown.result.checks == 0 and not any(shown.tests or ()) and not any(map(is_test, files))
     return ran_none and (shown.is_green or found_no_test(shown))  # code that does not compile has no tests either
-
-
-def remedy(
-    found: Missing, files: Collection[str], read: Read, has_folder: Callable[[str], bool]
-) -> tuple[str, Proposal | None]:
-    """Return what a person can do, and a proposal that can be tried if the repository tells enough for one."""
-    cd = _FOLDER.match(found.command)
-    prefix, folder = (cd[0], f"{cd[1].rstrip('/')}/") if cd else ("", "")
-    command = found.command.removeprefix(prefix)
-    if found.kind == "Python" or (found.kind == "program" and found.name in PYTHON_TOOLS):
-        install = _installed(found, folder, files, read)
-        own = next((name for name in _ENVIRONMENTS if has_folder(f"{folder}{name}")), "")
-        check = prefix + _with_environment(command, own or ".venv")
-        if not own:
-            return _set_up(Proposal(check=check, setup=f"{prefix}{ENVIRONMENT} {install}"), found.command)
-        if f"{own}/bin" in command:
-            return f"Install it there: `{prefix}{own}/bin/python -m pip install {install}`.", None
-        return f"The repository has a `{own}`: use it in the check, as in `{check}`.", Proposal(check=check)
-    starter = next((one.written[0] for one in programs(command)), "")
-    is_tool = found.kind == "program" and starter in _STARTS_NODE and found.name not in ("", starter)
-    if found.kind == "Node" or is_tool:
-        return _set_up(Proposal(check=found.command, setup=prefix + node_install(files, folder)), found.command)
-    return (_FETCH if found.kind == "build" else _INSTALL), None
-
-
-def _set_up(proposal: Proposal, command: str) -> tuple[str, Proposal]:
-    words = f"Let set-up install it: setup = [{json.dumps(proposal.setup)}] under [workspace] in santiago.toml"
-    return words + (f", with `{proposal.check}` as the check." if proposal.check != command else "."), proposal
-
-
-def _with_environment(command: str, environment: str) -> str:
-    """Return a check that uses the python of an environment and the programs in it."""
-    if f"{environment}/bin" in command:
-        return command
-    python = _STARTS_PYTHON.match(command)
-    if python is None:
-        return f'PATH="$PWD/{environment}/bin:$PATH" {command}'
-    module = " -m " if command[python.end() :].startswith("pytest") else ""
-    return f"{environment}/bin/python{module}{command[python.end() :]}"
-
-
-def _installed(found: Missing, folder: str, files: Collection[str], read: Read) -> str:
-    """Return what pip has to install so that a check can run, as arguments of a command line."""
-    below = [path[len(folder) :] for path in files if path.startswith(folder)]
-    tools = [found.name] if found.name in PYTHON_TOOLS else []
-    tools += ["pytest"] if "unittest" not in found.command else []
-    names = [_OTHER_NAMES.get(tool, tool.replace("_", "-")) for tool in dict.fromkeys(tools)]
-    return shlex.join([*python_install(below, read(f"{folder}pyproject.toml")), *names])
-
-
-def python_install(files: Collection[str], project: bytes | None) -> list[str]:
-    """Return what pip has to install for a project: the project and what its tests need. Empty if there is nothing."""
-    table = _parsed(project)
-    extras, groups = _table(_table(table, "project"), "optional-dependencies"), _table(table, "dependency-groups")
-    wanted = ",".join(name for name in _FOR_TESTS if name in extras)
-    is_package = "setup.py" in files or "project" in table or "build-system" in table
-    named = [one for name in _FOR_TESTS for one in groups.get(name, ()) if isinstance(one, str)]
-    listed = [word for path in sorted(files) if _REQUIREMENTS.fullmatch(path) for word in ("-r", path)]
-    itself = ["-e", f".[{wanted}]" if wanted else "."] if is_package else []
-    return [*itself, *dict.fromkeys(named[:_MOST_NAMED]), *listed]
-
-
-def _parsed(text: bytes | None) -> dict[str, Any]:
-    try:
-        return tomllib.loads((text or b"").decode("utf-8", "replace"))
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return {}
-
-
-def _table(outer: dict[str, Any], name: str) -> dict[str, Any]:
-    inner = outer.get(name)
-    return inner if isinstance(inner, dict) else {}
-
-
-def node_install(files: Collection[str], folder: str = "") -> str:
-    """Return the command that installs what a folder's package needs, by its lock file."""
-    return next((command for lock, command in _LOCKS.items() if f"{folder}{lock}" in files), "npm install")

@@ -12,10 +12,10 @@ from santiago.contract.ports.judge import Examination, Judged, SetUpFailedError
 from santiago.contract.reasons import Reason
 from santiago.contract.record import lean
 from santiago.judge import criteria, excuses, telling, tests_first, verdict
-from santiago.judge.commandline import absent, names_what_is_missing
+from santiago.judge.commandline import absent, names_what_is_missing, unwritten
 from santiago.judge.doubts import doubts
 from santiago.judge.judges import JudgeFiles
-from santiago.judge.missing import found_no_test, lacked, missing, missing_module, remedy, waits_for_tests
+from santiago.judge.missing import found_no_test, lacked, lacks_package, missing_module, waits_for_tests
 from santiago.judge.shown import ends_alike, sees
 from santiago.judge.trees import Trees
 from santiago.judge.trials import GARBAGE, StoppedError, Trial
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import RunInput
-    from santiago.contract.ports.judge import Work
+    from santiago.contract.ports.judge import Lack, Work
     from santiago.contract.ports.run import Stop
     from santiago.contract.ports.workspace import Workspace
     from santiago.judge.shown import Shown
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     ByStory = dict[tuple[str, str], Shown]
     """What checks showed, by their command and the story that they are told, if any."""
+    Explain = Callable[[str, Sequence[Shown], Sequence[Story], Stop], Lack | None]
 
 _LEAST_MS, _TIMES = 60_000, 10
 """Limits for new tests run without the work, where some would never end: a time, and a multiple of their time with it."""
@@ -50,6 +51,8 @@ class TreeJudge:
     trials: Trials
     has_folder: Callable[[str], bool] = lambda _: False
     """Tells whether the repository has a folder that git does not know, such as a virtual environment."""
+    explain: Explain = lambda *_: None
+    """Finds out whether checks that are red on a base lack something that is not the repository's code."""
     _sight: dict[str, bool] = field(default_factory=dict)
     """Command → whether it notices when the code is broken. Commands that were not tried are missing."""
 
@@ -72,20 +75,17 @@ class TreeJudge:
         first = {command: story.id for story in reversed(stories) for command in commands_of(story, self.run_input)}
         asked = [(first.get(command, ""), command) for command in self._commands(stories)]
         found = {command: one for (_, command), one in self._on_tree(base, "base", asked, stop, as_base=True).items()}
-        files, read = self.workspace.files(base), partial(self.workspace.read, base)
+        files = self.workspace.files(base)
         ran = [one for one in found.values() if not waits_for_tests(one, files)]
         examination = Examination(
             record=verdict.document_of_base(found),
             red=tuple(name for one in ran for name in one.names(one.failing))[: verdict.MOST_NAMES],
             results=tuple(one.result for one in found.values()),
         )
-        words = [path for story in stories for path in story.files]
-        for shown in found.values():
-            lacks = missing(shown, files, read, words)
-            if lacks is not None:
-                hint, proposal = remedy(lacks, files, read, self.has_folder)
-                reason = Reason.VERIFICATION_UNRUNNABLE
-                return replace(examination, reason=reason, message=lacks.sentence, hint=hint, proposal=proposal)
+        red = [one for one in found.values() if not one.is_green]
+        if red and (lack := self.explain(base, red, stories, stop)) is not None:
+            reason = Reason.VERIFICATION_UNRUNNABLE
+            return replace(examination, reason=reason, message=lack.message, hint=lack.hint, proposal=lack.proposal)
         return self._sighted(base, stories, found, examination, stop)
 
     def _sighted(
@@ -137,7 +137,7 @@ class TreeJudge:
         earlier = self.trials.results(before, stop) if before else {}
         shown = self.trials.results(replace(trial.on("check", trees.work), before=earlier or base), stop)
         checks = [self._check(work, base[command], shown[command], earlier.get(command), trees) for command in base]
-        found = verdict.of_work(checks)
+        found = self._with_causes(verdict.of_work(checks), work, checks)
         if not checks and work.story.role == "scientist":
             found = telling.package(found)
         found = replace(found, judge_files=trees.judging, beside=tuple(filter(trees.files.beside, trees.paths)))
@@ -191,6 +191,19 @@ class TreeJudge:
             base=tests_first.joined(earlier, base), work=shown, is_own=base.command in work.story.verify,
             came_with_work=came or found_no_test(base), earlier=earlier,
         )  # fmt: skip
+
+    def _with_causes(self, found: Verdict, work: Work, checks: Sequence[Check]) -> Verdict:
+        """Return the verdict; where checks fail for a reason that only a person can remove, one that says so."""
+        if found.passed:
+            return found
+        if any(lacks_package(check.work) for check in checks):
+            lacking = self.trials.supply.lacking(work.base, work.snapshot.commit, failed=True)
+            if lacking:
+                return replace(found, reason=Reason.VERIFICATION_UNRUNNABLE, message=lacking)
+        files = self.workspace.files(work.snapshot.commit)
+        red = [check.work.command for check in checks if check.is_own and not check.work.is_green]
+        absent_tests = [path for command in red for path in unwritten(command, files)]
+        return telling.without_test_file(found, absent_tests[0]) if absent_tests else found
 
     def _trial(self, work: Work) -> Trial:
         return Trial(

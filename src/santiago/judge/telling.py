@@ -119,6 +119,15 @@ def package(found: Verdict) -> Verdict:
     return _not_passed(found, Reason.NEEDS_USER_CONFIRMATION, message)
 
 
+def without_test_file(found: Verdict, path: str) -> Verdict:
+    """Return the verdict on work without the test file that the document names: only a person knows whether it is meant."""
+    message = (
+        f"The document names {path} as the test of this story. It does not exist, and the attempt did not write it. Is it to be "
+        "written (refuse), or is the path a mistake and the work right (accept)?"
+    )
+    return _not_passed(found, Reason.NEEDS_USER_CONFIRMATION, message)
+
+
 def nothing_seen(found: Verdict) -> Verdict:
     names = ", ".join(f"`{result.command}`" for result in found.results)
     message = (

@@ -71,8 +71,11 @@ class Supply(Protocol):
     def end(self, folder: str) -> None:
         """After the commands succeeded: keep what they made for other checkouts."""
 
-    def lacking(self, base: str, work: str) -> str:
-        """Return a message if the work asks for packages that its base does not need and no set-up installs; else empty."""
+    def lacking(self, base: str, work: str, *, failed: bool = False) -> str:
+        """Return a message if the work asks for packages that its base does not need and no set-up installs; else empty.
+
+        If the checks `failed` since packages are missing, files count too that name packages among much else.
+        """
 
 
 @lean(kw_only=True)

@@ -214,7 +214,8 @@ class Report:
             return []
         told = _output(failing) if failing else Output(message.splitlines()[:OUTPUT_LINES])
         sentence = MEANINGS[self.state.reason].sentence if self.state.reason else ""
-        return [f"why        {self.state.reason}: {sentence}", told, f"evidence   {near(path)}"]
+        fix = [f"fix        {hint}"] if (hint := self.history.end.get("hint", "")) else []
+        return [f"why        {self.state.reason}: {sentence}", told, *fix, f"evidence   {near(path)}"]
 
     def by_status(self) -> list[str]:
         """Return which stories failed, are blocked, done, left out, or not done."""

@@ -257,10 +257,11 @@ def _to_run_checks(report: Report, again: str) -> Rows:
     """Return the commands that help if a check could not start, or if no checkout could be set up."""
     anew = f"santiago run {quote(report.plan.source.path)} --new"
     latest = [one for story in report.needing()[:1] for one in report.history.of(story.id)[-1:]]
-    unready = "[workspace] setup" in report.history.end.get("message", "") or any(
-        one.status == "voided" for one in latest
-    )
-    if not unready:
+    end = report.history.end
+    unready = "[workspace] setup" in end.get("message", "") or any(one.status == "voided" for one in latest)
+    # A run keeps its settings and the commit that it began on.
+    unset = bool(end.get("settings")) or "git add" in end.get("hint", "")
+    if not (unready or unset):
         anew = f'{anew} --verify "COMMAND"'
         return [(again, "go on once what the check needs is installed"), (anew, "or start anew with another check")]
     agent, checks = report.run_input.agent, report.run_input.verification.story_commands
@@ -270,6 +271,8 @@ def _to_run_checks(report: Report, again: str) -> Rows:
         *(("--verify", check) for check in checks),
     ]
     anew = " ".join([anew, *(f"{flag} {quote(value)}" for flag, value in flags if value)])
+    if unset:
+        return [(anew, "begin again when that is done")]
     return [(again, "go on once the set-up works here"), (anew, "or start anew with another [workspace] setup")]
 
 

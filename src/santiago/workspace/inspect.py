@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 OLDEST = (2, 38)
 """The first git that merges without a working tree."""
+MOST_LISTED = 5000
 FALLBACK = ("santiago", "santiago@localhost")
 NO_REPOSITORY = "this is not a git repository"
 
@@ -90,6 +91,14 @@ def uncommitted(root: Path, but: Sequence[str] = ()) -> str:
     others = ("--", ".", *(f":(top,exclude,literal){path}" for path in but)) if but else ()
     call(("status", "--porcelain", "-z", "--ignore-submodules=all", *others), env, root, take=take)
     return harmless(os.fsdecode(b"".join(seen).split(b"\0")[0][3:]))
+
+
+def not_committed(root: Path) -> tuple[list[str], list[str]]:
+    """Return what git ignores, and what it does not know yet, with `/` behind folders of which nothing is committed."""
+    asked = ("ls-files", "--others", "--exclude-standard", "--directory", "--no-empty-directory", "-z")
+    both = (ask(root, *asked, *more, accept=(0, 128)).out for more in (("--ignored",), ()))
+    ignored, new = (os.fsdecode(found).split("\0") for found in both)
+    return [name for name in ignored if name][:MOST_LISTED], [name for name in new if name][:MOST_LISTED]
 
 
 def _without_filters(root: Path) -> dict[str, str]:

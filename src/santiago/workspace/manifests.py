@@ -1,8 +1,9 @@
-"""The files that say which packages a tree needs: lock files as a whole, and the parts of manifests that name packages."""
+"""The files that say which packages a tree needs (lock files, and the parts of manifests that name packages), and what installs them."""
 
 from __future__ import annotations
 
 import json
+import shlex
 import tomllib
 from hashlib import sha256
 from pathlib import PurePosixPath
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from santiago.contract.patterns import pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
 _LOCKS = (
     "package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb poetry.lock uv.lock pdm.lock Pipfile.lock"
@@ -26,13 +27,56 @@ _OF_NODE = (
 _HOOKS = ("preinstall", "install", "postinstall", "prepare")
 _OF_PROJECT = ("dependencies", "optional-dependencies", "requires-python", "name")
 _OF_POETRY = ("dependencies", "dev-dependencies", "group", "extras", "source")
+ENVIRONMENT = "python3 -m venv .venv && .venv/bin/pip install -q"
+_FOR_TESTS = ("test", "tests", "testing", "dev")
+"""Names that projects give to the extra or group with the dependencies of their tests."""
+_FOR_PIP = pattern(
+    r"requirements(?:[-_]?(?:dev|tests?))?\.txt|(?:dev|tests?)[-_]requirements\.txt|requirements/(?:dev|tests?)\.txt"
+)
+_MOST_NAMED = 40
+_OF_NODE_LOCKS = {
+    "pnpm-lock.yaml": "pnpm install --frozen-lockfile",
+    "yarn.lock": "yarn install --frozen-lockfile",
+    **dict.fromkeys(("bun.lock", "bun.lockb"), "bun install --frozen-lockfile"),
+    **dict.fromkeys(("package-lock.json", "npm-shrinkwrap.json"), "npm ci"),
+}
+_OTHERS = {
+    # A set-up's home folder is not the one that checks see, so these install into the checkout.
+    "go.": "GOMODCACHE=$TMPDIR/mod go mod vendor",
+    "Cargo.": "mkdir -p .cargo && CARGO_HOME=$TMPDIR/cargo cargo vendor >> .cargo/config.toml",
+    "uv.": "uv sync --all-extras",
+    "poetry.": "POETRY_VIRTUALENVS_IN_PROJECT=1 poetry install",
+    "Gemfile": "bundle install --path vendor/bundle",
+    "composer.": "composer install",
+    "mix.": "mix deps.get",
+    "pubspec.": "dart pub get",
+}
+"""What installs the packages that a file names, by how its name begins."""
+MORE = frozenset(
+    [
+        "Cargo.toml",
+        "Gemfile",
+        "composer.json",
+        "setup.py",
+        "setup.cfg",
+        "Pipfile",
+        "environment.yml",
+        "pom.xml",
+        "build.gradle",
+    ]
+)
+"""Files that name packages among much else, so that a change of one says little by itself."""
 MOST = 500
 """How many such files of one tree are read, those near its top first."""
 
 
-def of_tree(files: Iterable[str], read: Callable[[str], bytes | None]) -> dict[str, str]:
+def of_tree(
+    files: Iterable[str],
+    read: Callable[[str], bytes | None],
+    is_named: Callable[[str], bool] = lambda path: is_one(path),
+) -> dict[str, str]:
     """Return the manifests and lock files of a tree, each with a digest of what it asks to install."""
-    paths = sorted((path for path in files if is_one(path)), key=lambda path: (path.count("/"), path))[:MOST]
+    paths = sorted((path for path in files if is_named(path)), key=lambda path: (path.count("/"), path))[:MOST]
     contents = ((path, read(path)) for path in paths)
     return {path: sha256(relevant(path, content)).hexdigest() for path, content in contents if content is not None}
 
@@ -77,3 +121,45 @@ def _some(data: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
 
 def _written(data: dict[str, Any]) -> bytes:
     return json.dumps(data, sort_keys=True, default=str).encode()
+
+
+def installer(path: str, files: Collection[str], read: Callable[[str], bytes | None]) -> str:
+    """Return the command that installs what a manifest or lock file asks for."""
+    above, slash, name = path.rpartition("/")
+    prefix, folder = (f"cd {shlex.quote(above)} && ", f"{above}/") if slash else ("", "")
+    if name == "package.json" or name in _OF_NODE_LOCKS:
+        return prefix + node_install(files, folder)
+    lock = next((one for one in ("uv.lock", "poetry.lock") if f"{folder}{one}" in files), name)
+    if other := next((install for begins, install in _OTHERS.items() if lock.startswith(begins)), ""):
+        return prefix + other
+    below = [one[len(folder) :] for one in files if one.startswith(folder)]
+    return f"{prefix}{ENVIRONMENT} {shlex.join(python_install(below, read(f'{folder}pyproject.toml')) or ['-r', name])}"
+
+
+def python_install(files: Collection[str], project: bytes | None) -> list[str]:
+    """Return what pip has to install for a project: the project and what its tests need. Empty if there is nothing."""
+    table = _parsed(project)
+    extras, groups = _table(_table(table, "project"), "optional-dependencies"), _table(table, "dependency-groups")
+    wanted = ",".join(name for name in _FOR_TESTS if name in extras)
+    is_package = "setup.py" in files or "project" in table or "build-system" in table
+    named = [one for name in _FOR_TESTS for one in groups.get(name, ()) if isinstance(one, str)]
+    listed = [word for path in sorted(files) if _FOR_PIP.fullmatch(path) for word in ("-r", path)]
+    itself = ["-e", f".[{wanted}]" if wanted else "."] if is_package else []
+    return [*itself, *dict.fromkeys(named[:_MOST_NAMED]), *listed]
+
+
+def _parsed(text: bytes | None) -> dict[str, Any]:
+    try:
+        return tomllib.loads((text or b"").decode("utf-8", "replace"))
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return {}
+
+
+def _table(outer: dict[str, Any], name: str) -> dict[str, Any]:
+    inner = outer.get(name)
+    return inner if isinstance(inner, dict) else {}
+
+
+def node_install(files: Collection[str], folder: str = "") -> str:
+    """Return the command that installs what a folder's package needs, by its lock file."""
+    return next((command for lock, command in _OF_NODE_LOCKS.items() if f"{folder}{lock}" in files), "npm install")

@@ -14,6 +14,7 @@ import uuid
 from contextlib import suppress
 from dataclasses import field
 from fnmatch import fnmatchcase
+from functools import partial
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -93,22 +94,31 @@ class Preparing:
         if noted and made:
             self.ground.given[folder] = self._keep(folder, noted[0], made)
 
-    def lacking(self, base: str, work: str) -> str:
-        """Return a message if files of the work ask for other packages than its base, and no set-up would install them."""
+    def lacking(self, base: str, work: str, *, failed: bool = False) -> str:
+        """Return a message if files of the work ask for other packages than its base, and no set-up would install them.
+
+        If the checks `failed` since packages are missing, files count too that name packages among much else.
+        """
         if self.setup:
             return ""
-        before, after = self._manifests(base), self._manifests(work)
+        before, after = self._manifests(base, more=failed), self._manifests(work, more=failed)
         changed = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
         if not changed:
             return ""
         named = ", ".join(changed[:3]) + (" …" if len(changed) > 3 else "")
+        files, read = self.workspace.files(work), partial(self.workspace.read, work)
+        install = dict.fromkeys(manifests.installer(path, files, read) for path in changed if path in after)
+        line = f"Add setup = {json.dumps(list(install), ensure_ascii=False)} under [workspace] in santiago.toml."
         return (
             f"{named} asks for other packages, but no set-up command is configured to install them. The checks ran with the "
-            "packages that the repository has. Add setup under [workspace] in santiago.toml."
+            f"packages that the repository has. {line}"
         )
 
-    def _manifests(self, commit: str) -> dict[str, str]:
-        return manifests.of_tree(self.workspace.files(commit), lambda path: self.workspace.read(commit, path))
+    def _manifests(self, commit: str, *, more: bool) -> dict[str, str]:
+        def is_named(path: str) -> bool:
+            return manifests.is_one(path) or (more and path.rpartition("/")[2] in manifests.MORE)
+
+        return manifests.of_tree(self.workspace.files(commit), partial(self.workspace.read, commit), is_named)
 
     def _digest(self, folder: str) -> str:
         """Return a digest of all that decides what the set-up commands install in a checkout."""

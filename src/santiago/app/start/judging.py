@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from santiago.app.start import provide
+from santiago.app.start.environment import Environment
+from santiago.app.start.ground import ground_of
 from santiago.contract.record import record
 from santiago.judge.commands import CommandRunner
 from santiago.judge.port import TreeJudge
 from santiago.judge.running import CheckRunner
 from santiago.judge.trials import Trials
 from santiago.process import environment
+from santiago.workspace.dependencies import find, on_path
 from santiago.workspace.preparing import Preparing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from santiago.app.start.acquire_run import Surroundings
     from santiago.contract.plan import Plan
@@ -69,10 +72,32 @@ class Means:
             ),
             prompt_path=self.prompt_path,
         )
+        explaining = Environment(
+            workspace=self.workspace,
+            run_input=run_input,
+            judge_with=partial(self.judge_with, plan),
+            source=self.around.source,
+            fence=self.fence.kind,
+            has_folder=self._has_folder,
+        )
         return TreeJudge(
             plan=plan,
             run_input=run_input,
             workspace=self.workspace,
             trials=trials,
-            has_folder=lambda name: (self.around.repo / name).is_dir(),
+            has_folder=self._has_folder,
+            explain=explaining.explain,
         )
+
+    def judge_with(self, plan: Plan, run_input: RunInput, commands: Sequence[str] = ()) -> TreeJudge:
+        """Return a judge whose checkouts are made by other settings; raise if `commands` would test the user's own files."""
+        repo, space, workspace = self.around.repo, run_input.workspace, self.workspace
+        copied = provide.present(repo, space.copy)
+        around = replace(self.around, provided=copied, secrets=(*self.around.secrets, *provide.secrets(repo, copied)))
+        folders = (*space.provide, *on_path(repo, around.source.get("PATH", "")))
+        provided = find(workspace.repository, workspace.files(workspace.repository.found.head), folders)
+        ground = ground_of(self.fence, workspace, provided, (str(repo),), space.setup, commands, around.source)
+        return replace(self, around=around).judge(plan, run_input, ground)
+
+    def _has_folder(self, name: str) -> bool:
+        return (self.around.repo / name).is_dir()

@@ -19,6 +19,7 @@ from santiago.contract.phases import PARKED, StoryPhase
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
 from santiago.executor.schedule import overlap
+from santiago.judge.commandline import unwritten
 from santiago.judge.shell import programs
 from santiago.process.places import inside
 from santiago.util.text import flat
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from santiago.workspace.workspace import GitWorkspace
 
 _INSTALLED = pattern(
-    r"[\w.][\w./-]*/(?:python|pypy)[\d.]*|(?:[\w.][\w./-]*/)?(?:\.?venv/bin|node_modules/\.bin)/[\w.-]+"
+    r"[\w.][\w./-]*/(?:python|pypy)[\d.]*|(?:[\w.][\w./-]*/)?(?:\.?venv/bin|node_modules/\.bin|vendor/bin)/[\w.-]+"
 )
 """A program that is installed inside the repository: the python of an environment, or a tool in one."""
 GIVE_CHECK = (
@@ -156,6 +157,7 @@ class Prospect:
         self._refuse_overtaking()
         left = [story for story in self.plan.stories if not self.state.stories[story.id].satisfied]
         refuse_unchecked(left, self.run_input)
+        self._refuse_misnamed(left)
         for script, story in self._scripts(left).items():
             if not self.checkout.lacks(script) or self._may_come(script, story):
                 continue
@@ -183,6 +185,17 @@ class Prospect:
         if parked := [story for story, state in left if state.phase in PARKED]:
             hint = f"`santiago explain {parked[0].id}` says what helps, since {named(parked)} does not begin by itself"
         raise SantiagoError(Kind.USAGE, message, hint=f"{hint}; `santiago skip STORY --why …` leaves a story out.")
+
+    def _refuse_misnamed(self, stories: Sequence[Story]) -> None:
+        """Raise if the document names a test file that does not exist, while one of that name stands elsewhere."""
+        files = self.checkout.files
+        named = ((story, path) for story in stories for command in story.verify for path in unwritten(command, files))
+        for story, path in named:
+            if not self.checkout.lacks(path) or self._may_come(path, story):
+                continue
+            name = PurePosixPath(path).name
+            if others := sorted(one for one in files if one.endswith(f"/{name}") or one == name):
+                raise _misnamed(path, story, others)
 
     def to_do(self) -> list[Story]:
         """Return the stories that this start would work on."""
@@ -247,6 +260,17 @@ def _installed(command: str) -> str | None:
     program = next(iter(programs(command)), None)
     words = program.written if program else ()
     return next((word.removeprefix("./") for word in words[:3] if _INSTALLED.fullmatch(word)), None)
+
+
+def _misnamed(path: str, story: Story, others: Sequence[str]) -> SantiagoError:
+    """Return the error for a test that a document names and that may be one at another place."""
+    return SantiagoError(
+        Kind.BLOCKED,
+        f"{path} checks {story.id} and does not exist, but {_few(others)} does; which one is meant?",
+        hint=f"If that one is meant, correct the path in the document. If {story.id} is to write a new file, name it there, "
+        f"as in `Files: {path}`.",
+        reason=Reason.NEEDS_USER_CONFIRMATION,
+    )
 
 
 def _never_made(script: str, story: Story) -> SantiagoError:

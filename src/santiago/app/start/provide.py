@@ -48,7 +48,9 @@ def into(repo: Path, names: Iterable[str], ground: Ground, folder: str) -> None:
 def copy_into(repo: Path, names: Iterable[str], folder: str) -> None:
     for name in names:
         source, target = repo / name, Path(folder) / name
+        above = next(one for one in target.parents if os.path.lexists(one))
         # Through a link that an agent left here, santiago could be made to write anywhere.
-        safe = target.parent.is_dir() and is_inside(target.parent, folder)
+        safe = above.is_dir() and is_inside(above, folder)
         if safe and source.is_file() and not os.path.lexists(target):
-            shutil.copyfile(source, target)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, target)

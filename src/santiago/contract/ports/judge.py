@@ -13,6 +13,7 @@ from santiago.contract.record import record
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from santiago.contract.policy import Workspace
     from santiago.contract.ports.run import Stop
 
 
@@ -55,6 +56,29 @@ class Proposal:
     """The check to use; often the same one."""
     setup: str = ""
     """A command for [workspace] setup, where one is needed."""
+    copy: tuple[str, ...] = ()
+    provide: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+    """Names to add to these settings of [workspace]."""
+
+    def settings(self, now: Workspace) -> tuple[tuple[str, ...], ...]:
+        """Return the settings that it changes, each with its name and all its values."""
+        added = {
+            "copy": self.copy,
+            "provide": self.provide,
+            "env": self.env,
+            "setup": (self.setup,) if self.setup else (),
+        }
+        return tuple((f"workspace.{key}", *getattr(now, key), *names) for key, names in added.items() if names)
+
+
+@record
+class Lack:
+    """What keeps a check from passing, or from running, that is not the repository's code."""
+
+    message: str
+    hint: str
+    proposal: Proposal | None = None
 
 
 @record
