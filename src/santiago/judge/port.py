@@ -74,6 +74,8 @@ class TreeJudge:
             found = Examination(
                 record=verdict.document_of_base({}), reason=Reason.VERIFICATION_UNRUNNABLE, message=str(error)
             )
+        finally:
+            self.trials.notes.is_open = False
         if found.reason is not None:
             self.trials.notes.forget()  # a person changes something, so all of it is looked at anew
         return found

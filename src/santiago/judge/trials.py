@@ -77,6 +77,9 @@ class Supply(Protocol):
     def end(self, folder: str) -> None:
         """After the commands succeeded: keep what they made for other checkouts."""
 
+    def keep_built(self, folder: str) -> None:
+        """Keep what was built in a checkout of the base, for checkouts of anything."""
+
     def lacking(self, base: str, work: str) -> str:
         """Return a message if the work asks for packages that its base does not need and no set-up installs; else empty."""
 
@@ -157,6 +160,8 @@ class Trials:
                     raise StoppedError
                 self._learn(keys[shown.command], shown, trial)
                 ran[shown.command] = shown
+            if self.notes.is_open and not trial.spoils:
+                self.supply.keep_built(folder)
         return ran
 
     @contextmanager
