@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from santiago.process.apart import overlays_work
 from santiago.process.place import Dependency
 
 if TYPE_CHECKING:
@@ -58,8 +59,11 @@ def _put(ground: Ground, name: str, made: Path) -> None:
     known = ground.built.get(name)
     lower = (known.source, *known.beneath) if known else ()
     if len(lower) < _MOST and made.is_dir():
-        kept = made.rename(f"{ground.over}/built-{uuid.uuid4().hex}")
-        ground.built[name] = replace(known or Dependency(name=name, source=""), source=str(kept), beneath=lower)
+        kept = Path(str(ground.over), f"built-{uuid.uuid4().hex}")
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        one = replace(known or Dependency(name=name, source=""), source=str(made.rename(kept)), beneath=lower)
+        if known or overlays_work(str(ground.over), [one]):
+            ground.built[name] = one
 
 
 def _without_programs(target: Path) -> Path:
