@@ -116,9 +116,12 @@ def test_a_base_that_a_person_repaired_is_examined_anew(tmp_path: Path) -> None:
     santiago("resume", "--sandbox", "off", cwd=repo, env=place(repo), code=0)
 
 
-LOOKS = 'ls -A "$GOCACHE" target/debug/deps target/debug 2>/dev/null | sort | tr "\\n" " "\n'
-BUILDS = """mkdir -p target/debug/deps
-for place in "$GOCACHE" target/debug/deps target/debug; do touch $place/of-$(cat version); done
+LOOKS = """ls -A "$GOCACHE" rust/target/debug/deps rust/target/debug 2>/dev/null | sort | tr "\\n" " "
+find rust -name dep-lib -newer check.sh
+"""
+BUILDS = """mkdir -p rust/target/debug/deps rust/target/debug/.fingerprint/a
+touch rust/target/debug/.fingerprint/a/dep-lib
+for place in "$GOCACHE" rust/target/debug/deps rust/target/debug; do touch $place/of-$(cat version); done
 echo poison > "$GOCACHE/users-own"
 grep -Eqx "base|S1|S2" version
 """
@@ -139,7 +142,7 @@ def test_build_caches_hold_what_the_user_and_the_base_built_and_never_what_work_
     own = tmp_path / "go-build"
     own.mkdir()
     (own / "users-own").write_text("mine")
-    files = {"go.mod": "module x\n", "Cargo.toml": "[package]\n", "version": "base", ".gitignore": "target\n"}
+    files = {"go.mod": "module x\n", "rust/Cargo.toml": "[package]\n", "version": "base", ".gitignore": "target\n"}
     repo = committed(tmp_path / "repo", {"prd.md": document(["", ""]), "check.sh": LOOKS + BUILDS, **files})
     settings = {"GOCACHE": str(own)}
     (tmp_path / "agent.sh").write_text(LOOKS + "printf $SANTIAGO_STORY > version; sh check.sh\n")
@@ -150,6 +153,8 @@ def test_build_caches_hold_what_the_user_and_the_base_built_and_never_what_work_
         seen = set(found["results"][0]["output"]["head"].split())
         assert {"users-own", "of-base"} <= seen, fence
         assert not {"of-S1", "of-S2"} & seen
+        assert {".fingerprint", "deps"} <= seen
+        assert "rust/target/debug/.fingerprint/a/dep-lib" not in seen, "all code counts as newer than what was built"
         assert found["results"][0]["output"]["head"].split().count("of-base") == 2, "no program that is ready to run"
     assert (own / "users-own").read_text() == "mine"
     assert [one.name for one in own.iterdir()] == ["users-own"]

@@ -47,10 +47,12 @@ class Notes:
         """Keep a result. A check that could not start is tried again, since a person may help meanwhile."""
         if self.is_open and not shown.result.cause:
             tests = None if shown.tests is None else tuple(shown.tests.items())
-            self._place(key).write_bytes(canonical(_Note(result=shown.result, tests=tests, note=shown.note)))
+            with suppress(OSError):  # then it runs again after a crash
+                self._place(key).write_bytes(canonical(_Note(result=shown.result, tests=tests, note=shown.note)))
 
     def open(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
+        with suppress(OSError):
+            self.folder.mkdir(parents=True, exist_ok=True)
         self.is_open = True
 
     def forget(self) -> None:

@@ -137,7 +137,7 @@ class TreeJudge:
         # A check whose files do not exist yet is tried later, on the work.
         tried = [one for one in passing if one.command not in empty and not names_what_is_missing(one.command, files)]
         self._look(trials, tried, stop)
-        blinded = [command for command in found if self._sight.get(command) is False]
+        blinded = {command: None for command in found if self._sight.get(command) is False}
         for story in stories:
             commands = commands_of(story, self.run_input)
             if commands and all(command in blinded for command in commands):

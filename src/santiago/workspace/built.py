@@ -50,8 +50,11 @@ def keep(ground: Ground, folder: str) -> None:
     with suppress(OSError):  # it costs time that it is not there, and nothing else
         if _GO in ground.built:
             _put(ground, _GO, Path(over, _GO, "upper"))
-        if Path(folder, "Cargo.toml").is_file() and _CARGO not in ground.built:
-            _put(ground, _CARGO, _without_programs(Path(folder, _CARGO)))
+        for crate in sorted(Path(folder).glob("Cargo.toml")) + sorted(Path(folder).glob("*/Cargo.toml")):
+            target = crate.with_name(_CARGO)
+            name = str(target.relative_to(folder))
+            if target.is_dir() and not target.is_symlink() and name not in ground.built:
+                _put(ground, name, _for_others(target, Path(folder, ".git")))
 
 
 def _put(ground: Ground, name: str, made: Path) -> None:
@@ -66,9 +69,14 @@ def _put(ground: Ground, name: str, made: Path) -> None:
             ground.built[name] = one
 
 
-def _without_programs(target: Path) -> Path:
+def _for_others(target: Path, trash: Path) -> Path:
+    """Return what cargo built, without finished programs, and so that it takes all code of a checkout for newer."""
     for profile in target.iterdir():
         for one in profile.iterdir() if profile.is_dir() and not profile.is_symlink() else ():
             if one.name not in _OF_CARGO:
-                one.rename(target.parent / f".git/{uuid.uuid4().hex}")
+                one.rename(trash / uuid.uuid4().hex)
+    # Cargo compares times with those of the sources, and a clock may be set back.
+    for pattern in ("*/.fingerprint/*/dep-*", "*/build/*/output"):
+        for one in target.glob(pattern):
+            os.utime(one, (1, 1), follow_symlinks=False)
     return target
