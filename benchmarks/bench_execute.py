@@ -60,7 +60,7 @@ def _beside_a_loop(row: str, *, real: bool) -> Figure:
     """Interleave both, so that whatever else the machine does hits one as much as the other."""
     ratios = [_santiago(IN_A_PAIR, real=real)["wall"] / _loop(IN_A_PAIR, real=real) for _ in range(PAIRS)]
     print(f"  {row}: {', '.join(f'{ratio:.2f}' for ratio in ratios)} in {PAIRS} pairs of {IN_A_PAIR} stories")
-    return verdict(row, statistics.median(ratios), 1.25, among=ratios)
+    return verdict(row, statistics.median(ratios), 1.15, among=ratios)
 
 
 def _counts() -> list[Measured]:

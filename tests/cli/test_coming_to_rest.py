@@ -308,8 +308,8 @@ def test_a_set_up_that_breaks_before_integration_blocks_the_story_and_is_no_conf
     """Nothing is lost, and every stop has its name: work that was verified is not blamed for the machine."""
     spoilt, begun, checked = (tmp_path / name for name in ("spoilt", "begun", "checked"))
     files = {
-        "santiago.toml": f'[workspace]\nsetup = ["test ! -e {spoilt}"]\n[verification]\nstory_commands = ["sh check.sh"]\n',
-        "check.sh": f"{CHECK} || exit 1\nif [ $SANTIAGO_STORY = S1 ]; then touch {checked}; else touch {spoilt}; fi\n",
+        "santiago.toml": f'[workspace]\nsetup = ["test ! -e {spoilt}"]\n[verification]\nstory_commands = ["sh check.sh $SANTIAGO_STORY"]\n',
+        "check.sh": f"test -e $1.txt || exit 1\nif [ $1 = S1 ]; then touch {checked}; else touch {spoilt}; fi\n",
     }
     agent = (
         f"if [ $SANTIAGO_STORY = S1 ]; then wanted={begun}; else touch {begun}; wanted={checked}; fi\n"

@@ -223,23 +223,23 @@ def test_a_reader_that_goes_away_does_not_end_the_run(tmp_path: Path) -> None:
     assert '"status": "success"' in (greeter.out_dir(repo) / "result.json").read_text()
 
 
-def test_it_is_said_from_the_checkouts_name_what_a_check_is_about_or_that_it_is_set_up() -> None:
+def test_it_is_said_from_the_name_of_a_trial_what_a_check_is_about_or_that_it_is_set_up() -> None:
     for folder, story, words in ABOUT:
         checks = Checks()
-        checks.begun(f"/somewhere/clean/{folder}", 1, 2, "pytest -q")
+        checks.begun(folder, 1, 2, "pytest -q")
         found = checks.of(story)
         assert found is not None, folder
         assert found.text == f"{words}, 1 of 2: pytest -q"
         kind, name = (EventKind.BASE_EXAMINED, None) if story == BASE else (EventKind.ATTEMPT_ENDED, story)
         checks.take(cast("Event", SimpleNamespace(event=kind, story_id=name)))
         assert checks.of(story) is None, folder
-    for folder, story in (("work/S1.2-3", "S1.2"), ("clean/S1-2-check", "S1"), ("clean/base", BASE)):
+    for folder, story in (("S1.2-3", "S1.2"), ("S1-2-check", "S1"), ("base", BASE)):
         checks = Checks()
-        checks.begun(f"/somewhere/{folder}", 0, 1, "pip install -e .")
+        checks.begun(folder, 0, 1, "pip install -e .")
         found = checks.of(story)
         assert found is not None, folder
         assert found.text == "sets a checkout up: pip install -e ."
-        checks.begun(f"/somewhere/{folder}", 0, 0, "")
+        checks.begun(folder, 0, 0, "")
         assert checks.of(story) is None, folder
 
 
@@ -247,7 +247,7 @@ def test_the_table_says_what_is_checked_before_any_work(success: Done) -> None:
     plan, run_input = frozen(success.out_dir)
     checks = Checks()
     table = Table(plan, run_input, success.out_dir, "agent", lambda: 0, checks)
-    checks.begun("/clean/base", 2, 3, "pytest -q")
+    checks.begun("base", 2, 3, "pytest -q")
     state = empty_fold(plan, run_input).state
     assert " ▶  checks what is there before any work, 2 of 3: pytest -q" in table.picture(state, 79, 24)
 

@@ -29,13 +29,13 @@ NOTES = """\
 - [x] there is a second note
 """
 AGENT = 'echo note > "$SANTIAGO_STORY.txt"\n'
-SCRIPT = 'test -e "$SANTIAGO_STORY.txt"\n'
+SCRIPT = 'test -e "$1.txt"\n'
 NOTE_TEST = """\
 import os, pathlib, unittest
 
 class Note(unittest.TestCase):
     def test_the_note_is_there(self):
-        self.assertTrue(pathlib.Path(os.environ["SANTIAGO_STORY"] + ".txt").exists())
+        self.assertTrue(pathlib.Path(os.environ["STORY"] + ".txt").exists())
 """
 
 
@@ -135,8 +135,8 @@ def make(folder: Path, **files: str) -> Path:
     ("check", "files"),
     [
         ('test -e "$SANTIAGO_STORY.txt"', {}),
-        ("sh check.sh", {"check__sh": SCRIPT}),
-        ("python3 -m unittest -q test_note.py", {"test_note__py": NOTE_TEST}),
+        ("sh check.sh $SANTIAGO_STORY", {"check__sh": SCRIPT}),
+        ("STORY=$SANTIAGO_STORY python3 -m unittest -q test_note.py", {"test_note__py": NOTE_TEST}),
     ],
 )
 def test_a_claim_is_judged_by_its_own_run_of_the_checks(tmp_path: Path, check: str, files: dict[str, str]) -> None:
@@ -153,22 +153,24 @@ def test_a_claim_is_judged_by_its_own_run_of_the_checks(tmp_path: Path, check: s
     ]
 
 
-def test_a_check_gets_the_variables_that_its_agent_got(tmp_path: Path) -> None:
+def test_a_check_gets_the_variables_of_its_agent_that_it_names_and_always_those_of_the_run(tmp_path: Path) -> None:
     repo = make(tmp_path / "repo")
-    seen = tmp_path / "seen"
-    check = f'env | grep ^SANTIAGO_ | sort >> {seen}; test -e "$SANTIAGO_STORY.txt"'
-    agent = f"sh -c 'env | grep ^SANTIAGO_ | sort > {tmp_path}/told; sh {tmp_path}/agent.sh'"
-    arguments = ("run", "prd.md", "--agent", agent, "--verify", check, "--sandbox", "off", "--only", "S1")
+    told = tmp_path / "told"
+    agent = f"sh -c 'env | grep ^SANTIAGO_ | sort > {told}; sh {tmp_path}/agent.sh'"
+    named = ("SANTIAGO_STORY", "SANTIAGO_ATTEMPT", "SANTIAGO_PROMPT_FILE")
+    checks = [f"env > {tmp_path}/none && test -e prd.md"]
+    checks += [f"env >> {tmp_path}/{name}; test -n {name} && test -e prd.md" for name in named]
+    words = [word for check in checks for word in ("--verify", check)]
+    arguments = ("run", "prd.md", "--agent", agent, *words, "--sandbox", "off", "--only", "S1", "--unproven", "accept")
     assert santiago(*arguments, "--trust-ticks", cwd=repo, env=place(repo)).returncode == 0
-    told = {
-        line
-        for line in (tmp_path / "told").read_text().splitlines()
-        if not line.startswith(("SANTIAGO_RUN_DIR", "SANTIAGO_EVIDENCE"))
-    }
-    assert {line.partition("=")[0] for line in told} >= {
-        "SANTIAGO_RUN", "SANTIAGO_STORY", "SANTIAGO_ATTEMPT", "SANTIAGO_PLAN_DIR", "SANTIAGO_PROMPT_FILE"
-    }  # fmt: skip
-    assert told <= set(seen.read_text().splitlines())
+    got = dict(line.split("=", 1) for line in told.read_text().splitlines())
+    of_story = {"SANTIAGO_STORY", "SANTIAGO_ATTEMPT", "SANTIAGO_PROMPT_FILE"}
+    assert got.keys() >= of_story | {"SANTIAGO_RUN", "SANTIAGO_PLAN_DIR"}
+    for name in ("none", *of_story):
+        lines = (tmp_path / name).read_text().splitlines()
+        there = {one for one in of_story if any(line.startswith(f"{one}=") for line in lines)}
+        assert there == of_story & {name}
+        assert {f"SANTIAGO_RUN={got['SANTIAGO_RUN']}", *(f"{one}={got[one]}" for one in there)} <= set(lines)
 
 
 NO_IDS = (

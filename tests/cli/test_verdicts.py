@@ -41,7 +41,7 @@ OLD = TESTS.replace(
     "        self.assertEqual(numbers_.twice(2), 4)", "        self.assertIsInstance(numbers_.twice(2), int)"
 )
 OUTSIDE = """\
-case "$SANTIAGO_STORY" in
+case "$1" in
   S1) test -e one.txt ;;
   S2) test -e two.txt ;;
   S3) test -e three.txt ;;
@@ -221,12 +221,12 @@ def test_doubtful_work_is_asked_about_with_file_and_line(tmp_path: Path) -> None
     assert "numbers_.py:" in ran.stderr
 
 
-def test_a_check_outside_the_repository_that_reads_the_story_judges_each_for_itself(tmp_path: Path) -> None:
+def test_a_check_outside_the_repository_that_is_given_the_story_judges_each_for_itself(tmp_path: Path) -> None:
     """Proof, not promise: today's false green. Only the first story is really done."""
     prd = "# PRD\n\n" + "".join(f"### R{n}: Story {n}\n\n- [ ] it is there\n\n" for n in (1, 2, 3))
     repo = repository(tmp_path / "repo", {**ONCE, "one.md": "x"}, prd)
     (tmp_path / "judge.sh").write_text(OUTSIDE)
-    ran = run(repo, {"one.txt": "1", "more.txt": "x"}, check=f"sh {tmp_path}/judge.sh", more=("--keep-going",))
+    ran = run(repo, {"one.txt": "1", "more.txt": "x"}, check=f"sh {tmp_path}/judge.sh $SANTIAGO_STORY", more=("--keep-going",))
     assert ran.returncode != 0
     assert [story(repo, n)["status"] for n in range(3)] == ["done", "failed", "failed"], ran.stderr
 

@@ -6,23 +6,22 @@ A check that stays green when nothing but its tests is left sees nothing of the 
 from __future__ import annotations
 
 import ast
-import threading
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from santiago.contract.policy import RunInput
-from santiago.contract.ports.workspace import PATCH_CUT
+from santiago.judge.notes import Notes
 from santiago.judge.shown import sees as does_see
 from santiago.judge.trials import GARBAGE, Trial, Trials, spoil
 from tests.judge.showing import shown
 from tests.util.each import each
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Mapping, Sequence
 
     from santiago.contract.ports.run import Stop
     from santiago.judge.shown import Shown
@@ -40,20 +39,18 @@ class Checks:
         self.more: dict[str, Any] = {}
 
     def run(
-        self, folder: str, commands: Sequence[str], told: Mapping[str, Mapping[str, str]], *_: object
+        self, name: str, folder: str, commands: Sequence[str], told: Mapping[str, Mapping[str, str]], *_: object
     ) -> list[Shown]:
         self.told += [(command, dict(told[command])) for command in commands]
         found = [shown(self.words, command=command) for command in commands]
         return [replace(one, result=replace(one.result, **self.more)) for one in found]
 
 
-def trials(checks: Checks, mentions: Callable[[], bool] = lambda: False) -> Trials:
+def trials(checks: Checks) -> Trials:
     workspace: Any = SimpleNamespace(
-        mentions=lambda commit, word: mentions(),
         tree=lambda commit: commit.partition("-")[0],
         checkout=lambda commit, name: f"/nowhere/{name}",
         discard=lambda folder: None,
-        read=lambda commit, path: None,
     )
     return Trials(
         run_input=RunInput(contract_version=1, repo_path=".", prd_path="prd.md"),
@@ -61,6 +58,7 @@ def trials(checks: Checks, mentions: Callable[[], bool] = lambda: False) -> Tria
         checks=cast("Any", checks),
         supply=cast("Any", SimpleNamespace(begin=lambda _: False)),
         prompt_path=lambda story, number: f"/prompts/{story}/{number}.md",
+        notes=Notes(Path("/nowhere")),
     )
 
 
@@ -79,55 +77,30 @@ def test_a_check_that_cannot_ask_for_its_story_is_not_told_and_runs_once_for_all
     assert again[SHARED].result.reused
 
 
-@each("command", [ASKING, "/opt/check.sh", "../check.sh", "./check.py", "sh -c 'env | grep S'"])
-def test_a_check_that_may_ask_for_its_story_is_told_and_runs_for_each(command: str) -> None:
+@each("command", ["/opt/check.sh", "./check.py", "sh -c 'env | grep S'", "SANTIAGO_RUN=x make", "echo SANTIAGO_STOR"])
+def test_a_check_that_does_not_name_them_gets_no_variable_of_its_story_whatever_it_runs(command: str) -> None:
+    """Board and people alike: what a check runs cannot ask which story, attempt or tree it judges."""
     checks = Checks()
     tried = trials(checks)
     for story in ("S1", "S2", "S2"):
-        tried.results(trial(command, story), GOING)
-    assert checks.told == [(command, {"SANTIAGO_STORY": "S1"}), (command, {"SANTIAGO_STORY": "S2"})]
+        tried.results(trial(command, story, attempt=1), GOING)
+    assert checks.told == [(command, {})]
 
 
-def test_the_check_of_an_attempt_is_told_what_its_agent_is_told_and_one_of_the_run_of_no_story() -> None:
+@each(
+    ("command", "told"),
+    [
+        (ASKING, {"SANTIAGO_STORY": "S1"}),
+        ("sh check.sh ${SANTIAGO_ATTEMPT}", {"SANTIAGO_ATTEMPT": "2"}),
+        ('A="$SANTIAGO_PROMPT_FILE" make', {"SANTIAGO_PROMPT_FILE": "/prompts/S1/2.md"}),
+        ("x $SANTIAGO_STORY $SANTIAGO_ATTEMPT", {"SANTIAGO_STORY": "S1", "SANTIAGO_ATTEMPT": "2"}),
+    ],
+)
+def test_a_check_gets_the_variables_that_it_names_and_one_of_the_run_none(command: str, told: dict[str, str]) -> None:
     checks = Checks()
-    trials(checks).results(trial(ASKING, "S1", attempt=2), GOING)
-    trials(checks).results(trial(ASKING, ""), GOING)
-    told = {"SANTIAGO_STORY": "S1", "SANTIAGO_ATTEMPT": "2", "SANTIAGO_PROMPT_FILE": "/prompts/S1/2.md"}
-    assert checks.told == [(ASKING, told), (ASKING, {})]
-
-
-def test_where_the_repository_speaks_of_the_variables_every_check_is_told() -> None:
-    checks, looks = Checks(), iter([True])
-    tried = trials(checks, lambda: next(looks))  # it is looked at once
-    for story in ("S1", "S2"):
-        tried.results(trial(SHARED, story), GOING)
-    assert [told for _, told in checks.told] == [{"SANTIAGO_STORY": "S1"}, {"SANTIAGO_STORY": "S2"}]
-
-
-@each("patch", ["+os.environ['SANTIAGO_STORY']\n", f"+a{PATCH_CUT}"])
-def test_from_work_that_speaks_of_them_on_every_check_is_told(patch: str) -> None:
-    tried = trials(Checks())
-    assert not tried.is_told(SHARED)
-    tried.heed(patch)
-    assert tried.is_told(SHARED)
-
-
-def test_work_is_heeded_also_while_another_attempt_looks_at_the_base() -> None:
-    asked, answer = threading.Event(), threading.Event()
-
-    def mentions() -> bool:
-        asked.set()
-        answer.wait()
-        return False
-
-    tried = trials(Checks(), mentions)
-    looking = threading.Thread(target=tried.results, args=(trial(SHARED, "S1"), GOING))
-    looking.start()
-    asked.wait()
-    tried.heed("+os.environ['SANTIAGO_STORY']\n")
-    answer.set()
-    looking.join()
-    assert tried.is_told(SHARED)
+    trials(checks).results(trial(command, "S1", attempt=2), GOING)
+    trials(checks).results(trial(command, ""), GOING)
+    assert checks.told == [(command, told), (command, {})]
 
 
 def runs(words: str, *as_base: bool, **more: object) -> int:
@@ -153,21 +126,21 @@ def test_a_check_that_did_not_come_to_its_end_is_never_remembered(more: dict[str
     assert runs("a-", True, True, **more) == 2
 
 
-def test_a_result_belongs_to_its_tree_its_command_and_its_owner() -> None:
-    checks = Checks()
+def test_a_result_belongs_to_its_tree_its_command_and_the_variables_that_it_got() -> None:
+    checks, counting = Checks(), "test $SANTIAGO_ATTEMPT"
     tried = trials(checks)
-    for command, story, commit in ((ASKING, "S1", "a"), (ASKING, "S1", "b"), (SHARED, "S1", "a"), (ASKING, "S2", "a")):
-        tried.results(trial(command, story, commit=f"{commit}-1"), GOING)
-    assert len(checks.told) == 4
+    asked = [(ASKING, "S1", "a", 1), (ASKING, "S1", "b", 1), (SHARED, "S1", "a", 1), (ASKING, "S2", "a", 1)]
+    for command, story, commit, attempt in (*asked, *asked, (counting, "S1", "a", 1), (counting, "S1", "a", 2)):
+        tried.results(trial(command, story, commit=f"{commit}-1", attempt=attempt), GOING)
+    assert len(checks.told) == 6
 
 
-def test_what_runs_on_a_spoiled_checkout_is_told_the_same_and_remembered_by_nobody() -> None:
+def test_what_runs_on_a_spoiled_checkout_is_told_the_same_and_is_never_taken_for_the_whole_tree() -> None:
     checks = Checks()
-    tried = trials(checks)
-    tried.spoiled(trial(ASKING, "S1"), ["a.py"], None, GOING)
-    assert checks.told == [(ASKING, {"SANTIAGO_STORY": "S1"})]
-    tried.results(trial(ASKING, "S1"), GOING)
-    assert len(checks.told) == 2
+    tried, whole = trials(checks), trial(ASKING, "S1", as_base=True)
+    for one in (replace(whole, spoils=("a.py",)), replace(whole, spoils=("a.py",), spoiled_by=GARBAGE), whole, whole):
+        tried.results(one, GOING)
+    assert checks.told == [(ASKING, {"SANTIAGO_STORY": "S1"})] * 3
 
 
 @pytest.fixture

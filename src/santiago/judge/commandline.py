@@ -1,20 +1,19 @@
-"""What a check's command line tells: its test runners, the files that it names, and whether it stays in the repository."""
+"""What a check's command line tells: its test runners, and the files that it names."""
 
 from __future__ import annotations
 
 import posixpath
 import re
-import shlex
 from dataclasses import replace
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.judge import globs
-from santiago.judge.shell import PROVIDED, PYTHON, SHELLS, Program, programs, resolved
+from santiago.judge.shell import PYTHON, Program, programs, resolved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Collection, Iterable
 
 _BY_NAME = "pytest unittest doctest nose2 behave jest vitest mocha tap ava tape jasmine karma cypress playwright rspec phpunit ctest prove bats"
 _RUNNERS: dict[str, str] = {
@@ -41,10 +40,6 @@ _WELL_KNOWN = pattern(
     r"|ruby|rake|php|perl|java|javac|dotnet|swift|mix|tox|nox|ruff|mypy|pyright|flake8|black|isort|pylint|coverage|tsc|eslint|prettier|xo|standard"
     rf"|tsd|biome|{PYTHON.pattern}|{_BY_NAME.replace(' ', '|')}"
 )
-_OUTSIDE = pattern(r"(?:^|[=:,])[/~](?!dev/)|(?:^|[/=:,])\.\.(?:/|$)|SANTIAGO_|(?i:environ|getenv|\benv\b|/proc\b)")
-"""Words that lead out of the repository, or read the check's environment."""
-_DEEPEST = 4
-"""How deep scripts within scripts are read."""
 _FILE = pattern(r"(?<![\w./$-])(?:[\w-]{1,100}/){0,20}[\w-]{1,100}\.[a-z]\w{0,5}(?![\w./-])")
 """A word that looks like the name of a file."""
 _SOURCE = pattern(
@@ -102,34 +97,6 @@ def unwritten(command: str, files: Collection[str]) -> list[str]:
         named = modules(replace(program, module="")) if is_named else []
         found += named[:1] if not any(holds(files, path) for path in named) else []
     return found
-
-
-def is_self_contained(command: str, read: Callable[[str], bytes | None] = lambda _: None, depth: int = 0) -> bool:
-    """Tell whether all programs on the line are well known and all files that it names are in the repository.
-
-    Such a line reads no variable that names the story. Shell scripts of the repository are read in the same way; other
-    files of the repository are not read. If in doubt, the answer is no.
-    """
-    found = programs(command)
-    is_fixed = re.search(r"[$`]|[<>]\(", command) is None
-    return bool(found) and is_fixed and all(_is_plain(program, read, depth) for program in found)
-
-
-def _is_plain(program: Program, read: Callable[[str], bytes | None], depth: int) -> bool:
-    first, *rest = program.written
-    is_tool = first.startswith("/") and _WELL_KNOWN.fullmatch(
-        first.rpartition("/")[2]
-    )  # an interpreter by its whole path
-    words = (*rest, "" if is_tool else first, *(value for _, value in program.assigned))
-    if any(map(_OUTSIDE.search, words)) or program.argv in {("set",), ("export",), ("export", "-p")}:
-        return False
-    if program.script and (program.name in SHELLS or program.script.endswith(".sh")):
-        script = read(program.script) if depth < _DEEPEST else None
-        lines = f"cd {shlex.quote(program.folder or '.')}\n{(script or b'').decode('utf-8', 'replace')}"
-        return script is not None and is_self_contained(lines, read, depth + 1)
-    if program.module or "/" not in program.argv[0] or is_tool:
-        return _WELL_KNOWN.fullmatch(program.name) is not None
-    return PROVIDED.match(program.argv[0]) is not None or program.argv[0] in {"./mvnw", "./gradlew"}
 
 
 def is_opaque(program: Program) -> bool:

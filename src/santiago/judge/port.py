@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from santiago.judge.judges import JudgeFiles
 from santiago.judge.missing import found_no_test, lacked, lacks_package, missing_module, waits_for_tests
 from santiago.judge.shown import ends_alike, sees
 from santiago.judge.trees import Trees
-from santiago.judge.trials import GARBAGE, StoppedError, Trial
+from santiago.judge.trials import GARBAGE, StoppedError, Trial, is_told
 from santiago.judge.verdict import Check
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 _LEAST_MS, _TIMES = 60_000, 10
 """Limits for new tests run without the work, where some would never end: a time, and a multiple of their time with it."""
+_LANES = 16
+"""How many checkouts share the checks that only one story has, when a base is examined."""
 _RANKS = (Proof.REGRESSION, Proof.OWN_TESTS, Proof.PROVED)
 
 
@@ -53,28 +56,37 @@ class TreeJudge:
     """Tells whether the repository has a folder that git does not know, such as a virtual environment."""
     explain: Explain = lambda *_: None
     """Finds out whether checks that are red on a base lack something that is not the repository's code."""
+    jobs: int = 1
+    """How many checks of a base run at the same time."""
     _sight: dict[str, bool] = field(default_factory=dict)
     """Command → whether it notices when the code is broken. Commands that were not tried are missing."""
 
     # Before any work
 
     def prepare(self, folder: str, stop: Stop) -> None:
+        self.trials.notes.forget()  # an agent comes next
         self.trials.prepare(folder, stop)
 
     def examine(self, base: str, stories: Sequence[Story], stop: Stop) -> Examination | None:
+        self.trials.notes.open()
         try:
-            return self._examined(base, stories, stop)
+            found = self._examined(base, stories, stop)
         except StoppedError:
             return None
         except SetUpFailedError as error:
-            return Examination(
+            found = Examination(
                 record=verdict.document_of_base({}), reason=Reason.VERIFICATION_UNRUNNABLE, message=str(error)
             )
+        finally:
+            self.trials.notes.is_open = False
+        if found.reason is not None:
+            self.trials.notes.forget()  # a person changes something, so all of it is looked at anew
+        return found
 
     def _examined(self, base: str, stories: Sequence[Story], stop: Stop) -> Examination:
-        first = {command: story.id for story in reversed(stories) for command in commands_of(story, self.run_input)}
-        asked = [(first.get(command, ""), command) for command in self._commands(stories)]
-        found = {command: one for (_, command), one in self._on_tree(base, "base", asked, stop, as_base=True).items()}
+        trials = self._lanes(base, stories)
+        results = self._side_by_side(trials, stop)
+        found = {command: results[command] for command in self._commands(stories)}
         files = self.workspace.files(base)
         ran = [one for one in found.values() if not waits_for_tests(one, files)]
         examination = Examination(
@@ -86,19 +98,46 @@ class TreeJudge:
         if red and (lack := self.explain(base, red, stories, stop)) is not None:
             reason = Reason.VERIFICATION_UNRUNNABLE
             return replace(examination, reason=reason, message=lack.message, hint=lack.hint, proposal=lack.proposal)
-        return self._sighted(base, stories, found, examination, stop)
+        return self._sighted(trials, stories, found, examination, stop)
+
+    def _lanes(self, base: str, stories: Sequence[Story]) -> list[Trial]:
+        """Return the trials that examine a base. They do not depend on how many of them run at the same time.
+
+        Checks that several stories have, or the run, share a checkout, since one may need what the one before it built. So
+        do the checks of one story; those of many stories are divided among a few checkouts.
+        """
+        lanes: dict[str, tuple[str, int]] = {}
+        for number, story in enumerate(stories, 1):
+            for command in commands_of(story, self.run_input):
+                if is_told(command):
+                    lanes.setdefault(command, (story.id, 0))
+                else:
+                    lanes[command] = ("", 0 if command in lanes else number % _LANES + 1)
+        lanes |= {command: ("", 0) for command in run_commands_of(self.plan, self.run_input) if not is_told(command)}
+        commands: dict[tuple[str, int], list[str]] = {}
+        for command in self._commands(stories):
+            commands.setdefault(lanes.get(command, ("", 0)), []).append(command)
+        return [
+            Trial(name="base", commit=base, commands=some, story=story, as_base=True)
+            for (story, _), some in commands.items()
+        ]
+
+    def _side_by_side(self, trials: Sequence[Trial], stop: Stop) -> Results:
+        with ThreadPoolExecutor(max_workers=self.jobs) as pool:
+            found = list(pool.map(lambda trial: self.trials.results(trial, stop), trials))
+        return {command: shown for results in found for command, shown in results.items()}
 
     def _sighted(
-        self, base: str, stories: Sequence[Story], found: Results, examination: Examination, stop: Stop
+        self, trials: Sequence[Trial], stories: Sequence[Story], found: Results, examination: Examination, stop: Stop
     ) -> Examination:
         """Find out which checks notice broken code. A story whose checks all fail to notice it can never be verified."""
-        files = self.workspace.files(base)
+        files = self.workspace.files(trials[0].commit) if trials else ()
         passing = [one for one in found.values() if one.is_green or (one.tests and one.passing)]
         empty = [one.command for one in found.values() if waits_for_tests(one, files)]
         # A check whose files do not exist yet is tried later, on the work.
         tried = [one for one in passing if one.command not in empty and not names_what_is_missing(one.command, files)]
-        self._look(Trial(name="base", commit=base, commands=()), tried, stop)
-        blinded = [command for command in found if self._sight.get(command) is False]
+        self._look(trials, tried, stop)
+        blinded = {command: None for command in found if self._sight.get(command) is False}
         for story in stories:
             commands = commands_of(story, self.run_input)
             if commands and all(command in blinded for command in commands):
@@ -107,16 +146,22 @@ class TreeJudge:
         notes = (one.note for one in found.values() if one.note)
         return replace(examination, notes=(*notes, *map(telling.blind_note, blinded), *map(telling.empty_note, empty)))
 
-    def _look(self, trial: Trial, shown: Sequence[Shown], stop: Stop) -> None:
-        """Find out which of these checks fail when all files of a trial's tree except the tests are spoiled."""
-        files, every = self._files((), trial.commit), sorted(self.workspace.files(trial.commit))
-        others = [path for path in every if not files.judges(path) and not files.is_mixed(path)]
-        left = [one for one in shown if one.command not in self._sight] if others else []
-        for content in (GARBAGE, None):
-            if not left:
-                return
-            blinded = Trial(name=f"{trial.name}-blind", commit=trial.commit, commands=[one.command for one in left])
-            spoiled = self.trials.spoiled(blinded, others, content, stop)
+    def _look(self, trials: Sequence[Trial], shown: Sequence[Shown], stop: Stop) -> None:
+        """Find out which of these checks fail when all files of the trials' tree except the tests are spoiled."""
+        left = [one for one in shown if one.command not in self._sight]
+        if not left:
+            return
+        commit = trials[0].commit
+        files, every = self._files((), commit), sorted(self.workspace.files(commit))
+        others = tuple(path for path in every if not files.judges(path) and not files.is_mixed(path))
+        for content in (GARBAGE, None) if others else ():
+            wanted = {one.command for one in left}
+            blinded = [
+                replace(trial, name=f"{trial.name}-blind", commands=some, spoils=others, spoiled_by=content)
+                for trial in trials
+                if (some := [command for command in trial.commands if command in wanted])
+            ]
+            spoiled = self._side_by_side(blinded, stop)
             for one in left:
                 self._sight[one.command] = sees(one, spoiled[one.command])
             left = [one for one in left if not self._sight[one.command]]
@@ -130,7 +175,6 @@ class TreeJudge:
             return None
 
     def _attempt(self, work: Work, stop: Stop) -> Judged:
-        self.trials.heed(work.snapshot.patch)
         trial, trees = self._trial(work), self._trees(work)
         base = self.trials.results(trial.on("base", work.base, as_base=True), stop)
         before = trial.on("base", work.before_tests, as_base=True) if work.before_tests else None
@@ -262,7 +306,7 @@ class TreeJudge:
         """Tell whether any of the checks notices broken work. Checks that could not be tried on the base are tried here."""
         green = [check.work for check in checks if check.work.is_green]
         if not any(self._sight.get(shown.command) for shown in green):
-            self._look(trial, green, stop)
+            self._look([trial], green, stop)
         return any(self._sight.get(shown.command, True) for shown in green)
 
     def _doubted(self, found: Verdict, work: Work, trees: Trees) -> Verdict:
@@ -361,7 +405,7 @@ class TreeJudge:
         """Return what checks of several stories show on a commit. A check that is not told its story runs once for all."""
         owned: dict[str, list[str]] = {}
         for story, command in asked:
-            owned.setdefault(story if self.trials.is_told(command) else "", []).append(command)
+            owned.setdefault(story if is_told(command) else "", []).append(command)
         found: ByStory = {}
         for story, commands in owned.items():
             label = f"{name}-{story}" if story else name

@@ -21,7 +21,7 @@ from santiago.util import regular
 from santiago.util.disk import CACHE, guarding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from santiago.contract.ports.run import Stop
@@ -44,9 +44,9 @@ class CheckRunner:
 
     runner: CommandRunner
     begun: Callable[[str, int, int, str], None] = lambda *_: None
-    """Called when a check begins, with its folder, its number, the number of checks, and the command.
+    """Called when a check begins, with the name of its trial, its number, the number of checks, and the command.
 
-    A command that sets the folder up has the number 0. When it has ended, this is called with an empty command.
+    A command that sets a checkout up has the number 0. When it has ended, this is called with an empty command.
     """
 
     def within(self, ms: int) -> CheckRunner:
@@ -55,38 +55,38 @@ class CheckRunner:
 
     def run(
         self,
+        name: str,
         folder: str,
         commands: Sequence[str],
         told: Mapping[str, Told],
         before: Mapping[str, Shown] | None,
         stop: Stop,
-    ) -> list[Shown]:
-        """Run the commands in order. If `before` is given, stop at the first that fails in another way than it did before.
+    ) -> Iterator[Shown]:
+        """Run the commands in order, and yield what each showed. `told` are the variables of each command.
 
-        `told` are the variables of each command. Commands that did not run to their end are not_run.
+        If `before` is given, stop at the first that fails in another way than it did before. Commands that did not run to
+        their end are not_run.
         """
-        found: list[Shown] = []
         going = True
         for place, command in enumerate(commands, 1):
             if not going or stop.soon():
-                found.append(Shown(_not_run(command, "stopped" if going else "")))
+                yield Shown(_not_run(command, "stopped" if going else ""))
                 going = False
                 continue
-            self.begun(folder, place, len(commands), command)
+            self.begun(name, place, len(commands), command)
             shown = self._shown(command, folder, told[command], stop)
-            found.append(shown)
             known = before.get(command) if before is not None else None
             goes_on = before is None or (known is not None and fails_alike(known, shown))
             going = shown.is_green or (goes_on and shown.result.cause != "stopped")
-        return found
+            yield shown
 
-    def set_up(self, folder: str, commands: Sequence[str], stop: Stop) -> str:
+    def set_up(self, name: str, folder: str, commands: Sequence[str], stop: Stop) -> str:
         """Prepare a checkout, with network access; return a message on what went wrong, or an empty one."""
         with self._on_disk(), Temporary(self.runner.scratch) as temporary:
             for command in commands:
-                self.begun(folder, 0, len(commands), command)
+                self.begun(name, 0, len(commands), command)
                 report = self.runner.run(command, folder, temporary, {}, stop, network=True)
-                self.begun(folder, 0, 0, "")
+                self.begun(name, 0, 0, "")
                 if report.exit_code != 0:
                     words = report.error or (report.tail or report.head).strip()[-500:]
                     ended = f"ended with exit {report.exit_code}" if report.exit_code else "did not succeed"

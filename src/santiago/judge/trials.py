@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from dataclasses import field, replace
-from functools import cache, partial
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from santiago.contract.ports.judge import SetUpFailedError
-from santiago.contract.ports.workspace import PATCH_CUT
 from santiago.contract.record import lean, record
-from santiago.judge.commandline import is_self_contained
 from santiago.util.inside import is_inside
 
 if TYPE_CHECKING:
@@ -21,16 +20,19 @@ if TYPE_CHECKING:
     from santiago.contract.policy import RunInput
     from santiago.contract.ports.run import Stop
     from santiago.contract.ports.workspace import Workspace
+    from santiago.judge.notes import Notes
     from santiago.judge.running import CheckRunner
     from santiago.judge.shown import Shown
 
     Results = dict[str, Shown]
     """Command → what it showed."""
+    Key = tuple[str, str, tuple[tuple[str, str], ...], str]
+    """All that a result depends on: the tree, the command, the variables that only this check gets, and what was spoiled."""
 
 GARBAGE = b"\x00\x01}{]['\"`<%#@!$^&*|\\~ santiago tries whether this check can see \xff\xfe\n" * 4
 """Bytes that no language parses."""
-VARIABLES = "SANTIAGO_"
-"""The prefix of the variables that tell a check its story."""
+STORY, ATTEMPT, PROMPT_FILE = "SANTIAGO_STORY", "SANTIAGO_ATTEMPT", "SANTIAGO_PROMPT_FILE"
+"""Variables that a check gets only if its command names them. So the results of all other checks hold for every story."""
 
 
 class StoppedError(Exception):
@@ -39,7 +41,7 @@ class StoppedError(Exception):
 
 @record
 class Trial:
-    """Commands to be run on a commit, in a checkout of this name."""
+    """Commands to be run on a commit, under a name for people who look on."""
 
     name: str
     commit: str
@@ -53,6 +55,10 @@ class Trial:
     """Whether the tree is a base. If so, failures are remembered too."""
     patience_ms: int | None = None
     """How long each command may take, if that is less than the usual limit."""
+    spoils: tuple[str, ...] = ()
+    """Files of the checkout that are made unusable before the commands run."""
+    spoiled_by: bytes | None = None
+    """What is written into these files. With None, they are removed."""
 
     def on(self, name: str, commit: str, *, as_base: bool = False) -> Trial:
         """Return the same trial on another commit, in a checkout of its own."""
@@ -71,6 +77,9 @@ class Supply(Protocol):
     def end(self, folder: str) -> None:
         """After the commands succeeded: keep what they made for other checkouts."""
 
+    def keep_built(self, folder: str) -> None:
+        """Keep what was built in a checkout of the base, for checkouts of anything."""
+
     def lacking(self, base: str, work: str, *, failed: bool = False) -> str:
         """Return a message if the work asks for packages that its base does not need and no set-up installs; else empty.
 
@@ -88,20 +97,17 @@ class Trials:
     supply: Supply
     prompt_path: Callable[[str, int], str]
     """Returns the path of the prompt of a story's attempt."""
-    _remembered: dict[tuple[str, str, str], Shown] = field(default_factory=dict)
-    """What was shown, by tree, command and owner. The owner is the story if the check is told its story; else empty."""
-    base_speaks: bool | None = None
-    """Whether the repository mentions the variables that name a story; None if that is not known yet."""
-    work_speaks: bool = False
-    """Whether an attempt added such a mention. Kept apart, since another thread's look at the base must not overwrite it."""
-    _contained: Callable[[str], bool] = field(default_factory=lambda: cache(is_self_contained))
-    """Command → whether it is self-contained, by its scripts in a commit that was looked at."""
+    notes: Notes
+    _remembered: dict[Key, Shown] = field(default_factory=dict)
+    _places: Iterator[int] = field(default_factory=lambda: count(1))
+    _free: list[str] = field(default_factory=list)
+    """Names of folders for checkouts that no thread uses now."""
 
-    def prepare(self, folder: str, stop: Stop) -> None:
+    def prepare(self, folder: str, stop: Stop, name: str = "") -> None:
         """Make a fresh checkout ready: give it what it needs, then run the set-up commands if they must run."""
         if not self.supply.begin(folder):
             return
-        set_up = partial(self.checks.set_up, folder, self.run_input.workspace.setup, stop)
+        set_up = partial(self.checks.set_up, name or Path(folder).name, folder, self.run_input.workspace.setup, stop)
         trouble = set_up()
         if trouble and not stop.soon() and self.supply.again(folder):
             trouble = set_up()
@@ -118,82 +124,75 @@ class Trials:
         except SetUpFailedError:
             return False
 
-    def heed(self, patch: str) -> None:
-        """Note whether an attempt's patch mentions the variables that name a story."""
-        if VARIABLES in patch or patch.endswith(PATCH_CUT):
-            self.work_speaks = True
-
     def results(self, trial: Trial, stop: Stop) -> Results:
         """Return what the commands show on a commit, from memory if the same tree was seen before."""
-        self._look(trial.commit)
-        tree, owners = self.workspace.tree(trial.commit), self._owners(trial)
-        known = {command: self._known((tree, command, owner), trial) for command, owner in owners.items()}
-        unknown = {command: owner for command, owner in owners.items() if known[command] is None}
-        ran = self._run(trial, unknown, stop) if unknown else {}
-        for command, shown in ran.items():
-            self._learn((tree, command, owners[command]), shown, trial)
-        return {command: known[command] or ran[command] for command in owners}
+        keys = self._keys(trial)
+        found = {command: self._known(key, trial) for command, key in keys.items()}
+        unknown = [command for command in keys if found[command] is None]
+        ran = self._run(replace(trial, commands=unknown), keys, stop) if unknown else {}
+        return {command: found[command] or ran[command] for command in keys}
 
-    def _known(self, key: tuple[str, str, str], trial: Trial) -> Shown | None:
-        found = self._remembered.get(key)
+    def _keys(self, trial: Trial) -> dict[str, Key]:
+        tree, told = self.workspace.tree(trial.commit), self._told(trial)
+        spoiled = repr(trial.spoiled_by) if trial.spoils else ""
+        return {command: (tree, command, tuple(told[command].items()), spoiled) for command in trial.commands}
+
+    def _known(self, key: Key, trial: Trial) -> Shown | None:
+        found = self._remembered.get(key) or (self.notes.read(key) if trial.as_base else None)
         if found is None or not (trial.as_base or found.is_green):
             return None
         return replace(found, result=replace(found.result, reused=True))
 
-    def _learn(self, key: tuple[str, str, str], shown: Shown, trial: Trial) -> None:
+    def _learn(self, key: Key, shown: Shown, trial: Trial) -> None:
         """Remember a result. Failures are remembered only for bases, so that no verdict on an attempt rests on an old failure."""
+        ended = shown.result.exit_code is not None and not shown.result.timed_out
         if shown.is_green:
             self._remembered[key] = shown
-        elif trial.as_base and shown.result.exit_code is not None and not shown.result.timed_out:
+        elif trial.as_base and ended:
             self._remembered.setdefault(key, shown)
+        if trial.as_base and ended:
+            self.notes.write(key, shown)
 
-    def spoiled(self, trial: Trial, paths: Sequence[str], content: bytes | None, stop: Stop) -> Results:
-        """Return what commands show on a prepared checkout after some of its files were spoiled. Nothing is remembered."""
-        return self._run(trial, self._owners(trial), stop, lambda folder: spoil(folder, paths, content))
-
-    def _run(
-        self, trial: Trial, owners: Mapping[str, str], stop: Stop, edit: Callable[[str], None] = lambda _: None
-    ) -> Results:
-        told = {command: self._told(trial) if owner else {} for command, owner in owners.items()}
+    def _run(self, trial: Trial, keys: Mapping[str, Key], stop: Stop) -> Results:
+        ran: Results = {}
         with self._checkout(trial.name, trial.commit, stop) as folder:
-            edit(folder)
+            spoil(folder, trial.spoils, trial.spoiled_by)
             checks = self.checks if trial.patience_ms is None else self.checks.within(trial.patience_ms)
-            ran = checks.run(folder, list(owners), told, trial.before, stop)
-        if any(shown.result.cause == "stopped" for shown in ran):
-            raise StoppedError
-        return {shown.command: shown for shown in ran}
+            for shown in checks.run(trial.name, folder, trial.commands, self._told(trial), trial.before, stop):
+                if shown.result.cause == "stopped":
+                    raise StoppedError
+                self._learn(keys[shown.command], shown, trial)
+                ran[shown.command] = shown
+            if self.notes.is_open and not trial.spoils:
+                self.supply.keep_built(folder)
+        return ran
 
     @contextmanager
     def _checkout(self, name: str, commit: str, stop: Stop) -> Iterator[str]:
-        """Lend a prepared checkout of a commit."""
-        folder = self.workspace.checkout(commit, name)
+        """Lend a prepared checkout of a commit. Its path does not tell which: compilers cache by path, and work could ask."""
         try:
-            self.prepare(folder, stop)
+            place = self._free.pop()
+        except IndexError:
+            place = str(next(self._places))
+        folder = self.workspace.checkout(commit, place)
+        try:
+            self.prepare(folder, stop, name)
             yield folder
         finally:
             self.workspace.discard(folder)
+            self._free.append(place)
 
-    def is_told(self, command: str) -> bool:
-        """Tell whether a check is told its story. It is told only if it could read the variables."""
-        return self.work_speaks or bool(self.base_speaks) or VARIABLES in command or not self._contained(command)
-
-    def _look(self, commit: str) -> None:
-        """Find out, once, whether the repository mentions the variables."""
-        if self.base_speaks is None:
-            self._contained = cache(partial(is_self_contained, read=partial(self.workspace.read, commit)))
-            self.base_speaks = self.workspace.mentions(commit, VARIABLES)
-
-    def _owners(self, trial: Trial) -> dict[str, str]:
-        """Return each command with the story that it is told, if any. Called once a trial, since the answer may change meanwhile."""
-        return {command: trial.story if self.is_told(command) else "" for command in trial.commands}
-
-    def _told(self, trial: Trial) -> dict[str, str]:
-        """Return the variables that tell a check its story, the same as an agent gets."""
-        told = {"SANTIAGO_STORY": trial.story} if trial.story else {}
+    def _told(self, trial: Trial) -> dict[str, dict[str, str]]:
+        """Return the variables of each command: of those that an agent gets, the ones that the command names."""
+        given = {STORY: trial.story} if trial.story else {}
         if trial.attempt is not None:
-            told["SANTIAGO_ATTEMPT"] = str(trial.attempt)
-            told["SANTIAGO_PROMPT_FILE"] = self.prompt_path(trial.story, trial.attempt)
-        return told
+            given |= {ATTEMPT: str(trial.attempt), PROMPT_FILE: self.prompt_path(trial.story, trial.attempt)}
+        return {one: {name: value for name, value in given.items() if name in one} for one in trial.commands}
+
+
+def is_told(command: str) -> bool:
+    """Tell whether a check's result depends on the story that it judges."""
+    return any(name in command for name in (STORY, ATTEMPT, PROMPT_FILE))
 
 
 def spoil(folder: str, paths: Sequence[str], content: bytes | None) -> None:

@@ -52,6 +52,8 @@ class Layer(NamedTuple):
     source: str = ""
     upper: str = ""
     """The folder that keeps what is written to an overlay."""
+    beneath: tuple[str, ...] = ()
+    """Further folders under an overlay, below its source."""
 
 
 Layers = dict[str, Layer]
@@ -77,12 +79,14 @@ class Apart(Sandbox):
         needed = places.needed([*(one.source for one in ground.dependencies), *elsewhere], self._roots)
         shown = tuple(path for path in needed if not places.inside(path, ground.repo))
         over = ground.over if ground.over and overlays_work(ground.over, ground.dependencies) else None
-        return replace(ground, seen_there=True, shown=shown, over=over)
+        built = ground.built if over and overlays_work(over, [*ground.built.values()]) else {}
+        return replace(ground, seen_there=True, shown=shown, over=over, built=built)
 
     def _fenced(self, command: Command, fence: Fence) -> Command:
         layers = self._layers(fence)
         # All checkouts have the same path here, so caches that a tool keeps by path must not outlive their checkout.
-        inside = replace(command, env=with_own_caches(command.env, OWN_TEMPORARY))
+        variables = fence.place.variables if fence.place else {}
+        inside = replace(command, env={**with_own_caches(command.env, OWN_TEMPORARY), **variables})
         cwd, names = (fence.place.seen, fence.place.names) if fence.place else (command.cwd, (command.cwd,))
         copies = fence.home.copies if fence.home else ()
         links = dict(_links((*fence.readonly, *fence.writable, *copies, *names), layers))
@@ -172,9 +176,10 @@ def overlays_work(over: str, dependencies: Sequence[Dependency]) -> bool:
             upper = Path(folder, str(number))
             for name in ("upper", "work", "merged"):
                 (upper / name).mkdir(parents=True)
-            layers.append({"source": one.source, "upper": str(upper), "target": str(upper / "merged")})
+            layer = Layer("over", one.source, str(upper), one.beneath)
+            layers.append({**layer._asdict(), "target": f"{upper}/merged"})
         script = 'for one; do cd "$one" && mkdir .santiago && rmdir .santiago && mkdir .santiago || exit 1; done'
-        targets = [layer["target"] for layer in layers]
+        targets = [str(layer["target"]) for layer in layers]
         argv = (*entering({"root": False, "layers": layers}), "/bin/sh", "-c", script, "probe", *targets)
         return runs(argv, dict(os.environ))
 
@@ -208,7 +213,9 @@ def _placed(place: Place) -> Layers:
         if place.readonly:  # their mount points cannot be made in a read-only checkout
             Path(place.host, one.name).mkdir(exist_ok=True)
         upper = place.upper(one)
-        layers[f"{place.seen}/{one.name}"] = Layer("over", one.source, upper) if upper else Layer("show", one.source)
+        layers[f"{place.seen}/{one.name}"] = (
+            Layer("over", one.source, upper, one.beneath) if upper else Layer("show", one.source)
+        )
     return layers
 
 

@@ -137,7 +137,7 @@ def _devices(folder: str) -> None:
     _mount("devpts", f"{folder}/pts", "devpts", _NOSUID | _NOEXEC, "newinstance,ptmxmode=0666,mode=620")
 
 
-def _lay(layer: dict[str, str]) -> None:
+def _lay(layer: dict[str, Any]) -> None:
     """Mount one layer."""
     how, source, target = layer["how"], layer["source"], layer["target"]
     path = _NEW_ROOT + target
@@ -162,9 +162,10 @@ def _bind(source: str, target: str, *, read_only: bool) -> None:
     _checked(target, _libc.syscall(_SET_ATTRIBUTES, *arguments))
 
 
-def _overlay(layer: dict[str, str], top: str, target: str) -> None:
-    folders = {"lowerdir": layer["source"], "upperdir": f"{layer['upper']}/upper", "workdir": f"{layer['upper']}/work"}
-    options = ["userxattr", *(f"{name}={_escaped(top + folder)}" for name, folder in folders.items())]
+def _overlay(layer: dict[str, Any], top: str, target: str) -> None:
+    lower = ":".join(_escaped(top + folder) for folder in (layer["source"], *layer["beneath"]))
+    upper = _escaped(top + layer["upper"])
+    options = ["userxattr", f"lowerdir={lower}", f"upperdir={upper}/upper", f"workdir={upper}/work"]
     _mount("overlay", target, "overlay", _NOSUID | _NODEV, ",".join(options))
 
 

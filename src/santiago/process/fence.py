@@ -81,11 +81,12 @@ class Sandbox:
         dependencies: Iterable[Dependency] = (),
         needed: Iterable[str] = (),
         over: str | None = None,
+        built: Iterable[Dependency] = (),
     ) -> Ground:
         """Return how the checkouts of a repository are placed in this sandbox.
 
         `names` are other paths that lead to the repository. Its `dependencies` need the folders `needed` elsewhere, and `over` is a
-        folder for what is written to them.
+        folder for what is written to them. `built` are its build caches.
         """
         return self._grounded(
             Ground(
@@ -95,6 +96,7 @@ class Sandbox:
                 dependencies=tuple(dependencies),
                 shown=tuple(needed),
                 over=over,
+                built={one.name: one for one in built},
             )
         )
 

@@ -30,6 +30,10 @@ class Dependency:
     """Its path in the repository."""
     source: str
     """The path of its files on this machine."""
+    beneath: tuple[str, ...] = ()
+    """Folders whose files are seen where the source has none. They need an overlay."""
+    variable: str = ""
+    """The variable that tells programs its path, if there is one."""
 
 
 @record
@@ -73,6 +77,11 @@ class Place:
         path = ":".join([*search, *filter(None, [environment.get("PYTHONPATH")])])
         return {**environment, "PWD": self.seen, **({"PYTHONPATH": path} if search else {})}
 
+    @property
+    def variables(self) -> dict[str, str]:
+        """The variables that tell programs where their dependencies are."""
+        return {one.variable: f"{self.seen}/{one.name}" for one in self.provided if one.variable}
+
     def lacks(self, path: str) -> bool:
         """Tell whether the checkout lacks a file that the repository has at this path."""
         if self.seen == self.host or not inside(path, self.seen):
@@ -97,6 +106,8 @@ class Ground:
     first: tuple[str, ...] = ()
     given: dict[str, tuple[Dependency, ...]] = field(default_factory=dict)
     """Checkout → the dependencies that it gets instead of these. Set when a checkout is prepared."""
+    built: dict[str, Dependency] = field(default_factory=dict)
+    """Build caches, by name. Every checkout gets them under an overlay of its own, so what is built there is seen there only."""
 
     def place(self, folder: str, *read: str) -> Place:
         """Return the place of a checkout whose programs also read some files or folders of this machine."""
@@ -107,7 +118,11 @@ class Ground:
             seen=self.repo,
             names=self.names,
             read={store: f"{STORES}/{number}" for number, store in enumerate(self.stores)},
-            provided=tuple(one for one in self.given.get(folder, self.dependencies) if _has_room(folder, one.name)),
+            provided=tuple(
+                one
+                for one in (*self.given.get(folder, self.dependencies), *self.built.values())
+                if _has_room(folder, one.name)
+            ),
             shown=self.shown,
             over=f"{self.over}/{beside(folder)}" if self.over else None,
         ).reading(*read)

@@ -62,6 +62,8 @@ class Folders:
         self.trash, self.aside = self.top / "trash", self.top / "aside"
         self.temporary = self.top / "tmp"
         """For the temporary files of checks."""
+        self.examined = self.top / "examined"
+        """For results of checks on the base, until the first agent starts. The next start reads what a crash leaves here."""
         self._sweeper: Sweeper | None = None
 
     @contextmanager

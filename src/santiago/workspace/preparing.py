@@ -23,7 +23,7 @@ from santiago.contract.record import record
 from santiago.process.place import Dependency
 from santiago.util import regular
 from santiago.util.removal import remove
-from santiago.workspace import manifests
+from santiago.workspace import built, manifests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -93,6 +93,9 @@ class Preparing:
         self._forget(folder)
         if noted and made:
             self.ground.given[folder] = self._keep(folder, noted[0], made)
+
+    def keep_built(self, folder: str) -> None:
+        built.keep(self.ground, folder)
 
     def lacking(self, base: str, work: str, *, failed: bool = False) -> str:
         """Return a message if files of the work ask for other packages than its base, and no set-up would install them.

@@ -417,6 +417,7 @@ class GitWorkspace:
         return self._listing.of(self.repository, checked(commit))
 
     def mentions(self, commit: str, text: str) -> bool:
+        """Tell whether any file of a commit contains a text; true if that cannot be found out."""
         arguments = ("grep", "--quiet", "--text", "--fixed-strings", "-e", text, checked(commit))
         try:
             return self.repository.on_objects(*arguments, accept=(0, 1)).code == 0
@@ -471,7 +472,8 @@ class GitWorkspace:
     def prune(self) -> list[str]:
         """Delete this run's refs and folders, and return their names; the run's branch stays."""
         self.repository.own.clear()
-        shutil.rmtree(self.repository.guarded_lfs, ignore_errors=True)
+        for left in (self.repository.guarded_lfs, self.folders.examined):
+            shutil.rmtree(left, ignore_errors=True)
         listed = refs.of_run(self.repository, self.prefix)
         refs.delete(self.repository, listed)
         aside = [str(path) for path in self.folders.aside.glob("*")]

@@ -257,6 +257,8 @@ class _Start:
             told={"SANTIAGO_RUN": request.run_id, **marks(request.out_dir)},
             prompt_path=self.attempts.prompt_path,
             begun=request.check_begun,
+            jobs=request.at_once,
+            examined=workspace.folders.examined,
         )
         details = FileDetails(self.hold.store)
         performer = StepPerformer(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.util.text import first, flat
+from santiago.workspace import built
 from santiago.workspace.leading import blind_to, elsewhere, leads
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def ground_of(
         dependencies=provided,
         needed=elsewhere(root, [one.source for one in provided]),
         over=str(workspace.folders.over),
+        built=built.caches(workspace.files(workspace.inspect().head), source, workspace.folders.over),
     )
     if ground.seen_there:
         return ground

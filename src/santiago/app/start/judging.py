@@ -11,6 +11,7 @@ from santiago.app.start.environment import Environment
 from santiago.app.start.ground import ground_of
 from santiago.contract.record import record
 from santiago.judge.commands import CommandRunner
+from santiago.judge.notes import Notes
 from santiago.judge.port import TreeJudge
 from santiago.judge.running import CheckRunner
 from santiago.judge.trials import Trials
@@ -20,6 +21,7 @@ from santiago.workspace.preparing import Preparing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from santiago.app.start.acquire_run import Surroundings
     from santiago.contract.plan import Plan
@@ -44,7 +46,11 @@ class Means:
     """Variables of the run that checks may see."""
     prompt_path: Callable[[str, int], str] = lambda *_: ""
     begun: Callable[[str, int, int, str], None] = lambda *_: None
-    """Called when a check begins, with its folder, its number, the number of checks, and the command."""
+    """Called when a check begins, with the name of its trial, its number, the number of checks, and the command."""
+
+    jobs: int = 1
+    examined: Path | None = None
+    """A folder for results of checks on the base, if a later start is to find them."""
 
     def judge(self, plan: Plan, run_input: RunInput, ground: Ground) -> TreeJudge:
         """Return a judge that makes its checkouts with this ground."""
@@ -71,6 +77,10 @@ class Means:
                 furnish=partial(provide.into, self.around.repo, self.around.provided, ground),
             ),
             prompt_path=self.prompt_path,
+            notes=Notes(
+                self.examined or self.workspace.folders.temporary / "examined",
+                repr((sorted(runner.environment.items()), run_input.workspace, self.fence.name)),
+            ),
         )
         explaining = Environment(
             workspace=self.workspace,
@@ -85,6 +95,7 @@ class Means:
             run_input=run_input,
             workspace=self.workspace,
             trials=trials,
+            jobs=self.jobs,
             has_folder=self._has_folder,
             explain=explaining.explain,
         )

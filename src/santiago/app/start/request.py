@@ -82,7 +82,7 @@ class Request:
     """Hears several times a second that the start is at work, also while it waits and nothing is recorded."""
     announce: Callable[[RunHeader], None] = lambda _: None
     check_begun: Callable[[str, int, int, str], None] = lambda *_: None
-    """Called when a check begins, with its folder, its number, the number of checks, and the command."""
+    """Called when a check begins, with the name of its trial, its number, the number of checks, and the command."""
     signals: list[int] = field(default_factory=list)
     """The signals that came while it ran, in order."""
 

@@ -26,9 +26,9 @@ _WORDS = {
     "claim-base": "checks without what is claimed done",
 }
 _PLACE = pattern(rf"(?:(?P<story>.+?)(?:-\d+)?-)?(?P<what>{'|'.join(sorted(_WORDS, reverse=True))})(?:-S[\d.]+)?$")
-"""Matches the name of a checkout: story, attempt and purpose. One of the run may end with the story of its checks."""
+"""Matches the name of a trial: story, attempt and purpose. One of the run may end with the story of its checks."""
 _OF_AGENT = pattern(r"(?P<story>.+)-\d+$")
-"""Matches the name of the checkout in which an agent works: story and attempt."""
+"""Matches the name of the folder in which an agent works: story and attempt."""
 RUN = "run"
 """Stands for the whole run in place of a story's id."""
 BASE = "base"
@@ -57,9 +57,8 @@ class Checks:
         self._now: dict[str, Checking] = {}
         self._lock = threading.Lock()
 
-    def begun(self, folder: str, place: int, total: int, command: str) -> None:
+    def begun(self, name: str, place: int, total: int, command: str) -> None:
         """Note which check runs where. A command of the set-up has the place 0, and an empty one says that it is over."""
-        name = folder.rpartition("/")[2]
         if found := _PLACE.match(name):
             word = _WORDS[found["what"]] if found["story"] else "checks what is there before any work"
         elif found := _OF_AGENT.match(name):

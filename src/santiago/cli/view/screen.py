@@ -170,9 +170,9 @@ class Screen:
         elif line is not None and event.event not in _IN_TABLE:
             self.live.above(line.painted(time_of_day(event.timestamp), columns=_columns()))
 
-    def check_begun(self, folder: str, place: int, total: int, command: str) -> None:
+    def check_begun(self, name: str, place: int, total: int, command: str) -> None:
         """Note which check the judge starts. Called from any thread."""
-        self.checks.begun(folder, place, total, command)
+        self.checks.begun(name, place, total, command)
 
     def _keep_chunk(self, label: str, state: RunState) -> None:
         """Leave a finished chunk's rows on the screen, above the table of the next."""

@@ -149,8 +149,5 @@ class Workspace(Protocol):
     def files(self, commit: str) -> frozenset[str]:
         """Return the paths of a commit."""
 
-    def mentions(self, commit: str, text: str) -> bool:
-        """Tell whether any file of a commit contains a text; true if that cannot be found out."""
-
     def read(self, commit: str, path: str) -> bytes | None:
         """Return a file of a commit; None where there is none, or it is too large to matter."""
