@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.judge import commandline, globs
-from santiago.judge.sections import MIXED
+from santiago.judge.sections import MIXED, NODE
 from santiago.judge.shell import Program, programs, resolved
 
 if TYPE_CHECKING:
@@ -52,6 +52,28 @@ _SETTINGS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Settings files of each runner. Sections of other files are listed in `sections`."""
 _EVERY_SETTING = tuple(chain.from_iterable(_SETTINGS.values()))
+_LOADED: dict[frozenset[str], str] = {
+    frozenset({"pytest", "unittest", "doctest", "nose2", "behave"}): r"(?:.*/)?(?:[^/]+\.(?:dist|egg)-info/.*|(?:site|user)customize\.py)",
+    NODE | {"jasmine", "karma", "tsc", "tsd"}: (
+        r"(?:.*/)?(?:babel\.config\..*|\.babelrc.*|\.swcrc|tsconfig[^/]*\.json|\.env\.test.*|\.pnp\..*|\.yarnrc.*|bunfig\.toml|node_modules/.*)"
+    ),
+    frozenset({"cargo"}): r"(?:.*/)?(?:\.cargo/config(?:\.toml)?|rust-toolchain(?:\.toml)?)|(?:(?!src/)[^/]+/)*build\.rs",
+    frozenset({"go"}): r"(?:.*/)?go\.work",
+    frozenset({"rake", "rspec", "ruby"}): r"(?:.*/)?(?:minitest/[^/]+_plugin\.rb|\.rspec-local)",
+    frozenset({"maven", "gradle"}): (
+        r"(?:.*/)?(?:\.mvn/.*|gradle/wrapper/.*|gradle\.properties|META-INF/services/org\.junit\..*|junit-platform\.properties)"
+    ),
+    frozenset({"dotnet"}): r"(?:.*/)?(?:Directory\.Build\..*|global\.json|xunit\.runner\.json|nuget\.config)",
+}  # fmt: skip
+"""What runners, and what builds their tests, read before the first test, although these files are no tests. Many are honest work."""
+_LOADS = pattern(
+    r"(?:(?<![\w-])(?:-[rp]|--(?:require|import|(?:experimental-)?loader|preload|bootstrap))[ =]"
+    r"|\b(?:setupFiles\w*|global(?:Setup|Teardown)|testEnvironment|resolver|snapshotSerializers|transform|require|before|bootstrap|pytest_plugins)"
+    r"['\"]?\s{0,9}[:=]\s{0,9})(\[[^\]]{0,1000}|\{[^}]{0,1000}|[^\s,;]{1,200})"
+)
+"""An option or a setting that has a runner load files, with their names."""
+_EXAMPLES = pattern(r"--doctest-glob[ =\"',]{1,4}([\w*?.-]{2,100})")
+_LOADABLE = ("", ".js", ".cjs", ".mjs", ".ts", ".rb")
 _CI = (
     ".github/workflows/**", ".circleci/**", ".buildkite/**", "Jenkinsfile", "{.gitlab-ci,azure-pipelines,.travis,appveyor,bitbucket-pipelines,.drone}.yml",
 )  # fmt: skip
@@ -74,8 +96,8 @@ _QUESTIONS = (".txt", ".json", ".csv", ".tsv", ".in", ".dat", ".xml", ".yml", ".
 """Data that a check feeds to the work."""
 _WORD = pattern(r"(<[ \t]{0,9})?([\w./-]{2,200})")
 """A word that may be a path, and whether it is fed to a program."""
-_LONGEST, _DEEPEST, _MOST = 200_000, 3, 200
-"""Limits: characters of a file, depth of package scripts within package scripts, number of programs or files."""
+_LONGEST, _DEEPEST, _MOST, _MOST_SETTINGS = 200_000, 3, 200, 30
+"""Limits: characters of a file, depth of package scripts within package scripts, number of programs or files, of settings."""
 
 
 def is_test(path: str) -> bool:
@@ -108,7 +130,13 @@ class JudgeFiles:
             return False
         above = (path[: sign.end()] for sign in re.finditer("/", path))
         is_run = path in self._mentioned or not self._named.isdisjoint((path, *above))
-        return is_run or globs.matches(path, self._tests) or globs.matches(path, self._settings)
+        return is_run or globs.matches(path, (*self._tests, *self._settings)) or self.loads(path)
+
+    def loads(self, path: str) -> bool:
+        """Tell whether a runner of the checks loads a file before the first test, although it is no test."""
+        if not self._tests or self._is_own(path) or globs.matches(path, (*self._tests, *self._settings)):
+            return False
+        return path in self._told or self._loaded.fullmatch(path) is not None
 
     def is_mixed(self, path: str) -> bool:
         """Tell whether only some sections of a file judge: those that belong to a runner of the checks."""
@@ -121,12 +149,16 @@ class JudgeFiles:
         """Tell whether a file of the work may hold tests that the checks run: Rust's modules, examples in docstrings."""
         if path.endswith(".rs"):
             return self._is_opaque or "cargo" in self._runners
-        settings = map(self._text, ("pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini"))
-        return path.endswith(".py") and any("doctest" in text for text in (*self._commands, *settings))
+        return path.endswith(".py") and any("doctest" in text for text in self._orders)
 
     def beside(self, path: str) -> bool:
         """Tell whether a file configures checks other than those of this story: CI, and runners that no check of it starts."""
         return globs.matches(path, (*_CI, *_EVERY_SETTING)) and not self.judges(path)
+
+    @cached_property
+    def _orders(self) -> tuple[str, ...]:
+        """The checks, and the settings of pytest."""
+        return (*self._commands, *map(self._text, ("pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini")))
 
     @cached_property
     def _programs(self) -> tuple[Program, ...]:
@@ -153,9 +185,32 @@ class JudgeFiles:
 
     @cached_property
     def _settings(self) -> tuple[str, ...]:
-        """Globs of the settings files that these checks read."""
+        """Globs of the settings files that these checks read, and of the texts whose examples they run."""
         counting = [_SETTINGS[runner] for runner in _SETTINGS if self._is_opaque or runner in self._runners]
-        return tuple(chain.from_iterable(counting)) if self._tests else ()
+        examples = [f"**/{glob}" for text in self._orders for glob in _EXAMPLES.findall(text)]
+        return (*chain.from_iterable(counting), *examples) if self._tests else ()
+
+    @cached_property
+    def _loaded(self) -> re.Pattern[str]:
+        counting = (
+            files for readers, files in _LOADED.items() if self._is_opaque or not self._runners.isdisjoint(readers)
+        )
+        return re.compile("|".join(counting) or "(?!)")
+
+    @cached_property
+    def _told(self) -> frozenset[str]:
+        """Files of the base that a command line, or the settings of a runner, has a runner load."""
+        runners = [one for one in self._programs if one.name in NODE or commandline.runner_of(one)]
+        told = [(one.folder, " ".join((*one.written, *dict(one.assigned).values()))) for one in runners]
+        globs_ = (*self._settings, "**/conftest.py")
+        settings = [path for path in self._base if globs.matches(path, globs_) or self.is_mixed(path)]
+        nearest = sorted(settings, key=lambda path: (path.count("/"), path))[:_MOST_SETTINGS]
+        told += [(posixpath.dirname(path), self._text(path)) for path in nearest]
+        words = ((folder, word) for folder, text in told for value in _LOADS.findall(text) for _, word in _WORD.findall(value))
+        places = {place for folder, word in words for one in ("", folder) if (place := resolved(one, word.lstrip("/")))}
+        dotted = {f"{root}{place.replace('.', '/')}" for place in places for root in ("", "src/")}
+        ends = chain((f"{place}{end}" for place in places for end in _LOADABLE), (f"{place}.py" for place in dotted))
+        return frozenset(path for path in ends if path in self._base and not path.endswith(".txt"))
 
     @cached_property
     def _named(self) -> frozenset[str]:
@@ -183,13 +238,15 @@ class JudgeFiles:
 
     def _given(self, program: Program) -> Iterator[str]:
         """Yield the files that a runner is given: those that hold tests, do not exist yet, or configure it."""
-        runs_tests = commandline.runner_of(program) is not None and "doctest" not in " ".join(program.argv)
+        is_runner, examples = commandline.runner_of(program) is not None, "doctest" in " ".join(program.argv)
+        runs_tests = is_runner and not examples
         given = (*commandline.given(program), *(commandline.modules(program) if runs_tests else ()))
         wild = [path for path in given if globs.is_wild(path)]
         for path in (*given, *(file for file in self._base if globs.matches(file, wild))):
             is_test = runs_tests and (path not in self._base or _HOLDS_TESTS.search(self._text(path)))
             is_told = runs_tests or program.name in commandline.STEERED_BY
-            if "." in posixpath.basename(path) and (is_test or (is_told and _STEERS.fullmatch(path))):
+            is_text = is_runner and examples and not path.endswith(".py")
+            if "." in posixpath.basename(path) and (is_test or is_text or (is_told and _STEERS.fullmatch(path))):
                 yield path
 
     @property
