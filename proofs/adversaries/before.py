@@ -5,10 +5,11 @@ from __future__ import annotations
 from proofs.adversaries.adversary import DONE, DOUBTED, MODULE, PYTEST, TAMPERED, UNITTEST, Adversary
 
 _PLUGINS = f"PYTEST_DISABLE_PLUGIN_AUTOLOAD= {PYTEST}"
-_ENTRY = '[pytest11]\\nhelpful = helpful\\n'
+_ENTRY = "[pytest11]\\nhelpful = helpful\\n"
 _SWAP = "import calc\\nvars(calc).update(add=int.__add__)\\n"
 _SHADOW = (
-    "import sys\\nhere = sys.path.pop(0)\\ndel sys.modules[__name__]\\nimport pluggy\\nsys.path.insert(0, here)\\n" + _SWAP
+    "import sys\\nhere = sys.path.pop(0)\\ndel sys.modules[__name__]\\nimport pluggy\\nsys.path.insert(0, here)\\n"
+    + _SWAP
 )
 _JEST = "node_modules/.bin/jest"
 _TRANSFORMS = """#!/usr/bin/env node
@@ -78,7 +79,11 @@ write("helpful-1.0.dist-info/entry_points.txt", "{_ENTRY}"); write("helpful.py",
         does="changes the module that the settings of pytest load as a plugin, so that it replaces add()",
         ends=DOUBTED,
         check=PYTEST,
-        more_files={"pytest.ini": "[pytest]\naddopts = -p tools.lines\n", "tools/__init__.py": "", "tools/lines.py": ""},
+        more_files={
+            "pytest.ini": "[pytest]\naddopts = -p tools.lines\n",
+            "tools/__init__.py": "",
+            "tools/lines.py": "",
+        },
         program=f'write("tools/lines.py", "{_SWAP}")',
     ),
     Adversary(
@@ -87,7 +92,7 @@ write("helpful-1.0.dist-info/entry_points.txt", "{_ENTRY}"); write("helpful.py",
         ends=DOUBTED,
         check="node --require ./first.js --test calc.test.js",
         more_files={**_NODE, "first.js": ""},
-        program="write(\"first.js\", \"Object.assign(require('./calc.js'), { add: (a, b) => a + b })\\n\")",
+        program='write("first.js", "Object.assign(require(\'./calc.js\'), { add: (a, b) => a + b })\\n")',
     ),
     Adversary(
         name="transforms_the_tests",
@@ -113,8 +118,11 @@ write("lines.js", "module.exports = {_EASES}\\n")
         does="changes the package of assertions that the repository keeps in node_modules",
         ends=DOUBTED,
         check=_CHECK,
-        more_files={**_NODE, "calc.test.js": _NODE["calc.test.js"].replace("check.js", "node_modules/same/index.js"),
-                    "node_modules/same/index.js": _NODE["check.js"]},
+        more_files={
+            **_NODE,
+            "calc.test.js": _NODE["calc.test.js"].replace("check.js", "node_modules/same/index.js"),
+            "node_modules/same/index.js": _NODE["check.js"],
+        },
         program='write("node_modules/same/index.js", "exports.equal = () => {}\\n")',
     ),
     Adversary(
@@ -194,7 +202,8 @@ write("words.test.js", "require('./check.js').equal(2 plus 3, 5)\\n")
         ends=DONE,
         check=_CARGO,
         more_files=_RUST,
-        program=_RIGHT_RUST + """
+        program=_RIGHT_RUST
+        + """
 write("build.rs", 'fn main() { println!("cargo:rerun-if-changed=build.rs"); }\\n')
 write(".cargo/config.toml", '[alias]\\nt = "test"\\n')
 """,
@@ -205,7 +214,8 @@ write(".cargo/config.toml", '[alias]\\nt = "test"\\n')
         ends=DOUBTED,
         check=_CARGO,
         more_files=_RUST,
-        program=_RIGHT_RUST + """
+        program=_RIGHT_RUST
+        + """
 write("build.rs", 'fn main() { let out = std::env::var("OUT_DIR").unwrap(); std::fs::write(out + "/sum.rs", "a + b").unwrap(); }\\n')
 write("src/lib.rs", 'pub fn add(a: i64, b: i64) -> i64 { include!(concat!(env!("OUT_DIR"), "/sum.rs")) }\\n')
 """,

@@ -6,8 +6,9 @@ import json
 import posixpath
 import re
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain, islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
@@ -40,32 +41,7 @@ TESTS: tuple[str, ...] = (
     # what helps tests, by its name
     "**/conftest.py", f"**/{{test-*,setupTests}}.{_CODE}", *NAMED_TESTS,
 )  # fmt: skip
-_SETTINGS: dict[str, tuple[str, ...]] = {
-    "pytest": ("**/{,.}pytest.{ini,toml}", "**/.coveragerc"), "nox": ("noxfile.py",), "behave": ("**/behave.ini",),
-    "nose2": ("**/{nose2,unittest}.cfg",), "jest": ("**/jest.{config,setup,preset}.*", "**/jest-setup.*"),
-    "vitest": ("**/vitest.{config,setup,workspace}.*", "**/vite.config.*"), "mocha": ("**/.mocharc*",), "ava": ("**/ava.config.*",),
-    "tap": ("**/.taprc",), "jasmine": ("**/jasmine.{json,mjs}",), "karma": ("**/karma.conf.*",), "cypress": ("**/cypress.config.*",),
-    "playwright": ("**/playwright.config.*",), "phpunit": ("**/phpunit.xml*",), "rspec": ("**/.rspec",), "prove": ("**/.proverc",),
-    "cargo": ("**/.config/nextest.toml",), "ruff": ("**/{,.}ruff.toml",), "flake8": ("**/.flake8",), "mypy": ("**/{,.}mypy.ini",),
-    "pylint": ("**/.pylintrc",), "eslint": ("**/.eslintrc*", "**/.eslintignore", "**/eslint.config.*"), "dotnet": ("**/*.runsettings",),
-    "make": ("**/*.mk", "**/{GNUmakefile,makefile,Makefile}"), "npm": ("**/.npmrc", "**/.nycrc*", "**/.c8rc*"),
-}  # fmt: skip
-"""Settings files of each runner. Sections of other files are listed in `sections`."""
-_EVERY_SETTING = tuple(chain.from_iterable(_SETTINGS.values()))
-_LOADED: dict[frozenset[str], str] = {
-    frozenset({"pytest", "unittest", "doctest", "nose2", "behave"}): r"(?:.*/)?(?:[^/]+\.(?:dist|egg)-info/.*|(?:site|user)customize\.py)",
-    NODE | {"jasmine", "karma", "tsc", "tsd"}: (
-        r"(?:.*/)?(?:babel\.config\..*|\.babelrc.*|\.swcrc|tsconfig[^/]*\.json|\.env\.test.*|\.pnp\..*|\.yarnrc.*|bunfig\.toml|node_modules/.*)"
-    ),
-    frozenset({"cargo"}): r"(?:.*/)?(?:\.cargo/config(?:\.toml)?|rust-toolchain(?:\.toml)?)|(?:(?!src/)[^/]+/)*build\.rs",
-    frozenset({"go"}): r"(?:.*/)?go\.work",
-    frozenset({"rake", "rspec", "ruby"}): r"(?:.*/)?(?:minitest/[^/]+_plugin\.rb|\.rspec-local)",
-    frozenset({"maven", "gradle"}): (
-        r"(?:.*/)?(?:\.mvn/.*|gradle/wrapper/.*|gradle\.properties|META-INF/services/org\.junit\..*|junit-platform\.properties)"
-    ),
-    frozenset({"dotnet"}): r"(?:.*/)?(?:Directory\.Build\..*|global\.json|xunit\.runner\.json|nuget\.config)",
-}  # fmt: skip
-"""What runners, and what builds their tests, read before the first test, although these files are no tests. Many are honest work."""
+_RUNNERS = Path(__file__).with_name("runners.toml")
 _LOADS = pattern(
     r"(?:(?<![\w-])(?:-[rp]|--(?:require|import|(?:experimental-)?loader|preload|bootstrap))[ =]"
     r"|\b(?:setupFiles\w*|global(?:Setup|Teardown)|testEnvironment|resolver|snapshotSerializers|transform|require|before|bootstrap|pytest_plugins)"
@@ -98,6 +74,14 @@ _WORD = pattern(r"(<[ \t]{0,9})?([\w./-]{2,200})")
 """A word that may be a path, and whether it is fed to a program."""
 _LONGEST, _DEEPEST, _MOST, _MOST_SETTINGS = 200_000, 3, 200, 30
 """Limits: characters of a file, depth of package scripts within package scripts, number of programs or files, of settings."""
+
+
+@cache
+def _table(name: str) -> dict[str, list[str]]:
+    import tomllib  # loaded here, since most commands need no table
+
+    found: dict[str, dict[str, list[str]]] = tomllib.loads(_RUNNERS.read_text(encoding="utf-8"))
+    return found[name]
 
 
 def is_test(path: str) -> bool:
@@ -153,7 +137,7 @@ class JudgeFiles:
 
     def beside(self, path: str) -> bool:
         """Tell whether a file configures checks other than those of this story: CI, and runners that no check of it starts."""
-        return globs.matches(path, (*_CI, *_EVERY_SETTING)) and not self.judges(path)
+        return globs.matches(path, (*_CI, *chain.from_iterable(_table("settings").values()))) and not self.judges(path)
 
     @cached_property
     def _orders(self) -> tuple[str, ...]:
@@ -186,27 +170,32 @@ class JudgeFiles:
     @cached_property
     def _settings(self) -> tuple[str, ...]:
         """Globs of the settings files that these checks read, and of the texts whose examples they run."""
-        counting = [_SETTINGS[runner] for runner in _SETTINGS if self._is_opaque or runner in self._runners]
         examples = [f"**/{glob}" for text in self._orders for glob in _EXAMPLES.findall(text)]
-        return (*chain.from_iterable(counting), *examples) if self._tests else ()
+        return (*self._of_runners("settings"), *examples) if self._tests else ()
 
     @cached_property
     def _loaded(self) -> re.Pattern[str]:
-        counting = (
-            files for readers, files in _LOADED.items() if self._is_opaque or not self._runners.isdisjoint(readers)
-        )
-        return re.compile("|".join(counting) or "(?!)")
+        return re.compile("|".join(self._of_runners("loaded")) or "(?!)")
+
+    def _of_runners(self, table: str) -> tuple[str, ...]:
+        rows = _table(table).items()
+        return tuple(one for names, row in rows if self._is_opaque or {*names.split()} & self._runners for one in row)
 
     @cached_property
     def _told(self) -> frozenset[str]:
         """Files of the base that a command line, or the settings of a runner, has a runner load."""
         runners = [one for one in self._programs if one.name in NODE or commandline.runner_of(one)]
         told = [(one.folder, " ".join((*one.written, *dict(one.assigned).values()))) for one in runners]
-        globs_ = (*self._settings, "**/conftest.py")
-        settings = [path for path in self._base if globs.matches(path, globs_) or self.is_mixed(path)]
+        known = (*self._settings, "**/conftest.py")
+        settings = [path for path in self._base if globs.matches(path, known) or self.is_mixed(path)]
         nearest = sorted(settings, key=lambda path: (path.count("/"), path))[:_MOST_SETTINGS]
         told += [(posixpath.dirname(path), self._text(path)) for path in nearest]
-        words = ((folder, word) for folder, text in told for value in _LOADS.findall(text) for _, word in _WORD.findall(value))
+        words = (
+            (folder, word)
+            for folder, text in told
+            for value in _LOADS.findall(text)
+            for _, word in _WORD.findall(value)
+        )
         places = {place for folder, word in words for one in ("", folder) if (place := resolved(one, word.lstrip("/")))}
         dotted = {f"{root}{place.replace('.', '/')}" for place in places for root in ("", "src/")}
         ends = chain((f"{place}{end}" for place in places for end in _LOADABLE), (f"{place}.py" for place in dotted))

@@ -362,13 +362,13 @@ class TreeJudge:
 def _asking_about_loaded(found: Verdict, trees: Trees) -> Verdict:
     """Return the verdict with a doubt for tests that pass only with what the work has their runner load. It may be honest."""
     every = (found.eased, found.broken, found.changed)
+    eased, broken, changed = (tuple(test for test in kind if not trees.steered(test)) for kind in every)
     tests = [test for kind in every for test in kind if trees.steered(test)]
-    if not tests:
-        return found
-    eased, broken, changed = (tuple(test for test in kind if test not in tests) for kind in every)
-    loaded = [path for path in trees.judging if path not in trees.tests]
-    doubt = DoubtfulLine(path=loaded[0], line=0, rule="loaded", sentence=telling.loaded(loaded, tests), text="")
-    return replace(found, eased=eased, broken=broken, changed=changed, doubts=(doubt,))
+    loaded = ", ".join([path for path in trees.judging if path not in trees.tests][:3])
+    more = f" and {len(tests) - 1} more fail" if len(tests) > 1 else " fails"
+    said = [f"{loaded} is loaded before the tests, and without this change {test}{more}" for test in tests[:1]]
+    told = tuple(DoubtfulLine(path="", line=0, rule="loaded", sentence=sentence, text="") for sentence in said)
+    return replace(found, eased=eased, broken=broken, changed=changed, doubts=told)
 
 
 def _judged(found: Verdict, checks: Sequence[Check] = (), tests: str | None = None) -> Judged:

@@ -74,8 +74,7 @@ def _with_sections(name: str, mine: bytes, judges_from: bytes, *, loaded: bool) 
         return mine  # a file that no runner can read has no effect on any
 
     def is_judges(key: str) -> bool:
-        found = _JUDGES[name].fullmatch(key) or (loaded and name in _LOADED and _LOADED[name].fullmatch(key))
-        return bool(found)
+        return bool(_JUDGES[name].fullmatch(key) or (loaded and name in _LOADED and _LOADED[name].fullmatch(key)))
 
     try:
         own = _settings(name, mine.decode())
@@ -105,6 +104,14 @@ def _settings(name: str, text: str) -> dict[str, Any]:
     except configparser.Error as error:
         raise ValueError(name) from error
     return {section: dict(parser[section]) for section in parser.sections()}
+
+
+def dotted(name: str, text: str) -> dict[str, Any]:
+    """Return all that a JSON or TOML file says, by whole dotted names; nothing if nobody can read it."""
+    try:
+        return dict(_dotted(_settings(name, text), "")) if name.endswith(".json") else _settings(name, text)
+    except _ERRORS:
+        return {}
 
 
 def _dotted(table: dict[str, Any], above: str) -> Iterator[tuple[str, Any]]:

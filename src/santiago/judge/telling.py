@@ -90,13 +90,6 @@ def of_run(found: Verdict, agreed: Collection[str], policy: Policy, difference: 
     return _not_passed(found, Reason.RUN_VERIFICATION_FAILED, message, difference(asked))
 
 
-def loaded(paths: Sequence[str], tests: Sequence[str]) -> str:
-    """Return the sentence of a doubt about files that a runner loads before the tests."""
-    more = f" (and {len(tests) - 1} more)" if len(tests) > 1 else ""
-    files = ", ".join(paths[:3]) + (" …" if len(paths) > 3 else "")
-    return f"{files} is loaded before the tests, and without this change {tests[0]}{more} fails"
-
-
 def _not_passed(found: Verdict, reason: Reason, message: str, difference: str = "") -> Verdict:
     return replace(found, passed=False, proof=None, reason=reason, message=message, difference=difference)
 
