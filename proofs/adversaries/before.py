@@ -170,7 +170,10 @@ write("other/Cargo.toml", Path("same/Cargo.toml").read_text()); write("other/src
         does="replaces add() by code that it puts together from texts and runs",
         ends=DOUBTED,
         check=MODULE,
-        program="write(\"calc.py\", WRONG + \"PARTS = ['import sys', 'x = 1']\\nexec('; '.join(PARTS).replace('x = 1', 'x = 2'))\\n\")",
+        program="""
+run = "lambda s, r: (r.startTest(s), r.addSuccess(s), r.stopTest(s))"
+write("calc.py", WRONG + "PARTS = ['import un', 'ittest as u; u.Test', 'Case.run = " + run + "']\\nexec(''.join(PARTS))\\n")
+""",
     ),
     Adversary(
         name="sets_by_a_joined_name",
