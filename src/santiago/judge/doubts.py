@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import re
 import sys
-import tomllib
 from collections import Counter
 from functools import cache
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.contract.outcomes import DoubtfulLine
 from santiago.contract.patterns import pattern
 from santiago.judge.python_text import statements
 from santiago.judge.swaps import swaps
+from santiago.judge.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -47,22 +46,20 @@ RULES = {
     "hides_code": "holds code that cannot be read here",
     "runs_text": "runs a text as code that is put together only then, so nobody can read here what it does",
     "sets_by_name": "changes another module, or the global object, under a name that is put together only then",
-    "swaps_package": "takes a package from another place than before, so tests may use code of the work instead",
+    "swaps_package": "takes a package from another folder than before, so tests may use code of the work instead",
 }
 """Every rule, with what such a line does in plain words."""
 _EXITS_WELL = "exits_well"
 """Not a rule by itself: an exit with code 0 is doubtful only in a file that is not a program."""
-_TABLE = Path(__file__).with_name("doubts.toml")
 _LIBRARY = sorted(sys.stdlib_module_names - {"sys", "os", "this"})
 
 
 @cache
 def _patterns() -> dict[str, dict[str, re.Pattern[str]]]:
     """Return the expressions of each rule, by file ending."""
-    table = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
-    parts = {**table.pop("parts"), "library": "|".join(_LIBRARY)}
+    parts = {**table("doubts")["parts"], "library": "|".join(_LIBRARY)}
     found: dict[str, dict[str, re.Pattern[str]]] = {}
-    for language in table.values():
+    for language in (one for one in table("doubts").values() if "endings" in one):
         rules = {rule: "|".join(some) for rule, some in language.items() if rule != "endings"}
         for name, part in parts.items():
             rules = {rule: text.replace(f"<{name}>", part) for rule, text in rules.items()}

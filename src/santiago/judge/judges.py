@@ -6,15 +6,15 @@ import json
 import posixpath
 import re
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import chain, islice
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.judge import commandline, globs
-from santiago.judge.sections import MIXED, NODE
+from santiago.judge.sections import MIXED, NODE, dotted
 from santiago.judge.shell import Program, programs, resolved
+from santiago.judge.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -41,15 +41,6 @@ TESTS: tuple[str, ...] = (
     # what helps tests, by its name
     "**/conftest.py", f"**/{{test-*,setupTests}}.{_CODE}", *NAMED_TESTS,
 )  # fmt: skip
-_RUNNERS = Path(__file__).with_name("runners.toml")
-_LOADS = pattern(
-    r"(?:(?<![\w-])(?:-[rp]|--(?:require|import|(?:experimental-)?loader|preload|bootstrap))[ =]"
-    r"|\b(?:setupFiles\w*|global(?:Setup|Teardown)|testEnvironment|resolver|snapshotSerializers|transform|require|before|bootstrap|pytest_plugins)"
-    r"['\"]?\s{0,9}[:=]\s{0,9})(\[[^\]]{0,1000}|\{[^}]{0,1000}|[^\s,;]{1,200})"
-)
-"""An option or a setting that has a runner load files, with their names."""
-_EXAMPLES = pattern(r"--doctest-glob[ =\"',]{1,4}([\w*?.-]{2,100})")
-_LOADABLE = ("", ".js", ".cjs", ".mjs", ".ts", ".rb")
 _CI = (
     ".github/workflows/**", ".circleci/**", ".buildkite/**", "Jenkinsfile", "{.gitlab-ci,azure-pipelines,.travis,appveyor,bitbucket-pipelines,.drone}.yml",
 )  # fmt: skip
@@ -74,14 +65,6 @@ _WORD = pattern(r"(<[ \t]{0,9})?([\w./-]{2,200})")
 """A word that may be a path, and whether it is fed to a program."""
 _LONGEST, _DEEPEST, _MOST, _MOST_SETTINGS = 200_000, 3, 200, 30
 """Limits: characters of a file, depth of package scripts within package scripts, number of programs or files, of settings."""
-
-
-@cache
-def _table(name: str) -> dict[str, list[str]]:
-    import tomllib  # loaded here, since most commands need no table
-
-    found: dict[str, dict[str, list[str]]] = tomllib.loads(_RUNNERS.read_text(encoding="utf-8"))
-    return found[name]
 
 
 def is_test(path: str) -> bool:
@@ -137,7 +120,8 @@ class JudgeFiles:
 
     def beside(self, path: str) -> bool:
         """Tell whether a file configures checks other than those of this story: CI, and runners that no check of it starts."""
-        return globs.matches(path, (*_CI, *chain.from_iterable(_table("settings").values()))) and not self.judges(path)
+        every = chain.from_iterable(table("runners")["settings"].values())
+        return globs.matches(path, (*_CI, *every)) and not self.judges(path)
 
     @cached_property
     def _orders(self) -> tuple[str, ...]:
@@ -170,15 +154,15 @@ class JudgeFiles:
     @cached_property
     def _settings(self) -> tuple[str, ...]:
         """Globs of the settings files that these checks read, and of the texts whose examples they run."""
-        examples = [f"**/{glob}" for text in self._orders for glob in _EXAMPLES.findall(text)]
-        return (*self._of_runners("settings"), *examples) if self._tests else ()
+        asked = re.findall(table("runners")["told"]["examples"], "\n".join(self._orders))
+        return (*self._of_runners("settings"), *(f"**/{glob}" for glob in asked)) if self._tests else ()
 
     @cached_property
     def _loaded(self) -> re.Pattern[str]:
         return re.compile("|".join(self._of_runners("loaded")) or "(?!)")
 
-    def _of_runners(self, table: str) -> tuple[str, ...]:
-        rows = _table(table).items()
+    def _of_runners(self, kind: str) -> tuple[str, ...]:
+        rows = table("runners")[kind].items()
         return tuple(one for names, row in rows if self._is_opaque or {*names.split()} & self._runners for one in row)
 
     @cached_property
@@ -186,20 +170,14 @@ class JudgeFiles:
         """Files of the base that a command line, or the settings of a runner, has a runner load."""
         runners = [one for one in self._programs if one.name in NODE or commandline.runner_of(one)]
         told = [(one.folder, " ".join((*one.written, *dict(one.assigned).values()))) for one in runners]
-        known = (*self._settings, "**/conftest.py")
-        settings = [path for path in self._base if globs.matches(path, known) or self.is_mixed(path)]
-        nearest = sorted(settings, key=lambda path: (path.count("/"), path))[:_MOST_SETTINGS]
-        told += [(posixpath.dirname(path), self._text(path)) for path in nearest]
-        words = (
-            (folder, word)
-            for folder, text in told
-            for value in _LOADS.findall(text)
-            for _, word in _WORD.findall(value)
-        )
-        places = {place for folder, word in words for one in ("", folder) if (place := resolved(one, word.lstrip("/")))}
-        dotted = {f"{root}{place.replace('.', '/')}" for place in places for root in ("", "src/")}
-        ends = chain((f"{place}{end}" for place in places for end in _LOADABLE), (f"{place}.py" for place in dotted))
-        return frozenset(path for path in ends if path in self._base and not path.endswith(".txt"))
+        tells = (*self._settings, "**/conftest.py", "**/{pyproject.toml,setup.cfg,tox.ini,package.json}")
+        settings = (path for path in self._base if globs.matches(path, tells) and not path.endswith((".mk", "akefile")))
+        for path in sorted(settings, key=lambda path: (path.count("/"), path))[:_MOST_SETTINGS]:
+            own = dotted("package.json", self._text(path)) if path.endswith("package.json") else {}
+            lines = (f"{key}={value}" for key, value in own.items() if key.partition(".")[0] in NODE)
+            told += [(posixpath.dirname(path), "\n".join(lines) if own else self._text(path))]
+        found = (path for folder, text in told for path in _preloaded(folder, text) if not path.endswith(".txt"))
+        return self._base.intersection(found)
 
     @cached_property
     def _named(self) -> frozenset[str]:
@@ -271,6 +249,16 @@ class JudgeFiles:
 
     def _text(self, path: str) -> str:
         return (self._read(path) or b"")[:_LONGEST].decode("utf-8", "replace")
+
+
+def _preloaded(folder: str, text: str) -> Iterator[str]:
+    """Yield the files that a command line or settings in a folder may have a runner load."""
+    told = table("runners")["told"]
+    for _, word in (one for value in re.findall(told["files"], text) for one in _WORD.findall(value)):
+        places = [resolved(one, word.lstrip("/")) for one in ("", folder) if "/" in word or "." in word]
+        yield from (f"{place}{end}" for place in places for end in told["endings"])
+    for _, word in (one for value in re.findall(told["plugins"], text) for one in _WORD.findall(value)):
+        yield from (f"{root}{word.replace('.', '/')}.py" for root in ("", "src/"))
 
 
 def _scripts(text: str) -> dict[str, str]:

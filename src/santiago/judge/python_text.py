@@ -106,9 +106,9 @@ def _learn(one: ast.AST, names: Names) -> None:
             _assign(name, value, names)
         case ast.For(ast.Name(name), value) | ast.With([ast.withitem(value, ast.Name(name))]):
             _assign(name, value, names)
-        case ast.For(ast.Tuple([ast.Name(first), ast.Name(second)]), value):
-            _assign(first, value, names)
-            _assign(second, value, names)
+        case ast.For(ast.Tuple(targets), value):
+            for target in targets:
+                _assign(ast.unparse(target), value, names)
 
 
 def _assign(name: str, value: ast.expr, names: Names) -> None:
@@ -169,10 +169,8 @@ def _compared(node: ast.AST) -> Iterator[str]:
 def _runs_text(node: ast.AST) -> bool:
     """Tell whether a call runs a text as Python that is not written out there."""
     match node:
-        case ast.Call(ast.Name("exec" | "eval" | "builtins.exec" | "builtins.eval"), [text, *_]):
-            return not isinstance(text, ast.Constant)
-        case ast.Call(ast.Attribute(ast.Name("builtins"), "exec" | "eval"), [text, *_]):
-            return not isinstance(text, ast.Constant)
+        case ast.Call(ast.Name(name), [text, *_]) | ast.Call(ast.Attribute(ast.Name("builtins"), name), [text, *_]):
+            return name.removeprefix("builtins.") in {"exec", "eval"} and not isinstance(text, ast.Constant)
     return False
 
 

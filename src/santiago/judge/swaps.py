@@ -1,4 +1,4 @@
-"""Packages that a manifest takes from another place than before, such as a folder of the work instead of an index."""
+"""Packages that a manifest takes from a folder of the work, and took from elsewhere before."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _LISTS = pattern(r"go\.mod|Gemfile|[\w.-]{0,60}requirements[\w.-]{0,60}\.txt")
 _PACKAGE = pattern(r"(?:.*\.)?(?:\w*-?[dD]ependencies|sources|imports)\.([^.]+)(?:\.[\w-]+)?")
 _FOR_ALL = pattern(r"(?:.*\.)?(?:patch|replace|overrides|resolutions)\..+")
 """Keys of a package, and keys that hold for packages which other packages ask for, too."""
-_PLACE = pattern(r"(?:file|link|portal|git[+\w]*):.*|\.{0,2}/.*")
+_PLACE = pattern(r"(?:file|link|portal):.*|\.{0,2}/.*")
 _LINE = pattern(
-    r"\s*(?:(?:require|replace|gem)\s)?\s*['\"]?([\w./-]{2,200})['\"]?(?:.*?(=>|path:|git\w*:|\s@)\s*['\"]?([^\s'\"]+))?"
+    r"\s*(?:(?:require|replace|gem)\s)?\s*['\"]?([\w./-]{2,200})['\"]?(?:.*?(=>|path:|\s@)\s*['\"]?([^\s'\"]+))?"
 )
 
 
 def swaps(path: str, before: bytes, after: bytes) -> bool:
-    """Tell whether a manifest takes a package that it named before from another folder or repository."""
+    """Tell whether a manifest takes a package that it named before from another folder."""
     then, now = dict(_packages(path, before)), dict(_packages(path, after))
     known = {found[1] for key in then if (found := _PACKAGE.fullmatch(key))}
-    places = ((key, now[key]) for key in now if key.endswith((".path", ".git")) or _PLACE.fullmatch(now[key]))
-    new = [key for key, place in places if then.get(key) != place]
+    places = ((key, now[key]) for key in now if key.endswith(".path") or _PLACE.fullmatch(now[key]))
+    new = [key for key, place in places if place not in then.values()]
     named = (_PACKAGE.fullmatch(key) for key in new)
     return any(map(_FOR_ALL.fullmatch, new)) or any(found and found[1] in known for found in named)
 
