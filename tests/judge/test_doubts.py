@@ -268,6 +268,16 @@ def test_every_rule_has_a_liar() -> None:
     assert {*LIARS, "swaps_package"} == {*RULES}
 
 
+def test_a_vendored_package_that_is_changed_while_its_list_stays_is_doubted() -> None:
+    changes = [Change(status="M", path="vendor/a/assert.go", old_mode="100644", new_mode="100644")]
+    for after, rules in ((b"# a v1", ["swaps_package"]), (b"# a v2", [])):
+        before = {"vendor/modules.txt": b"# a v1", "vendor/a/assert.go": b"x"}
+        found = doubts(
+            changes, lambda _: False, before.get, {"vendor/modules.txt": after, "vendor/a/assert.go": b"y"}.get
+        )
+        assert [one.rule for one in found] == rules
+
+
 @each(
     ("path", "before", "after", "swapped"),
     [

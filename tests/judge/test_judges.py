@@ -32,8 +32,8 @@ BASE: dict[str, bytes] = {
     "usage.md": b"", "docs/more.rst": b"", "hooks/lines.py": b"", "hooks/first.js": b"", "hooks/world.cjs": b"", "requirements.txt": b"",
     "index.js": b"", "src/hooks/own.py": b"", ".mocharc.json": b'{"require": ["ts-node/register", "./hooks/world.cjs"]}',
     "pytest.ini": b"[pytest]\naddopts = -p hooks.lines -p no:x --doctest-glob='*.rst'\n", "sub/conftest.py": b"pytest_plugins = ['hooks.own']\nrequire = app\n",
-    "web/jest.config.js": b"module.exports = { setupFiles: ['<rootDir>/../hooks/first'], transform: { '^.+$': 'x' } }\n",
-    "tox.ini": b"[testenv]\ndeps = -r requirements.txt\n", "src/build.rs": b"", "crate/Cargo.toml": b"",
+    "web/jest.config.js": b"const a = require('./lines.js'), b = require('../src/cli')\nmodule.exports = { setupFiles: ['<rootDir>/../hooks/first'] }\n",
+    "tox.ini": b"[testenv]\ndeps = -r requirements.txt\n", "src/build.rs": b"", "web/lines.js": b"", "crate/Cargo.toml": b"",
     "setup.js": b"", "pyproject.toml": b"", "Cargo.toml": b"", ".github/workflows/ci.yml": b"", "jest.config.js": b"",
 }  # fmt: skip
 
@@ -141,8 +141,8 @@ def test_settings_count_where_their_runner_is_started_or_nobody_knows_what_is(
         ("pytest", "x-1.0.dist-info/entry_points.txt src/x.egg-info/PKG-INFO sitecustomize.py hooks/lines.py src/hooks/own.py",
          "babel.config.js build.rs index.js"),
         ("python -m unittest", "x-1.0.dist-info/METADATA lib/usercustomize.py", "tsconfig.json app.py"),
-        ("npx jest", "babel.config.js .babelrc web/.babelrc.json .swcrc tsconfig.json tsconfig.test.json node_modules/chai/index.js hooks/first.js",
-         "build.rs index.js"),
+        ("npx jest", "babel.config.js .babelrc web/.babelrc.json .swcrc tsconfig.json tsconfig.test.json node_modules/a/index.js hooks/first.js web/lines.js",
+         "build.rs index.js src/cli.js"),
         ("npx mocha", "hooks/world.cjs .yarn/releases/yarn-4.cjs .pnp.cjs", "index.js hooks/first.js requirements.txt"),
         ("NODE_OPTIONS='--import ./hooks/first.js' npx ava", "hooks/first.js", "hooks/world.cjs"),
         ("node -r ./hooks/first.js --test", "hooks/first.js", "index.js"),

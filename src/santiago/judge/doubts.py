@@ -46,7 +46,7 @@ RULES = {
     "hides_code": "holds code that cannot be read here",
     "runs_text": "runs a text as code that is put together only then, so nobody can read here what it does",
     "sets_by_name": "changes another module, or the global object, under a name that is put together only then",
-    "swaps_package": "takes a package from another folder than before, so tests may use code of the work instead",
+    "swaps_package": "replaces a package by code of the work, so tests may not use what they used before",
 }
 """Every rule, with what such a line does in plain words."""
 _EXITS_WELL = "exits_well"
@@ -72,18 +72,6 @@ _NEW_NAME = pattern(
     r"(?:.*/)?(?:sitecustomize\.py|usercustomize\.py|pyvenv\.cfg|python3?|pytest|node|npm|npx|make|bash|cargo)|test|check|verify"
 )
 """New files that Python, a shell or make load before or instead of what a check asks for."""
-_OF_RUNNERS = pattern(
-    r"_?pytest|pytest_\w+|pluggy|iniconfig|packaging|exceptiongroup|tomli|colorama|pygments|py|attrs?|coverage|xdist|execnet|hypothesis"
-    r"|sortedcontainers|mock|nose2|behave|testtools|anyio"
-)
-"""Python modules that test runners and their common plugins load."""
-_MANIFESTS = (
-    "pyproject.toml",
-    "setup.cfg",
-    "tox.ini",
-    *(f"requirements{end}.txt" for end in ("", "-dev", "-test", "-tests", "_dev")),
-)
-_REQUIRED = r"(?:^|[\[,])\s*['\"]?{}(?:\[[^\]\n]*\])?\s*(?:[<>~!;@]|==|=\s*['\"]\^|['\"]?\s*(?:,|\]|$))"
 _PROGRAM = pattern(
     rb"\A#!|\bargv\b|\bargparse\b|\bclick\b|\btyper\b|\boptparse\b|__main__|\brequire\.main\b|\bfunc main\(|\bsignal\b|\bKeyboardInterrupt\b"
 )
@@ -135,7 +123,13 @@ def _in_file(change: Change, data: bytes, added: Lines, judges: Judges, before: 
     path, patterns = change.path, _patterns().get("." + change.path.rpartition(".")[2], {})
     if change.status == "A" and (_NEW_NAME.fullmatch(path) or _shadows(path, before, read)):
         yield 1, "takes_name"
-    if change.status == "M" and swaps(path, before(path) or b"", data):
+    listed = [
+        f"{path.partition('vendor/')[0]}vendor/{name}"
+        for name in table("doubts")["packages"]["lists"]
+        if "vendor/" in path
+    ]
+    is_kept = any(before(one) is not None and before(one) == read(one) for one in listed)
+    if is_kept or (change.status == "M" and swaps(path, before(path) or b"", data)):
         yield min(added, default=1), "swaps_package"
     if _holds_code(data) or (change.new_mode == _LINK and patterns):
         yield 1, "hides_code"
@@ -201,11 +195,10 @@ def _shadows(path: str, before: Read, read: Read) -> bool:
     folder, _, name = path.removesuffix(".py").removesuffix("/__init__").rpartition("/")
     if not path.endswith(".py") or "/" in folder or read(f"{folder}/__init__.py".lstrip("/")) is not None:
         return False
-    required = re.compile(
-        _REQUIRED.format(re.escape(name).replace("_", "[-_.]")).encode(), re.MULTILINE | re.IGNORECASE
-    )
-    is_known = name in sys.stdlib_module_names or _OF_RUNNERS.fullmatch(name) is not None
-    return is_known or any(required.search(before(manifest) or b"") for manifest in _MANIFESTS)
+    known = table("doubts")["packages"]
+    required = re.compile(known["required"].replace("NAME", re.escape(name).replace("_", "[-_.]")).encode())
+    is_known = name in sys.stdlib_module_names or re.fullmatch(known["of_runners"], name)
+    return bool(is_known) or any(required.search(before(manifest) or b"") for manifest in known["manifests"])
 
 
 def _holds_code(data: bytes) -> bool:

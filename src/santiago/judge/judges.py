@@ -254,7 +254,8 @@ class JudgeFiles:
 def _preloaded(folder: str, text: str) -> Iterator[str]:
     """Yield the files that a command line or settings in a folder may have a runner load."""
     told = table("runners")["told"]
-    for _, word in (one for value in re.findall(told["files"], text) for one in _WORD.findall(value)):
+    values = (value for files in told["files"] for value in re.findall(files, text))
+    for _, word in (one for value in values for one in _WORD.findall(value)):
         places = [resolved(one, word.lstrip("/")) for one in ("", folder) if "/" in word or "." in word]
         yield from (f"{place}{end}" for place in places for end in told["endings"])
     for _, word in (one for value in re.findall(told["plugins"], text) for one in _WORD.findall(value)):

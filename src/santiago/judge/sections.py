@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from santiago.contract.patterns import pattern
+from santiago.judge.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,20 +25,6 @@ MIXED: dict[str, frozenset[str]] = {
     "composer.json": frozenset({"composer"}), "deno.json": frozenset({"deno"}),
 }  # fmt: skip
 """Files that hold sections of test runners among others, and the programs that read these sections."""
-_INI = pattern(r"(?:tool:)?pytest|testenv.*|tox.*|coverage:.*|aliases")
-_JUDGES: dict[str, re.Pattern[str]] = {
-    "pyproject.toml": pattern(
-        r"(?:tool\.(?:pytest|coverage|tox|nox|poe|taskipy|hatch\.envs|pdm\.scripts)|(?:project\.entry-points|tool\.poetry\.plugins)\.pytest11)(?:\..*)?"
-    ),
-    "Cargo.toml": pattern(r"test|lib\.(?:test|doctest|harness)|package\.autotests"), "setup.cfg": _INI, "tox.ini": _INI,
-    "package.json": pattern(r"scripts|jest|mocha|ava|vitest|nyc|c8|tap"), "composer.json": pattern(r"scripts"),
-    "deno.json": pattern(r"tasks|test"),
-}  # fmt: skip
-"""The sections of runners."""
-_LOADED: dict[str, re.Pattern[str]] = {
-    "Cargo.toml": pattern(r"package\.build|profile\.(?:test|dev)(?:\..*)?|lib\.proc-macro"), "package.json": pattern(r"babel|imports"),
-}  # fmt: skip
-"""What runners and compilers read there before the first test. Many a change of it is honest."""
 _HEADER = pattern(r"^\[{1,2}([^\[\]\n]+)\]{1,2}[^\S\n]*(?:#.*)?$", re.MULTILINE)
 _RUST_TESTS = pattern(
     r"^([ \t]*)#\[cfg\(test\)\]\n(?:[ \t]*#\[[^\n]*\n)*\1(?:pub )?mod (\w+) \{\n(?:(?!\1\})[^\n]*\n)*\1\}[ \t]*$",
@@ -53,7 +40,7 @@ def put_back(path: str, mine: bytes, judges_from: bytes, *, loaded: bool = True)
     """Return `mine` with the judge's part as it is in `judges_from`; with what runners only load, if that is asked for."""
     name = path.rpartition("/")[2]
     is_long = max(len(mine), len(judges_from)) > _LONGEST
-    if name in _JUDGES and mine != judges_from:
+    if name in MIXED and mine != judges_from:
         return judges_from if is_long else _with_sections(name, mine, judges_from, loaded=loaded)
     compose = {".py": _with_examples, ".rs": _with_modules}.get(name[-3:])
     try:
@@ -74,7 +61,8 @@ def _with_sections(name: str, mine: bytes, judges_from: bytes, *, loaded: bool) 
         return mine  # a file that no runner can read has no effect on any
 
     def is_judges(key: str) -> bool:
-        return bool(_JUDGES[name].fullmatch(key) or (loaded and name in _LOADED and _LOADED[name].fullmatch(key)))
+        kinds = ("tests", "loaded") if loaded else ("tests",)
+        return any(re.fullmatch(table("runners")["sections"][kind].get(name, "(?!)"), key) for kind in kinds)
 
     try:
         own = _settings(name, mine.decode())
