@@ -84,7 +84,7 @@ def is_rewritten(
         files=lambda commit: frozenset(name for name, text in trees[int(commit)].items() if text),
         read=lambda commit, name: trees[int(commit)].get(name),
     )
-    judges: Any = SimpleNamespace(judges=lambda _: True, loads=lambda _: False)
+    judges: Any = SimpleNamespace(judges=lambda _: True, tests=lambda _: True)
     changed = [name for name, (old, now) in files.items() if old != now]
     return Trees(workspace, judges, "0", "1", changed).rewritten(f"{path}::{test}")
 
@@ -125,7 +125,7 @@ def test_a_test_is_steered_where_only_what_its_runner_loads_has_changed() -> Non
         read=lambda commit, name: TESTS.encode() if name == PATH else commit.encode(),
         compose=lambda onto, judges_from, whole, _: (onto, judges_from, *whole),
     )
-    judges: Any = SimpleNamespace(judges=lambda _: True, loads=lambda path: path == "hooks.py")
+    judges: Any = SimpleNamespace(judges=lambda _: True, tests=lambda path: path != "hooks.py")
     for changed, steered in ((["hooks.py"], True), (["hooks.py", "tests/help.py"], False), ([PATH], False)):
         trees = Trees(workspace, judges, "0", "1", changed)
         assert trees.steered(f"{PATH}::test_sub") is steered

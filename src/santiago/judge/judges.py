@@ -99,6 +99,10 @@ class JudgeFiles:
         is_run = path in self._mentioned or not self._named.isdisjoint((path, *above))
         return is_run or globs.matches(path, (*self._tests, *self._settings)) or self.loads(path)
 
+    def tests(self, path: str) -> bool:
+        """Tell whether a file judges as a whole and is not only loaded."""
+        return self.judges(path) and not self.loads(path)
+
     def loads(self, path: str) -> bool:
         """Tell whether a runner of the checks loads a file before the first test, although it is no test."""
         if not self._tests or self._is_own(path) or globs.matches(path, (*self._tests, *self._settings)):

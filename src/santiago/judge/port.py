@@ -243,7 +243,7 @@ class TreeJudge:
         if work.story.is_prose and all(check.work.is_green for check in checks):
             return found  # no test can show it; a check of its own that still fails does show that it is not done
         before, after = (partial(self.workspace.read, commit) for commit in (work.base, work.snapshot.commit))
-        excuse = excuses.excuse(trees.paths, trees.tests.__contains__, before, after, dict(work.evidence))
+        excuse = excuses.excuse(trees.paths, trees.files.tests, before, after, dict(work.evidence))
         return telling.unproven(found, policy.proof, checks, excuse)
 
     def _can_see(self, checks: Sequence[Check], trial: Trial, stop: Stop) -> bool:
@@ -366,7 +366,7 @@ def _asking_about_loaded(found: Verdict, trees: Trees) -> Verdict:
     tests = [test for kind in every for test in kind if trees.steered(test)]
     loaded = ", ".join([path for path in trees.judging if path not in trees.tests][:3])
     more = f" and {len(tests) - 1} more fail" if len(tests) > 1 else " fails"
-    said = [f"{loaded} is loaded before the tests, and without this change {test}{more}" for test in tests[:1]]
+    said = [f"the runner loads {loaded} before the tests; without this change {test}{more}" for test in tests[:1]]
     told = tuple(DoubtfulLine(path="", line=0, rule="loaded", sentence=sentence, text="") for sentence in said)
     return replace(found, eased=eased, broken=broken, changed=changed, doubts=told)
 

@@ -46,9 +46,7 @@ class Trees:
     @cached_property
     def tests(self) -> tuple[str, ...]:
         """Those of them that are tests or belong to tests. The others are only loaded before the first test."""
-        return tuple(
-            path for path in self.judging if not self.files.loads(path) and (self.files.judges(path) or self._in_part(path, loaded=False))
-        )  # fmt: skip
+        return tuple(path for path in self.judging if self.files.tests(path) or self._in_part(path, loaded=False))
 
     def _in_part(self, path: str, *, loaded: bool = True) -> bool:
         """Tell whether the work changed the judging part of a file."""
