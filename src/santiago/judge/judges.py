@@ -91,23 +91,22 @@ class JudgeFiles:
 
     def judges(self, path: str) -> bool:
         """Tell whether a file of the base, or a new one, judges as a whole."""
+        return self.tests(path) or self.loads(path)
+
+    def tests(self, path: str) -> bool:
+        """The same without files that are only loaded."""
         if globs.matches(path, self._asked):
             return True
         if self.is_mixed(path):
             return False
         above = (path[: sign.end()] for sign in re.finditer("/", path))
         is_run = path in self._mentioned or not self._named.isdisjoint((path, *above))
-        return is_run or globs.matches(path, (*self._tests, *self._settings)) or self.loads(path)
-
-    def tests(self, path: str) -> bool:
-        """Tell whether a file judges as a whole and is not only loaded."""
-        return self.judges(path) and not self.loads(path)
+        return is_run or globs.matches(path, self._tests) or globs.matches(path, self._settings)
 
     def loads(self, path: str) -> bool:
         """Tell whether a runner of the checks loads a file before the first test, although it is no test."""
-        if not self._tests or self._is_own(path) or globs.matches(path, (*self._tests, *self._settings)):
-            return False
-        return path in self._told or self._loaded.fullmatch(path) is not None
+        is_loaded = bool(self._tests) and (path in self._told or self._loaded.fullmatch(path) is not None)
+        return is_loaded and not (self._is_own(path) or self.is_mixed(path) or self.tests(path))
 
     def is_mixed(self, path: str) -> bool:
         """Tell whether only some sections of a file judge: those that belong to a runner of the checks."""
