@@ -181,6 +181,9 @@ LIARS = {
         "attribute.py": "import sys\ncase = getattr(sys.modules[name], kind)\ncase.run = print\n",
         "names.py": "import sys\nsys.modules[name].__dict__[word] = print\n",
         "vars.py": "import sys\nvars(sys.modules[name])[word] = print\n",
+        "all.py": "import sys\n[setattr(module, word, print) for module in sys.modules.values()]\n",
+        "dunder.py": "import sys\ntype.__setattr__(getattr(sys.modules[name], kind), word, print)\n",
+        "method.py": "import sys\nsys.modules.get(name).__setattr__(word, print)\n",
         "global.js": "globalThis[name] = tame\n",
         "deep.js": "global[name].prototype[word] = tame\n",
         "property.ts": "Object.defineProperty(globalThis, name, { value: tame })\n",
@@ -203,6 +206,7 @@ LIARS = {
 
 HONEST = {
     "texts.py": "import re\nexec('x = 1')\nTWO = model.eval(text) + re.compile(text).exec(x)\nCODE = 'y = 2'\nexec(CODE)\n",
+    "looks.py": "import sys\nknown = vars(sys.modules[name])[word]\nsame = sys.modules[name].__dict__[word]\n",
     "own.py": "import sys\nfor name in names:\n    setattr(sys.modules[__name__], name, 1)\n    globals()[name] = 2\n",
     "texts.js": "const found = pattern.exec(text); $eval(text); model.eval(x); f.Function(y)\neval('1 + 1')\nFunction('a', 'return a')\n",
     "own.js": "window['name'] = 1; globalThis.name = 2; table[name] = 3; if (global[name] === 4) go()\n",
