@@ -123,12 +123,12 @@ def test_a_test_is_steered_where_only_what_its_runner_loads_has_changed() -> Non
     workspace: Any = SimpleNamespace(
         files=lambda _: frozenset({PATH, "hooks.py", "tests/help.py"}),
         read=lambda commit, name: TESTS.encode() if name == PATH else commit.encode(),
-        compose=lambda onto, judges_from, whole, _: (onto, judges_from, *whole),
+        compose=lambda onto, judges_from, whole, _: " ".join([onto, judges_from, *whole]),
     )
     judges: Any = SimpleNamespace(judges=lambda _: True, tests=lambda path: path != "hooks.py")
     for changed, steered in ((["hooks.py"], True), (["hooks.py", "tests/help.py"], False), ([PATH], False)):
         trees = Trees(workspace, judges, "0", "1", changed)
         assert trees.steered(f"{PATH}::test_sub") is steered
         assert trees.text_changed(f"{PATH}::test_sub") is not steered
-        assert trees.with_old_tests() == ("1", "0", *changed)
-        assert trees.with_new_tests() == ("0", "1", *(path for path in changed if path != "hooks.py"))
+        assert trees.with_old_tests() == " ".join(["1", "0", *changed])
+        assert trees.with_new_tests() == " ".join(["0", "1", *(path for path in changed if path != "hooks.py")])
