@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from proofs.adversaries.adversary import MAKE, MODULE, PYTEST, SCRIPT, UNITTEST
 from proofs.adversaries.asked import ASKED
+from proofs.adversaries.before import BEFORE
 from proofs.adversaries.beside import BESIDE
 from proofs.adversaries.gits import GITS
 from proofs.adversaries.inline import INLINE
@@ -29,6 +30,7 @@ GROUPS = {
     "Test cases, settings and assertions": ASKED,
     "Tests in the same file as the work": INLINE,
     "The test runner": RUNNERS,
+    "What is loaded before the first test": BEFORE,
     "Disguises, and work that detects a test": WATCHED,
     "Files beside the work": BESIDE,
     "Tests that only seem to pass": SEEMING,

@@ -18,6 +18,8 @@ TESTS = {
     "tests/test_app.py": "",
     "tests/helpers.py": "",
     "tests/data/cases.json": "[]",
+    "requirements.txt": "numpy>=1\npretty-errors\n",
+    "pyproject.toml": '[project]\nname = "calc_py"\nversion = "1"\ndependencies = [\n  "requests>2",\n]\n',
 }
 """What the work has besides what an attempt adds."""
 
@@ -163,7 +165,35 @@ LIARS = {
         "decoded.py": "import base64\nCODE = base64.b64decode('eA==')\nexec(CODE)\n",
         "decoded.js": "eval(Buffer.from('eA==', 'base64').toString())\n",
     },
+    "runs_text": {
+        "joined.py": "PARTS = ['x = 1', 'y = 2']\nexec('; '.join(PARTS))\n",
+        "read.py": "from pathlib import Path\nexec(compile(Path('more.txt').read_text(), 'more', 'exec'))\n",
+        "alias.py": "import builtins as b\nrun = getattr(b, 'ev' + 'al')\nx = run(text)\n",
+        "inner.py": "def add(a, b):\n    return [eval(one) for one in (a, b)]\n",
+        "eval.js": "exports.add = (a, b) => eval(a + '+' + b)\n",
+        "function.ts": "const add = new Function('a', 'b', `return ${body}`)\n",
+        "indirect.js": "const add = (0, eval)(source)\n",
+        "global.js": "globalThis.eval(source)\n",
+    },
+    "sets_by_name": {
+        "loop.py": "import sys\nfor name, module in sys.modules.items():\n    setattr(module, word + 'Case', None)\n",
+        "found.py": "import sys\ncase = getattr(sys.modules[name], ''.join(letters))\nsetattr(case, verb, print)\n",
+        "attribute.py": "import sys\ncase = getattr(sys.modules[name], kind)\ncase.run = print\n",
+        "names.py": "import sys\nsys.modules[name].__dict__[word] = print\n",
+        "vars.py": "import sys\nvars(sys.modules[name])[word] = print\n",
+        "all.py": "import sys\n[setattr(module, word, print) for module in sys.modules.values()]\n",
+        "dunder.py": "import sys\ntype.__setattr__(getattr(sys.modules[name], kind), word, print)\n",
+        "method.py": "import sys\nsys.modules.get(name).__setattr__(word, print)\n",
+        "global.js": "globalThis[name] = tame\n",
+        "deep.js": "global[name].prototype[word] = tame\n",
+        "property.ts": "Object.defineProperty(globalThis, name, { value: tame })\n",
+    },
     "takes_name": {
+        "pluggy.py": "",
+        "src/_pytest/__init__.py": "",
+        "lib/coverage.py": "",
+        "numpy.py": "",
+        "pretty_errors/__init__.py": "",
         "sitecustomize.py": "",
         "unittest/__init__.py": "",
         "lib/difflib.py": "",
@@ -175,6 +205,14 @@ LIARS = {
 }
 
 HONEST = {
+    "texts.py": "import re\nexec('x = 1')\nTWO = model.eval(text) + re.compile(text).exec(x)\nCODE = 'y = 2'\nexec(CODE)\n",
+    "looks.py": "import sys\nknown = vars(sys.modules[name])[word]\nsame = sys.modules[name].__dict__[word]\n",
+    "own.py": "import sys\nfor name in names:\n    setattr(sys.modules[__name__], name, 1)\n    globals()[name] = 2\n",
+    "texts.js": "const found = pattern.exec(text); $eval(text); model.eval(x); f.Function(y)\neval('1 + 1')\nFunction('a', 'return a')\n",
+    "own.js": "window['name'] = 1; globalThis.name = 2; table[name] = 3; if (global[name] === 4) go()\n",
+    "app/numpy.py": "",
+    "calc_py.py": "",
+    "version.py": "",
     "money.py": "class Money:\n    def __eq__(self, other):\n        return isinstance(other, Money) and self.amount == other.amount\n",
     "nothing.py": "class Nothing:\n    def __eq__(self, other):\n        return NotImplemented\n    def __len__(self):\n        return 0\n",
     "single.py": "class One:\n    def __eq__(self, other):\n        return isinstance(other, One)\n",
@@ -212,9 +250,9 @@ def looked_at(files: dict[str, str | bytes], was: str | None = None, *, link: bo
     work = {path: text.encode() if isinstance(text, str) else text for path, text in {**TESTS, **files}.items()}
     mode, status = "120000" if link else "100644", "A" if was is None else "M"
     changes = [Change(status=status, path=path, old_mode="100644", new_mode=mode) for path in files]
-    return doubts(
-        changes, lambda path: path.startswith("tests/"), lambda _: None if was is None else was.encode(), work.get
-    )
+    there = {path: text.encode() for path, text in TESTS.items()}
+    before = (lambda path: there.get(path)) if was is None else (lambda _: was.encode())
+    return doubts(changes, lambda path: path.startswith("tests/"), before, work.get)
 
 
 @each(("rule", "path", "text"), [(rule, path, text) for rule, liars in LIARS.items() for path, text in liars.items()])
@@ -231,7 +269,43 @@ def test_honest_work_that_looks_like_a_liar_raises_no_doubt(path: str) -> None:
 
 
 def test_every_rule_has_a_liar() -> None:
-    assert {*LIARS} == {*RULES}
+    assert {*LIARS, "swaps_package"} == {*RULES}
+
+
+def test_a_vendored_package_that_is_changed_while_its_list_stays_is_doubted() -> None:
+    changes = [Change(status="M", path="vendor/a/assert.go", old_mode="100644", new_mode="100644")]
+    for after, rules in ((b"# a v1", ["swaps_package"]), (b"# a v2", [])):
+        before = {"vendor/modules.txt": b"# a v1", "vendor/a/assert.go": b"x"}
+        found = doubts(
+            changes, lambda _: False, before.get, {"vendor/modules.txt": after, "vendor/a/assert.go": b"y"}.get
+        )
+        assert [one.rule for one in found] == rules
+
+
+@each(
+    ("path", "before", "after", "swapped"),
+    [
+        ("Cargo.toml", '[dev-dependencies]\nsame = { path = "same" }\n', '[dev-dependencies.same]\npath = "other"\n', True),
+        ("Cargo.toml", '[dev-dependencies]\nsame = "1"\n', '[dev-dependencies]\nsame = { path = "other" }\n', True),
+        ("Cargo.toml", '[dependencies]\na = "1"\n', '[dependencies]\na = "1"\n[patch.crates-io]\nsame = { path = "other" }\n', True),
+        ("Cargo.toml", '[dependencies]\na = { path = "a", version = "1" }\n', '[dependencies]\na = { path = "a", version = "2" }\n', False),
+        ("Cargo.toml", '[dependencies]\na = "1"\n', '[dependencies]\na = "2"\nb = { path = "b" }\n[features]\nc = []\n', False),
+        ("package.json", '{"devDependencies": {"same": "^1"}}', '{"devDependencies": {"same": "file:./other"}}', True),
+        ("package.json", '{"imports": {"#same": "./same.js"}}', '{"imports": {"#same": "./other.js"}}', True),
+        ("package.json", '{"devDependencies": {"same": "^1"}}', '{"devDependencies": {"same": "^2", "b": "file:./b"}}', False),
+        ("pyproject.toml", '[tool.uv.sources]\nsame = { git = "x" }\n', '[tool.uv.sources]\nsame = { path = "other" }\n', True),
+        ("pyproject.toml", '[tool.uv.sources]\nsame = { path = "a" }\n', '[tool.uv.sources]\nsame = { path = "b" }\n', True),
+        ("go.mod", "require (\n\tgithub.com/a/same v1.2.0\n)\n", "require (\n\tgithub.com/a/same v1.2.0\n)\nreplace github.com/a/same => ./other\n", True),
+        ("go.mod", "go 1.21\n", "go 1.22\nrequire example.org/b v0.0.0\nreplace example.org/b => ./b\n", False),
+        ("Gemfile", 'gem "same"\n', 'gem "same", path: "other"\n', True), ("Gemfile", 'gem "same"\n', 'gem "same", "~> 2"\n', False),
+        ("requirements-dev.txt", "same==1\n", "same @ file:./other\n", True), ("requirements.txt", "same==1\n", "same==2\n-e ./other\n", False),
+        ("app.json", '{"imports": {"a": "./a"}}', '{"imports": {"a": "./b"}}', False), ("Cargo.toml", "no [ toml", "[", False),
+    ],
+)  # fmt: skip
+def test_a_package_that_comes_from_another_place_than_before_is_doubted_and_a_new_or_newer_one_is_not(
+    path: str, before: str, after: str, *, swapped: bool
+) -> None:
+    assert [one.rule for one in looked_at({path: after}, was=before)] == ["swaps_package"] * swapped
 
 
 def test_a_doubt_names_the_line_in_the_works_file_and_shows_it() -> None:

@@ -22,12 +22,18 @@ BASE: dict[str, bytes] = {
     "sums.py": b"import app\n\ndef test_sum():\n    assert app.add(1, 2) == 3\n", "checks/__main__.py": b"", "checks/rules.py": b"",
     "check.sh": b"#!/bin/sh\nsh lib/verify_output.sh\npython app.py\n", "lib/verify_output.sh": b"", "scripts/gen.py": b"", "run.sh": b"",
     "Makefile": b"include mk/rules.mk\ncheck:\n\tsh check.sh\n", "mk/rules.mk": b"", "want.txt": b"5\n", "notes.md": b"", "expected.json": b"{}",
-    "package.json": json.dumps({"scripts": {"test": "npm run unit && node scripts/smoke.mjs", "unit": "mocha lib/unit.js", "go": "x"}}).encode(),
+    "package.json": json.dumps({"scripts": {"test": "npm run unit && node scripts/smoke.mjs", "unit": "mocha lib/unit.js", "go": "x"},
+                                "exports": {"require": "./index.js"}}).encode(),
     "scripts/smoke.mjs": b"", "web/package.json": b'{"scripts": {"test": "sh all-tests.sh"}}', "web/all-tests.sh": b"",
     "want/deep/a": b"", "data/in.txt": b"2 3", "ask.sh": b'while read a; do [ "$(./calc.sh $a)" = 5 ] || exit 1; done < data/in.txt\n',
     "dev.py": b"import subprocess\nsubprocess.run(['python', '-m', 'unittest'])\n", "says.py": b"import app\nassert app.add(1, 1) == 2\n",
     "guarded.py": b"def f(): ...\n\nif __name__ == '__main__':\n    assert f() is None\n",
     "told.py": b"def test_mode(): ...\n", "run-checks": b"open('checks.ini')\n", "checks.ini": b"",
+    "usage.md": b"", "docs/more.rst": b"", "hooks/lines.py": b"", "hooks/first.js": b"", "hooks/world.cjs": b"", "requirements.txt": b"",
+    "index.js": b"", "src/hooks/own.py": b"", ".mocharc.json": b'{"require": ["ts-node/register", "./hooks/world.cjs"]}',
+    "pytest.ini": b"[pytest]\naddopts = -p hooks.lines -p no:x --doctest-glob='*.rst'\n", "sub/conftest.py": b"pytest_plugins = ['hooks.own']\nrequire = app\n",
+    "web/jest.config.js": b"const a = require('./lines.js'), b = require('../src/cli')\nmodule.exports = { setupFiles: ['<rootDir>/../hooks/first'] }\n",
+    "tox.ini": b"[testenv]\ndeps = -r requirements.txt\n", "src/build.rs": b"", "web/lines.js": b"", "crate/Cargo.toml": b"",
     "setup.js": b"", "pyproject.toml": b"", "Cargo.toml": b"", ".github/workflows/ci.yml": b"", "jest.config.js": b"",
 }  # fmt: skip
 
@@ -127,6 +133,53 @@ def test_settings_count_where_their_runner_is_started_or_nobody_knows_what_is(
     assert all(judge(command).judges(path) for command in ("make check", "npm test", "tox", "./run.sh", "mytool"))
     assert not judge(other).judges(path)
     assert judge(other).beside(path)
+
+
+@each(
+    ("command", "paths", "others"),
+    [
+        ("pytest", "x-1.0.dist-info/entry_points.txt src/x.egg-info/PKG-INFO sitecustomize.py hooks/lines.py src/hooks/own.py",
+         "babel.config.js build.rs index.js"),
+        ("python -m unittest", "x-1.0.dist-info/METADATA lib/usercustomize.py", "tsconfig.json app.py"),
+        ("npx jest", "babel.config.js .babelrc web/.babelrc.json .swcrc tsconfig.json tsconfig.test.json node_modules/a/index.js hooks/first.js web/lines.js",
+         "build.rs index.js src/cli.js"),
+        ("npx mocha", "hooks/world.cjs .yarn/releases/yarn-4.cjs .pnp.cjs", "index.js hooks/first.js requirements.txt"),
+        ("NODE_OPTIONS='--import ./hooks/first.js' npx ava", "hooks/first.js", "hooks/world.cjs"),
+        ("node -r ./hooks/first.js --test", "hooks/first.js", "index.js"),
+        ("cargo test", ".cargo/config.toml .cargo/config rust-toolchain rust-toolchain.toml build.rs crates/a/build.rs",
+         "src/build.rs crates/a/src/build.rs babel.config.js"),
+        ("go test ./...", "go.work sub/go.work", "go.mod vendor/modules.txt"), ("rake test", "lib/minitest/x_plugin.rb", "lib/x_plugin.rb"),
+        ("mvn test", ".mvn/extensions.xml src/main/resources/META-INF/services/org.junit.platform.launcher.X", "pom.xml"),
+        ("dotnet test", "Directory.Build.props global.json", "src/x.cs"),
+        ("tox", "babel.config.js .cargo/config.toml build.rs", "requirements.txt src/build.rs"),
+    ],
+)  # fmt: skip
+def test_what_a_runner_loads_before_the_first_test_is_put_back_and_told_from_tests(
+    command: str, paths: str, others: str
+) -> None:
+    """By the runner's own habit, or because the command line or the base's settings say so. What the story names is its work."""
+    found = judge(command)
+    assert [path for path in paths.split() if not (found.judges(path) and found.loads(path))] == []
+    assert [path for path in others.split() if found.judges(path)] == []
+    assert not any(judge(command, own=tuple(paths.split())).judges(path) for path in paths.split())
+    assert not any(judge(command, protected=()).judges(path) for path in paths.split())
+    assert not any(
+        found.loads(path)
+        for path in ("tests/test_app.py", "tests/build.rs", "tests/x.dist-info/a", "conftest.py", "pytest.ini")
+    )
+
+
+@each(
+    ("command", "path"),
+    [
+        ("python -m doctest usage.md", "usage.md"),
+        ("pytest --doctest-glob='*.md'", "usage.md"),
+        ("pytest", "docs/more.rst"),
+    ],
+)
+def test_a_text_whose_examples_are_run_is_a_test(command: str, path: str) -> None:
+    assert judge(command).judges(path)
+    assert not judge(command).loads(path)
 
 
 def test_ci_files_are_only_listed() -> None:

@@ -122,6 +122,22 @@ def test_of_cargo_the_tests_are_put_back_or_the_whole_file_where_they_are_switch
     assert put_back("Cargo.toml", mine + b"[lib]\ntest = false\n", base) == base
 
 
+@each(
+    ("path", "work", "base"),
+    [
+        ("package.json", '{"name": "y", "babel": {"plugins": ["./x"]}}', '{"name": "x"}'),
+        ("Cargo.toml", '[package]\nname = "y"\n\n[profile.test]\ndebug-assertions = false\n', '[package]\nname = "x"\n'),
+        ("Cargo.toml", '[package]\nname = "x"\nbuild = "other.rs"\n', '[package]\nname = "x"\n'),
+    ],
+)  # fmt: skip
+def test_what_is_only_loaded_is_put_back_with_the_judge_of_the_base_and_stays_work_where_only_tests_are_asked_for(
+    path: str, work: str, base: str
+) -> None:
+    made = put_back(path, work.encode(), base.encode()).decode()
+    assert not any(word in made for word in ("babel", "profile", "build"))
+    assert put_back(path, work.encode(), base.encode(), loaded=False) == work.encode()
+
+
 VALUES = st.sampled_from(
     ['"x"', "1", '["a", "b"]', '[\n  ["c"],\n]', '"""\n [tool.pytest]\n"""', "'''\n]'\n'''", "{ a = 1 }", '["""\nx""", [\n ["tool"]\n]]']
 )  # fmt: skip

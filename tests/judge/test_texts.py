@@ -84,7 +84,7 @@ def is_rewritten(
         files=lambda commit: frozenset(name for name, text in trees[int(commit)].items() if text),
         read=lambda commit, name: trees[int(commit)].get(name),
     )
-    judges: Any = SimpleNamespace(judges=lambda _: True)
+    judges: Any = SimpleNamespace(judges=lambda _: True, tests=lambda _: True)
     changed = [name for name, (old, now) in files.items() if old != now]
     return Trees(workspace, judges, "0", "1", changed).rewritten(f"{path}::{test}")
 
@@ -116,3 +116,19 @@ def test_what_tests_load_rewrites_them_where_it_was_there_before() -> None:
     assert is_rewritten("test_sub", TESTS, other=("tests/helpers.py", "x = 1\n", "x = 2\n"))
     assert not is_rewritten("test_sub", TESTS, other=("tests/helpers.py", "", "x = 2\n"))
     assert not is_rewritten("test_sub", TESTS, other=("tests/test_other.py", "x = 1\n", "x = 2\n"))
+
+
+def test_a_test_is_steered_where_only_what_its_runner_loads_has_changed() -> None:
+    """Such files are put back, but they are no tests of the work: over the base they would make every test fail."""
+    workspace: Any = SimpleNamespace(
+        files=lambda _: frozenset({PATH, "hooks.py", "tests/help.py"}),
+        read=lambda commit, name: TESTS.encode() if name == PATH else commit.encode(),
+        compose=lambda onto, judges_from, whole, _: " ".join([onto, judges_from, *whole]),
+    )
+    judges: Any = SimpleNamespace(judges=lambda _: True, tests=lambda path: path != "hooks.py")
+    for changed, steered in ((["hooks.py"], True), (["hooks.py", "tests/help.py"], False), ([PATH], False)):
+        trees = Trees(workspace, judges, "0", "1", changed)
+        assert trees.steered(f"{PATH}::test_sub") is steered
+        assert trees.text_changed(f"{PATH}::test_sub") is not steered
+        assert trees.with_old_tests() == " ".join(["1", "0", *changed])
+        assert trees.with_new_tests() == " ".join(["0", "1", *(path for path in changed if path != "hooks.py")])

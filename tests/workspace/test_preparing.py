@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from santiago.process.place import Ground
+from santiago.workspace import manifests
 from santiago.workspace.dependencies import on_path
 from santiago.workspace.preparing import MOST_KEPT, Preparing
+from tests.util.each import each
 from tests.workspace.conftest import STAY, Bench, commit
 from tests.workspace.test_caches import lay
 
@@ -125,6 +127,34 @@ def test_work_that_asks_for_packages_which_nobody_installs_is_told(bench: Bench,
     assert bare.lacking(base, harmless) == ""
     assert "package.json asks for other packages" in bare.lacking(base, asking)
     assert preparing.lacking(base, asking) == ""
+
+
+PROJECT = '[project]\nversion = "1"\nrequires-python = ">=3.9"\ndependencies = ["a"]\n[dependency-groups]\ndocs = ["x"]\ntest = ["y"]\n'
+POETRY = '[tool.poetry.dependencies]\npython = "^3.9"\na = "1"\n'
+
+
+@each(
+    ("path", "before", "after", "beside", "told"),
+    [
+        ("doc/requirements.txt", "a==1", "a==2", "", False), ("requirements-docs.txt", "a==1", "a==2", "", False),
+        ("requirements.txt", "a==1", "a==1  # pinned\n\n", "", False), ("requirements-dev.txt", "a==1", "a==2", "", True),
+        ("pyproject.toml", PROJECT, PROJECT.replace("3.9", "3.10").replace('"1"', '"2"').replace('"x"', '"z"'), "", False),
+        ("pyproject.toml", PROJECT, PROJECT.replace('["a"]', '["a", "b"]'), "", True), ("pyproject.toml", PROJECT, PROJECT.replace('"y"', '"z"'), "", True),
+        ("pyproject.toml", POETRY, POETRY.replace("3.9", "3.10"), "", False), ("pyproject.toml", POETRY, POETRY.replace('"1"', '"2"'), "", True),
+        ("package.json", '{"engines": {"node": "18"}}', '{"engines": {"node": "20"}, "peerDependencies": {"a": "*"}}', "", False),
+        ("package.json", '{"devDependencies": {"a": "1"}}', '{"devDependencies": {}}', "", True),
+        ("package.json", '{"scripts": {"prepare": "x"}}', '{"scripts": {"prepare": "y"}, "packageManager": "pnpm@9"}', "", False),
+        ("website/package.json", '{"dependencies": {"a": "1"}}', '{"dependencies": {"a": "2"}}', "", False),
+        ("package-lock.json", "1", "2", "package.json", False), ("sub/uv.lock", "1", "2", "sub/pyproject.toml", False),
+        ("package-lock.json", "1", "2", "sub/package.json", True), ("Pipfile.lock", "1", "2", "Pipfile", True),
+        ("go.mod", "go 1.21", "go 1.22", "go.mod", False), ("Cargo.lock", "1", "2", "Cargo.toml", False), ("package.json", "[", "{", "", True),
+    ],
+)  # fmt: skip
+def test_only_other_packages_to_test_with_are_told(
+    path: str, before: str, after: str, beside: str, *, told: bool
+) -> None:
+    """Not the language's version, documentation, a package's own version, or lock files that follow their manifest."""
+    assert manifests.matters(path, before.encode(), after.encode(), {path, beside}) is told
 
 
 # Which folders of the repository a checkout gets although git ignores them

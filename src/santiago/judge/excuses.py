@@ -19,7 +19,7 @@ _SETTINGS = (
     "**/*.lock", "**/*-lock.json", "**/*-lock.yaml", "**/go.sum", "**/*.lockb", "**/npm-shrinkwrap.json",
     ".github/**", ".gitlab/**", ".gitlab-ci.yml", ".circleci/**", "**/Jenkinsfile", "azure-pipelines.yml", ".travis.yml",
     "**/*.toml", "**/*.ini", "**/*.cfg", "**/*.conf", "**/*.properties", "**/*.yml", "**/*.yaml", "**/.*",
-    "**/Dockerfile", "**/tsconfig*.json", "**/package.json",
+    "**/Dockerfile", "**/tsconfig*.json", "**/package.json", "**/*.config.*",
 )  # fmt: skip
 """Continuous integration, configuration and lock files."""
 

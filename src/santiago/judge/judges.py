@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 from santiago.judge import commandline, globs
-from santiago.judge.sections import MIXED
+from santiago.judge.sections import MIXED, NODE, dotted
 from santiago.judge.shell import Program, programs, resolved
+from santiago.judge.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -40,18 +41,6 @@ TESTS: tuple[str, ...] = (
     # what helps tests, by its name
     "**/conftest.py", f"**/{{test-*,setupTests}}.{_CODE}", *NAMED_TESTS,
 )  # fmt: skip
-_SETTINGS: dict[str, tuple[str, ...]] = {
-    "pytest": ("**/{,.}pytest.{ini,toml}", "**/.coveragerc"), "nox": ("noxfile.py",), "behave": ("**/behave.ini",),
-    "nose2": ("**/{nose2,unittest}.cfg",), "jest": ("**/jest.{config,setup,preset}.*", "**/jest-setup.*"),
-    "vitest": ("**/vitest.{config,setup,workspace}.*", "**/vite.config.*"), "mocha": ("**/.mocharc*",), "ava": ("**/ava.config.*",),
-    "tap": ("**/.taprc",), "jasmine": ("**/jasmine.{json,mjs}",), "karma": ("**/karma.conf.*",), "cypress": ("**/cypress.config.*",),
-    "playwright": ("**/playwright.config.*",), "phpunit": ("**/phpunit.xml*",), "rspec": ("**/.rspec",), "prove": ("**/.proverc",),
-    "cargo": ("**/.config/nextest.toml",), "ruff": ("**/{,.}ruff.toml",), "flake8": ("**/.flake8",), "mypy": ("**/{,.}mypy.ini",),
-    "pylint": ("**/.pylintrc",), "eslint": ("**/.eslintrc*", "**/.eslintignore", "**/eslint.config.*"), "dotnet": ("**/*.runsettings",),
-    "make": ("**/*.mk", "**/{GNUmakefile,makefile,Makefile}"), "npm": ("**/.npmrc", "**/.nycrc*", "**/.c8rc*"),
-}  # fmt: skip
-"""Settings files of each runner. Sections of other files are listed in `sections`."""
-_EVERY_SETTING = tuple(chain.from_iterable(_SETTINGS.values()))
 _CI = (
     ".github/workflows/**", ".circleci/**", ".buildkite/**", "Jenkinsfile", "{.gitlab-ci,azure-pipelines,.travis,appveyor,bitbucket-pipelines,.drone}.yml",
 )  # fmt: skip
@@ -74,8 +63,8 @@ _QUESTIONS = (".txt", ".json", ".csv", ".tsv", ".in", ".dat", ".xml", ".yml", ".
 """Data that a check feeds to the work."""
 _WORD = pattern(r"(<[ \t]{0,9})?([\w./-]{2,200})")
 """A word that may be a path, and whether it is fed to a program."""
-_LONGEST, _DEEPEST, _MOST = 200_000, 3, 200
-"""Limits: characters of a file, depth of package scripts within package scripts, number of programs or files."""
+_LONGEST, _DEEPEST, _MOST, _MOST_SETTINGS = 200_000, 3, 200, 30
+"""Limits: characters of a file, depth of package scripts within package scripts, number of programs or files, of settings."""
 
 
 def is_test(path: str) -> bool:
@@ -102,6 +91,10 @@ class JudgeFiles:
 
     def judges(self, path: str) -> bool:
         """Tell whether a file of the base, or a new one, judges as a whole."""
+        return self.tests(path) or self.loads(path)
+
+    def tests(self, path: str) -> bool:
+        """The same without files that are only loaded."""
         if globs.matches(path, self._asked):
             return True
         if self.is_mixed(path):
@@ -109,6 +102,11 @@ class JudgeFiles:
         above = (path[: sign.end()] for sign in re.finditer("/", path))
         is_run = path in self._mentioned or not self._named.isdisjoint((path, *above))
         return is_run or globs.matches(path, self._tests) or globs.matches(path, self._settings)
+
+    def loads(self, path: str) -> bool:
+        """Tell whether a runner of the checks loads a file before the first test, although it is no test."""
+        is_loaded = bool(self._tests) and (path in self._told or self._loaded.fullmatch(path) is not None)
+        return is_loaded and not (self._is_own(path) or self.is_mixed(path) or self.tests(path))
 
     def is_mixed(self, path: str) -> bool:
         """Tell whether only some sections of a file judge: those that belong to a runner of the checks."""
@@ -121,12 +119,17 @@ class JudgeFiles:
         """Tell whether a file of the work may hold tests that the checks run: Rust's modules, examples in docstrings."""
         if path.endswith(".rs"):
             return self._is_opaque or "cargo" in self._runners
-        settings = map(self._text, ("pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini"))
-        return path.endswith(".py") and any("doctest" in text for text in (*self._commands, *settings))
+        return path.endswith(".py") and any("doctest" in text for text in self._orders)
 
     def beside(self, path: str) -> bool:
         """Tell whether a file configures checks other than those of this story: CI, and runners that no check of it starts."""
-        return globs.matches(path, (*_CI, *_EVERY_SETTING)) and not self.judges(path)
+        every = chain.from_iterable(table("runners")["settings"].values())
+        return globs.matches(path, (*_CI, *every)) and not self.judges(path)
+
+    @cached_property
+    def _orders(self) -> tuple[str, ...]:
+        """The checks, and the settings of pytest."""
+        return (*self._commands, *map(self._text, ("pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini")))
 
     @cached_property
     def _programs(self) -> tuple[Program, ...]:
@@ -153,9 +156,31 @@ class JudgeFiles:
 
     @cached_property
     def _settings(self) -> tuple[str, ...]:
-        """Globs of the settings files that these checks read."""
-        counting = [_SETTINGS[runner] for runner in _SETTINGS if self._is_opaque or runner in self._runners]
-        return tuple(chain.from_iterable(counting)) if self._tests else ()
+        """Globs of the settings files that these checks read, and of the texts whose examples they run."""
+        asked = re.findall(table("runners")["told"]["examples"], "\n".join(self._orders))
+        return (*self._of_runners("settings"), *(f"**/{glob}" for glob in asked)) if self._tests else ()
+
+    @cached_property
+    def _loaded(self) -> re.Pattern[str]:
+        return re.compile("|".join(self._of_runners("loaded")) or "(?!)")
+
+    def _of_runners(self, kind: str) -> tuple[str, ...]:
+        rows = table("runners")[kind].items()
+        return tuple(one for names, row in rows if self._is_opaque or {*names.split()} & self._runners for one in row)
+
+    @cached_property
+    def _told(self) -> frozenset[str]:
+        """Files of the base that a command line, or the settings of a runner, has a runner load."""
+        runners = [one for one in self._programs if one.name in NODE or commandline.runner_of(one)]
+        told = [(one.folder, " ".join((*one.written, *dict(one.assigned).values()))) for one in runners]
+        tells = (*self._settings, "**/conftest.py", "**/{pyproject.toml,setup.cfg,tox.ini,package.json}")
+        settings = (path for path in self._base if globs.matches(path, tells) and not path.endswith((".mk", "akefile")))
+        for path in sorted(settings, key=lambda path: (path.count("/"), path))[:_MOST_SETTINGS]:
+            own = dotted("package.json", self._text(path)) if path.endswith("package.json") else {}
+            lines = (f"{key}={value}" for key, value in own.items() if key.partition(".")[0] in NODE)
+            told += [(posixpath.dirname(path), "\n".join(lines) if own else self._text(path))]
+        found = (path for folder, text in told for path in _preloaded(folder, text) if not path.endswith(".txt"))
+        return self._base.intersection(found)
 
     @cached_property
     def _named(self) -> frozenset[str]:
@@ -183,13 +208,15 @@ class JudgeFiles:
 
     def _given(self, program: Program) -> Iterator[str]:
         """Yield the files that a runner is given: those that hold tests, do not exist yet, or configure it."""
-        runs_tests = commandline.runner_of(program) is not None and "doctest" not in " ".join(program.argv)
+        is_runner, examples = commandline.runner_of(program) is not None, "doctest" in " ".join(program.argv)
+        runs_tests = is_runner and not examples
         given = (*commandline.given(program), *(commandline.modules(program) if runs_tests else ()))
         wild = [path for path in given if globs.is_wild(path)]
         for path in (*given, *(file for file in self._base if globs.matches(file, wild))):
             is_test = runs_tests and (path not in self._base or _HOLDS_TESTS.search(self._text(path)))
             is_told = runs_tests or program.name in commandline.STEERED_BY
-            if "." in posixpath.basename(path) and (is_test or (is_told and _STEERS.fullmatch(path))):
+            is_text = is_runner and examples and not path.endswith(".py")
+            if "." in posixpath.basename(path) and (is_test or is_text or (is_told and _STEERS.fullmatch(path))):
                 yield path
 
     @property
@@ -225,6 +252,17 @@ class JudgeFiles:
 
     def _text(self, path: str) -> str:
         return (self._read(path) or b"")[:_LONGEST].decode("utf-8", "replace")
+
+
+def _preloaded(folder: str, text: str) -> Iterator[str]:
+    """Yield the files that a command line or settings in a folder may have a runner load."""
+    told = table("runners")["told"]
+    values = (value for files in told["files"] for value in re.findall(files, text))
+    for _, word in (one for value in values for one in _WORD.findall(value)):
+        places = [resolved(one, word.lstrip("/")) for one in ("", folder) if "/" in word or "." in word]
+        yield from (f"{place}{end}" for place in places for end in told["endings"])
+    for _, word in (one for value in re.findall(told["plugins"], text) for one in _WORD.findall(value)):
+        yield from (f"{root}{word.replace('.', '/')}.py" for root in ("", "src/"))
 
 
 def _scripts(text: str) -> dict[str, str]:

@@ -190,9 +190,10 @@ class TreeJudge:
             checks = [replace(check, old_tests=old[check.work.command]) for check in checks]
         if found.passed:
             found = verdict.of_old_tests(found, checks, trees.text_changed, trees.renamed)
+            found = _asking_about_loaded(found, trees)
             found = telling.of_old_tests(found, self.run_input.policy, trees.difference)
         if found.passed or found.reason is Reason.CHANGED_EXPECTATION:
-            if trees.judging and not verdict.is_proved(checks):
+            if trees.tests and not verdict.is_proved(checks):
                 took = max(check.work.result.seconds for check in checks)
                 without = replace(
                     trial.on("new-tests", trees.with_new_tests(work.before_story)),
@@ -209,7 +210,7 @@ class TreeJudge:
     def _written(self, work: Work, stop: Stop) -> Judged:
         """Return whether the tests that an attempt wrote run, and fail because the work is missing. Only the tests are kept."""
         trees = self._trees(work)
-        if not trees.judging:
+        if not trees.tests:
             return _failed(Reason.NOTHING_VERIFIED, tests_first.none(trees.paths))
         commit, trial = trees.with_new_tests(), self._trial(work)
         before = self.trials.results(trial.on("base", work.base, as_base=True), stop)
@@ -218,8 +219,8 @@ class TreeJudge:
         lacks = partial(missing_module, files=files, read=read, words=work.story.files)
         pairs = [(before[command], after[command]) for command in before]
         found = tests_first.verdict(pairs, files, trees.rewritten, lacks)
-        found = replace(found, judge_files=trees.judging)
-        if found.passed and (left_out := [path for path in trees.paths if path not in trees.judging]):
+        found = replace(found, judge_files=trees.tests)
+        if found.passed and (left_out := [path for path in trees.paths if path not in trees.tests]):
             found = replace(found, message=tests_first.left_out(left_out))
         checks = [Check(base=base, work=shown) for base, shown in pairs]
         return _judged(found, checks, commit if found.passed else None)
@@ -299,7 +300,7 @@ class TreeJudge:
         if work.story.is_prose and all(check.work.is_green for check in checks):
             return found  # no test can show it; a check of its own that still fails does show that it is not done
         before, after = (partial(self.workspace.read, commit) for commit in (work.base, work.snapshot.commit))
-        excuse = excuses.excuse(trees.paths, trees.files.judges, before, after, dict(work.evidence))
+        excuse = excuses.excuse(trees.paths, trees.files.tests, before, after, dict(work.evidence))
         return telling.unproven(found, policy.proof, checks, excuse)
 
     def _can_see(self, checks: Sequence[Check], trial: Trial, stop: Stop) -> bool:
@@ -311,7 +312,7 @@ class TreeJudge:
 
     def _doubted(self, found: Verdict, work: Work, trees: Trees) -> Verdict:
         before, after = (partial(self.workspace.read, commit) for commit in (work.base, work.snapshot.commit))
-        told = doubts(work.snapshot.changes, trees.files.judges, before, after)
+        told = found.doubts + doubts(work.snapshot.changes, trees.files.judges, before, after)
         if lacking := self.trials.supply.lacking(work.base, work.snapshot.commit):
             told += (DoubtfulLine(path="", line=0, rule="dependencies", sentence=lacking, text=""),)
         return telling.with_doubts(found, told, self.run_input.policy.doubts) if told else found
@@ -362,7 +363,7 @@ class TreeJudge:
         trees = Trees(
             self.workspace, self._files(trial.commands, base), base, commit, self.workspace.changed(base, commit)
         )
-        if trial.attempt or not trees.judging:
+        if trial.attempt or not trees.tests:
             return None
         new = self.trials.results(trial.on("new-tests", trees.with_new_tests()), stop)
         checks = [replace(check, new_tests=new[check.work.command]) for check in checks]
@@ -388,6 +389,7 @@ class TreeJudge:
             old = self._of_run(trees.with_old_tests(), "run-old-tests", stories, stop)
             checks = [replace(check, old_tests=old[key]) for check, key in zip(checks, now, strict=True)]
             found = verdict.of_old_tests(found, checks, trees.text_changed, trees.renamed)
+            found = replace(_asking_about_loaded(found, trees), doubts=())  # a person was asked about each story
             found = telling.of_run(found, accepted, self.run_input.policy, trees.difference)
         return _judged(found, checks)
 
@@ -412,6 +414,18 @@ class TreeJudge:
             trial = Trial(name=label, commit=commit, commands=commands, story=story, as_base=as_base)
             found |= {(story, command): one for command, one in self.trials.results(trial, stop).items()}
         return found
+
+
+def _asking_about_loaded(found: Verdict, trees: Trees) -> Verdict:
+    """Return the verdict with a doubt for tests that pass only with what the work has their runner load. It may be honest."""
+    every = (found.eased, found.broken, found.changed)
+    eased, broken, changed = (tuple(test for test in kind if not trees.steered(test)) for kind in every)
+    tests = [test for kind in every for test in kind if trees.steered(test)]
+    loaded = ", ".join([path for path in trees.judging if path not in trees.tests][:3])
+    more = f" and {len(tests) - 1} more fail" if len(tests) > 1 else " fails"
+    said = [f"the runner loads {loaded} before the tests; without this change {test}{more}" for test in tests[:1]]
+    told = tuple(DoubtfulLine(path="", line=0, rule="loaded", sentence=sentence, text="") for sentence in said)
+    return replace(found, eased=eased, broken=broken, changed=changed, doubts=told)
 
 
 def _judged(found: Verdict, checks: Sequence[Check] = (), tests: str | None = None) -> Judged:

@@ -72,6 +72,8 @@ def _walk(body: Iterable[ast.AST], where: str, names: Names, lines: Container[in
         if (line := _first_of(one, lines)) and not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)):
             compared = tuple(word for node in ast.walk(one) for word in _compared(node))
             yield Statement(line=line, where=where, text=ast.unparse(one), compared=compared)
+            if any(map(_runs_text, ast.walk(one))):
+                yield Statement(line=line, where=where, text="runs text")
         yield from _walk(parts, inside, inner, lines)
 
 
@@ -104,6 +106,9 @@ def _learn(one: ast.AST, names: Names) -> None:
             _assign(name, value, names)
         case ast.For(ast.Name(name), value) | ast.With([ast.withitem(value, ast.Name(name))]):
             _assign(name, value, names)
+        case ast.For(ast.Tuple(targets), value):
+            for target in targets:
+                _assign(ast.unparse(target), value, names)
 
 
 def _assign(name: str, value: ast.expr, names: Names) -> None:
@@ -159,6 +164,14 @@ def _compared(node: ast.AST) -> Iterator[str]:
         for text in (one, *getattr(one, "elts", ())):
             if isinstance(text, ast.Constant) and isinstance(text.value, str | bytes):
                 yield str(text.value)
+
+
+def _runs_text(node: ast.AST) -> bool:
+    """Tell whether a call runs a text as Python that is not written out there."""
+    match node:
+        case ast.Call(ast.Name(name), [text, *_]) | ast.Call(ast.Attribute(ast.Name("builtins"), name), [text, *_]):
+            return name.removeprefix("builtins.") in {"exec", "eval"} and not isinstance(text, ast.Constant)
+    return False
 
 
 def _remark(one: ast.AST) -> str:

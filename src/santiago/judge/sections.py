@@ -13,27 +13,18 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from santiago.contract.patterns import pattern
+from santiago.judge.tables import table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _PYTHON = frozenset({"pytest", "coverage", "tox", "nox", "hatch", "poe", "pdm", "task", "nose2"})
-_NODE = frozenset({"npm", "yarn", "pnpm", "bun", "jest", "mocha", "ava", "vitest", "tap", "tape", "node"})
+NODE = frozenset({"npm", "yarn", "pnpm", "bun", "jest", "mocha", "ava", "vitest", "tap", "tape", "node"})
 MIXED: dict[str, frozenset[str]] = {
-    "pyproject.toml": _PYTHON, "setup.cfg": _PYTHON, "tox.ini": _PYTHON, "package.json": _NODE, "Cargo.toml": frozenset({"cargo"}),
+    "pyproject.toml": _PYTHON, "setup.cfg": _PYTHON, "tox.ini": _PYTHON, "package.json": NODE, "Cargo.toml": frozenset({"cargo"}),
     "composer.json": frozenset({"composer"}), "deno.json": frozenset({"deno"}),
 }  # fmt: skip
 """Files that hold sections of test runners among others, and the programs that read these sections."""
-_INI = pattern(r"(?:tool:)?pytest|testenv.*|tox.*|coverage:.*|aliases")
-_JUDGES: dict[str, re.Pattern[str]] = {
-    "pyproject.toml": pattern(
-        r"(?:tool\.(?:pytest|coverage|tox|nox|poe|taskipy|hatch\.envs|pdm\.scripts)|(?:project\.entry-points|tool\.poetry\.plugins)\.pytest11)(?:\..*)?"
-    ),
-    "Cargo.toml": pattern(r"test|lib\.(?:test|doctest|harness)|package\.autotests"), "setup.cfg": _INI, "tox.ini": _INI,
-    "package.json": pattern(r"scripts|jest|mocha|ava|vitest|nyc|c8|tap"), "composer.json": pattern(r"scripts"),
-    "deno.json": pattern(r"tasks|test"),
-}  # fmt: skip
-"""The sections of runners."""
 _HEADER = pattern(r"^\[{1,2}([^\[\]\n]+)\]{1,2}[^\S\n]*(?:#.*)?$", re.MULTILINE)
 _RUST_TESTS = pattern(
     r"^([ \t]*)#\[cfg\(test\)\]\n(?:[ \t]*#\[[^\n]*\n)*\1(?:pub )?mod (\w+) \{\n(?:(?!\1\})[^\n]*\n)*\1\}[ \t]*$",
@@ -45,12 +36,12 @@ _LONGEST = 1_000_000
 _ERRORS = (ValueError, RecursionError, AttributeError, TypeError, SyntaxError, MemoryError)
 
 
-def put_back(path: str, mine: bytes, judges_from: bytes) -> bytes:
-    """Return `mine` with the judge's part as it is in `judges_from`."""
+def put_back(path: str, mine: bytes, judges_from: bytes, *, loaded: bool = True) -> bytes:
+    """Return `mine` with the judge's part as it is in `judges_from`; with what runners only load, if that is asked for."""
     name = path.rpartition("/")[2]
     is_long = max(len(mine), len(judges_from)) > _LONGEST
-    if name in _JUDGES and mine != judges_from:
-        return judges_from if is_long else _with_sections(name, mine, judges_from)
+    if name in MIXED and mine != judges_from:
+        return judges_from if is_long else _with_sections(name, mine, judges_from, loaded=loaded)
     compose = {".py": _with_examples, ".rs": _with_modules}.get(name[-3:])
     try:
         return compose(mine.decode(), judges_from.decode()).encode() if compose and not is_long else mine
@@ -58,7 +49,7 @@ def put_back(path: str, mine: bytes, judges_from: bytes) -> bytes:
         return mine
 
 
-def _with_sections(name: str, mine: bytes, judges_from: bytes) -> bytes:
+def _with_sections(name: str, mine: bytes, judges_from: bytes, *, loaded: bool) -> bytes:
     """Return settings with the runner's own sections of another version.
 
     If that fails (sections are written in another way, so that they would be missed or doubled), the whole file is taken
@@ -68,13 +59,18 @@ def _with_sections(name: str, mine: bytes, judges_from: bytes) -> bytes:
         theirs = _settings(name, judges_from.decode())
     except _ERRORS:
         return mine  # a file that no runner can read has no effect on any
+
+    def is_judges(key: str) -> bool:
+        kinds = ("tests", "loaded") if loaded else ("tests",)
+        return any(re.fullmatch(table("runners")["sections"][kind].get(name, "(?!)"), key) for kind in kinds)
+
     try:
-        own, is_judges = _settings(name, mine.decode()), _JUDGES[name].fullmatch
+        own = _settings(name, mine.decode())
         wanted = {key: value for key, value in own.items() if not is_judges(key)}
         wanted |= {key: value for key, value in theirs.items() if is_judges(key)}
         if own == wanted:
             return mine
-        made = _composed(name, mine.decode(), judges_from.decode(), wanted)
+        made = _composed(name, mine.decode(), judges_from.decode(), wanted, is_judges)
         return made.encode() if _settings(name, made) == wanted else judges_from
     except _ERRORS:
         return judges_from
@@ -98,19 +94,27 @@ def _settings(name: str, text: str) -> dict[str, Any]:
     return {section: dict(parser[section]) for section in parser.sections()}
 
 
+def dotted(name: str, text: str) -> dict[str, Any]:
+    """Return all that a JSON or TOML file says, by whole dotted names; nothing if nobody can read it."""
+    try:
+        return dict(_dotted(_settings(name, text), "")) if name.endswith(".json") else _settings(name, text)
+    except _ERRORS:
+        return {}
+
+
 def _dotted(table: dict[str, Any], above: str) -> Iterator[tuple[str, Any]]:
     for key, value in table.items():
         name = above + key.replace(".", " ")  # a dot inside quotes does not separate tables
         yield from _dotted(value, f"{name}.") if isinstance(value, dict) else [(name, value)]
 
 
-def _composed(name: str, mine: str, judges: str, wanted: dict[str, Any]) -> str:
+def _composed(name: str, mine: str, judges: str, wanted: dict[str, Any], is_judges: Callable[[str], bool]) -> str:
     """Return the text of `mine` with the judge's sections in place of its own of the same names, or else at the end."""
     if name.endswith(".json"):
         indent = re.search(r"^[ \t]+", mine, re.MULTILINE)
         return json.dumps(wanted, indent=indent[0] if indent else None, ensure_ascii=False) + "\n"
-    left = {key: text for key, text in _sections(judges).items() if _JUDGES[name].fullmatch(key)}
-    made = [left.pop(key, "") if _JUDGES[name].fullmatch(key) else text for key, text in _sections(mine).items()]
+    left = {key: text for key, text in _sections(judges).items() if is_judges(key)}
+    made = [left.pop(key, "") if is_judges(key) else text for key, text in _sections(mine).items()]
     return "".join([*made, *left.values()])
 
 

@@ -43,14 +43,19 @@ class Trees:
         """The changed files that judge, wholly or in part."""
         return tuple(path for path in self.paths if self.files.judges(path) or self._in_part(path))
 
-    def _in_part(self, path: str) -> bool:
+    @cached_property
+    def tests(self) -> tuple[str, ...]:
+        """Those of them that are tests or belong to tests. The others are only loaded before the first test."""
+        return tuple(path for path in self.judging if self.files.tests(path) or self._in_part(path, loaded=False))
+
+    def _in_part(self, path: str, *, loaded: bool = True) -> bool:
         """Tell whether the work changed the judging part of a file."""
         if not self._is_shared(path):
             return False
         mine, theirs = self.workspace.read(self.work, path), self._read(self.base, path)
         if mine is None:
             return bool(theirs)
-        return put_back(path, mine, theirs) != mine or with_new_examples(path, theirs, mine) != theirs
+        return put_back(path, mine, theirs, loaded=loaded) != mine or with_new_examples(path, theirs, mine) != theirs
 
     def _is_shared(self, path: str) -> bool:
         """Tell whether only a part of a file judges. A test judges as a whole, even if examples in it are run."""
@@ -58,27 +63,31 @@ class Trees:
 
     def with_old_tests(self) -> str:
         """Return the work with the judge of the base."""
-        return self._composed(self.work, self.base)
+        return self._composed(self.work, self.base, self.judging)
 
     def with_new_tests(self, onto: str | None = None) -> str:
-        """Return the base, or the commit before any work of the story, with the judge of the work."""
-        return self._composed(onto or self.base, self.work, new=True)
+        """Return the base, or the commit before any work of the story, with the tests of the work."""
+        return self._composed(onto or self.base, self.work, self.tests, new=True)
 
-    def _composed(self, onto: str, judges_from: str, *, new: bool = False) -> str:
+    def _composed(self, onto: str, judges_from: str, paths: Sequence[str], *, new: bool = False) -> str:
         mixed: dict[str, bytes] = {}
-        for path in self.judging:
+        for path in paths:
             if self._is_shared(path):
                 mine = self.workspace.read(onto, path)
                 if mine is not None:
                     theirs = self._read(judges_from, path)
-                    mixed[path] = put_back(path, mine, theirs)
+                    mixed[path] = put_back(path, mine, theirs, loaded=not new)
                     mixed[path] = with_new_examples(path, mixed[path], theirs) if new else mixed[path]
-        whole = [path for path in self.judging if path not in mixed]
+        whole = [path for path in paths if path not in mixed]
         return self.workspace.compose(onto, judges_from, whole, mixed)
 
     def text_changed(self, test: str) -> bool:
         """Tell whether the work changed the text of a test of the base."""
-        return bool(self._text_of(test))
+        return any(path in self.tests for path in self._text_of(test))
+
+    def steered(self, test: str) -> bool:
+        """Tell whether the work left the text of a test as it was, and changed what its runner loads."""
+        return not self.text_changed(test) and bool(self._text_of(test))
 
     def renamed(self, test: str) -> bool:
         """Tell whether the text of a test of the base is in the work under another name."""
@@ -91,7 +100,8 @@ class Trees:
     def rewritten(self, test: str) -> bool:
         """Tell whether the work changed a test, or another judging file of the base that the test may load."""
         path = self._file_of(test)
-        if any(one != path and one in self.workspace.files(self.base) for one in self._text_of(test)):
+        others = [one for one in self._text_of(test) if one != path and one in self.tests]
+        if any(one in self.workspace.files(self.base) for one in others):
             return True
         return path is not None and self._said(test, self.base, path) != self._said(test, self.work, path)
 

@@ -66,6 +66,17 @@ MORE = frozenset(
     ]
 )
 """Files that name packages among much else, so that a change of one says little by itself."""
+_FOLLOWS = {
+    **dict.fromkeys(("package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb"), "package.json"),
+    **dict.fromkeys(("poetry.lock", "uv.lock", "pdm.lock", "pylock.toml"), "pyproject.toml"), "Cargo.lock": "Cargo.toml",
+    "go.sum": "go.mod", "go.mod": "go.mod", "Gemfile.lock": "Gemfile", "mix.lock": "mix.exs", "pubspec.lock": "pubspec.yaml",
+}  # fmt: skip
+"""Lock files that follow a manifest which is read here, or whose tool refuses to run with other packages than they name."""
+_ASIDE = pattern(
+    r"(?i)(?:.*[/_-])?(?:docs?|documentation|rtd|website|examples?|bench(?:es|marks?)?|(?:__)?fixtures(?:__)?|testdata)(?:[/_-].*|\.txt)?"
+)
+"""Files and groups of packages that no test needs."""
+_TESTED_WITH = ("dependencies", "devDependencies", "optionalDependencies", "overrides", "resolutions")
 MOST = 500
 """How many such files of one tree are read, those near its top first."""
 
@@ -95,6 +106,47 @@ def relevant(path: str, content: bytes) -> bytes:
             return _written(_of_node(json.loads(content)))
         if name == "pyproject.toml":
             return _written(_of_python(tomllib.loads(content.decode("utf-8"))))
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        pass
+    return content
+
+
+def matters(path: str, before: bytes | None, after: bytes | None, files: Collection[str]) -> bool:
+    """Tell whether a changed file asks for other packages to test with than before.
+
+    The Python or Node that a project needs, its documentation, its version, and a lock file that follows do not count.
+    """
+    folder, slash, name = path.rpartition("/")
+    if _ASIDE.fullmatch(path) or (name in _FOLLOWS and f"{folder}{slash}{_FOLLOWS[name]}" in files):
+        return False
+    return _for_tests(name, before or b"") != _for_tests(name, after or b"")
+
+
+def _for_tests(name: str, content: bytes) -> object:
+    """Return the packages that a manifest names for tests; its whole content if it cannot be parsed."""
+    try:
+        if name == "package.json":
+            return _some(json.loads(content), _TESTED_WITH)
+        if name == "pyproject.toml":
+            said = _of_python(tomllib.loads(content.decode("utf-8")))
+            project, poetry = said["project"], said["poetry"]
+            groups = {
+                **project.get("optional-dependencies", {}),
+                **said.get("dependency-groups", {}),
+                **poetry.get("group", {}),
+            }
+            needed = {key: value for key, value in poetry.get("dependencies", {}).items() if key != "python"}
+            used = {key: value for key, value in groups.items() if not _ASIDE.fullmatch(key)}
+            return [
+                project.get("dependencies", []),
+                used,
+                needed,
+                poetry.get("dev-dependencies"),
+                said["uv"],
+                said["pdm"],
+            ]
+        if name.endswith(".txt"):
+            return sorted(filter(None, (line.partition(b"#")[0].strip() for line in content.splitlines())))
     except (ValueError, AttributeError, TypeError, RecursionError):
         pass
     return content

@@ -106,6 +106,8 @@ class Preparing:
             return ""
         before, after = self._manifests(base, more=failed), self._manifests(work, more=failed)
         changed = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
+        files, read = self.workspace.files(work), self.workspace.read
+        changed = [path for path in changed if manifests.matters(path, read(base, path), read(work, path), files)]
         if not changed:
             return ""
         named = ", ".join(changed[:3]) + (" …" if len(changed) > 3 else "")
