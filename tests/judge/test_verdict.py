@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
 
 from santiago.contract.outcomes import CheckVerdict, Verdict
 from santiago.contract.reasons import Reason
@@ -14,14 +16,19 @@ from tests.judge.showing import shown
 from tests.util.each import each
 
 
-def of_old_tests(
-    checks: list[Check], text_changed: Callable[[str], bool], renamed: Callable[[str], bool] = lambda _: False
-) -> Verdict:
-    return verdict.of_old_tests(verdict.of_work(checks), checks, text_changed, renamed)
-
-
 def nothing_changed(_: str) -> bool:
     return False
+
+
+def of_old_tests(
+    checks: list[Check],
+    text_changed: Callable[[str], bool],
+    renamed: Callable[[str], bool] = nothing_changed,
+    was_to_fail: Callable[[str], bool] = nothing_changed,
+    is_about: Callable[[str], bool] = nothing_changed,
+) -> Verdict:
+    texts: Any = SimpleNamespace(text_changed=text_changed, renamed=renamed, was_to_fail=was_to_fail)
+    return verdict.of_old_tests(verdict.of_work(checks), checks, texts, is_about)
 
 
 def all_changed(_: str) -> bool:

@@ -106,6 +106,8 @@ def _listed(names: Sequence[str]) -> list[str]:
 
 def _failure(result: CheckResult) -> list[str]:
     ended = "did not end in time" if result.timed_out else f"exit code {result.exit_code}"
+    if result.new_errors:  # what failed before the work too would only hide this
+        return [f"`{result.command}`: {ended}, as before the work, but with new errors", "", *_quoted(result.new_errors)]
     lines = telling_lines(result.output.head, result.output.tail)
     return [f"`{result.command}`: {ended}", "", *_quoted(lines)]
 

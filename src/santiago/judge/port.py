@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from santiago.contract.checks import commands_of, run_commands_of
 from santiago.contract.outcomes import DoubtfulLine, Proof, Verdict
+from santiago.contract.patterns import pattern
 from santiago.contract.ports.judge import Examination, Judged, SetUpFailedError
 from santiago.contract.reasons import Reason
 from santiago.contract.record import lean
@@ -16,13 +18,14 @@ from santiago.judge.commandline import absent, names_what_is_missing
 from santiago.judge.doubts import doubts
 from santiago.judge.judges import JudgeFiles
 from santiago.judge.missing import found_no_test, lacked, missing, missing_module, remedy, waits_for_tests
-from santiago.judge.shown import ends_alike, sees
+from santiago.judge.naming import name_of
+from santiago.judge.shown import ends_alike, fallen, retried, sees
 from santiago.judge.trees import Trees
 from santiago.judge.trials import GARBAGE, StoppedError, Trial
 from santiago.judge.verdict import Check
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import RunInput
@@ -31,12 +34,15 @@ if TYPE_CHECKING:
     from santiago.contract.ports.workspace import Workspace
     from santiago.judge.shown import Shown
     from santiago.judge.trials import Results, Trials
+    from santiago.judge.verdict import Tells
 
     ByStory = dict[tuple[str, str], Shown]
     """What checks showed, by their command and the story that they are told, if any."""
 
 _LEAST_MS, _TIMES = 60_000, 10
 """Limits for new tests run without the work, where some would never end: a time, and a multiple of their time with it."""
+_OF_TESTS = pattern(r"(?i)\b(?:tests?|specs?|expectations?|assertions?|snapshots?)\b|(?<![a-z])test_")
+_Key = TypeVar("_Key")
 _RANKS = (Proof.REGRESSION, Proof.OWN_TESTS, Proof.PROVED)
 
 
@@ -135,17 +141,20 @@ class TreeJudge:
         base = self.trials.results(trial.on("base", work.base, as_base=True), stop)
         before = trial.on("base", work.before_tests, as_base=True) if work.before_tests else None
         earlier = self.trials.results(before, stop) if before else {}
-        shown = self.trials.results(replace(trial.on("check", trees.work), before=earlier or base), stop)
+        shown, flaky = self._steady(
+            replace(trial.on("check", trees.work), before=earlier or base), base, trees.text_changed, stop
+        )
         checks = [self._check(work, base[command], shown[command], earlier.get(command), trees) for command in base]
         found = verdict.of_work(checks)
         if not checks and work.story.role == "scientist":
             found = telling.package(found)
         found = replace(found, judge_files=trees.judging, beside=tuple(filter(trees.files.beside, trees.paths)))
         if found.passed and trees.judging:
-            old = self.trials.results(trial.on("old-tests", trees.with_old_tests()), stop)
-            checks = [replace(check, old_tests=old[check.work.command]) for check in checks]
+            old, more = self._steady(trial.on("old-tests", trees.with_old_tests()), base, trees.text_changed, stop)
+            checks, flaky = [replace(check, old_tests=old[check.work.command]) for check in checks], flaky + more
+        found = replace(found, flaky=tuple(dict.fromkeys(flaky)))
         if found.passed:
-            found = verdict.of_old_tests(found, checks, trees.text_changed, trees.renamed)
+            found = verdict.of_old_tests(found, checks, trees, partial(_is_about, work.story))
             found = telling.of_old_tests(found, self.run_input.policy, trees.difference)
         if found.passed or found.reason is Reason.CHANGED_EXPECTATION:
             if trees.judging and not verdict.is_proved(checks):
@@ -161,6 +170,13 @@ class TreeJudge:
             found = self._with_criteria(found, work, checks, trial, stop)
             found = self._held_to_policy(found, work, checks, trees)
         return _judged(found, checks)
+
+    def _steady(
+        self, trial: Trial, base: Results, text_changed: Tells, stop: Stop
+    ) -> tuple[Mapping[str, Shown], tuple[str, ...]]:
+        """Return what checks show, and which tests are flaky."""
+        again = replace(trial, name=f"{trial.name}-again")
+        return _steadied(self.trials.results(trial, stop), base, lambda: self.trials.results(again, stop), text_changed)
 
     def _written(self, work: Work, stop: Stop) -> Judged:
         """Return whether the tests that an attempt wrote run, and fail because the work is missing. Only the tests are kept."""
@@ -183,13 +199,12 @@ class TreeJudge:
     def _check(self, work: Work, base: Shown, shown: Shown, earlier: Shown | None, trees: Trees) -> Check:
         # A check that named its tests on the base existed there, whatever files the work adds.
         files = self.workspace.files(work.base)
-        came = not base.tests and (
-            absent(base.command, files, self.workspace.files(work.snapshot.commit))
-            or lacked(base, [path for path in trees.judging if path not in files])
+        names_new = absent(base.command, files, self.workspace.files(work.snapshot.commit)) or lacked(
+            base, [path for path in trees.judging if path not in files]
         )
         return Check(
             base=tests_first.joined(earlier, base), work=shown, is_own=base.command in work.story.verify,
-            came_with_work=came or found_no_test(base), earlier=earlier,
+            came_with_work=(names_new and not base.tests) or found_no_test(base), names_new_file=names_new, earlier=earlier,
         )  # fmt: skip
 
     def _trial(self, work: Work) -> Trial:
@@ -289,11 +304,11 @@ class TreeJudge:
         commands = commands_of(story, self.run_input)
         trial = Trial(name=name, commit=commit, commands=commands, story=story.id, attempt=attempt or None)
         before = self.trials.results(trial.on("base", base, as_base=True), stop) if base else None
-        after = self.trials.results(replace(trial, before=before), stop)
+        after, flaky = self._steady(replace(trial, before=before), before or {}, lambda _: False, stop)
         # Without a base to compare with, every failure is the story's own. Without an attempt, the failures of its own checks are.
         own = commands if not base else story.verify if not attempt else ()
         checks = [Check(base=(before or after)[one], work=after[one], is_own=one in own) for one in commands]
-        found = verdict.of_work(checks)
+        found = replace(verdict.of_work(checks), flaky=flaky)
         if found.passed and base is not None:
             found = replace(found, proof=self._strength(checks, trial, base, commit, stop))
         return _judged(found, checks if before else ())
@@ -325,12 +340,13 @@ class TreeJudge:
         if not trees.judging and all(shown.is_green for shown in now.values()):
             return _judged(verdict.of_work([Check(base=shown, work=shown) for shown in now.values()]))
         then = self._of_run(base, "run-base", stories, stop, as_base=True)
-        checks = [Check(base=then[key], work=now[key]) for key in now]
-        found = verdict.of_work(checks)
+        steady, flaky = _steadied(now, then, lambda: self._of_run(head, "run-again", stories, stop))
+        checks = [Check(base=then[key], work=steady[key]) for key in steady]
+        found = replace(verdict.of_work(checks), flaky=flaky)
         if found.passed and trees.judging:
             old = self._of_run(trees.with_old_tests(), "run-old-tests", stories, stop)
             checks = [replace(check, old_tests=old[key]) for check, key in zip(checks, now, strict=True)]
-            found = verdict.of_old_tests(found, checks, trees.text_changed, trees.renamed)
+            found = verdict.of_old_tests(found, checks, trees)
             found = telling.of_run(found, accepted, self.run_input.policy, trees.difference)
         return _judged(found, checks)
 
@@ -355,6 +371,31 @@ class TreeJudge:
             trial = Trial(name=label, commit=commit, commands=commands, story=story, as_base=as_base)
             found |= {(story, command): one for command, one in self.trials.results(trial, stop).items()}
         return found
+
+
+def _steadied(
+    shown: Mapping[_Key, Shown],
+    base: Mapping[_Key, Shown],
+    again: Callable[[], Mapping[_Key, Shown]],
+    text_changed: Tells = lambda _: False,
+) -> tuple[Mapping[_Key, Shown], tuple[str, ...]]:
+    """Return what checks show, after a second run if tests fail that pass on the base unchanged; and which of them pass then.
+
+    A test that is new or changed gets no second run: only the work can make it fail.
+    """
+    unsure = {key: [one for one in fallen(base[key], shown[key]) if not text_changed(one)] for key in base}
+    if not any(unsure.values()):
+        return shown, ()
+    second = again()
+    found = {key: retried(one, second[key], unsure[key]) for key, one in shown.items()}
+    return found, tuple(one for key, tests in unsure.items() for one in tests if one in second[key].passing)
+
+
+def _is_about(story: Story, test: str) -> bool:
+    """Tell whether a story speaks of tests in its title, or names this test, so that the test may be what is wrong."""
+    named = name_of(test) if name_of(test).lower().startswith("test") else ""
+    by_name = bool(named) and re.search(rf"(?<!\w){re.escape(named)}(?!\w)", story.description) is not None
+    return by_name or _OF_TESTS.search(story.title) is not None
 
 
 def _judged(found: Verdict, checks: Sequence[Check] = (), tests: str | None = None) -> Judged:

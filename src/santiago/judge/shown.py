@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import cached_property
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
@@ -19,14 +18,24 @@ from santiago.contract.record import lean
 from santiago.judge.naming import INSIDE, function_of, name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from santiago.contract.outcomes import CheckResult
     from santiago.judge.naming import Tests
 
-_VARIES = pattern(r"(?:/[\w.@+~-]+)+/|0x[0-9a-fA-F]+|\d+(?:[.,:]\d+)*")
+_VARIES = pattern(
+    r"[^\s:(]{1,300}\.\w{1,9}(?::\d+|\(\d+,)[\d:,)]*|(?:/[\w.@+~-]+)+/|0x[0-9a-fA-F]+|\d+(?:[.,:]\d+)*"
+)
+"""What differs from run to run, or between two trees, in the same error: places, paths, addresses, numbers."""
+_ERROR = pattern(
+    r"(?i)error|fail|fatal|panic|exception|assert|expected|undefined|cannot|can't|not found|not ok|[✖✗✘×✕●]"
+    r"|\.\w{1,9}(?::\d|\(\d+,)"
+)
+"""Lines that say what is wrong: by a word, a mark, or a place in a file."""
+_UNCOVERED = pattern(r"(?i)\bcoverage\b.{0,200}(?:threshold|fail[-_ ]under|not (?:met|reached)|below|less than)")
 _LONE_FILE = pattern(r"^[^\s:>]{1,500}\.[cm]?[jt]s$")
-_LAST = 20
+_LAST, _LONGEST = 20, 500
+_WORD = pattern(r"[^\W\d_]{2}")
 WHOLE = ""
 """An id that stands for the command as a whole, among the ids of tests."""
 
@@ -69,14 +78,21 @@ class Shown:
 
 
 def lost(before: Shown, after: Shown) -> list[str]:
-    """Return the tests that passed before and no longer pass, and new failures."""
+    """Return the tests that passed before and no longer pass, and new failures.
+
+    Tests that just do not run are named only if no failure explains it: one file that does not compile is one line.
+    """
+    ran = after.tests or {}
     found = [test for test in before.passing if test not in after.passing and test != WHOLE]
     found = _without_standing(found, before, after)
     new = [test for test in after.failing if test not in before.failing and test not in found and test != WHOLE]
-    explained = found + [test for test in new if not _is_case_of(test, before.failing)]
-    if explained or after.is_green or not before.is_green:
-        return explained
-    return [WHOLE]
+    told = [test for test in found if test in ran] + [test for test in new if not _is_case_of(test, before.failing)]
+    unrun = [test for test in found if test not in ran]
+    if any(ran.get(test) == "failed" for test in told):
+        return told
+    if WHOLE in after.failing and (before.is_green or unrun) and not fails_alike(before, after):
+        return [*told, WHOLE]
+    return told + unrun
 
 
 def sees(before: Shown, spoiled: Shown) -> bool:
@@ -109,7 +125,7 @@ def passes(test: str, shown: Shown) -> bool:
 
 
 def fails_alike(before: Shown, after: Shown) -> bool:
-    """Tell whether a check fails as before: by the same tests, or as a whole with the same last lines."""
+    """Tell whether a check fails as before: by the same tests, or as a whole with the same errors."""
     if before.is_green or after.is_green or before.result.timed_out or after.result.timed_out:
         return False
     if before.result.cause != after.result.cause:
@@ -120,14 +136,57 @@ def fails_alike(before: Shown, after: Shown) -> bool:
 
 
 def ends_alike(before: Shown, after: Shown) -> bool:
-    """Tell whether two runs ended with the same exit code and the same last lines, apart from what always varies.
+    """Tell whether two runs ended with the same exit code and no new error, or, if no line is one, with the same last lines.
 
-    Lines with the name of a test do not count: the tests are compared one by one.
+    A list of errors may be cut elsewhere each time. Lines with the name of a test do not count: the tests are compared one
+    by one.
     """
-    same_code = before.result.exit_code == after.result.exit_code
+    if before.result.exit_code != after.result.exit_code:
+        return False
     names = {name_of(test) for shown in (before, after) for test in shown.tests or ()} - {""}
     tests = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(names)))})(?!\w)") if names else None
-    return same_code and _last_lines(before.result, tests) == _last_lines(after.result, tests)
+    then, now = ([line for line in _lines(one) if tests is None or not tests.search(line)] for one in (before, after))
+    if any(map(_ERROR.search, now)):
+        return not _anew(then, now)
+    return [*map(_constant, then[-_LAST:])] == [*map(_constant, now[-_LAST:])]
+
+
+def new_errors(before: Shown, after: Shown) -> list[str]:
+    """Return the lines of an output that say what is wrong, without those that were there before."""
+    return _anew(_lines(before), _lines(after))
+
+
+def _anew(then: list[str], now: list[str]) -> list[str]:
+    known = {*map(_constant, then)}
+    return [line for line in now if _ERROR.search(line) and _WORD.search(said := _constant(line)) and said not in known]
+
+
+def _lines(shown: Shown) -> list[str]:
+    return [line.strip()[:_LONGEST] for line in shown.output.splitlines()]
+
+
+def _constant(line: str) -> str:
+    """Return a line without paths, places, times, addresses and numbers."""
+    return _VARIES.sub("#", line)
+
+
+def lacks_coverage(shown: Shown) -> bool:
+    """Tell whether a check fails only because its tests cover too little. Old tests alone cannot cover new work."""
+    return bool(shown.tests) and WHOLE in shown.failing and _UNCOVERED.search(shown.output) is not None
+
+
+def fallen(before: Shown, after: Shown) -> list[str]:
+    """Return the tests that passed before and fail now."""
+    return [test for test in after.failing if test in before.passing and test != WHOLE]
+
+
+def retried(first: Shown, again: Shown, tests: Collection[str]) -> Shown:
+    """Return what a second run showed of these tests. For all others the first run counts, if there was one."""
+    if first.result.verdict is CheckVerdict.NOT_RUN or not tests:
+        return again if first.result.verdict is CheckVerdict.NOT_RUN else first
+    left = [test for test in first.failing if test not in tests]
+    known: Tests = {**(again.tests or {}), **dict.fromkeys(left, "failed")}
+    return Shown(first.result if left else again.result, known, again.note)
 
 
 def _without_standing(tests: list[str], before: Shown, after: Shown) -> list[str]:
@@ -143,9 +202,3 @@ def _is_case_of(test: str, others: Iterable[str]) -> bool:
     function = function_of(test)
     return function != test and any(function_of(other) == function for other in others)
 
-
-def _last_lines(result: CheckResult, tests: re.Pattern[str] | None) -> list[str]:
-    """Return the end of the output without lines about tests, and without paths, times, addresses and numbers."""
-    lines = (result.output.tail or result.output.head).splitlines()
-    others = (line for line in reversed(lines) if tests is None or not tests.search(line))
-    return [_VARIES.sub("#", line.strip()) for line in islice(others, _LAST)]

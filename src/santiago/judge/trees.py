@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from santiago.contract.patterns import pattern
 from santiago.contract.record import lean
 from santiago.judge import globs
 from santiago.judge.judges import NAMED_TESTS
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 _SHARED_FOLDER = (".go", ".java", ".kt", ".cs", ".swift")
 """Languages in which the files of a folder see each other without an import."""
+_TO_FAIL = pattern(r"\.(?:failing|fails?)\b|\bxfail\b|expectedFailure")
+_ENDS = pattern(r"^\s*\}|;\s*$")
+"""Lines that end what stands above the text of a test."""
 
 
 @lean(frozen=True, slots=False)
@@ -88,6 +92,12 @@ class Trees:
         said = self._said(test, self.base, path)
         return bool(said) and said in self._read(self.work, path).decode(errors="replace")
 
+    def was_to_fail(self, test: str) -> bool:
+        """Tell whether the base marks a test as one that is expected to fail, so that it fails there if it would pass."""
+        path = self._file_of(test)
+        texts = (self._read(self.base, one).decode(errors="replace") for one in ([path] if path else self.judging))
+        return any(is_to_fail(name_of(test).rpartition(" › ")[2], text) for text in texts)
+
     def rewritten(self, test: str) -> bool:
         """Tell whether the work changed a test, or another judging file of the base that the test may load."""
         path = self._file_of(test)
@@ -115,16 +125,39 @@ class Trees:
         return file_of(test, self.workspace.files(self.base))
 
     def difference(self, tests: Iterable[str]) -> str:
-        """Return what the work changed in the files of these tests; in all judging files if those files are unknown."""
-        files = {self._file_of(test) for test in tests}
-        known = [path for path in self.judging if path in files]
-        return self.workspace.difference(self.base, self.work, self.judging if None in files else known or self.judging)
+        """Return what the work changed in these tests, then in the rest of their files, or of all that judge if those are unknown."""
+        named = {test: self._file_of(test) for test in tests}
+        known = [path for path in self.judging if path in named.values()]
+        paths = self.judging if None in named.values() else known or self.judging
+        return first_about(map(name_of, named), self.workspace.difference(self.base, self.work, paths))
+
+
+def first_about(names: Iterable[str], patch: str) -> str:
+    """Return a patch with the parts first that mention one of these names. Each part is a file's heading with one of its hunks."""
+    parts: list[str] = []
+    for file in re.split(r"^(?=diff --git )", patch, flags=re.MULTILINE):
+        heading, *hunks = re.split(r"^(?=@@ )", file, flags=re.MULTILINE)
+        parts += [heading + hunk for hunk in hunks] or [heading]
+    either = re.compile("|".join(_whole(name) for name in names if name) or r"(?!)")
+    return "".join(sorted(parts, key=lambda part: not either.search(part)))
+
+
+def _whole(name: str) -> str:
+    return rf"(?<!\w){re.escape(name)}(?!\w)"
+
+
+def is_to_fail(name: str, content: str) -> bool:
+    """Tell whether the line with a test's name, or one directly above it, says that the test is expected to fail."""
+    before, _, after = content.partition(found[0] if (found := re.search(_whole(name), content)) else "\0")
+    above = takewhile(lambda line: line.strip() and not _ENDS.search(line), reversed(before.splitlines()[:-1]))
+    lines = [*above, *before.splitlines()[-1:]] if found else []
+    return any(map(_TO_FAIL.search, lines))
 
 
 def text_below(name: str, content: str) -> str:
     """Return the text below the first line with a name: all indented lines, and the line that closes the block."""
     lines = iter(content.splitlines(keepends=True))
-    named = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    named = re.compile(_whole(name))
     first = next((line for line in lines if named.search(line)), "")
     indent = first[: len(first) - len(first.lstrip())]
     goes_on = tuple(indent + sign for sign in " \t)}]")

@@ -14,19 +14,20 @@ from santiago.contract.codec import canonical, to_data
 from santiago.contract.outcomes import CheckVerdict, Verdict
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
-from santiago.judge.shown import WHOLE, fails_alike, lost, passes, vanished
+from santiago.judge.shown import WHOLE, fails_alike, lacks_coverage, lost, new_errors, passes, vanished
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from santiago.contract.outcomes import CheckResult
     from santiago.judge.shown import Shown
+    from santiago.judge.trees import Trees
 
     Tells = Callable[[str], bool]
-    """Tells whether the work changed the text of a test, or has it under another name."""
+    """Tells something about the text of a test: whether the work changed it, or has it under another name …"""
 
-MOST_NAMES = 200
-"""How many tests of one kind a verdict names."""
+MOST_NAMES, MOST_LINES = 200, 40
+"""How many tests of one kind a verdict names, and how many new lines of an output."""
 
 
 @record
@@ -41,6 +42,8 @@ class Check:
     """The story itself names this check, so its failure always counts against the story."""
     came_with_work: bool = False
     """Its own test file or script is not in the base, so its failure there says nothing."""
+    names_new_file: bool = False
+    """The same of one of several files that it names: its other tests ran on the base, but its exit code there says nothing."""
     earlier: Shown | None = None
     """What it showed on the base without the story's own tests, if such tests were written first."""
 
@@ -70,7 +73,9 @@ def _marked(check: Check) -> CheckResult:
     # Tests that were written for the story are its own, although they fail on the base too.
     if not check.is_own and fails_alike(check.earlier or check.base, check.work):
         return replace(check.work.result, verdict=CheckVerdict.INHERITED)
-    return check.work.result
+    if check.work.is_green or check.base.is_green:
+        return check.work.result
+    return replace(check.work.result, new_errors=tuple(new_errors(check.base, check.work)[:MOST_LINES]))
 
 
 def _shared(check: Check, result: CheckResult) -> Iterable[str]:
@@ -106,25 +111,34 @@ def _failure(before: CheckResult, failed: CheckResult) -> Reason:
     return Reason.STORY_VERIFICATION_FAILED
 
 
-def of_old_tests(found: Verdict, checks: Sequence[Check], text_changed: Tells, renamed: Tells) -> Verdict:
-    """Return the verdict with what the tests of the base say about the work, if the work changed any of them."""
+def of_old_tests(
+    found: Verdict, checks: Sequence[Check], texts: Trees, is_about: Tells = lambda _: False
+) -> Verdict:
+    """Return the verdict with what the tests of the base say about the work, if the work changed any of them.
+
+    `is_about` tells whether the story itself speaks of a test, so that the test may be what is wrong.
+    """
     broken, eased, changed, gone = ([], [], [], [])  # type: tuple[list[str], list[str], list[str], list[str]]
     for check in checks:
-        name = check.work.names
+        name, old = check.work.names, check.old_tests
         if not check.came_with_work:
-            gone += name(_gone(check, renamed))
-        if check.old_tests is None or check.came_with_work:
+            gone += name(_gone(check, texts.renamed))
+        if old is None or check.came_with_work:
             continue
         # Tests that were written for the story, even if their file could not be loaded on the base.
-        own = [test for test in check.old_tests.failing if check.earlier and test not in (check.earlier.tests or {})]
+        own = [test for test in old.failing if check.earlier and test not in (check.earlier.tests or {})]
         if check.earlier is not None:
-            gone += name(test for test in vanished(check.old_tests, check.work) if test not in gone)
-        fallen = [test for test in lost(check.base, check.old_tests) if test not in own]
-        changed += name(test for test in fallen if text_changed(test))
-        broken += name(test for test in fallen if not text_changed(test))
+            gone += name(test for test in vanished(old, check.work) if test not in gone)
+        silent = [WHOLE] if check.names_new_file or lacks_coverage(old) else []
+        silent += [test for test in old.failing if passes(test, check.work) and texts.was_to_fail(test)]
+        fallen = [test for test in lost(check.base, old) if test not in (*own, *silent)]
+        changed += name(test for test in fallen if texts.text_changed(test))
+        broken += name(test for test in fallen if not texts.text_changed(test))
         if check.said_no:
-            failed = dict.fromkeys((*(test for test in check.base.failing if test in check.old_tests.failing), *own))
-            eased += name(test for test in failed if test not in check.work.failing)
+            failed = dict.fromkeys((*(test for test in check.base.failing if test in old.failing), *own))
+            better = [test for test in failed if test not in (*check.work.failing, *silent)]
+            changed += name(filter(is_about, better))
+            eased += name(test for test in better if not is_about(test))
     first = slice(MOST_NAMES)
     return replace(
         found, broken=tuple(broken[first]), eased=tuple(eased[first]), changed=tuple(changed[first]),
