@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
 from santiago.contract.ids import STORY_ID
+from santiago.contract.patterns import pattern
 from santiago.contract.record import AtLeast, Matching, record
 
 CONTRACT_VERSION: Literal[1] = 1
@@ -25,6 +27,7 @@ DRAFTED = "planning-session"
 """The format of a plan that agents wrote in a planning session."""
 PROSE = (".md", ".mdx", ".rst", ".txt", ".adoc", ".asciidoc", ".org", ".tex")
 """How the names of texts for people end."""
+_OF_TESTS = pattern(r"(?i)\b(?:tests?|specs?|expectations?|assertions?|snapshots?)\b|(?<![a-z])test_")
 
 
 @record
@@ -113,6 +116,11 @@ class Story:
     def is_prose(self) -> bool:
         """Whether it is about texts for people alone, by the files that the plan names."""
         return bool(self.files) and all(path.lower().endswith(PROSE) for path in self.files)
+
+    def speaks_of(self, test: str) -> bool:
+        """Whether it is about tests by its title, or its description names this one, so that the test may be what is wrong."""
+        named = rf"(?<!\w){re.escape(test)}(?!\w)" if test.lower().startswith("test") else r"(?!)"
+        return _OF_TESTS.search(self.title) is not None or re.search(named, self.description) is not None
 
 
 @record

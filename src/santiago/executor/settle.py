@@ -213,6 +213,7 @@ def _end(
                     _refusal(outcome),
                     _remark(story, outcome),
                     _left(outcome),
+                    messages.flaky(outcome.verdict.flaky) if outcome.verdict else "",
                 ),
             )
         ),
@@ -221,6 +222,7 @@ def _end(
         excuse=outcome.verdict.excuse[:MAX_EXCUSE] if outcome.verdict else "",
         criteria=_criteria(outcome),
         tests=[name[:300] for name in outcome.verdict.awaiting[:MOST_TESTS]] if outcome.verdict else [],
+        flaky=[name[:300] for name in outcome.verdict.flaky[:MOST_TESTS]] if outcome.verdict else [],
         tests_commit=outcome.tests or "",
         known=_known(outcome),
     )

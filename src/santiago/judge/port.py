@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import field, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from santiago.contract.checks import commands_of, run_commands_of
 from santiago.contract.outcomes import DoubtfulLine, Proof, Verdict
-from santiago.contract.patterns import pattern
 from santiago.contract.ports.judge import Examination, Judged, SetUpFailedError
 from santiago.contract.reasons import Reason
 from santiago.contract.record import lean
@@ -18,8 +16,7 @@ from santiago.judge.commandline import absent, names_what_is_missing
 from santiago.judge.doubts import doubts
 from santiago.judge.judges import JudgeFiles
 from santiago.judge.missing import found_no_test, lacked, missing, missing_module, remedy, waits_for_tests
-from santiago.judge.naming import name_of
-from santiago.judge.shown import ends_alike, fallen, retried, sees
+from santiago.judge.shown import ends_alike, of_files, retried, sees
 from santiago.judge.trees import Trees
 from santiago.judge.trials import GARBAGE, StoppedError, Trial
 from santiago.judge.verdict import Check
@@ -38,11 +35,12 @@ if TYPE_CHECKING:
 
     ByStory = dict[tuple[str, str], Shown]
     """What checks showed, by their command and the story that they are told, if any."""
+    _Found = Mapping[Any, Shown]
+    _Steady = tuple[_Found, tuple[str, ...]]
+    """What checks showed, and the flaky tests."""
 
 _LEAST_MS, _TIMES = 60_000, 10
 """Limits for new tests run without the work, where some would never end: a time, and a multiple of their time with it."""
-_OF_TESTS = pattern(r"(?i)\b(?:tests?|specs?|expectations?|assertions?|snapshots?)\b|(?<![a-z])test_")
-_Key = TypeVar("_Key")
 _RANKS = (Proof.REGRESSION, Proof.OWN_TESTS, Proof.PROVED)
 
 
@@ -141,20 +139,20 @@ class TreeJudge:
         base = self.trials.results(trial.on("base", work.base, as_base=True), stop)
         before = trial.on("base", work.before_tests, as_base=True) if work.before_tests else None
         earlier = self.trials.results(before, stop) if before else {}
-        shown, flaky = self._steady(
-            replace(trial.on("check", trees.work), before=earlier or base), base, trees.text_changed, stop
-        )
+        check = replace(trial.on("check", trees.work), before=earlier or base)
+        shown, flaky = self._steady(check, base, stop, trees.text_changed)
         checks = [self._check(work, base[command], shown[command], earlier.get(command), trees) for command in base]
         found = verdict.of_work(checks)
         if not checks and work.story.role == "scientist":
             found = telling.package(found)
         found = replace(found, judge_files=trees.judging, beside=tuple(filter(trees.files.beside, trees.paths)))
         if found.passed and trees.judging:
-            old, more = self._steady(trial.on("old-tests", trees.with_old_tests()), base, trees.text_changed, stop)
-            checks, flaky = [replace(check, old_tests=old[check.work.command]) for check in checks], flaky + more
+            old, more = self._steady(trial.on("old-tests", trees.with_old_tests()), base, stop, trees.text_changed)
+            files, flaky = self.workspace.files(work.base), flaky + more
+            checks = [replace(check, old_tests=of_files(old[check.work.command], files)) for check in checks]
         found = replace(found, flaky=tuple(dict.fromkeys(flaky)))
         if found.passed:
-            found = verdict.of_old_tests(found, checks, trees, partial(_is_about, work.story))
+            found = verdict.of_old_tests(found, checks, trees, work.story.speaks_of)
             found = telling.of_old_tests(found, self.run_input.policy, trees.difference)
         if found.passed or found.reason is Reason.CHANGED_EXPECTATION:
             if trees.judging and not verdict.is_proved(checks):
@@ -171,12 +169,9 @@ class TreeJudge:
             found = self._held_to_policy(found, work, checks, trees)
         return _judged(found, checks)
 
-    def _steady(
-        self, trial: Trial, base: Results, text_changed: Tells, stop: Stop
-    ) -> tuple[Mapping[str, Shown], tuple[str, ...]]:
-        """Return what checks show, and which tests are flaky."""
+    def _steady(self, trial: Trial, base: Results, stop: Stop, changed: Tells = lambda _: False) -> _Steady:
         again = replace(trial, name=f"{trial.name}-again")
-        return _steadied(self.trials.results(trial, stop), base, lambda: self.trials.results(again, stop), text_changed)
+        return _steadied(self.trials.results(trial, stop), base, lambda: self.trials.results(again, stop), changed)
 
     def _written(self, work: Work, stop: Stop) -> Judged:
         """Return whether the tests that an attempt wrote run, and fail because the work is missing. Only the tests are kept."""
@@ -199,12 +194,14 @@ class TreeJudge:
     def _check(self, work: Work, base: Shown, shown: Shown, earlier: Shown | None, trees: Trees) -> Check:
         # A check that named its tests on the base existed there, whatever files the work adds.
         files = self.workspace.files(work.base)
-        names_new = absent(base.command, files, self.workspace.files(work.snapshot.commit)) or lacked(
-            base, [path for path in trees.judging if path not in files]
+        there = of_files(base, files)
+        came = not there.tests and (
+            absent(base.command, files, self.workspace.files(work.snapshot.commit))
+            or lacked(there, [path for path in trees.judging if path not in files])
         )
         return Check(
-            base=tests_first.joined(earlier, base), work=shown, is_own=base.command in work.story.verify,
-            came_with_work=(names_new and not base.tests) or found_no_test(base), names_new_file=names_new, earlier=earlier,
+            base=tests_first.joined(earlier, there), work=shown, is_own=base.command in work.story.verify,
+            came_with_work=came or found_no_test(there), lacks_file=there is not base, earlier=earlier,
         )  # fmt: skip
 
     def _trial(self, work: Work) -> Trial:
@@ -304,7 +301,7 @@ class TreeJudge:
         commands = commands_of(story, self.run_input)
         trial = Trial(name=name, commit=commit, commands=commands, story=story.id, attempt=attempt or None)
         before = self.trials.results(trial.on("base", base, as_base=True), stop) if base else None
-        after, flaky = self._steady(replace(trial, before=before), before or {}, lambda _: False, stop)
+        after, flaky = self._steady(replace(trial, before=before), before or {}, stop)
         # Without a base to compare with, every failure is the story's own. Without an attempt, the failures of its own checks are.
         own = commands if not base else story.verify if not attempt else ()
         checks = [Check(base=(before or after)[one], work=after[one], is_own=one in own) for one in commands]
@@ -373,29 +370,20 @@ class TreeJudge:
         return found
 
 
-def _steadied(
-    shown: Mapping[_Key, Shown],
-    base: Mapping[_Key, Shown],
-    again: Callable[[], Mapping[_Key, Shown]],
-    text_changed: Tells = lambda _: False,
-) -> tuple[Mapping[_Key, Shown], tuple[str, ...]]:
-    """Return what checks show, after a second run if tests fail that pass on the base unchanged; and which of them pass then.
+def _steadied(shown: _Found, base: _Found, again: Callable[[], _Found], changed: Tells = lambda _: False) -> _Steady:
+    """Return what checks show, after a second run if tests fail that pass on the base; and which of these pass then.
 
-    A test that is new or changed gets no second run: only the work can make it fail.
+    A test that is new or changed gets no second chance: only the work can be to blame.
     """
-    unsure = {key: [one for one in fallen(base[key], shown[key]) if not text_changed(one)] for key in base}
+    failing = {
+        key: [test for test in one.failing if test and test in base[key].passing] for key, one in shown.items() if base
+    }
+    unsure = {key: [test for test in tests if not changed(test)] for key, tests in failing.items()}
     if not any(unsure.values()):
         return shown, ()
     second = again()
     found = {key: retried(one, second[key], unsure[key]) for key, one in shown.items()}
-    return found, tuple(one for key, tests in unsure.items() for one in tests if one in second[key].passing)
-
-
-def _is_about(story: Story, test: str) -> bool:
-    """Tell whether a story speaks of tests in its title, or names this test, so that the test may be what is wrong."""
-    named = name_of(test) if name_of(test).lower().startswith("test") else ""
-    by_name = bool(named) and re.search(rf"(?<!\w){re.escape(named)}(?!\w)", story.description) is not None
-    return by_name or _OF_TESTS.search(story.title) is not None
+    return found, tuple(test for key, tests in unsure.items() for test in tests if test in second[key].passing)
 
 
 def _judged(found: Verdict, checks: Sequence[Check] = (), tests: str | None = None) -> Judged:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from santiago.contract import complaints
 from santiago.contract.counting import count
 from santiago.contract.outcomes import CheckVerdict
 from santiago.contract.patterns import pattern
@@ -23,19 +25,9 @@ if TYPE_CHECKING:
     from santiago.contract.outcomes import CheckResult
     from santiago.judge.naming import Tests
 
-_VARIES = pattern(
-    r"[^\s:(]{1,300}\.\w{1,9}(?::\d+|\(\d+,)[\d:,)]*|(?:/[\w.@+~-]+)+/|0x[0-9a-fA-F]+|\d+(?:[.,:]\d+)*"
-)
-"""What differs from run to run, or between two trees, in the same error: places, paths, addresses, numbers."""
-_ERROR = pattern(
-    r"(?i)error|fail|fatal|panic|exception|assert|expected|undefined|cannot|can't|not found|not ok|[✖✗✘×✕●]"
-    r"|\.\w{1,9}(?::\d|\(\d+,)"
-)
-"""Lines that say what is wrong: by a word, a mark, or a place in a file."""
 _UNCOVERED = pattern(r"(?i)\bcoverage\b.{0,200}(?:threshold|fail[-_ ]under|not (?:met|reached)|below|less than)")
 _LONE_FILE = pattern(r"^[^\s:>]{1,500}\.[cm]?[jt]s$")
-_LAST, _LONGEST = 20, 500
-_WORD = pattern(r"[^\W\d_]{2}")
+_LAST = 20
 WHOLE = ""
 """An id that stands for the command as a whole, among the ids of tests."""
 
@@ -87,12 +79,11 @@ def lost(before: Shown, after: Shown) -> list[str]:
     found = _without_standing(found, before, after)
     new = [test for test in after.failing if test not in before.failing and test not in found and test != WHOLE]
     told = [test for test in found if test in ran] + [test for test in new if not _is_case_of(test, before.failing)]
-    unrun = [test for test in found if test not in ran]
     if any(ran.get(test) == "failed" for test in told):
         return told
-    if WHOLE in after.failing and (before.is_green or unrun) and not fails_alike(before, after):
-        return [*told, WHOLE]
-    return told + unrun
+    unrun = [test for test in found if test not in ran]
+    fails = WHOLE in after.failing and (before.is_green or unrun) and not fails_alike(before, after)
+    return [*told, WHOLE] if fails else told + unrun
 
 
 def sees(before: Shown, spoiled: Shown) -> bool:
@@ -145,29 +136,11 @@ def ends_alike(before: Shown, after: Shown) -> bool:
         return False
     names = {name_of(test) for shown in (before, after) for test in shown.tests or ()} - {""}
     tests = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(names)))})(?!\w)") if names else None
-    then, now = ([line for line in _lines(one) if tests is None or not tests.search(line)] for one in (before, after))
-    if any(map(_ERROR.search, now)):
-        return not _anew(then, now)
-    return [*map(_constant, then[-_LAST:])] == [*map(_constant, now[-_LAST:])]
-
-
-def new_errors(before: Shown, after: Shown) -> list[str]:
-    """Return the lines of an output that say what is wrong, without those that were there before."""
-    return _anew(_lines(before), _lines(after))
-
-
-def _anew(then: list[str], now: list[str]) -> list[str]:
-    known = {*map(_constant, then)}
-    return [line for line in now if _ERROR.search(line) and _WORD.search(said := _constant(line)) and said not in known]
-
-
-def _lines(shown: Shown) -> list[str]:
-    return [line.strip()[:_LONGEST] for line in shown.output.splitlines()]
-
-
-def _constant(line: str) -> str:
-    """Return a line without paths, places, times, addresses and numbers."""
-    return _VARIES.sub("#", line)
+    both = (shown.output.splitlines() for shown in (before, after))
+    then, now = ([one for one in lines if tests is None or not tests.search(one)] for lines in both)
+    if any(map(complaints.TELLING.search, now)):
+        return not complaints.new("\n".join(then), "\n".join(now))
+    return [*map(complaints.constant, then[-_LAST:])] == [*map(complaints.constant, now[-_LAST:])]
 
 
 def lacks_coverage(shown: Shown) -> bool:
@@ -175,9 +148,12 @@ def lacks_coverage(shown: Shown) -> bool:
     return bool(shown.tests) and WHOLE in shown.failing and _UNCOVERED.search(shown.output) is not None
 
 
-def fallen(before: Shown, after: Shown) -> list[str]:
-    """Return the tests that passed before and fail now."""
-    return [test for test in after.failing if test in before.passing and test != WHOLE]
+def of_files(shown: Shown, files: Iterable[str]) -> Shown:
+    """Return it without tests that are files which a tree does not have. Such a file has no tests: the check failed."""
+    lone = [test for test in shown.failing if _LONE_FILE.search(test)]
+    gone = [test for test in lone if not any(f"/{path}".endswith(f"/{test}") for path in files)]
+    left = {test: how for test, how in (shown.tests or {}).items() if test not in gone}
+    return replace(shown, tests=left) if gone else shown
 
 
 def retried(first: Shown, again: Shown, tests: Collection[str]) -> Shown:
@@ -185,8 +161,7 @@ def retried(first: Shown, again: Shown, tests: Collection[str]) -> Shown:
     if first.result.verdict is CheckVerdict.NOT_RUN or not tests:
         return again if first.result.verdict is CheckVerdict.NOT_RUN else first
     left = [test for test in first.failing if test not in tests]
-    known: Tests = {**(again.tests or {}), **dict.fromkeys(left, "failed")}
-    return Shown(first.result if left else again.result, known, again.note)
+    return replace(first if left else again, tests={**(again.tests or {}), **dict.fromkeys(left, "failed")})
 
 
 def _without_standing(tests: list[str], before: Shown, after: Shown) -> list[str]:
@@ -201,4 +176,3 @@ def _without_standing(tests: list[str], before: Shown, after: Shown) -> list[str
 def _is_case_of(test: str, others: Iterable[str]) -> bool:
     function = function_of(test)
     return function != test and any(function_of(other) == function for other in others)
-

@@ -9,7 +9,6 @@ from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from santiago.contract.patterns import pattern
 from santiago.contract.record import lean
 from santiago.judge import globs
 from santiago.judge.judges import NAMED_TESTS
@@ -24,9 +23,8 @@ if TYPE_CHECKING:
 
 _SHARED_FOLDER = (".go", ".java", ".kt", ".cs", ".swift")
 """Languages in which the files of a folder see each other without an import."""
-_TO_FAIL = pattern(r"\.(?:failing|fails?)\b|\bxfail\b|expectedFailure")
-_ENDS = pattern(r"^\s*\}|;\s*$")
-"""Lines that end what stands above the text of a test."""
+_TO_FAIL = r"(?:\.(?:failing|fails?)|\bxfail|expectedFailure)\b(?:(?!\n\s*\n)[^;}]){0,500}?"
+"""How a test is marked as one that fails, up to its name: `test.failing('name'`, or decorators above it."""
 
 
 @lean(frozen=True, slots=False)
@@ -94,9 +92,9 @@ class Trees:
 
     def was_to_fail(self, test: str) -> bool:
         """Tell whether the base marks a test as one that is expected to fail, so that it fails there if it would pass."""
-        path = self._file_of(test)
+        path, marked = self._file_of(test), re.compile(_TO_FAIL + _whole(name_of(test).rpartition(" › ")[2]))
         texts = (self._read(self.base, one).decode(errors="replace") for one in ([path] if path else self.judging))
-        return any(is_to_fail(name_of(test).rpartition(" › ")[2], text) for text in texts)
+        return any(map(marked.search, texts))
 
     def rewritten(self, test: str) -> bool:
         """Tell whether the work changed a test, or another judging file of the base that the test may load."""
@@ -129,29 +127,11 @@ class Trees:
         named = {test: self._file_of(test) for test in tests}
         known = [path for path in self.judging if path in named.values()]
         paths = self.judging if None in named.values() else known or self.judging
-        return first_about(map(name_of, named), self.workspace.difference(self.base, self.work, paths))
-
-
-def first_about(names: Iterable[str], patch: str) -> str:
-    """Return a patch with the parts first that mention one of these names. Each part is a file's heading with one of its hunks."""
-    parts: list[str] = []
-    for file in re.split(r"^(?=diff --git )", patch, flags=re.MULTILINE):
-        heading, *hunks = re.split(r"^(?=@@ )", file, flags=re.MULTILINE)
-        parts += [heading + hunk for hunk in hunks] or [heading]
-    either = re.compile("|".join(_whole(name) for name in names if name) or r"(?!)")
-    return "".join(sorted(parts, key=lambda part: not either.search(part)))
+        return self.workspace.difference(self.base, self.work, paths, first=[*map(name_of, named)])
 
 
 def _whole(name: str) -> str:
     return rf"(?<!\w){re.escape(name)}(?!\w)"
-
-
-def is_to_fail(name: str, content: str) -> bool:
-    """Tell whether the line with a test's name, or one directly above it, says that the test is expected to fail."""
-    before, _, after = content.partition(found[0] if (found := re.search(_whole(name), content)) else "\0")
-    above = takewhile(lambda line: line.strip() and not _ENDS.search(line), reversed(before.splitlines()[:-1]))
-    lines = [*above, *before.splitlines()[-1:]] if found else []
-    return any(map(_TO_FAIL.search, lines))
 
 
 def text_below(name: str, content: str) -> str:

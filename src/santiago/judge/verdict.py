@@ -10,11 +10,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from santiago.contract import complaints
 from santiago.contract.codec import canonical, to_data
 from santiago.contract.outcomes import CheckVerdict, Verdict
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
-from santiago.judge.shown import WHOLE, fails_alike, lacks_coverage, lost, new_errors, passes, vanished
+from santiago.judge.naming import name_of
+from santiago.judge.shown import WHOLE, fails_alike, lacks_coverage, lost, passes, vanished
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -42,8 +44,8 @@ class Check:
     """The story itself names this check, so its failure always counts against the story."""
     came_with_work: bool = False
     """Its own test file or script is not in the base, so its failure there says nothing."""
-    names_new_file: bool = False
-    """The same of one of several files that it names: its other tests ran on the base, but its exit code there says nothing."""
+    lacks_file: bool = False
+    """The same of one of several files: its other tests ran on the base, but its exit code there says nothing."""
     earlier: Shown | None = None
     """What it showed on the base without the story's own tests, if such tests were written first."""
 
@@ -75,7 +77,9 @@ def _marked(check: Check) -> CheckResult:
         return replace(check.work.result, verdict=CheckVerdict.INHERITED)
     if check.work.is_green or check.base.is_green:
         return check.work.result
-    return replace(check.work.result, new_errors=tuple(new_errors(check.base, check.work)[:MOST_LINES]))
+    return replace(
+        check.work.result, new_errors=tuple(complaints.new(check.base.output, check.work.output)[:MOST_LINES])
+    )
 
 
 def _shared(check: Check, result: CheckResult) -> Iterable[str]:
@@ -111,14 +115,12 @@ def _failure(before: CheckResult, failed: CheckResult) -> Reason:
     return Reason.STORY_VERIFICATION_FAILED
 
 
-def of_old_tests(
-    found: Verdict, checks: Sequence[Check], texts: Trees, is_about: Tells = lambda _: False
-) -> Verdict:
+def of_old_tests(found: Verdict, checks: Sequence[Check], texts: Trees, speaks_of: Tells = lambda _: False) -> Verdict:
     """Return the verdict with what the tests of the base say about the work, if the work changed any of them.
 
-    `is_about` tells whether the story itself speaks of a test, so that the test may be what is wrong.
+    `speaks_of` tells whether the story itself speaks of a test, by its name, so that the test may be what is wrong.
     """
-    broken, eased, changed, gone = ([], [], [], [])  # type: tuple[list[str], list[str], list[str], list[str]]
+    broken, eased, changed, gone, said = ([], [], [], [], [])  # type: tuple[list[str], list[str], list[str], list[str], list[str]]
     for check in checks:
         name, old = check.work.names, check.old_tests
         if not check.came_with_work:
@@ -129,20 +131,25 @@ def of_old_tests(
         own = [test for test in old.failing if check.earlier and test not in (check.earlier.tests or {})]
         if check.earlier is not None:
             gone += name(test for test in vanished(old, check.work) if test not in gone)
-        silent = [WHOLE] if check.names_new_file or lacks_coverage(old) else []
-        silent += [test for test in old.failing if passes(test, check.work) and texts.was_to_fail(test)]
-        fallen = [test for test in lost(check.base, old) if test not in (*own, *silent)]
+        # A test that is expected to fail fails if it would pass.
+        better = {test for test in old.failing if passes(test, check.work) and texts.was_to_fail(test)}
+        silent = better or check.lacks_file or lacks_coverage(old)
+        old = replace(old, tests={**(old.tests or {}), **dict.fromkeys(better, "passed")}) if better else old
+        if silent and check.base.passing.keys() <= (old.tests or {}).keys():
+            own.append(WHOLE)  # all old tests ran, so that nothing else is known to fail
+        fallen = [test for test in lost(check.base, old) if test not in own]
+        said += complaints.new(check.base.output, old.output)[:1] if WHOLE in fallen else []
         changed += name(test for test in fallen if texts.text_changed(test))
         broken += name(test for test in fallen if not texts.text_changed(test))
         if check.said_no:
             failed = dict.fromkeys((*(test for test in check.base.failing if test in old.failing), *own))
-            better = [test for test in failed if test not in (*check.work.failing, *silent)]
-            changed += name(filter(is_about, better))
-            eased += name(test for test in better if not is_about(test))
+            mended = [test for test in failed if test not in check.work.failing and (test or not silent)]
+            changed += name(test for test in mended if speaks_of(name_of(test)))
+            eased += name(test for test in mended if not speaks_of(name_of(test)))
     first = slice(MOST_NAMES)
     return replace(
         found, broken=tuple(broken[first]), eased=tuple(eased[first]), changed=tuple(changed[first]),
-        vanished=tuple(test for test in gone if test not in changed)[first],
+        vanished=tuple(test for test in gone if test not in changed)[first], message="\n".join(said),
     )  # fmt: skip
 
 
