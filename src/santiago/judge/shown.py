@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from santiago.contract.outcomes import CheckResult
     from santiago.judge.naming import Tests
 
-_UNCOVERED = pattern(r"(?i)\bcoverage\b.{0,200}(?:threshold|fail[-_ ]under|not (?:met|reached)|below|less than)")
 _LONE_FILE = pattern(r"^[^\s:>]{1,500}\.[cm]?[jt]s$")
 _LAST = 20
 WHOLE = ""
@@ -47,6 +46,10 @@ class Shown:
     @property
     def output(self) -> str:
         return f"{self.result.output.head}\n{self.result.output.tail}"
+
+    @property
+    def lines(self) -> list[str]:
+        return self.output.splitlines()
 
     @property
     def is_green(self) -> bool:
@@ -127,25 +130,23 @@ def fails_alike(before: Shown, after: Shown) -> bool:
 
 
 def ends_alike(before: Shown, after: Shown) -> bool:
-    """Tell whether two runs ended with the same exit code and no new error, or, if no line is one, with the same last lines.
+    """Tell whether two runs ended with the same exit code and no new error; if no line tells of one, with the same last lines.
 
-    A list of errors may be cut elsewhere each time. Lines with the name of a test do not count: the tests are compared one
-    by one.
+    Lines with the name of a test do not count: the tests are compared one by one.
     """
     if before.result.exit_code != after.result.exit_code:
         return False
     names = {name_of(test) for shown in (before, after) for test in shown.tests or ()} - {""}
     tests = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(names)))})(?!\w)") if names else None
-    both = (shown.output.splitlines() for shown in (before, after))
-    then, now = ([one for one in lines if tests is None or not tests.search(one)] for lines in both)
+    then, now = ([one for one in shown.lines if tests is None or not tests.search(one)] for shown in (before, after))
     if any(map(complaints.TELLING.search, now)):
-        return not complaints.new("\n".join(then), "\n".join(now))
+        return not complaints.new(then, now)
     return [*map(complaints.constant, then[-_LAST:])] == [*map(complaints.constant, now[-_LAST:])]
 
 
 def lacks_coverage(shown: Shown) -> bool:
     """Tell whether a check fails only because its tests cover too little. Old tests alone cannot cover new work."""
-    return bool(shown.tests) and WHOLE in shown.failing and _UNCOVERED.search(shown.output) is not None
+    return bool(shown.tests) and WHOLE in shown.failing and complaints.UNCOVERED.search(shown.output) is not None
 
 
 def of_files(shown: Shown, files: Iterable[str]) -> Shown:

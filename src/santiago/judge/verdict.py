@@ -77,9 +77,7 @@ def _marked(check: Check) -> CheckResult:
         return replace(check.work.result, verdict=CheckVerdict.INHERITED)
     if check.work.is_green or check.base.is_green:
         return check.work.result
-    return replace(
-        check.work.result, new_errors=tuple(complaints.new(check.base.output, check.work.output)[:MOST_LINES])
-    )
+    return replace(check.work.result, new_errors=tuple(complaints.new(check.base.lines, check.work.lines)[:MOST_LINES]))
 
 
 def _shared(check: Check, result: CheckResult) -> Iterable[str]:
@@ -138,7 +136,7 @@ def of_old_tests(found: Verdict, checks: Sequence[Check], texts: Trees, speaks_o
         if silent and check.base.passing.keys() <= (old.tests or {}).keys():
             own.append(WHOLE)  # all old tests ran, so that nothing else is known to fail
         fallen = [test for test in lost(check.base, old) if test not in own]
-        said += complaints.new(check.base.output, old.output)[:1] if WHOLE in fallen else []
+        said += complaints.new(check.base.lines, old.lines)[:1] if WHOLE in fallen else []
         changed += name(test for test in fallen if texts.text_changed(test))
         broken += name(test for test in fallen if not texts.text_changed(test))
         if check.said_no:
