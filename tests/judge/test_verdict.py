@@ -166,7 +166,7 @@ def test_a_test_that_is_no_longer_expected_to_fail_changes_no_expectation() -> N
     check = Check(base=shown("a b"), work=shown("a b"), old_tests=shown("a b-"))
     assert of_old_tests([check], all_changed, was_to_fail="b".__eq__).changed == ()
     stopped = Check(base=shown("a b"), work=shown("a b"), old_tests=shown("b-"))
-    assert of_old_tests([stopped], all_changed, was_to_fail="b".__eq__).changed == ("`pytest`",)
+    assert of_old_tests([stopped], all_changed, was_to_fail="b".__eq__).changed == ("b",)
     still_red = Check(base=shown("a b"), work=shown("a b?"), old_tests=shown("a b-"))
     assert of_old_tests([still_red], all_changed, was_to_fail="b".__eq__).changed == ("b",)
 

@@ -29,7 +29,11 @@ def constant(line: str) -> str:
 
 
 def new(then: Iterable[str], now: Iterable[str]) -> list[str]:
-    """Return the lines that say what is wrong now, without those that said the same then, in whatever place or order."""
+    """Return the lines that say what is wrong now, without those that said the same then, in whatever place or order.
+
+    If no line looks as if it said what is wrong, any line may.
+    """
+    now = [line.rstrip()[:_LONGEST] for line in now]
     known = {constant(line) for line in then}
-    told = [line.rstrip()[:_LONGEST] for line in now if TELLING.search(line[:_LONGEST])]
+    told = [line for line in now if TELLING.search(line)] or now
     return [line for line in told if constant(line) not in known and _WORD.search(constant(line))]

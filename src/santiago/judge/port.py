@@ -16,7 +16,7 @@ from santiago.judge.commandline import absent, names_what_is_missing
 from santiago.judge.doubts import doubts
 from santiago.judge.judges import JudgeFiles
 from santiago.judge.missing import found_no_test, lacked, missing, missing_module, remedy, waits_for_tests
-from santiago.judge.shown import ends_alike, of_files, retried, sees
+from santiago.judge.shown import ends_alike, fallen, of_files, retried, sees
 from santiago.judge.trees import Trees
 from santiago.judge.trials import GARBAGE, StoppedError, Trial
 from santiago.judge.verdict import Check
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     ByStory = dict[tuple[str, str], Shown]
     """What checks showed, by their command and the story that they are told, if any."""
     _Found = Mapping[Any, Shown]
-    _Steady = tuple[_Found, tuple[str, ...]]
-    """What checks showed, and the flaky tests."""
 
 _LEAST_MS, _TIMES = 60_000, 10
 """Limits for new tests run without the work, where some would never end: a time, and a multiple of their time with it."""
@@ -139,15 +137,16 @@ class TreeJudge:
         base = self.trials.results(trial.on("base", work.base, as_base=True), stop)
         before = trial.on("base", work.before_tests, as_base=True) if work.before_tests else None
         earlier = self.trials.results(before, stop) if before else {}
-        check = replace(trial.on("check", trees.work), before=earlier or base)
-        shown, flaky = self._steady(check, base, stop, trees.text_changed)
+        check = partial(self.trials.results, replace(trial.on("check", trees.work), before=earlier or base), stop)
+        shown, flaky = _steadied(check, base, trees.text_changed)
         checks = [self._check(work, base[command], shown[command], earlier.get(command), trees) for command in base]
         found = verdict.of_work(checks)
         if not checks and work.story.role == "scientist":
             found = telling.package(found)
         found = replace(found, judge_files=trees.judging, beside=tuple(filter(trees.files.beside, trees.paths)))
         if found.passed and trees.judging:
-            old, more = self._steady(trial.on("old-tests", trees.with_old_tests()), base, stop, trees.text_changed)
+            check = partial(self.trials.results, trial.on("old-tests", trees.with_old_tests()), stop)
+            old, more = _steadied(check, base, trees.text_changed)
             files, flaky = self.workspace.files(work.base), flaky + more
             checks = [replace(check, old_tests=of_files(old[check.work.command], files)) for check in checks]
         found = replace(found, flaky=tuple(dict.fromkeys(flaky)))
@@ -168,10 +167,6 @@ class TreeJudge:
             found = self._with_criteria(found, work, checks, trial, stop)
             found = self._held_to_policy(found, work, checks, trees)
         return _judged(found, checks)
-
-    def _steady(self, trial: Trial, base: Results, stop: Stop, changed: Tells = lambda _: False) -> _Steady:
-        again = replace(trial, name=f"{trial.name}-again")
-        return _steadied(self.trials.results(trial, stop), base, lambda: self.trials.results(again, stop), changed)
 
     def _written(self, work: Work, stop: Stop) -> Judged:
         """Return whether the tests that an attempt wrote run, and fail because the work is missing. Only the tests are kept."""
@@ -301,7 +296,7 @@ class TreeJudge:
         commands = commands_of(story, self.run_input)
         trial = Trial(name=name, commit=commit, commands=commands, story=story.id, attempt=attempt or None)
         before = self.trials.results(trial.on("base", base, as_base=True), stop) if base else None
-        after, flaky = self._steady(replace(trial, before=before), before or {}, stop)
+        after, flaky = _steadied(partial(self.trials.results, replace(trial, before=before), stop), before or {})
         # Without a base to compare with, every failure is the story's own. Without an attempt, the failures of its own checks are.
         own = commands if not base else story.verify if not attempt else ()
         checks = [Check(base=(before or after)[one], work=after[one], is_own=one in own) for one in commands]
@@ -337,8 +332,9 @@ class TreeJudge:
         if not trees.judging and all(shown.is_green for shown in now.values()):
             return _judged(verdict.of_work([Check(base=shown, work=shown) for shown in now.values()]))
         then = self._of_run(base, "run-base", stories, stop, as_base=True)
-        steady, flaky = _steadied(now, then, lambda: self._of_run(head, "run-again", stories, stop))
-        checks = [Check(base=then[key], work=steady[key]) for key in steady]
+        again = partial(self._of_run, head, "run-check", stories, stop)
+        now, flaky = _steadied(again, then, shown=now)
+        checks = [Check(base=then[key], work=now[key]) for key in now]
         found = replace(verdict.of_work(checks), flaky=flaky)
         if found.passed and trees.judging:
             old = self._of_run(trees.with_old_tests(), "run-old-tests", stories, stop)
@@ -370,20 +366,20 @@ class TreeJudge:
         return found
 
 
-def _steadied(shown: _Found, base: _Found, again: Callable[[], _Found], changed: Tells = lambda _: False) -> _Steady:
-    """Return what checks show, after a second run if tests fail that pass on the base; and which of these pass then.
+def _steadied(
+    run: Callable[[], _Found], base: _Found, changed: Tells = lambda _: False, shown: _Found | None = None
+) -> tuple[_Found, tuple[str, ...]]:
+    """Return what checks show, after a second run if tests fail that pass on the base; and which of these are flaky.
 
     A test that is new or changed gets no second chance: only the work can be to blame.
     """
-    failing = {
-        key: [test for test in one.failing if test and test in base[key].passing] for key, one in shown.items() if base
-    }
-    unsure = {key: [test for test in tests if not changed(test)] for key, tests in failing.items()}
+    shown = shown or run()
+    unsure = {key: [test for test in fallen(base[key], shown[key]) if not changed(test)] for key in base}
     if not any(unsure.values()):
         return shown, ()
-    second = again()
-    found = {key: retried(one, second[key], unsure[key]) for key, one in shown.items()}
-    return found, tuple(test for key, tests in unsure.items() for test in tests if test in second[key].passing)
+    again = run()
+    found = {key: retried(one, again[key], unsure[key]) for key, one in shown.items()}
+    return found, tuple(test for key, tests in unsure.items() for test in tests if test in again[key].passing)
 
 
 def _judged(found: Verdict, checks: Sequence[Check] = (), tests: str | None = None) -> Judged:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from santiago.judge.naming import Tests
 
 _LONE_FILE = pattern(r"^[^\s:>]{1,500}\.[cm]?[jt]s$")
-_LAST = 20
 WHOLE = ""
 """An id that stands for the command as a whole, among the ids of tests."""
 
@@ -130,7 +129,7 @@ def fails_alike(before: Shown, after: Shown) -> bool:
 
 
 def ends_alike(before: Shown, after: Shown) -> bool:
-    """Tell whether two runs ended with the same exit code and no new error; if no line tells of one, with the same last lines.
+    """Tell whether two runs ended with the same exit code, and the second says nothing else that is wrong.
 
     Lines with the name of a test do not count: the tests are compared one by one.
     """
@@ -139,9 +138,7 @@ def ends_alike(before: Shown, after: Shown) -> bool:
     names = {name_of(test) for shown in (before, after) for test in shown.tests or ()} - {""}
     tests = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(names)))})(?!\w)") if names else None
     then, now = ([one for one in shown.lines if tests is None or not tests.search(one)] for shown in (before, after))
-    if any(map(complaints.TELLING.search, now)):
-        return not complaints.new(then, now)
-    return [*map(complaints.constant, then[-_LAST:])] == [*map(complaints.constant, now[-_LAST:])]
+    return not complaints.new(then, now)
 
 
 def lacks_coverage(shown: Shown) -> bool:
@@ -155,6 +152,11 @@ def of_files(shown: Shown, files: Iterable[str]) -> Shown:
     gone = [test for test in lone if not any(f"/{path}".endswith(f"/{test}") for path in files)]
     left = {test: how for test, how in (shown.tests or {}).items() if test not in gone}
     return replace(shown, tests=left) if gone else shown
+
+
+def fallen(before: Shown, after: Shown) -> list[str]:
+    """Return the tests that passed before and fail now."""
+    return [test for test in after.failing if test in before.passing and test != WHOLE]
 
 
 def retried(first: Shown, again: Shown, tests: Collection[str]) -> Shown:

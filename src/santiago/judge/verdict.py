@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from santiago.contract.outcomes import CheckResult
+    from santiago.judge.naming import Tests
     from santiago.judge.shown import Shown
     from santiago.judge.trees import Trees
 
@@ -118,37 +119,46 @@ def of_old_tests(found: Verdict, checks: Sequence[Check], texts: Trees, speaks_o
 
     `speaks_of` tells whether the story itself speaks of a test, by its name, so that the test may be what is wrong.
     """
-    broken, eased, changed, gone, said = ([], [], [], [], [])  # type: tuple[list[str], list[str], list[str], list[str], list[str]]
+    broken, eased, changed, gone = ([], [], [], [])  # type: tuple[list[str], list[str], list[str], list[str]]
+    message = ""
     for check in checks:
-        name, old = check.work.names, check.old_tests
+        name = check.work.names
         if not check.came_with_work:
             gone += name(_gone(check, texts.renamed))
-        if old is None or check.came_with_work:
+        if check.old_tests is None or check.came_with_work:
             continue
+        old = _without_excused(check, check.old_tests, texts)
         # Tests that were written for the story, even if their file could not be loaded on the base.
         own = [test for test in old.failing if check.earlier and test not in (check.earlier.tests or {})]
         if check.earlier is not None:
             gone += name(test for test in vanished(old, check.work) if test not in gone)
-        # A test that is expected to fail fails if it would pass.
-        better = {test for test in old.failing if passes(test, check.work) and texts.was_to_fail(test)}
-        silent = better or check.lacks_file or lacks_coverage(old)
-        old = replace(old, tests={**(old.tests or {}), **dict.fromkeys(better, "passed")}) if better else old
-        if silent and check.base.passing.keys() <= (old.tests or {}).keys():
-            own.append(WHOLE)  # all old tests ran, so that nothing else is known to fail
         fallen = [test for test in lost(check.base, old) if test not in own]
-        said += complaints.new(check.base.lines, old.lines)[:1] if WHOLE in fallen else []
         changed += name(test for test in fallen if texts.text_changed(test))
         broken += name(test for test in fallen if not texts.text_changed(test))
+        if WHOLE in fallen:
+            message = "".join(complaints.new(check.base.lines, old.lines)[:1])
         if check.said_no:
             failed = dict.fromkeys((*(test for test in check.base.failing if test in old.failing), *own))
-            mended = [test for test in failed if test not in check.work.failing and (test or not silent)]
-            changed += name(test for test in mended if speaks_of(name_of(test)))
-            eased += name(test for test in mended if not speaks_of(name_of(test)))
+            better = [test for test in failed if test not in check.work.failing and (test or not check.lacks_file)]
+            changed += name(test for test in better if speaks_of(name_of(test)))
+            eased += name(test for test in better if not speaks_of(name_of(test)))
     first = slice(MOST_NAMES)
     return replace(
         found, broken=tuple(broken[first]), eased=tuple(eased[first]), changed=tuple(changed[first]),
-        vanished=tuple(test for test in gone if test not in changed)[first], message="\n".join(said),
+        vanished=tuple(test for test in gone if test not in changed)[first], message=message,
     )  # fmt: skip
+
+
+def _without_excused(check: Check, old: Shown, texts: Trees) -> Shown:
+    """Return what the old tests showed, as a success if all of them ran and only what cannot count made the check fail.
+
+    That is a test which fails because it was expected to fail, and passes; a file that is not there; too little coverage.
+    """
+    passed = [test for test in old.failing if passes(test, check.work) and texts.was_to_fail(test)]
+    tests: Tests = {**(old.tests or {}), **dict.fromkeys(passed, "passed")}
+    if not (passed or check.lacks_file or lacks_coverage(old)) or not check.base.passing.keys() <= tests.keys():
+        return old
+    return replace(old, tests=tests, result=replace(old.result, verdict=CheckVerdict.PASS))
 
 
 def _gone(check: Check, renamed: Tells) -> list[str]:
