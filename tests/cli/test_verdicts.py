@@ -244,6 +244,55 @@ def test_a_check_that_flaked_once_is_not_remembered_as_the_failure_of_later_atte
     assert story(repo)["attempts"] == 2
 
 
+def once(flag: Path, name: str = "test_twice") -> str:
+    """A test that fails on the work, the first time that it runs there."""
+    return TESTS.replace("test_twice", name) + (
+        f"        import pathlib\n        flag = pathlib.Path({str(flag)!r})\n"
+        "        if hasattr(numbers_, 'add') and not flag.exists():\n            flag.touch()\n            self.fail()\n"
+    )
+
+
+def test_a_test_of_the_base_that_fails_once_and_then_passes_is_flaky_and_costs_no_attempt(tmp_path: Path) -> None:
+    """An unchanged test only, and it is named wherever people look."""
+    name = "test_numbers.Numbers.test_twice"
+    repo = repository(tmp_path / "repo", {**BASE, "test_numbers.py": once(tmp_path / "flag")})
+    new = "import unittest\n\nimport numbers_\n\n\nclass Add(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(numbers_.add(1, 2), 3)\n"
+    ran = run(repo, {"numbers_.py": SOURCE, "test_add.py": new}, check="python3 -m unittest discover")
+    assert ran.returncode == 0, ran.stderr
+    assert (story(repo)["proof"], story(repo)["attempts"], verdict(repo)["flaky"]) == ("own_tests", 1, [name])
+    assert name in ran.stderr
+    assert name in looks(repo, "status").stdout
+    assert json.loads(looks(repo, "status", "--json").stdout)["stories"][0]["flaky"] == [name]
+    assert json.loads(looks(repo, "show", "S1", "--json").stdout)["flaky"] == [name]
+    for command in ("show", "explain"):
+        told = looks(repo, command, "S1").stdout
+        assert "failed once" in told
+        assert name in told
+
+
+@pytest.mark.parametrize("name", ["test_new", "test_twice"])
+def test_a_new_or_changed_test_that_fails_gets_no_second_chance(tmp_path: Path, name: str) -> None:
+    """Proof, not promise: work that makes its own tests random must not pass by luck."""
+    repo = repository(tmp_path / "repo", {**BASE, **ONCE})
+    changed = once(tmp_path / "flag", name).replace(
+        "class Numbers", "class Numbers" if name == "test_twice" else "class New"
+    )
+    tests = changed if name == "test_twice" else TESTS + changed.removeprefix("import unittest\n\nimport numbers_\n")
+    ran = run(repo, {"numbers_.py": SOURCE, "test_numbers.py": tests})
+    assert (ran.returncode, verdict(repo)["flaky"]) == (30, []), ran.stderr
+
+
+def test_a_story_that_repairs_a_wrong_test_is_asked_about_at_once_and_not_accused(tmp_path: Path) -> None:
+    prd = "# PRD: Numbers\n\n### R1: Correct the wrong test of twice\n\n- [ ] the test expects 4\n"
+    repo = repository(tmp_path / "repo", {**BASE, "test_numbers.py": TESTS.replace("twice(2), 4", "twice(2), 5")}, prd)
+    ran = run(repo, {"test_numbers.py": TESTS})
+    assert (ran.returncode, story(repo)["reason"], story(repo)["attempts"]) == (10, "changed_expectation", 1), (
+        ran.stderr
+    )
+    assert (verdict(repo)["eased"], verdict(repo)["changed"]) == ([], ["test_numbers.Numbers.test_twice"])
+    assert "+        self.assertEqual(numbers_.twice(2), 4)" in verdict(repo)["difference"]
+
+
 def test_a_base_on_which_the_check_cannot_run_blocks_the_run_and_spends_nothing(tmp_path: Path) -> None:
     needs = {"requirements.txt": "surely_not_installed\n", "test_numbers.py": "import surely_not_installed\n"}
     repo = repository(tmp_path / "repo", {**BASE, **needs})

@@ -53,6 +53,18 @@ def test_failing_tests_that_are_new_and_that_are_gone_are_named() -> None:
     assert [line for line in section(critique(now, before)) if line] == ["New:", new, "Gone:", gone]
 
 
+def test_of_a_check_that_was_red_before_the_new_errors_come_first() -> None:
+    """Also where old errors would fill a critique alone."""
+    old = "".join(f"src/old.js:{line}:1  error  Missing semicolon\n" for line in range(200))
+    found = failed(f"src/new.js:1:1  error  'x' is not defined\n{old}")
+    assert found.verdict is not None
+    result = replace(found.verdict.results[0], new_errors=("src/new.js:1:1  error  'x' is not defined",))
+    lines = critique(replace(found, verdict=replace(found.verdict, results=(result,)))).splitlines()
+    new = lines.index("    src/new.js:1:1  error  'x' is not defined")
+    assert new < next(at for at, line in enumerate(lines) if "src/old.js" in line)
+    assert len(lines) < 60
+
+
 def test_the_same_failure_is_said_whatever_its_durations_and_addresses() -> None:
     before = failed("error: no such thing at 0x7f01 (line 12) after 0.31s")
     now = failed("error: no such thing at 0x9abc (line 14) after 1.7s")

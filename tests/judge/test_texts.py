@@ -76,6 +76,10 @@ def is_rewritten(
     test: str, new: str, path: str = PATH, content: str = TESTS, other: tuple[str, str, str] = ("x", "", "")
 ) -> bool:
     """Tell whether a test is, where its file becomes `new` and the other one, too, has another text."""
+    return trees_of(new, path, content, other).rewritten(f"{path}::{test}")
+
+
+def trees_of(new: str, path: str, content: str, other: tuple[str, str, str] = ("x", "", "")) -> Trees:
     files = {path: (content, new), other[0]: other[1:]}
     trees = [
         {name: both[place].encode() for name, both in files.items() if both[place] is not None} for place in (0, 1)
@@ -86,7 +90,7 @@ def is_rewritten(
     )
     judges: Any = SimpleNamespace(judges=lambda _: True, tests=lambda _: True)
     changed = [name for name, (old, now) in files.items() if old != now]
-    return Trees(workspace, judges, "0", "1", changed).rewritten(f"{path}::{test}")
+    return Trees(workspace, judges, "0", "1", changed)
 
 
 @each(
@@ -132,3 +136,20 @@ def test_a_test_is_steered_where_only_what_its_runner_loads_has_changed() -> Non
         assert trees.text_changed(f"{PATH}::test_sub") is not steered
         assert trees.with_old_tests() == " ".join(["1", "0", *changed])
         assert trees.with_new_tests() == " ".join(["0", "1", *(path for path in changed if path != "hooks.py")])
+
+
+@each(
+    ("path", "test", "content"),
+    [
+        ("test.js", "adds", "test('a', t => {});\ntest.failing('adds', t => {\n\tt.is(add(1, 2), 3);\n});\n"),
+        ("test.js", "main › adds", "test.failing('adds', t => {});\n"),
+        ("a.test.ts", "a.test.ts > sums > adds", "  it.fails(\n    'adds',\n    () => {})\n"),
+        (PATH, f"{PATH}::test_add[1]", "@pytest.mark.xfail(strict=True, reason='later')\n@other\ndef test_add(a):\n    assert add(a)\n"),
+        (PATH, "tests.unit.test_a.Sums.test_add", "class Sums:\n    @unittest.expectedFailure\n    def test_add(self):\n"),
+    ],
+)  # fmt: skip
+def test_a_test_that_is_expected_to_fail_is_known_by_its_mark(path: str, test: str, content: str) -> None:
+    """In ava, jest, vitest, pytest and unittest."""
+    assert trees_of("", path, content).was_to_fail(test)
+    other = content.replace("adds", "other").replace("test_add", "test_other")
+    assert not trees_of("", path, f"{other}\n\ntest('adds', t => {{}});\ndef test_add(): ...\n").was_to_fail(test)

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
 
 from santiago.contract.outcomes import CheckVerdict, Verdict
 from santiago.contract.reasons import Reason
 from santiago.judge import tests_first, verdict
 from santiago.judge.missing import Missing
-from santiago.judge.shown import Shown
+from santiago.judge.shown import Shown, of_files
 from santiago.judge.verdict import Check
 from tests.judge.showing import shown
 from tests.util.each import each
 
 
-def of_old_tests(
-    checks: list[Check], text_changed: Callable[[str], bool], renamed: Callable[[str], bool] = lambda _: False
-) -> Verdict:
-    return verdict.of_old_tests(verdict.of_work(checks), checks, text_changed, renamed)
-
-
 def nothing_changed(_: str) -> bool:
     return False
+
+
+def of_old_tests(
+    checks: list[Check],
+    text_changed: Callable[[str], bool],
+    renamed: Callable[[str], bool] = nothing_changed,
+    was_to_fail: Callable[[str], bool] = nothing_changed,
+    speaks_of: Callable[[str], bool] = nothing_changed,
+) -> Verdict:
+    texts: Any = SimpleNamespace(text_changed=text_changed, renamed=renamed, was_to_fail=was_to_fail)
+    return verdict.of_old_tests(verdict.of_work(checks), checks, texts, speaks_of)
 
 
 def all_changed(_: str) -> bool:
@@ -50,6 +57,21 @@ def test_a_whole_check_that_fails_alike_is_recognised_by_its_last_words() -> Non
     then = shown(exit_code=1, output="lint: 3 problems in 0.2s")
     assert verdict.of_work([Check(base=then, work=shown(exit_code=1, output="lint: 4 problems in 0.3s"))]).passed
     assert not verdict.of_work([Check(base=then, work=shown(exit_code=1, output="cannot import app"))]).passed
+
+
+LINT = "a.js:3:1  error  Missing semicolon  semi\nb.js:14:9  error  Unexpected var  no-var\n"
+
+
+def test_a_red_check_whose_list_of_errors_is_cut_elsewhere_each_time_is_compared_by_its_set_of_errors() -> None:
+    """And what the next attempt is told is never made of old errors alone."""
+    then = shown(exit_code=1, output=LINT + "c.js:1:1  error  Unexpected var  no-")
+    cut = shown(
+        exit_code=1, output="b.js:15:9  error  Unexpected var  no-var\nnew.js:3:1  error  Missing semicolon  semi\n"
+    )
+    assert verdict.of_work([Check(base=then, work=cut)]).passed
+    worse = shown(exit_code=1, output=LINT + "new.js:2:1  error  'x' is not defined  no-undef\n")
+    found = verdict.of_work([Check(base=then, work=worse)])
+    assert (found.passed, found.results[0].new_errors) == (False, ("new.js:2:1  error  'x' is not defined  no-undef",))
 
 
 def test_a_check_that_was_red_beside_its_passing_tests_is_compared_without_the_lines_of_the_tests() -> None:
@@ -108,6 +130,79 @@ def test_a_red_test_that_only_its_own_change_makes_green_is_eased() -> None:
         check = Check(base=shown("a b-"), work=shown(work), old_tests=shown("a b-"))
         assert of_old_tests([check], all_changed).eased == ("b",)
         assert not verdict.is_proved([check])
+
+
+def test_a_red_test_that_the_story_itself_speaks_of_may_be_what_is_wrong() -> None:
+    """A story that repairs a wrong test is asked about, and is not accused."""
+    check = Check(base=shown("a b-"), work=shown("a b"), old_tests=shown("a b-"))
+    found = of_old_tests([check], all_changed, speaks_of="b".__eq__)
+    assert (found.eased, found.changed) == ((), ("b",))
+
+
+MISSING = of_files(shown("test/a.js test/new.js-"), {"test/a.js", "lib/new.js"})
+
+
+@each(
+    ("old", "told"),
+    [
+        (MISSING, ()),
+        # a check that does not even run the tests that the base ran tells something else
+        (shown(exit_code=1), ("test/a.js",)),
+        (of_files(shown("test/a.js- test/new.js-"), {"test/a.js"}), ("test/a.js",)),
+    ],
+)
+def test_a_file_that_the_check_names_and_the_base_has_not_is_a_failure_of_the_check_and_of_no_test(
+    old: Shown, told: tuple[str, ...]
+) -> None:
+    """tap reports such a file as a failed test."""
+    work, without = shown("test/a.js test/new.js>x"), shown("test/a.js test/new.js>x-")
+    check = Check(base=MISSING, work=work, old_tests=old, new_tests=without, lacks_file=True)
+    found = of_old_tests([check], all_changed)
+    assert (found.eased, found.broken, found.changed) == ((), (), told)
+    assert (verdict.is_proved([check]), verdict.has_own_tests([check], all_changed)) == (False, True)
+
+
+def test_a_test_that_is_no_longer_expected_to_fail_changes_no_expectation() -> None:
+    check = Check(base=shown("a b"), work=shown("a b"), old_tests=shown("a b-"))
+    assert of_old_tests([check], all_changed, was_to_fail="b".__eq__).changed == ()
+    stopped = Check(base=shown("a b"), work=shown("a b"), old_tests=shown("b-"))
+    assert of_old_tests([stopped], all_changed, was_to_fail="b".__eq__).changed == ("b",)
+    still_red = Check(base=shown("a b"), work=shown("a b?"), old_tests=shown("a b-"))
+    assert of_old_tests([still_red], all_changed, was_to_fail="b".__eq__).changed == ("b",)
+
+
+@each(
+    "said",
+    [
+        'Jest: "global" coverage threshold for statements (90%) not met: 80%', "FAIL Required test coverage of 100% not reached. Total: 98%",
+        "ERROR: Coverage for lines (66.66%) does not meet global threshold (100%)", "Coverage failure: total of 75 is less than fail-under=100",
+    ],
+)  # fmt: skip
+def test_old_tests_alone_need_not_cover_new_work(said: str) -> None:
+    uncovered = shown("a", exit_code=1, output=said)
+    for base in (shown("a"), uncovered):
+        found = of_old_tests([Check(base=base, work=shown("a b"), old_tests=uncovered)], all_changed)
+        assert (found.eased, found.broken, found.changed) == ((), (), ())
+    other = Check(base=shown("a"), work=shown("a b"), old_tests=shown("a", exit_code=1, output="tsd: 2 errors"))
+    assert of_old_tests([other], all_changed).changed == ("`pytest`",)
+
+
+@each(
+    ("old", "changed"),
+    [
+        (shown(exit_code=2, output="compiling\nt.ts(3,1): error TS2554: Expected 1 arguments"), "`pytest`"),
+        (shown("t.py-", output="E   ImportError: cannot import name 'gone' from 'pkg'"), "t.py"),
+        (shown("m/pkg- m/other/TestC", exit_code=1), "m/pkg"),
+    ],
+)
+def test_one_error_that_keeps_many_tests_from_running_is_one_line(old: Shown, changed: str) -> None:
+    """Nor are tests broken whose text stands, and which do not run because of another."""
+    tests = "t.py::a t.py::b u.py::c m/pkg/TestA m/other/TestC"
+    found = of_old_tests(
+        [Check(base=shown(tests), work=shown(tests), old_tests=old)], ("", "t.py", "m/pkg").__contains__
+    )
+    assert (found.changed, found.broken) == ((changed,), ())
+    assert found.message == ("t.ts(3,1): error TS2554: Expected 1 arguments" if changed[0] == "`" else "")
 
 
 NODE = "two test/greet.test.js-"

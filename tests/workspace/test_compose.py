@@ -84,4 +84,6 @@ def test_a_difference_is_a_patch_of_the_named_files_and_no_longer_than_a_person_
     assert "+new\n" not in shown
     assert "--- /dev/null\n+++ b/new\n" in bench.workspace.difference(base, work, ["new"])
     assert len(bench.workspace.difference(base, work, ["long"])) == 20_000
+    first = bench.workspace.difference(base, work, ["a", "long", "new"], first=["new"])
+    assert first.startswith("diff --git a/new b/new")
     assert bench.workspace.difference(base, work, []) == ""

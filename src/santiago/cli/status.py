@@ -29,7 +29,7 @@ from santiago.report.evidence import AttemptEvidence
 from santiago.report.failure import report_of
 from santiago.report.marks import UNPROVEN, mark, mark_of
 from santiago.report.measures import ago, limit, span
-from santiago.report.proof import unproven_lines
+from santiago.report.proof import flaky_lines, unproven_lines
 from santiago.report.remedies import answers, beginning, listed, next_commands, taking_in, taking_over
 from santiago.report.run_status import (
     OTHERS,
@@ -104,6 +104,7 @@ def _needs(run: Run) -> None:
     told = [f"{paint('needs you:', 'yellow', bold=True, stderr=False)} {harmless(text)}" for text in needs_of(run)]
     if is_finished(run.state):
         told = unproven_lines(run.plan, run.state, run.out_dir)
+    told += flaky_lines(run.plan, run.state)
     for text in ("", *told) if told else ():
         say(text)
 

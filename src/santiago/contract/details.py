@@ -222,6 +222,7 @@ def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
     story.validated = story.gated = False
     overtake(state, story, event)
     story.base, story.commit, story.proof, story.criteria = event.context.get("base"), None, None, ()
+    story.flaky = ()
     story.onto = tuple(event.context.get("onto", ()))
     story.writes_tests = event.context.get("mode") == TESTS
     story.showing = event.context.get("mode") == SHOW
@@ -257,6 +258,7 @@ def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
     elif event.status == "ok":
         story.tests, story.tests_by = context.get("tests_commit"), story.attempts
     story.criteria = tuple(tuple(row) for row in context.get("criteria", ())) or story.criteria
+    story.flaky = tuple(context.get("flaky", ())) or story.flaky
     _look_for_a_test(state, story, event, voided=voided)
     _count_unchanged(story, event, voided=voided)
     proof = context.get("proof")

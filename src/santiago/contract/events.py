@@ -175,6 +175,8 @@ class Context(TypedDict, total=False):
     """Tests, or whole checks, that the event is about; the first ones of many."""
     criteria: list[list[str]]
     """For each criterion: its id, the test that shows it, the test's result without the work, and its result with the work."""
+    flaky: list[str]
+    """Tests of the base that failed on the work and passed when they ran once more."""
     lacks: str
     """What work that passes its checks lacks: `test`, where no test shows it. What keeps a detailed plan from approval: `check`
     where a substep has none, `part` where a part that the document gives the step is left out."""

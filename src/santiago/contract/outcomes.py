@@ -59,6 +59,8 @@ class CheckResult:
     """What else is known of a failure: it could not start, was stopped, printed too much, or its summary contradicts its exit code."""
     reused: bool = False
     """Remembered from an earlier run of the same command on the same tree."""
+    new_errors: tuple[str, ...] = ()
+    """Lines that say what is wrong and that the base does not have, if the command failed there too."""
 
 
 @record
@@ -123,6 +125,8 @@ class Verdict:
     """Why no agent is asked for the test that is missing: the kind of change, or what the agent says of it."""
     awaiting: tuple[str, ...] = ()
     """Tests that were written before the work, and fail for want of it."""
+    flaky: tuple[str, ...] = ()
+    """Tests of the base, unchanged, that failed on the work and passed when they ran once more."""
 
     @property
     def refused(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
 from santiago.contract.ids import STORY_ID
@@ -26,6 +27,7 @@ DRAFTED = "planning-session"
 """The format of a plan that agents wrote in a planning session."""
 PROSE = (".md", ".mdx", ".rst", ".txt", ".adoc", ".asciidoc", ".org", ".tex")
 """How the names of texts for people end."""
+_OF_TESTS = pattern(r"(?i)\b(?:tests?|specs?|expectations?|assertions?|snapshots?)\b|(?<![a-z])test_")
 
 
 @record
@@ -133,6 +135,11 @@ class Story:
         """Return a criterion's id for people and agents. If its requirement has no id of its own, it is named by its story."""
         own = not criterion.startswith("~") or criterion not in self.criteria
         return criterion if own else f"{self.id}#{self.criteria.index(criterion) + 1}"
+
+    def speaks_of(self, test: str) -> bool:
+        """Whether it is about tests by its title, or its description names this one, so that the test may be what is wrong."""
+        named = rf"(?<!\w){re.escape(test)}(?!\w)" if test.lower().startswith("test") else r"(?!)"
+        return _OF_TESTS.search(self.title) is not None or re.search(named, self.description) is not None
 
 
 @record

@@ -106,6 +106,8 @@ class StoryState:
     proof: Proof | None = None
     criteria: tuple[tuple[str, ...], ...] = ()
     """Of the latest attempt: criterion, test, the test's result without the work and with it."""
+    flaky: tuple[str, ...] = ()
+    """Of the latest attempt: tests of the base that failed on its work and passed when they ran once more."""
     reason: Reason | None = None
     unshown: Unshown | None = None
     """Its work that passes its checks and that no test shows, until the story is done or the work is given up."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from santiago.contract.complaints import TELLING
 from santiago.contract.outcomes import CheckVerdict
 from santiago.contract.reasons import MEANINGS, SHARED, Reason
 from santiago.executor import messages, progress
@@ -108,7 +109,13 @@ def _listed(names: Sequence[str]) -> list[str]:
 def _failure(result: CheckResult) -> list[str]:
     ended = "did not end in time" if result.timed_out else f"exit code {result.exit_code}"
     lines = telling_lines(result.output.head, result.output.tail)
-    return [f"`{result.command}`: {ended}", "", *_quoted(lines)]
+    if not result.new_errors:
+        return [f"`{result.command}`: {ended}", "", *_quoted(lines)]
+    # It failed before the work too, with errors that would hide those of the work.
+    new = result.new_errors[:MAX_LINES]
+    others = [line for line in lines if line not in new][: MAX_LINES - len(new)]
+    left = ["", "Besides:", "", *_quoted(others)] if others else []
+    return [f"`{result.command}`: {ended}. This is new since before the work:", "", *_quoted(new), *left]
 
 
 def telling_lines(head: str, tail: str) -> list[str]:
@@ -116,7 +123,7 @@ def telling_lines(head: str, tail: str) -> list[str]:
     lines = [line.rstrip() for line in (head + ("\n" if tail else "") + tail).splitlines() if line.strip()]
     if len(lines) <= MAX_LINES:
         return lines or ["(no output)"]
-    telling = {at for at, line in enumerate(lines) if progress.TELLING.search(line)}
+    telling = {at for at, line in enumerate(lines) if TELLING.search(line)}
     near = {other for at in telling for other in (at - 1, at, at + 1) if 0 <= other < len(lines)}
     chosen = sorted(near)[-(MAX_LINES - 10) :] + list(range(len(lines) - 10, len(lines)))
     return [lines[at] for at in sorted(set(chosen))][-MAX_LINES:]

@@ -62,6 +62,13 @@ def left_out(complaints: Sequence[str]) -> str:
     return f"git could not keep {len(complaints)} of the agent's files or folders: {named}{more}"
 
 
+def flaky(tests: Sequence[str]) -> str:
+    """Return one line on tests that failed once and passed when they ran again; empty if there is none."""
+    more = f" and {len(tests) - NAMED} more" if len(tests) > NAMED else ""
+    named = ", ".join(test[:LONGEST] for test in tests[:NAMED])
+    return f"flaky (failed once, passed when run again): {named}{more}" if tests else ""
+
+
 def left_in_copy(names: Sequence[str]) -> str:
     """Return one line on what an agent wrote into its copy of its settings; empty where it wrote nothing."""
     if not names:

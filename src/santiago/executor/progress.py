@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from santiago.contract.complaints import TELLING
 from santiago.contract.outcomes import CheckVerdict
 from santiago.contract.patterns import pattern
 
@@ -19,11 +19,6 @@ MAX_OUTPUT = 20_000
 """How many lines of one attempt's output are compared, counted from its end."""
 MAX_LENGTH = 500
 
-TELLING = pattern(
-    r"error|fail|assert|exception|traceback|expected|panic|undefined|not found|cannot|denied|^E\s|^\s*File \"|✗|✕|FAILED",
-    re.IGNORECASE,
-)
-"""Lines of an output that say what is wrong."""
 _NAMES = pattern(
     r"^\s*(?:FAILED|ERROR|FAIL:?|not ok|--- FAIL:?|✗|✕|×|●)\s|\.{3}\s*(?:FAILED|FAIL|ERROR)\b|^test .* \.\.\. FAILED"
 )

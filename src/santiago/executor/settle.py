@@ -210,7 +210,13 @@ def _end(
         message="; ".join(
             filter(
                 None,
-                (messages.left_out(outcome.left_out), *outcome.notes, _refusal(outcome), _remark(story, outcome)),
+                (
+                    messages.left_out(outcome.left_out),
+                    *outcome.notes,
+                    _refusal(outcome),
+                    _remark(story, outcome),
+                    messages.flaky(outcome.verdict.flaky) if outcome.verdict else "",
+                ),
             )
         ),
         verdict=verdict,
@@ -218,6 +224,7 @@ def _end(
         excuse=outcome.verdict.excuse[:MAX_EXCUSE] if outcome.verdict else "",
         criteria=_criteria(outcome),
         tests=[name[:300] for name in outcome.verdict.awaiting[:MOST_TESTS]] if outcome.verdict else [],
+        flaky=[name[:300] for name in outcome.verdict.flaky[:MOST_TESTS]] if outcome.verdict else [],
         tests_commit=outcome.tests or "",
         known=_known(outcome),
     )

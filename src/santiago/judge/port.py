@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from santiago.contract.checks import commands_of, run_commands_of
 from santiago.contract.outcomes import DoubtfulLine, Proof, Verdict
@@ -17,13 +17,13 @@ from santiago.judge.commandline import absent, names_what_is_missing, unwritten
 from santiago.judge.doubts import doubts
 from santiago.judge.judges import JudgeFiles
 from santiago.judge.missing import found_no_test, lacked, lacks_package, missing_module, waits_for_tests
-from santiago.judge.shown import ends_alike, sees
+from santiago.judge.shown import ends_alike, fallen, of_files, retried, sees
 from santiago.judge.trees import Trees
 from santiago.judge.trials import GARBAGE, StoppedError, Trial, is_told
 from santiago.judge.verdict import Check
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import RunInput
@@ -32,10 +32,12 @@ if TYPE_CHECKING:
     from santiago.contract.ports.workspace import Workspace
     from santiago.judge.shown import Shown
     from santiago.judge.trials import Results, Trials
+    from santiago.judge.verdict import Tells
 
     ByStory = dict[tuple[str, str], Shown]
     """What checks showed, by their command and the story that they are told, if any."""
     Explain = Callable[[str, Sequence[Shown], Sequence[Story], Stop], Lack | None]
+    _Found = Mapping[Any, Shown]
 
 _LEAST_MS, _TIMES = 60_000, 10
 """Limits for new tests run without the work, where some would never end: a time, and a multiple of their time with it."""
@@ -179,17 +181,21 @@ class TreeJudge:
         base = self.trials.results(trial.on("base", work.base, as_base=True), stop)
         before = trial.on("base", work.before_tests, as_base=True) if work.before_tests else None
         earlier = self.trials.results(before, stop) if before else {}
-        shown = self.trials.results(replace(trial.on("check", trees.work), before=earlier or base), stop)
+        check = partial(self.trials.results, replace(trial.on("check", trees.work), before=earlier or base), stop)
+        shown, flaky = _steadied(check, base, trees.text_changed)
         checks = [self._check(work, base[command], shown[command], earlier.get(command), trees) for command in base]
         found = self._with_causes(verdict.of_work(checks), work, checks)
         if not checks and work.story.role == "scientist":
             found = telling.package(found)
         found = replace(found, judge_files=trees.judging, beside=tuple(filter(trees.files.beside, trees.paths)))
         if found.passed and trees.judging:
-            old = self.trials.results(trial.on("old-tests", trees.with_old_tests()), stop)
-            checks = [replace(check, old_tests=old[check.work.command]) for check in checks]
+            check = partial(self.trials.results, trial.on("old-tests", trees.with_old_tests()), stop)
+            old, more = _steadied(check, base, trees.text_changed)
+            files, flaky = self.workspace.files(work.base), flaky + more
+            checks = [replace(check, old_tests=of_files(old[check.work.command], files)) for check in checks]
+        found = replace(found, flaky=tuple(dict.fromkeys(flaky)))
         if found.passed:
-            found = verdict.of_old_tests(found, checks, trees.text_changed, trees.renamed)
+            found = verdict.of_old_tests(found, checks, trees, work.story.speaks_of)
             found = _asking_about_loaded(found, trees)
             found = telling.of_old_tests(found, self.run_input.policy, trees.difference)
         if found.passed or found.reason is Reason.CHANGED_EXPECTATION:
@@ -228,13 +234,14 @@ class TreeJudge:
     def _check(self, work: Work, base: Shown, shown: Shown, earlier: Shown | None, trees: Trees) -> Check:
         # A check that named its tests on the base existed there, whatever files the work adds.
         files = self.workspace.files(work.base)
-        came = not base.tests and (
+        there = of_files(base, files)
+        came = not there.tests and (
             absent(base.command, files, self.workspace.files(work.snapshot.commit))
-            or lacked(base, [path for path in trees.judging if path not in files])
+            or lacked(there, [path for path in trees.judging if path not in files])
         )
         return Check(
-            base=tests_first.joined(earlier, base), work=shown, is_own=base.command in work.story.verify,
-            came_with_work=came or found_no_test(base), earlier=earlier,
+            base=tests_first.joined(earlier, there), work=shown, is_own=base.command in work.story.verify,
+            came_with_work=came or found_no_test(there), lacks_file=there is not base, earlier=earlier,
         )  # fmt: skip
 
     def _with_causes(self, found: Verdict, work: Work, checks: Sequence[Check]) -> Verdict:
@@ -347,11 +354,11 @@ class TreeJudge:
         commands = commands_of(story, self.run_input)
         trial = Trial(name=name, commit=commit, commands=commands, story=story.id, attempt=attempt or None)
         before = self.trials.results(trial.on("base", base, as_base=True), stop) if base else None
-        after = self.trials.results(replace(trial, before=before), stop)
+        after, flaky = _steadied(partial(self.trials.results, replace(trial, before=before), stop), before or {})
         # Without a base to compare with, every failure is the story's own. Without an attempt, the failures of its own checks are.
         own = commands if not base else story.verify if not attempt else ()
         checks = [Check(base=(before or after)[one], work=after[one], is_own=one in own) for one in commands]
-        found = verdict.of_work(checks)
+        found = replace(verdict.of_work(checks), flaky=flaky)
         if found.passed and base is not None:
             found = replace(found, proof=self._strength(checks, trial, base, commit, stop))
         return _judged(found, checks if before else ())
@@ -383,12 +390,14 @@ class TreeJudge:
         if not trees.judging and all(shown.is_green for shown in now.values()):
             return _judged(verdict.of_work([Check(base=shown, work=shown) for shown in now.values()]))
         then = self._of_run(base, "run-base", stories, stop, as_base=True)
+        again = partial(self._of_run, head, "run-check", stories, stop)
+        now, flaky = _steadied(again, then, shown=now)
         checks = [Check(base=then[key], work=now[key]) for key in now]
-        found = verdict.of_work(checks)
+        found = replace(verdict.of_work(checks), flaky=flaky)
         if found.passed and trees.judging:
             old = self._of_run(trees.with_old_tests(), "run-old-tests", stories, stop)
             checks = [replace(check, old_tests=old[key]) for check, key in zip(checks, now, strict=True)]
-            found = verdict.of_old_tests(found, checks, trees.text_changed, trees.renamed)
+            found = verdict.of_old_tests(found, checks, trees)
             found = replace(_asking_about_loaded(found, trees), doubts=())  # a person was asked about each story
             found = telling.of_run(found, accepted, self.run_input.policy, trees.difference)
         return _judged(found, checks)
@@ -426,6 +435,22 @@ def _asking_about_loaded(found: Verdict, trees: Trees) -> Verdict:
     said = [f"the runner loads {loaded} before the tests; without this change {test}{more}" for test in tests[:1]]
     told = tuple(DoubtfulLine(path="", line=0, rule="loaded", sentence=sentence, text="") for sentence in said)
     return replace(found, eased=eased, broken=broken, changed=changed, doubts=told)
+
+
+def _steadied(
+    run: Callable[[], _Found], base: _Found, changed: Tells = lambda _: False, shown: _Found | None = None
+) -> tuple[_Found, tuple[str, ...]]:
+    """Return what checks show, after a second run if tests fail that pass on the base; and which of these are flaky.
+
+    A test that is new or changed gets no second chance: only the work can be to blame.
+    """
+    shown = shown or run()
+    unsure = {key: [test for test in fallen(base[key], shown[key]) if not changed(test)] for key in base}
+    if not any(unsure.values()):
+        return shown, ()
+    again = run()
+    found = {key: retried(one, again[key], unsure[key]) for key, one in shown.items()}
+    return found, tuple(test for key, tests in unsure.items() for test in tests if test in again[key].passing)
 
 
 def _judged(found: Verdict, checks: Sequence[Check] = (), tests: str | None = None) -> Judged:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from functools import cached_property
-from itertools import islice
 from typing import TYPE_CHECKING
 
+from santiago.contract import complaints
 from santiago.contract.counting import count
 from santiago.contract.outcomes import CheckVerdict
 from santiago.contract.patterns import pattern
@@ -19,14 +20,12 @@ from santiago.contract.record import lean
 from santiago.judge.naming import INSIDE, function_of, name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from santiago.contract.outcomes import CheckResult
     from santiago.judge.naming import Tests
 
-_VARIES = pattern(r"(?:/[\w.@+~-]+)+/|0x[0-9a-fA-F]+|\d+(?:[.,:]\d+)*")
 _LONE_FILE = pattern(r"^[^\s:>]{1,500}\.[cm]?[jt]s$")
-_LAST = 20
 WHOLE = ""
 """An id that stands for the command as a whole, among the ids of tests."""
 
@@ -46,6 +45,10 @@ class Shown:
     @property
     def output(self) -> str:
         return f"{self.result.output.head}\n{self.result.output.tail}"
+
+    @property
+    def lines(self) -> list[str]:
+        return self.output.splitlines()
 
     @property
     def is_green(self) -> bool:
@@ -69,14 +72,20 @@ class Shown:
 
 
 def lost(before: Shown, after: Shown) -> list[str]:
-    """Return the tests that passed before and no longer pass, and new failures."""
+    """Return the tests that passed before and no longer pass, and new failures.
+
+    Tests that just do not run are named only if no failure explains it: one file that does not compile is one line.
+    """
+    ran = after.tests or {}
     found = [test for test in before.passing if test not in after.passing and test != WHOLE]
     found = _without_standing(found, before, after)
     new = [test for test in after.failing if test not in before.failing and test not in found and test != WHOLE]
-    explained = found + [test for test in new if not _is_case_of(test, before.failing)]
-    if explained or after.is_green or not before.is_green:
-        return explained
-    return [WHOLE]
+    told = [test for test in found if test in ran] + [test for test in new if not _is_case_of(test, before.failing)]
+    if any(ran.get(test) == "failed" for test in told):
+        return told
+    unrun = [test for test in found if test not in ran]
+    fails = WHOLE in after.failing and (before.is_green or unrun) and not fails_alike(before, after)
+    return [*told, WHOLE] if fails else told + unrun
 
 
 def sees(before: Shown, spoiled: Shown) -> bool:
@@ -109,7 +118,7 @@ def passes(test: str, shown: Shown) -> bool:
 
 
 def fails_alike(before: Shown, after: Shown) -> bool:
-    """Tell whether a check fails as before: by the same tests, or as a whole with the same last lines."""
+    """Tell whether a check fails as before: by the same tests, or as a whole with the same errors."""
     if before.is_green or after.is_green or before.result.timed_out or after.result.timed_out:
         return False
     if before.result.cause != after.result.cause:
@@ -120,14 +129,42 @@ def fails_alike(before: Shown, after: Shown) -> bool:
 
 
 def ends_alike(before: Shown, after: Shown) -> bool:
-    """Tell whether two runs ended with the same exit code and the same last lines, apart from what always varies.
+    """Tell whether two runs ended with the same exit code, and the second says nothing else that is wrong.
 
     Lines with the name of a test do not count: the tests are compared one by one.
     """
-    same_code = before.result.exit_code == after.result.exit_code
+    if before.result.exit_code != after.result.exit_code:
+        return False
     names = {name_of(test) for shown in (before, after) for test in shown.tests or ()} - {""}
     tests = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(names)))})(?!\w)") if names else None
-    return same_code and _last_lines(before.result, tests) == _last_lines(after.result, tests)
+    then, now = ([one for one in shown.lines if tests is None or not tests.search(one)] for shown in (before, after))
+    return not complaints.new(then, now)
+
+
+def lacks_coverage(shown: Shown) -> bool:
+    """Tell whether a check fails only because its tests cover too little. Old tests alone cannot cover new work."""
+    return bool(shown.tests) and WHOLE in shown.failing and complaints.UNCOVERED.search(shown.output) is not None
+
+
+def of_files(shown: Shown, files: Iterable[str]) -> Shown:
+    """Return it without tests that are files which a tree does not have. Such a file has no tests: the check failed."""
+    lone = [test for test in shown.failing if _LONE_FILE.search(test)]
+    gone = [test for test in lone if not any(f"/{path}".endswith(f"/{test}") for path in files)]
+    left = {test: how for test, how in (shown.tests or {}).items() if test not in gone}
+    return replace(shown, tests=left) if gone else shown
+
+
+def fallen(before: Shown, after: Shown) -> list[str]:
+    """Return the tests that passed before and fail now."""
+    return [test for test in after.failing if test in before.passing and test != WHOLE]
+
+
+def retried(first: Shown, again: Shown, tests: Collection[str]) -> Shown:
+    """Return what a second run showed of these tests. For all others the first run counts, if there was one."""
+    if first.result.verdict is CheckVerdict.NOT_RUN or not tests:
+        return again if first.result.verdict is CheckVerdict.NOT_RUN else first
+    left = [test for test in first.failing if test not in tests]
+    return replace(first if left else again, tests={**(again.tests or {}), **dict.fromkeys(left, "failed")})
 
 
 def _without_standing(tests: list[str], before: Shown, after: Shown) -> list[str]:
@@ -142,10 +179,3 @@ def _without_standing(tests: list[str], before: Shown, after: Shown) -> list[str
 def _is_case_of(test: str, others: Iterable[str]) -> bool:
     function = function_of(test)
     return function != test and any(function_of(other) == function for other in others)
-
-
-def _last_lines(result: CheckResult, tests: re.Pattern[str] | None) -> list[str]:
-    """Return the end of the output without lines about tests, and without paths, times, addresses and numbers."""
-    lines = (result.output.tail or result.output.head).splitlines()
-    others = (line for line in reversed(lines) if tests is None or not tests.search(line))
-    return [_VARIES.sub("#", line.strip()) for line in islice(others, _LAST)]

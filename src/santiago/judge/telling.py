@@ -65,9 +65,10 @@ def of_old_tests(found: Verdict, policy: Policy, difference: Difference) -> Verd
         return _not_passed(found, Reason.STORY_VERIFICATION_FAILED, _BROKEN.format(listed(found.broken)))
     asked = (*found.changed, *found.vanished)
     if not asked or policy.changed_tests == "accept":
-        return found
+        return replace(found, message="")
     kinds = ((_CHANGED, found.changed), (_VANISHED, found.vanished))
     message = "\n\n".join(words.format(listed(tests)) for words, tests in kinds if tests)
+    message += f"\n\n{found.message}" if found.message else ""
     if policy.changed_tests == "refuse":
         message += "\n\nKeep what these tests check (policy.changed_tests is `refuse`)."
         return _not_passed(found, Reason.STORY_VERIFICATION_FAILED, message, difference(asked))
@@ -142,7 +143,7 @@ def unproven(found: Verdict, wanted: str, checks: Sequence[Check], excuse: str) 
     proved = "a test that existed before the work, failed, and passes now"
     ask = proved if wanted == "proved" else "a test that fails without the work and passes with it"
     words = [f"`{check.work.command}` {_without(check)}" for check in checks if check.work.is_green]
-    message = f"The checks pass, but nothing shows what the work does: {'; '.join(words)}. What is missing is {ask}."
+    message = f"{_ended(found)}, but nothing shows what the work does: {'; '.join(words)}. What is missing is {ask}."
     if found.as_before:
         message += f"\n\nThese tests failed before the work and still fail:\n\n{listed(found.as_before)}"
     if named := [f"{row.test} (for {row.id})" for row in found.criteria if row.test and row.before == "passed"]:
@@ -151,13 +152,18 @@ def unproven(found: Verdict, wanted: str, checks: Sequence[Check], excuse: str) 
     return replace(told, proof=Proof.REGRESSION)
 
 
+def _ended(found: Verdict) -> str:
+    red = ", ".join(f"`{one.command}`" for one in found.results if one.verdict is CheckVerdict.INHERITED)
+    return f"No check fails anew ({red} fails as before the work)" if red else "The checks pass"
+
+
 def _without(check: Check) -> str:
     return "passes without it too" if check.base.is_green else "was not there before, or could not run"
 
 
 def without_evidence(found: Verdict, lacking: Sequence[str]) -> Verdict:
     message = (
-        'The checks pass, but policy.evidence = "required" asks for a passing test for every criterion. These criteria have '
+        f'{_ended(found)}, but policy.evidence = "required" asks for a passing test for every criterion. These criteria have '
         f"no test, or it does not pass:\n\n{listed(lacking)}"
     )
     return _not_passed(found, Reason.NOTHING_VERIFIED, message)
@@ -169,7 +175,7 @@ def with_doubts(found: Verdict, doubts: tuple[DoubtfulLine, ...], policy: str) -
     if policy == "accept":
         return found
     lines = "\n".join(f"- {one.sentence}" for one in doubts)
-    message = f"The checks pass, but they may not tell the truth about this work:\n\n{lines}"
+    message = f"{_ended(found)}, but they may not tell the truth about this work:\n\n{lines}"
     if found.message:
         message = f"{found.message}\n\n{message}"
     if policy == "refuse":

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _SHARED_FOLDER = (".go", ".java", ".kt", ".cs", ".swift")
 """Languages in which the files of a folder see each other without an import."""
+_TO_FAIL = r"(?:\.(?:failing|fails?)|\bxfail|expectedFailure)\b(?:(?!\n\s*\n)[^;}]){0,500}?"
+"""How a test is marked as one that fails, up to its name: `test.failing('name'`, or decorators above it."""
 
 
 @lean(frozen=True, slots=False)
@@ -97,6 +99,12 @@ class Trees:
         said = self._said(test, self.base, path)
         return bool(said) and said in self._read(self.work, path).decode(errors="replace")
 
+    def was_to_fail(self, test: str) -> bool:
+        """Tell whether the base marks a test as one that is expected to fail, so that it fails there if it would pass."""
+        path, marked = self._file_of(test), re.compile(_TO_FAIL + _whole(name_of(test).rpartition(" › ")[2]))
+        texts = (self._read(self.base, one).decode(errors="replace") for one in ([path] if path else self.judging))
+        return any(map(marked.search, texts))
+
     def rewritten(self, test: str) -> bool:
         """Tell whether the work changed a test, or another judging file of the base that the test may load."""
         path = self._file_of(test)
@@ -125,16 +133,21 @@ class Trees:
         return file_of(test, self.workspace.files(self.base))
 
     def difference(self, tests: Iterable[str]) -> str:
-        """Return what the work changed in the files of these tests; in all judging files if those files are unknown."""
-        files = {self._file_of(test) for test in tests}
-        known = [path for path in self.judging if path in files]
-        return self.workspace.difference(self.base, self.work, self.judging if None in files else known or self.judging)
+        """Return what the work changed in these tests, then in the rest of their files, or of all that judge if those are unknown."""
+        named = {test: self._file_of(test) for test in tests}
+        known = [path for path in self.judging if path in named.values()]
+        paths = self.judging if None in named.values() else known or self.judging
+        return self.workspace.difference(self.base, self.work, paths, first=[*map(name_of, named)])
+
+
+def _whole(name: str) -> str:
+    return rf"(?<!\w){re.escape(name)}(?!\w)"
 
 
 def text_below(name: str, content: str) -> str:
     """Return the text below the first line with a name: all indented lines, and the line that closes the block."""
     lines = iter(content.splitlines(keepends=True))
-    named = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    named = re.compile(_whole(name))
     first = next((line for line in lines if named.search(line)), "")
     indent = first[: len(first) - len(first.lstrip())]
     goes_on = tuple(indent + sign for sign in " \t)}]")

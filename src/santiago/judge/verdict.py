@@ -10,23 +10,27 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from santiago.contract import complaints
 from santiago.contract.codec import canonical, to_data
 from santiago.contract.outcomes import CheckVerdict, Verdict
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
-from santiago.judge.shown import WHOLE, fails_alike, lost, passes, vanished
+from santiago.judge.naming import name_of
+from santiago.judge.shown import WHOLE, fails_alike, lacks_coverage, lost, passes, vanished
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from santiago.contract.outcomes import CheckResult
+    from santiago.judge.naming import Tests
     from santiago.judge.shown import Shown
+    from santiago.judge.trees import Trees
 
     Tells = Callable[[str], bool]
-    """Tells whether the work changed the text of a test, or has it under another name."""
+    """Tells something about the text of a test: whether the work changed it, or has it under another name …"""
 
-MOST_NAMES = 200
-"""How many tests of one kind a verdict names."""
+MOST_NAMES, MOST_LINES = 200, 40
+"""How many tests of one kind a verdict names, and how many new lines of an output."""
 
 
 @record
@@ -41,6 +45,8 @@ class Check:
     """The story itself names this check, so its failure always counts against the story."""
     came_with_work: bool = False
     """Its own test file or script is not in the base, so its failure there says nothing."""
+    lacks_file: bool = False
+    """The same of one of several files: its other tests ran on the base, but its exit code there says nothing."""
     earlier: Shown | None = None
     """What it showed on the base without the story's own tests, if such tests were written first."""
 
@@ -70,7 +76,9 @@ def _marked(check: Check) -> CheckResult:
     # Tests that were written for the story are its own, although they fail on the base too.
     if not check.is_own and fails_alike(check.earlier or check.base, check.work):
         return replace(check.work.result, verdict=CheckVerdict.INHERITED)
-    return check.work.result
+    if check.work.is_green or check.base.is_green:
+        return check.work.result
+    return replace(check.work.result, new_errors=tuple(complaints.new(check.base.lines, check.work.lines)[:MOST_LINES]))
 
 
 def _shared(check: Check, result: CheckResult) -> Iterable[str]:
@@ -106,30 +114,51 @@ def _failure(before: CheckResult, failed: CheckResult) -> Reason:
     return Reason.STORY_VERIFICATION_FAILED
 
 
-def of_old_tests(found: Verdict, checks: Sequence[Check], text_changed: Tells, renamed: Tells) -> Verdict:
-    """Return the verdict with what the tests of the base say about the work, if the work changed any of them."""
+def of_old_tests(found: Verdict, checks: Sequence[Check], texts: Trees, speaks_of: Tells = lambda _: False) -> Verdict:
+    """Return the verdict with what the tests of the base say about the work, if the work changed any of them.
+
+    `speaks_of` tells whether the story itself speaks of a test, by its name, so that the test may be what is wrong.
+    """
     broken, eased, changed, gone = ([], [], [], [])  # type: tuple[list[str], list[str], list[str], list[str]]
+    message = ""
     for check in checks:
         name = check.work.names
         if not check.came_with_work:
-            gone += name(_gone(check, renamed))
+            gone += name(_gone(check, texts.renamed))
         if check.old_tests is None or check.came_with_work:
             continue
+        old = _without_excused(check, check.old_tests, texts)
         # Tests that were written for the story, even if their file could not be loaded on the base.
-        own = [test for test in check.old_tests.failing if check.earlier and test not in (check.earlier.tests or {})]
+        own = [test for test in old.failing if check.earlier and test not in (check.earlier.tests or {})]
         if check.earlier is not None:
-            gone += name(test for test in vanished(check.old_tests, check.work) if test not in gone)
-        fallen = [test for test in lost(check.base, check.old_tests) if test not in own]
-        changed += name(test for test in fallen if text_changed(test))
-        broken += name(test for test in fallen if not text_changed(test))
+            gone += name(test for test in vanished(old, check.work) if test not in gone)
+        fallen = [test for test in lost(check.base, old) if test not in own]
+        changed += name(test for test in fallen if texts.text_changed(test))
+        broken += name(test for test in fallen if not texts.text_changed(test))
+        if WHOLE in fallen:
+            message = "".join(complaints.new(check.base.lines, old.lines)[:1])
         if check.said_no:
-            failed = dict.fromkeys((*(test for test in check.base.failing if test in check.old_tests.failing), *own))
-            eased += name(test for test in failed if test not in check.work.failing)
+            failed = dict.fromkeys((*(test for test in check.base.failing if test in old.failing), *own))
+            better = [test for test in failed if test not in check.work.failing and (test or not check.lacks_file)]
+            changed += name(test for test in better if speaks_of(name_of(test)))
+            eased += name(test for test in better if not speaks_of(name_of(test)))
     first = slice(MOST_NAMES)
     return replace(
         found, broken=tuple(broken[first]), eased=tuple(eased[first]), changed=tuple(changed[first]),
-        vanished=tuple(test for test in gone if test not in changed)[first],
+        vanished=tuple(test for test in gone if test not in changed)[first], message=message,
     )  # fmt: skip
+
+
+def _without_excused(check: Check, old: Shown, texts: Trees) -> Shown:
+    """Return what the old tests showed, as a success if all of them ran and only what cannot count made the check fail.
+
+    That is a test which fails because it was expected to fail, and passes; a file that is not there; too little coverage.
+    """
+    passed = [test for test in old.failing if passes(test, check.work) and texts.was_to_fail(test)]
+    tests: Tests = {**(old.tests or {}), **dict.fromkeys(passed, "passed")}
+    if not (passed or check.lacks_file or lacks_coverage(old)) or not check.base.passing.keys() <= tests.keys():
+        return old
+    return replace(old, tests=tests, result=replace(old.result, verdict=CheckVerdict.PASS))
 
 
 def _gone(check: Check, renamed: Tells) -> list[str]:

@@ -35,6 +35,7 @@ FINDINGS = {
     "eased": "these tests pass only because the work changed them",
     "changed": "it changes what these tests expect",
     "vanished": "these tests no longer run",
+    "flaky": "flaky: these tests failed once and passed when they ran again",
     "judge_files": "it changed these test files",
     "beside": "it changed these settings, which no check runs",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
+from santiago.executor.messages import flaky
 from santiago.executor.tally import WORDS, criteria_of, of_strength, status_of, unproven
 from santiago.report.evidence import AttemptEvidence
 from santiago.util.text import fit, flat, width
@@ -72,6 +73,11 @@ def on_word_lines(plan: Plan, state: RunState, history: History) -> list[str]:
     ]
     attested = attested_by(plan, state, history)
     return [*told, f"attested: {'; '.join(attested)}"] if attested else told
+
+
+def flaky_lines(plan: Plan, state: RunState) -> list[str]:
+    """Return a line for each story on whose work tests failed once and passed when they ran again."""
+    return [f"{one.id} {flat(text)}" for one in plan.stories if (text := flaky(state.stories[one.id].flaky))][:MOST]
 
 
 def attested_by(plan: Plan, state: RunState, history: History) -> list[str]:

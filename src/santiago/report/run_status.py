@@ -285,7 +285,7 @@ def _stories(run: Run) -> list[dict[str, Any]]:
         {
             "id": story.id, "title": planned.title, "phase": str(story.phase),
             "status": status_in(story, statuses[story.id]), "step_state": steps[story.id], "parent": story.parent, "deferred": story.deferred,
-            "detail": detail_data(story), "attempts": story.counted, "reason": story.reason, "proof": story.proof,
+            "detail": detail_data(story), "attempts": story.counted, "reason": story.reason, "proof": story.proof, "flaky": list(story.flaky),
             "kept": story.kept or None, "commit": story.commit, "waits": _why(run, planned), **codec.to_data(dict(sums(story))), "doing": _doing(run, story),
         }
         for planned in run.stories

@@ -8,6 +8,7 @@ from santiago.contract.phases import ENDED, RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.budget import Budget
 from santiago.executor.gates import holding
+from santiago.executor.messages import flaky
 from santiago.executor.tally import stopped_by
 from santiago.report.asking import put_off
 from santiago.report.marks import mark
@@ -117,7 +118,8 @@ def explanation(state: RunState, planned: Story, run_input: RunInput) -> list[st
             return [f"The run {story.kept} already finished it: its work is in the base, and its checks pass there."]
         case StoryPhase.DONE:
             return [
-                f"It is on the branch as {(story.commit or '')[:12]}; its checks passed ({story.proof or 'no proof'})."
+                f"It is on the branch as {(story.commit or '')[:12]} ({story.proof or 'no proof'}).",
+                *_flaky(story),
             ]
         case StoryPhase.PROPOSED:
             return ["Its detailed plan waits for approval."]
@@ -201,7 +203,8 @@ def _task(story: StoryState) -> str:
 
 def _of_verified(state: RunState, story: StoryState) -> list[str]:
     if not story.is_unproven:
-        return [f"Its checks passed; it {waits_for(state, story)}. Stories go onto the branch in plan order."]
+        told = f"It is verified ({story.proof or 'no proof'}); it {waits_for(state, story)}. Stories go onto the branch in plan order."
+        return [told, *_flaky(story)]
     excuse = f" ({' '.join(story.unshown.excuse.split())})" if story.unshown and story.unshown.excuse else ""
     asked = [one.id for one in state.open_questions() if one.kind == "unproven" and one.story == story.id]
     word = f"A person says whether it is done ({asked[0]})." if asked else "A person says whether it is done."
@@ -209,6 +212,11 @@ def _of_verified(state: RunState, story: StoryState) -> list[str]:
         f"Its work is on the branch as {story.integrated[:12]}, but no test fails without it{excuse}.",
         f"{word} Stories that depend on it go on meanwhile.",
     ]
+
+
+def _flaky(story: StoryState) -> list[str]:
+    told = flaky(story.flaky)
+    return [f"{told[0].upper()}{told[1:]}."] if told else []
 
 
 def _of_parked(state: RunState, story: StoryState, planned: Story) -> list[str]:

@@ -18,7 +18,7 @@ from santiago.contract.patterns import pattern
 from santiago.contract.ports.workspace import Integration, Opened, Snapshot, WorkspaceConflictError
 from santiago.contract.reasons import Reason
 from santiago.util.removal import remove
-from santiago.workspace import branch, dependencies, gitlinks, lfs, lfs_files, locks, private, refs
+from santiago.workspace import branch, dependencies, gitlinks, lfs, lfs_files, locks, patches, private, refs
 from santiago.workspace.caches import is_cache
 from santiago.workspace.compose import compose
 from santiago.workspace.contents import Contents
@@ -46,7 +46,7 @@ _SHOW = (
     "--literal-pathspecs", "-c", "core.quotePath=false",
     "diff-tree", "-r", "--patch", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",
 )  # fmt: skip
-_MOST_SHOWN, _MOST_SHOWN_FILES = 20_000, 500
+_MOST_SHOWN, _MOST_LOOKED_AT, _MOST_SHOWN_FILES = 20_000, 200_000, 500
 """Limits of a difference that a person is shown: its bytes, and the number of its files."""
 
 
@@ -325,17 +325,17 @@ class GitWorkspace:
         changes = self.repository.changes(self.tree(old), self.tree(new))
         return tuple(change.path for change in changes.listed)
 
-    def difference(self, old: str, new: str, paths: Sequence[str]) -> str:
+    def difference(self, old: str, new: str, paths: Sequence[str], first: Sequence[str] = ()) -> str:
         shown = bytearray()
 
         def take(piece: bytes) -> bool:
             shown.extend(piece)
-            return len(shown) <= _MOST_SHOWN
+            return len(shown) <= _MOST_LOOKED_AT
 
         if paths:
             trees = self.repository.trees(checked(old), checked(new))
             self.repository.on_objects(*_SHOW, *trees, "--", *paths[:_MOST_SHOWN_FILES], take=take)
-        return shown[:_MOST_SHOWN].decode("utf-8", "replace")
+        return patches.first_about(first, shown.decode("utf-8", "replace"))[:_MOST_SHOWN]
 
     def integrate(
         self,

@@ -31,7 +31,7 @@ from santiago.report import refused, spending, step_summary
 from santiago.report.accounting import not_planned
 from santiago.report.failure import FULL, Report
 from santiago.report.measures import span
-from santiago.report.proof import criteria_line, on_word_lines, unproven_lines
+from santiago.report.proof import criteria_line, flaky_lines, on_word_lines, unproven_lines
 from santiago.report.remedies import beyond_scope, listed, next_commands, resume, taking_over
 from santiago.report.resting import because
 from santiago.report.story_status import held_back
@@ -233,6 +233,7 @@ class Screen:
         proofs = (
             *unproven_lines(self.plan, state, out_dir),
             *on_word_lines(self.plan, state, self.history),
+            *flaky_lines(self.plan, state),
             *criteria_line(self.plan, state),
         )
         left = not_planned(self.plan)

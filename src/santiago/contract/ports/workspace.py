@@ -108,8 +108,11 @@ class Workspace(Protocol):
     def changed(self, old: str, new: str) -> tuple[str, ...]:
         """Return the paths that differ between two commits."""
 
-    def difference(self, old: str, new: str, paths: Sequence[str]) -> str:
-        """Return the changes of these files between two commits, as a patch for people. A long patch is cut."""
+    def difference(self, old: str, new: str, paths: Sequence[str], first: Sequence[str] = ()) -> str:
+        """Return the changes of these files between two commits, as a patch for people. A long patch is cut.
+
+        Changes in or around lines with one of the words `first` come first.
+        """
 
     def integrate(
         self,
