@@ -385,7 +385,7 @@ class TreeJudge:
             return _failed(Reason.VERIFICATION_UNRUNNABLE, str(error))
 
     def _run(self, base: str, head: str, stories: Sequence[Story], accepted: Sequence[str], stop: Stop) -> Judged:
-        now = self._of_run(head, "run-check", stories, stop)
+        now: Mapping[tuple[str, str], Shown] = self._of_run(head, "run-check", stories, stop)
         trees = Trees(self.workspace, self._files((), base), base, head, self.workspace.changed(base, head))
         if not trees.judging and all(shown.is_green for shown in now.values()):
             return _judged(verdict.of_work([Check(base=shown, work=shown) for shown in now.values()]))

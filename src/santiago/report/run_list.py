@@ -101,5 +101,5 @@ def _going_on(run: Run) -> list[tuple[str, str]]:
     if not run.begun:
         return [(f"santiago resume {quote(near(run.out_dir))}", "begin")]
     if run.state.phase is RunPhase.SUCCESS:
-        return [] if is_taken_over(run) else taking_over(run.state, run.out_dir)
+        return [] if is_taken_over(run) else taking_over(report_of(run))
     return after_rest(report_of(run))
