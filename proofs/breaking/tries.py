@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Try = "Callable[[str], Any]"
+    Try = Callable[[str], Any]
+
 ARM = os.uname().machine == "aarch64"
 NUMBERS = {  # of system calls, on x86-64 and arm64
     "add_key": (248, 217), "keyctl": (250, 219), "unshare": (272, 97), "setns": (308, 268), "pivot_root": (155, 41),
