@@ -16,12 +16,14 @@ import socket
 import struct
 import subprocess
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Try = "Callable[[str], Any]"
+    Try = Callable[[str], Any]
+
 ARM = os.uname().machine == "aarch64"
 NUMBERS = {  # of system calls, on x86-64 and arm64
     "add_key": (248, 217), "keyctl": (250, 219), "unshare": (272, 97), "setns": (308, 268), "pivot_root": (155, 41),
@@ -174,11 +176,12 @@ def unmounts(*paths: str) -> Try:
     return go
 
 
-def claims(step: Callable[[], Any]) -> Try:
+def claims(*steps: Callable[[], Any]) -> Try:
     """Do something whose success the kernel tells."""
 
     def go(_: str) -> str:
-        step()
+        for step in steps:
+            step()
         return CLAIMED
 
     return go
@@ -249,7 +252,7 @@ def table(world: dict[str, Any]) -> dict[str, Callable[[str], Any]]:
         "truncate": lambda _: os.truncate(victim, 0),
         "rename": lambda _: os.rename(victim, f"{victim}.moved"),
         "unlink": lambda _: os.unlink(victim),
-        "replace": lambda name: (make(".")(name), os.replace(f"santiago-try-{name}", victim)),
+        "replace": both(make("."), lambda name: os.replace(f"santiago-try-{name}", victim)),
         "hard link": linked(victim),
         "symbolic link": pointed(victim),
         "through /proc/self/root": mark(f"/proc/self/root{victim}"),
@@ -291,10 +294,10 @@ def table(world: dict[str, Any]) -> dict[str, Callable[[str], Any]]:
         "terminal, to read": opens(world["terminal"], flags=os.O_RDONLY),
         "terminal, by its number": opens("/dev/pts/[0-9]*", flags=os.O_RDWR),
         "device made here": claims(
-            lambda: (os.mknod("node", 0o60600, os.makedev(254, 0)), os.open("node", os.O_RDONLY))
+            partial(os.mknod, "node", 0o60600, os.makedev(254, 0)), partial(os.open, "node", os.O_RDONLY)
         ),
         "character device made here": claims(
-            lambda: (os.mknod("char", 0o20600, os.makedev(1, 1)), os.open("char", os.O_RDONLY))
+            partial(os.mknod, "char", 0o20600, os.makedev(1, 1)), partial(os.open, "char", os.O_RDONLY)
         ),
     }
     for who, number in (("victim", pid), ("santiago", own), ("its server", world["server"])):
@@ -302,14 +305,13 @@ def table(world: dict[str, Any]) -> dict[str, Callable[[str], Any]]:
             found[f"/proc of {who}: {part}"] = (
                 steals(f"/proc/{number}/{part}") if part == "environ" else _of(number, part)
             )
-        found[f"signal to {who}"] = claims(lambda number=number: (_meet(number), os.kill(number, signal.SIGURG)))
+        meet = partial(_meet, number)
+        found[f"signal to {who}"] = claims(meet, partial(os.kill, number, signal.SIGURG))
         found[f"pidfd of {who}"] = _pidfd(number)
-        found[f"trace {who}"] = claims(lambda number=number: (_meet(number), call("ptrace", 16, number, 0, 0)))
-        found[f"read memory of {who}"] = claims(lambda number=number: (_meet(number), _peek(number)))
-        found[f"limits of {who}"] = claims(lambda number=number: (_meet(number), _limit(number)))
-        found[f"priority of {who}"] = claims(
-            lambda number=number: (_meet(number), os.setpriority(os.PRIO_PROCESS, number, 15))
-        )
+        found[f"trace {who}"] = claims(meet, partial(call, "ptrace", 16, number, 0, 0))
+        found[f"read memory of {who}"] = claims(meet, partial(_peek, number))
+        found[f"limits of {who}"] = claims(meet, partial(_limit, number))
+        found[f"priority of {who}"] = claims(meet, partial(os.setpriority, os.PRIO_PROCESS, number, 15))
     found |= {
         "secret in the home folder": steals(secret_file),
         "secret in the run's log": steals(world["log"]),
@@ -376,7 +378,9 @@ def table(world: dict[str, Any]) -> dict[str, Callable[[str], Any]]:
     found |= {
         "capabilities": capabilities,
         "set-user-id copy": setuid_copy,
-        "become root": lambda _: CLAIMED if os.geteuid() and os.setresuid(0, 0, 0) is None else "",
+        "become root": claims(partial(os.setresuid, 0, 0, 0))
+        if os.geteuid()
+        else claims(partial(os.setresuid, 1, 1, 1)),
         "sudo": runs("sudo", "-n", "touch", f"{victim}.sudo"),
         "su": runs("su", "-c", f"touch {victim}.su"),
         "pkexec": runs("pkexec", "touch", f"{victim}.pkexec"),

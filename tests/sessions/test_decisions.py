@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from santiago.artifacts.inbox import Inbox
 from santiago.artifacts.lock import Lock
+from santiago.contract.ports.desk import Letter
 from tests.cli import greeter
 from tests.cli.test_disks import mounted
 from tests.cli.typing_person import Person
@@ -356,3 +359,36 @@ def test_line_72_text_of_others_does_nothing_to_the_terminal(tmp_path: Path) -> 
         said = place.says(*words)
         assert "\x1b" not in said.stdout + said.stderr
         assert "\u202e" not in said.stdout + said.stderr
+
+
+def _cut(place: Place, before: str) -> None:
+    """Leave a session as a kill leaves it before an event is recorded."""
+    log = place.session / "progress.ndjson"
+    lines = log.read_bytes().splitlines(keepends=True)
+    at = max(number for number, line in enumerate(lines) if json.loads(line)["event"] == before)
+    log.write_bytes(b"".join(lines[:at]))
+
+
+@pytest.mark.parametrize(
+    "killed", ["before the answer is heard", "before the run is made", "before it is final", "after it"]
+)
+def test_a_killed_finalize_goes_on_when_it_is_given_again_and_makes_one_run(place: Place, killed: str) -> None:
+    """People: the first answer counts, and the same one given again is no second one."""
+    words = ("review", "--finalize", "--revision", "1", "--no-start")
+    if killed == "before the answer is heard":
+        letter = Letter(kind="answer", subject="plan-1", answer="approve", actor="ann")
+        assert Inbox(place.session).drop(letter)
+    else:
+        assert place.says(*words).returncode == 0
+        if killed != "after it":
+            _cut(place, "session_finalized")
+        if killed == "before the run is made":
+            shutil.rmtree(place.runs()[0])
+            greeter.git(place.repo, "branch", "-D", f"santiago/{place.events()[-1]['context']['run']}")
+    assert place.says("review", "--continue", "something else").returncode != 0
+    said = place.says(*words)
+    assert said.returncode == 0, said.stderr
+    assert [event["event"] for event in place.events()].count("session_finalized") == 1
+    assert len(place.runs()) == 1
+    assert place.says("review", "--finalize", "--revision", "1", "--trust-commands").returncode != 70
+    assert len(place.runs()) == 1

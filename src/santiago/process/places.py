@@ -63,18 +63,19 @@ def of_the_kernel() -> list[str]:
     """
     if os.geteuid() != 0:
         return []
-    entries = (entry for entry in os.scandir("/proc") if not entry.name.isdigit() and not entry.is_symlink())
-    return sorted(entry.path for entry in entries if _can_be_written(entry))
+    names = (name for name in os.listdir("/proc") if not name.isdigit())  # noqa: PTH208  # names
+    return sorted(path for path in (f"/proc/{name}" for name in names) if _can_be_written(path))
 
 
-def _can_be_written(entry: os.DirEntry[str]) -> bool:
-    """Tell whether the mode of a file, or of any file below a folder, allows writing."""
+def _can_be_written(path: str) -> bool:
+    """Tell whether the mode of a file, or of any file below a folder, allows writing. A link leads to a process."""
     try:
-        if entry.is_dir(follow_symlinks=False):
-            return any(map(_can_be_written, os.scandir(entry)))
-        return bool(entry.stat(follow_symlinks=False).st_mode & _WRITING) and not entry.is_symlink()
+        mode = os.lstat(path).st_mode
+        if stat.S_ISDIR(mode):
+            return any(_can_be_written(f"{path}/{name}") for name in os.listdir(path))  # noqa: PTH208  # names
     except OSError:
         return False
+    return stat.S_ISREG(mode) and bool(mode & _WRITING)
 
 
 def toolchains(environment: Mapping[str, str], roots: Iterable[str]) -> list[str]:

@@ -59,13 +59,14 @@ def _was_said(planning: Planning, word: str, text: str, revision: int | None) ->
     state = planning.state
     if revision not in (None, state.revision) or state.phase not in (SessionPhase.REVIEW, SessionPhase.FINALIZED):
         return False
+    said: tuple[str | None, str] | None = None
     if state.review is not None:
-        left = Inbox(planning.folder).left(state.review.id)
-        said = (left.answer, left.text) if left else None
+        if left := Inbox(planning.folder).left(state.review.id):
+            said = left.answer, left.text
     else:
-        about = (one for one, number in state.asked_about.items() if number == state.revision)
-        given = [state.questions[one] for one in about if state.questions[one].kind == "plan"]
-        said = (given[-1].answer, given[-1].detail) if given else None
+        about = (state.questions[one] for one, number in state.asked_about.items() if number == state.revision)
+        for question in (one for one in about if one.kind == "plan"):  # the last one counts
+            said = question.answer, question.detail
     meant = understood("plan", word, text)
     return said == (meant.word, without_secrets(meant.text))
 
