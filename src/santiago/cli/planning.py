@@ -263,6 +263,10 @@ def next_commands(planning: Planning, review: Review) -> list[tuple[str, str]]:
     ]
     if review.run:
         return _of_run(planning.root / RUNS / review.run)
+    if review.question and review.worker:  # who holds it takes the answer up, and `review` could not go on
+        answer = f"santiago answer {review.session_id} {review.question}"
+        final = [] if moved_since(planning) else [(f"{answer} approve", "make it final")]
+        return [*rows, *final, (f"{answer} cancel", "end the review without a run")]
     if review.question:
         return [*rows, *_turns(planning, base), *_final(planning, review, base)]
     if review.state == "no plan yet" and is_the_agents(review.turns[-1].reason if review.turns else ""):
