@@ -13,6 +13,7 @@ from santiago.artifacts.registry import common_git_dir, register
 from santiago.contract.phases import RunPhase
 from santiago.report.chunks import MARKS, rows_of
 from santiago.report.following import Following
+from santiago.tui.dialogs import Picking
 from santiago.tui.watch import WatchScreen
 from tests.cli import greeter
 from tests.tui.driving import Browser, browse, drive, resized
@@ -346,5 +347,12 @@ def test_a_run_that_begins_takes_the_place_of_one_at_rest_unless_it_was_named_or
                 await browser.until(lambda: screen._ticks > seen + 4)
                 assert screen.following.out_dir.name == shown
                 assert ("r_2 has begun" in browser.said()) is busy
+                if shown == "r_2":
+                    await browser.press("o")
+                    await browser.until(lambda: isinstance(browser.app.screen, Picking))
+                    await browser.press("down", "enter")
+                    seen = screen._ticks
+                    await browser.until(lambda: screen._ticks > seen + 4)
+                    assert screen.following.out_dir.name == "r_1", "whoever chooses a run keeps it"
 
         drive(screen, Browser, lambda: True, looks, (80, 24), "")
