@@ -8,10 +8,15 @@ import pytest
 from textual.widgets import Input, Static
 
 from santiago.artifacts.inbox import Inbox
+from santiago.artifacts.lock import Lock
+from santiago.artifacts.registry import common_git_dir, register
 from santiago.contract.phases import RunPhase
 from santiago.report.chunks import MARKS, rows_of
 from santiago.report.following import Following
-from tests.tui.driving import Browser, browse, resized
+from santiago.tui.dialogs import Picking
+from santiago.tui.watch import WatchScreen
+from tests.cli import greeter
+from tests.tui.driving import Browser, browse, drive, resized
 from tests.tui.made import NOW, K, Made, P, asking_run, document, failed_run, running_run
 
 EVIL = "\x1b[31mred\x1b]8;;http://evil\x07link\u202edrow [bold]not bold[/bold] \x07"
@@ -321,3 +326,33 @@ def test_a_message_goes_with_the_next_key_and_with_the_state_that_it_was_about(f
         await browser.until(lambda: browser.said() == usual)
 
     browse(failed.out_dir, reads)
+
+
+def test_a_run_that_begins_takes_the_place_of_one_at_rest_unless_it_was_named_or_somebody_is_busy_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = greeter.committed(tmp_path / "repo", {"README.md": ""})
+    monkeypatch.chdir(repo)
+    common = common_git_dir(repo)
+    assert common
+    for number, make in enumerate((failed_run, running_run), 1):
+        register(common, f"r_{number}", make(tmp_path / f"r_{number}").out_dir, f"2026-11-1{number}T00:00:00.000Z")
+    for any_run, busy, shown in ((True, False, "r_2"), (True, True, "r_1"), (False, False, "r_1")):
+        screen = WatchScreen(tmp_path / "r_1", any_run=any_run)
+
+        async def looks(browser: Browser, screen: WatchScreen = screen, busy: bool = busy, shown: str = shown) -> None:
+            await browser.press(*(["home"] if busy else []))
+            with Lock(tmp_path / "r_2", since="now"):
+                seen = screen._ticks
+                await browser.until(lambda: screen._ticks > seen + 4)
+                assert screen.following.out_dir.name == shown
+                assert ("r_2 has begun" in browser.said()) is busy
+                if shown == "r_2":
+                    await browser.press("o")
+                    await browser.until(lambda: isinstance(browser.app.screen, Picking))
+                    await browser.press("down", "enter")
+                    seen = screen._ticks
+                    await browser.until(lambda: screen._ticks > seen + 4)
+                    assert screen.following.out_dir.name == "r_1", "whoever chooses a run keeps it"
+
+        drive(screen, Browser, lambda: True, looks, (80, 24), "")

@@ -32,6 +32,8 @@ class Acting(Starting):
     """Actions that talk to a run, and the choice of the run to look at."""
 
     questions: list[Question]
+    any_run = False
+    """Whether nobody named this run, so that another one that begins is shown in its place."""
 
     # Questions
 
@@ -123,6 +125,7 @@ class Acting(Starting):
         def chosen(place: int | None) -> None:
             if place is None:
                 return
+            self.any_run = False
             if place < len(rows):
                 self.show_run(rows[place].out_dir)
             else:

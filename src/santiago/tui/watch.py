@@ -66,7 +66,6 @@ class WatchScreen(Acting, LookingOn, Fitting):
         super().__init__()
         self.plain = plain
         self.any_run = any_run
-        """Whether nobody named this run, so that another one that begins is shown in its place."""
         self.following = Following(out_dir)
         self.page_shown = PAGES[0]
         self.told = (note, "warn")
@@ -161,7 +160,9 @@ class WatchScreen(Acting, LookingOn, Fitting):
             out_dir, _ = running_or_newest(None)
         except SantiagoError:
             return
-        if out_dir == self.following.out_dir or out_dir == self._named or not working(out_dir):
+        if not working(out_dir):
+            self._named = None
+        if self._named == out_dir or out_dir == self.following.out_dir or not working(out_dir):
             return
         self._named = out_dir
         if self.rows.follows and self.is_current and not self.selection:
