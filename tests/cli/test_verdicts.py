@@ -226,7 +226,9 @@ def test_a_check_outside_the_repository_that_is_given_the_story_judges_each_for_
     prd = "# PRD\n\n" + "".join(f"### R{n}: Story {n}\n\n- [ ] it is there\n\n" for n in (1, 2, 3))
     repo = repository(tmp_path / "repo", {**ONCE, "one.md": "x"}, prd)
     (tmp_path / "judge.sh").write_text(OUTSIDE)
-    ran = run(repo, {"one.txt": "1", "more.txt": "x"}, check=f"sh {tmp_path}/judge.sh $SANTIAGO_STORY", more=("--keep-going",))
+    ran = run(
+        repo, {"one.txt": "1", "more.txt": "x"}, check=f"sh {tmp_path}/judge.sh $SANTIAGO_STORY", more=("--keep-going",)
+    )
     assert ran.returncode != 0
     assert [story(repo, n)["status"] for n in range(3)] == ["done", "failed", "failed"], ran.stderr
 
