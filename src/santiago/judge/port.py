@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -100,8 +99,14 @@ class TreeJudge:
         return self._sighted(trials, stories, found, examination, stop)
 
     def _side_by_side(self, trials: Sequence[Trial], stop: Stop) -> Results:
-        with ThreadPoolExecutor(max_workers=self.jobs) as pool:
-            found = list(pool.map(lambda trial: self.trials.results(trial, stop), trials))
+        one = partial(self.trials.results, stop=stop)
+        if self.jobs == 1 or len(trials) < 2:
+            found = list(map(one, trials))
+        else:
+            from concurrent.futures import ThreadPoolExecutor  # takes time to load, and most starts have one job
+
+            with ThreadPoolExecutor(max_workers=self.jobs) as pool:
+                found = list(pool.map(one, trials))
         return {command: shown for results in found for command, shown in results.items()}
 
     def _sighted(
