@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from santiago.contract.policy import RunInput
-from santiago.judge.notes import Notes
 from santiago.judge.shown import sees as does_see
 from santiago.judge.trials import GARBAGE, Trial, Trials, spoil
+from santiago.workspace.examined import FolderOfNotes
 from tests.judge.showing import shown
 from tests.util.each import each
 
@@ -58,7 +58,7 @@ def trials(checks: Checks) -> Trials:
         checks=cast("Any", checks),
         supply=cast("Any", SimpleNamespace(begin=lambda _: False)),
         prompt_path=lambda story, number: f"/prompts/{story}/{number}.md",
-        notes=Notes(Path("/nowhere")),
+        notes=FolderOfNotes(Path("/nowhere")),
     )
 
 

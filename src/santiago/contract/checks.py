@@ -1,4 +1,4 @@
-"""Which commands judge a story, and which the run."""
+"""Which commands judge a story, and which the run; what each is told, and which may run side by side."""
 
 from __future__ import annotations
 
@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING
 from santiago.contract.patterns import pattern
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import RunInput
 
 _NAMES = pattern(r"\s(?:-k|-run|-t|--filter|--grep)[\s=]|\s\S*(?:::|/|\w\.\w)\S*")
 """A selection of tests by name, or a word that is a path, a module or the id of a test."""
+STORY, ATTEMPT, PROMPT_FILE = "SANTIAGO_STORY", "SANTIAGO_ATTEMPT", "SANTIAGO_PROMPT_FILE"
+"""Variables that a check gets only if its command names them. So the results of all other checks hold for every story."""
+_LANES = 16
+"""How many checkouts share the checks that only one story has, when a base is examined."""
 ID = "{id}"
 """Stands in a check of every story for the story's own id: `pytest tests/test_{id}.py`."""
 
@@ -56,3 +62,30 @@ def all_commands_of(plan: Plan, run_input: RunInput) -> tuple[str, ...]:
     """Return every check that a run may have to run, each once."""
     stories = (command for story in plan.stories for command in commands_of(story, run_input))
     return tuple(dict.fromkeys((*stories, *run_commands_of(plan, run_input))))
+
+
+def is_told(command: str) -> bool:
+    """Tell whether a check's result depends on the story that it judges."""
+    return any(name in command for name in (STORY, ATTEMPT, PROMPT_FILE))
+
+
+def lanes(plan: Plan, stories: Sequence[Story], run_input: RunInput) -> list[tuple[str, list[str]]]:
+    """Return every check of these stories, and of the run, in groups that may run side by side, each with the story it is told.
+
+    The groups do not depend on how many of them run at a time. Checks that several stories have, or the run, stay together,
+    since one may need what the one before it built; so do the checks of one story.
+    """
+    found: dict[str, tuple[str, int]] = {}
+    for number, story in enumerate(stories, 1):
+        for command in commands_of(story, run_input):
+            if is_told(command):
+                found.setdefault(command, (story.id, 0))
+            else:
+                found[command] = ("", 0 if command in found else number % _LANES + 1)
+    for command in run_commands_of(plan, run_input):
+        if not is_told(command) or command not in found:
+            found[command] = ("", 0)
+    groups: dict[tuple[str, int], list[str]] = {}
+    for command, group in found.items():
+        groups.setdefault(group, []).append(command)
+    return [(story, commands) for (story, _), commands in groups.items()]

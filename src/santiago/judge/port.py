@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from santiago.contract.checks import commands_of, run_commands_of
+from santiago.contract.checks import commands_of, is_told, lanes, run_commands_of
 from santiago.contract.outcomes import DoubtfulLine, Proof, Verdict
 from santiago.contract.ports.judge import Examination, Judged, SetUpFailedError
 from santiago.contract.reasons import Reason
@@ -19,11 +18,11 @@ from santiago.judge.judges import JudgeFiles
 from santiago.judge.missing import found_no_test, lacked, lacks_package, missing_module, waits_for_tests
 from santiago.judge.shown import ends_alike, fallen, of_files, retried, sees
 from santiago.judge.trees import Trees
-from santiago.judge.trials import GARBAGE, StoppedError, Trial, is_told
+from santiago.judge.trials import GARBAGE, StoppedError, Trial
 from santiago.judge.verdict import Check
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import RunInput
@@ -41,8 +40,6 @@ if TYPE_CHECKING:
 
 _LEAST_MS, _TIMES = 60_000, 10
 """Limits for new tests run without the work, where some would never end: a time, and a multiple of their time with it."""
-_LANES = 16
-"""How many checkouts share the checks that only one story has, when a base is examined."""
 _RANKS = (Proof.REGRESSION, Proof.OWN_TESTS, Proof.PROVED)
 
 
@@ -66,7 +63,7 @@ class TreeJudge:
     # Before any work
 
     def prepare(self, folder: str, stop: Stop) -> None:
-        self.trials.notes.forget()  # an agent comes next
+        self.trials.notes.close(forget=True)  # an agent comes next
         self.trials.prepare(folder, stop)
 
     def examine(self, base: str, stories: Sequence[Story], stop: Stop) -> Examination | None:
@@ -80,13 +77,14 @@ class TreeJudge:
                 record=verdict.document_of_base({}), reason=Reason.VERIFICATION_UNRUNNABLE, message=str(error)
             )
         finally:
-            self.trials.notes.is_open = False
+            self.trials.notes.close()
         if found.reason is not None:
-            self.trials.notes.forget()  # a person changes something, so all of it is looked at anew
+            self.trials.notes.close(forget=True)  # a person changes something, so all of it is looked at anew
         return found
 
     def _examined(self, base: str, stories: Sequence[Story], stop: Stop) -> Examination:
-        trials = self._lanes(base, stories)
+        groups = lanes(self.plan, stories, self.run_input)
+        trials = [Trial(name="base", commit=base, commands=some, story=told, as_base=True) for told, some in groups]
         results = self._side_by_side(trials, stop)
         found = {command: results[command] for command in self._commands(stories)}
         files = self.workspace.files(base)
@@ -102,31 +100,15 @@ class TreeJudge:
             return replace(examination, reason=reason, message=lack.message, hint=lack.hint, proposal=lack.proposal)
         return self._sighted(trials, stories, found, examination, stop)
 
-    def _lanes(self, base: str, stories: Sequence[Story]) -> list[Trial]:
-        """Return the trials that examine a base. They do not depend on how many of them run at the same time.
-
-        Checks that several stories have, or the run, share a checkout, since one may need what the one before it built. So
-        do the checks of one story; those of many stories are divided among a few checkouts.
-        """
-        lanes: dict[str, tuple[str, int]] = {}
-        for number, story in enumerate(stories, 1):
-            for command in commands_of(story, self.run_input):
-                if is_told(command):
-                    lanes.setdefault(command, (story.id, 0))
-                else:
-                    lanes[command] = ("", 0 if command in lanes else number % _LANES + 1)
-        lanes |= {command: ("", 0) for command in run_commands_of(self.plan, self.run_input) if not is_told(command)}
-        commands: dict[tuple[str, int], list[str]] = {}
-        for command in self._commands(stories):
-            commands.setdefault(lanes.get(command, ("", 0)), []).append(command)
-        return [
-            Trial(name="base", commit=base, commands=some, story=story, as_base=True)
-            for (story, _), some in commands.items()
-        ]
-
     def _side_by_side(self, trials: Sequence[Trial], stop: Stop) -> Results:
-        with ThreadPoolExecutor(max_workers=self.jobs) as pool:
-            found = list(pool.map(lambda trial: self.trials.results(trial, stop), trials))
+        one = partial(self.trials.results, stop=stop)
+        if self.jobs == 1 or len(trials) < 2:
+            found = list(map(one, trials))
+        else:
+            from concurrent.futures import ThreadPoolExecutor  # takes time to load, and most starts have one job
+
+            with ThreadPoolExecutor(max_workers=self.jobs) as pool:
+                found = list(pool.map(one, trials))
         return {command: shown for results in found for command, shown in results.items()}
 
     def _sighted(
@@ -405,22 +387,19 @@ class TreeJudge:
     def _of_run(
         self, commit: str, name: str, stories: Sequence[Story], stop: Stop, *, as_base: bool = False
     ) -> ByStory:
-        """Return what the run's checks show on a commit; if it has none, the checks of its stories."""
+        """Return what the run's checks show on a commit; if it has none, the checks of its stories.
+
+        A check that is not told its story runs once for all.
+        """
         own = [("", command) for command in run_commands_of(self.plan, self.run_input)]
         of_stories = [(story.id, command) for story in stories for command in commands_of(story, self.run_input)]
-        return self._on_tree(commit, name, own or of_stories, stop, as_base=as_base)
-
-    def _on_tree(
-        self, commit: str, name: str, asked: Iterable[tuple[str, str]], stop: Stop, *, as_base: bool
-    ) -> ByStory:
-        """Return what checks of several stories show on a commit. A check that is not told its story runs once for all."""
-        owned: dict[str, list[str]] = {}
-        for story, command in asked:
-            owned.setdefault(story if is_told(command) else "", []).append(command)
+        owned: dict[str, dict[str, None]] = {}
+        for story, command in own or of_stories:
+            owned.setdefault(story if is_told(command) else "", {})[command] = None
         found: ByStory = {}
         for story, commands in owned.items():
             label = f"{name}-{story}" if story else name
-            trial = Trial(name=label, commit=commit, commands=commands, story=story, as_base=as_base)
+            trial = Trial(name=label, commit=commit, commands=tuple(commands), story=story, as_base=as_base)
             found |= {(story, command): one for command, one in self.trials.results(trial, stop).items()}
         return found
 

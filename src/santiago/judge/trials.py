@@ -10,19 +10,20 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from santiago.contract.ports.judge import SetUpFailedError
+from santiago.contract.checks import ATTEMPT, PROMPT_FILE, STORY
+from santiago.contract.ports.judge import Noted, SetUpFailedError
 from santiago.contract.record import lean, record
+from santiago.judge.shown import Shown
 from santiago.util.inside import is_inside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from santiago.contract.policy import RunInput
+    from santiago.contract.ports.judge import Notes
     from santiago.contract.ports.run import Stop
     from santiago.contract.ports.workspace import Workspace
-    from santiago.judge.notes import Notes
     from santiago.judge.running import CheckRunner
-    from santiago.judge.shown import Shown
 
     Results = dict[str, Shown]
     """Command → what it showed."""
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 GARBAGE = b"\x00\x01}{]['\"`<%#@!$^&*|\\~ santiago tries whether this check can see \xff\xfe\n" * 4
 """Bytes that no language parses."""
-STORY, ATTEMPT, PROMPT_FILE = "SANTIAGO_STORY", "SANTIAGO_ATTEMPT", "SANTIAGO_PROMPT_FILE"
-"""Variables that a check gets only if its command names them. So the results of all other checks hold for every story."""
 
 
 class StoppedError(Exception):
@@ -138,7 +137,9 @@ class Trials:
         return {command: (tree, command, tuple(told[command].items()), spoiled) for command in trial.commands}
 
     def _known(self, key: Key, trial: Trial) -> Shown | None:
-        found = self._remembered.get(key) or (self.notes.read(key) if trial.as_base else None)
+        found = self._remembered.get(key)
+        if found is None and trial.as_base and (noted := self.notes.read(key)):
+            found = Shown(noted.result, None if noted.tests is None else dict(noted.tests), noted.note)
         if found is None or not (trial.as_base or found.is_green):
             return None
         return replace(found, result=replace(found.result, reused=True))
@@ -150,8 +151,9 @@ class Trials:
             self._remembered[key] = shown
         elif trial.as_base and ended:
             self._remembered.setdefault(key, shown)
-        if trial.as_base and ended:
-            self.notes.write(key, shown)
+        if trial.as_base and ended and not shown.result.cause:  # one that could not start may be helped meanwhile
+            tests = None if shown.tests is None else tuple(shown.tests.items())
+            self.notes.write(key, Noted(result=shown.result, tests=tests, note=shown.note))
 
     def _run(self, trial: Trial, keys: Mapping[str, Key], stop: Stop) -> Results:
         ran: Results = {}
@@ -188,11 +190,6 @@ class Trials:
         if trial.attempt is not None:
             given |= {ATTEMPT: str(trial.attempt), PROMPT_FILE: self.prompt_path(trial.story, trial.attempt)}
         return {one: {name: value for name, value in given.items() if name in one} for one in trial.commands}
-
-
-def is_told(command: str) -> bool:
-    """Tell whether a check's result depends on the story that it judges."""
-    return any(name in command for name in (STORY, ATTEMPT, PROMPT_FILE))
 
 
 def spoil(folder: str, paths: Sequence[str], content: bytes | None) -> None:

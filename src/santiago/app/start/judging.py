@@ -11,12 +11,12 @@ from santiago.app.start.environment import Environment
 from santiago.app.start.ground import ground_of
 from santiago.contract.record import record
 from santiago.judge.commands import CommandRunner
-from santiago.judge.notes import Notes
 from santiago.judge.port import TreeJudge
 from santiago.judge.running import CheckRunner
 from santiago.judge.trials import Trials
 from santiago.process import environment
 from santiago.workspace.dependencies import find, on_path
+from santiago.workspace.examined import FolderOfNotes
 from santiago.workspace.preparing import Preparing
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Means:
                 furnish=partial(provide.into, self.around.repo, self.around.provided, ground),
             ),
             prompt_path=self.prompt_path,
-            notes=Notes(
+            notes=FolderOfNotes(
                 self.examined or self.workspace.folders.temporary / "examined",
                 repr((sorted(runner.environment.items()), run_input.workspace, self.fence.name)),
             ),

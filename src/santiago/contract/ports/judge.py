@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from santiago.contract.outcomes import CheckResult, Verdict
 from santiago.contract.plan import Story
@@ -97,6 +97,35 @@ class Examination:
     """What each check did, in order."""
     proposal: Proposal | None = None
     """What may help where a check cannot run."""
+
+
+@record
+class Noted:
+    """What a check showed, as it is kept on disk."""
+
+    result: CheckResult
+    tests: tuple[tuple[str, Literal["passed", "failed", "skipped"]], ...] | None
+    """In order of appearance; None where the runner does not name its tests."""
+    note: str
+
+
+class Notes(Protocol):
+    """Results that survive a crash while a base is examined. No agent has started yet, so they can be believed."""
+
+    is_open: bool
+    """Whether a base is being examined now. Otherwise nothing is read or written."""
+
+    def open(self) -> None:
+        """Begin, or go on after a crash."""
+
+    def read(self, key: object) -> Noted | None:
+        """Return the result that was kept under this key, by this start or by one that died; None where there is none."""
+
+    def write(self, key: object, noted: Noted) -> None:
+        """Keep a result at once."""
+
+    def close(self, *, forget: bool = False) -> None:
+        """End the examination; forget its results where they must not be believed any more."""
 
 
 class SetUpFailedError(Exception):
