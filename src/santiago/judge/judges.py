@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import posixpath
 import re
 from dataclasses import replace
@@ -64,7 +63,7 @@ _QUESTIONS = (".txt", ".json", ".csv", ".tsv", ".in", ".dat", ".xml", ".yml", ".
 _WORD = pattern(r"(<[ \t]{0,9})?([\w./-]{2,200})")
 """A word that may be a path, and whether it is fed to a program."""
 _LONGEST, _DEEPEST, _MOST, _MOST_SETTINGS = 200_000, 3, 200, 30
-"""Limits: characters of a file, depth of package scripts within package scripts, number of programs or files, of settings."""
+"""Limits: characters of a file, depth of package scripts within package scripts and of settings, number of programs or files, of settings."""
 
 
 def is_test(path: str) -> bool:
@@ -141,9 +140,9 @@ class JudgeFiles:
             yield program
             wanted = commandline.package_scripts(program) if depth < _DEEPEST else []
             for path in commandline.steering(program)[:1] if wanted else ():
-                scripts = _scripts(self._text(path))
-                for name in wanted:
-                    yield from self._started(scripts.get(name, ""), posixpath.dirname(path), depth + 1)
+                scripts = dotted("package.json", self._text(path))
+                for line in (scripts.get(f"scripts.{name.replace('.', ' ')}", "") for name in wanted):
+                    yield from self._started(str(line), posixpath.dirname(path), depth + 1)
 
     @cached_property
     def _runners(self) -> frozenset[str]:
@@ -174,11 +173,15 @@ class JudgeFiles:
         runners = [one for one in self._programs if one.name in NODE or commandline.runner_of(one)]
         told = [(one.folder, " ".join((*one.written, *dict(one.assigned).values()))) for one in runners]
         tells = (*self._settings, "**/conftest.py", "**/{pyproject.toml,setup.cfg,tox.ini,package.json}")
-        settings = (path for path in self._base if globs.matches(path, tells) and not path.endswith((".mk", "akefile")))
+        settings = (path for path in self._base if path.count("/") < _DEEPEST and globs.matches(path, tells))
         for path in sorted(settings, key=lambda path: (path.count("/"), path))[:_MOST_SETTINGS]:
-            own = dotted("package.json", self._text(path)) if path.endswith("package.json") else {}
-            lines = (f"{key}={value}" for key, value in own.items() if key.partition(".")[0] in NODE)
-            told += [(posixpath.dirname(path), "\n".join(lines) if own else self._text(path))]
+            if path.endswith((".mk", "akefile")):
+                continue  # their options are those of many programs
+            text = self._text(path)
+            if path.endswith("package.json"):
+                own = dotted("package.json", text).items()
+                text = "\n".join(f"{key}={value}" for key, value in own if key.partition(".")[0] in NODE)
+            told.append((posixpath.dirname(path), text))
         found = (path for folder, text in told for path in _preloaded(folder, text) if not path.endswith(".txt"))
         return self._base.intersection(found)
 
@@ -263,12 +266,3 @@ def _preloaded(folder: str, text: str) -> Iterator[str]:
         yield from (f"{place}{end}" for place in places for end in told["endings"])
     for _, word in (one for value in re.findall(told["plugins"], text) for one in _WORD.findall(value)):
         yield from (f"{root}{word.replace('.', '/')}.py" for root in ("", "src/"))
-
-
-def _scripts(text: str) -> dict[str, str]:
-    """Return the scripts of a package.json."""
-    try:
-        found: dict[str, object] = json.loads(text)["scripts"]
-        return {name: str(line) for name, line in found.items()}
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return {}
