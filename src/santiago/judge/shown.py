@@ -138,7 +138,7 @@ def ends_alike(before: Shown, after: Shown) -> bool:
     names = {name_of(test) for shown in (before, after) for test in shown.tests or ()} - {""}
     tests = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(names)))})(?!\w)") if names else None
     then, now = ([one for one in shown.lines if tests is None or not tests.search(one)] for shown in (before, after))
-    return not complaints.new(then, now)
+    return any(now) >= any(then) and not complaints.new(then, now)
 
 
 def lacks_coverage(shown: Shown) -> bool:
