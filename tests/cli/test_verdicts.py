@@ -284,6 +284,35 @@ def test_a_new_or_changed_test_that_fails_gets_no_second_chance(tmp_path: Path, 
     assert (ran.returncode, verdict(repo)["flaky"]) == (30, []), ran.stderr
 
 
+PYTEST = f"{sys.executable} -m pytest -q -p no:cacheprovider"
+
+
+def test_a_test_that_is_no_longer_marked_as_failing_is_taken_without_a_question(tmp_path: Path) -> None:
+    mark = "import pytest\n\nimport numbers_\n\n\n@pytest.mark.xfail(strict=True)\n"
+    test = "def test_add():\n    assert numbers_.add(1, 2) == 3\n"
+    repo = repository(tmp_path / "repo", {**BASE, "test_add.py": mark + test})
+    ran = run(repo, {"numbers_.py": SOURCE, "test_add.py": f"import numbers_\n\n\n{test}"}, check=PYTEST)
+    assert (ran.returncode, story(repo)["proof"]) == (0, "own_tests"), ran.stderr
+
+
+def test_an_old_test_file_that_cannot_be_loaded_any_more_is_one_question_and_breaks_no_other_test(
+    tmp_path: Path,
+) -> None:
+    """pytest then runs no other file either, so that every test of the repository seems to be gone."""
+    old = "from numbers_ import twice\n\n\ndef test_two():\n    assert twice(1) == 2\n\n\ndef test_four():\n    assert twice(2) == 4\n"
+    base = {
+        "numbers_.py": SOURCE,
+        "test_twice.py": old,
+        "test_add.py": "import numbers_\n\n\ndef test_add():\n    assert numbers_.add(1, 2) == 3\n",
+    }
+    repo = repository(tmp_path / "repo", base)
+    ran = run(
+        repo, {name: base[name].replace("twice", "double") for name in ("numbers_.py", "test_twice.py")}, check=PYTEST
+    )
+    assert (ran.returncode, story(repo)["reason"]) == (10, "changed_expectation"), ran.stderr
+    assert (verdict(repo)["changed"], verdict(repo)["broken"]) == (["test_twice.py"], [])
+
+
 def test_a_story_that_repairs_a_wrong_test_is_asked_about_at_once_and_not_accused(tmp_path: Path) -> None:
     prd = "# PRD: Numbers\n\n### R1: Correct the wrong test of twice\n\n- [ ] the test expects 4\n"
     repo = repository(tmp_path / "repo", {**BASE, "test_numbers.py": TESTS.replace("twice(2), 4", "twice(2), 5")}, prd)

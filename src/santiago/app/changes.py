@@ -10,10 +10,10 @@ from santiago.artifacts import repository
 from santiago.artifacts.files import read_json, read_text
 from santiago.artifacts.names import SETTINGS
 from santiago.contract.errors import SantiagoError
+from santiago.contract.globs import matches
 from santiago.contract.phases import RunPhase
 from santiago.contract.policy import RunInput
 from santiago.contract.ticks import digest_of
-from santiago.judge.globs import matches
 from santiago.judge.judges import ALL_TESTS, TESTS
 from santiago.util.text import flat
 from santiago.workspace.landed import brought

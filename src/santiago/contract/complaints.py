@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 TELLING = pattern(
     r"error|fail|assert|exception|traceback|expected|panic|fatal|undefined|not found|cannot|can't|denied|not ok|^E\s|^\s*File \""
@@ -28,12 +24,16 @@ def constant(line: str) -> str:
     return _VARIES.sub("#", line.strip()[:_LONGEST])
 
 
-def new(then: Iterable[str], now: Iterable[str]) -> list[str]:
-    """Return the lines that say what is wrong now, without those that said the same then, in whatever place or order.
+def new(then: str, now: str, without: re.Pattern[str] | None = None) -> list[str]:
+    """Return the lines of an output that say what is wrong, without those that said the same then, in whatever place or order.
 
-    If no line looks as if it said what is wrong, any line may.
+    If no line looks as if it said what is wrong, any line may. Lines that match `without` do not count.
     """
-    now = [line.rstrip()[:_LONGEST] for line in now]
-    known = {constant(line) for line in then}
-    told = [line for line in now if TELLING.search(line)] or now
-    return [line for line in told if constant(line) not in known and _WORD.search(constant(line))]
+    before, after = (
+        [line.rstrip()[:_LONGEST] for line in text.splitlines() if without is None or not without.search(line)]
+        for text in (then, now)
+    )
+    known = {constant(line) for line in before}
+    told = [line for line in after if TELLING.search(line)] or after
+    found = [line for line in told if constant(line) not in known and _WORD.search(constant(line))]
+    return found if any(after) or not any(before) else ["(no output)"]

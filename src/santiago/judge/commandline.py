@@ -8,8 +8,8 @@ from dataclasses import replace
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
+from santiago.contract import globs
 from santiago.contract.patterns import pattern
-from santiago.judge import globs
 from santiago.judge.shell import PYTHON, Program, programs, resolved
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from santiago.contract import globs
 from santiago.contract.plan import PROSE
-from santiago.judge import globs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -9,8 +9,9 @@ from functools import cached_property
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
+from santiago.contract import globs
 from santiago.contract.patterns import pattern
-from santiago.judge import commandline, globs
+from santiago.judge import commandline
 from santiago.judge.sections import MIXED, NODE, dotted
 from santiago.judge.shell import Program, programs, resolved
 from santiago.judge.tables import table

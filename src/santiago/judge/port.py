@@ -367,13 +367,13 @@ class TreeJudge:
             return _failed(Reason.VERIFICATION_UNRUNNABLE, str(error))
 
     def _run(self, base: str, head: str, stories: Sequence[Story], accepted: Sequence[str], stop: Stop) -> Judged:
-        now: Mapping[tuple[str, str], Shown] = self._of_run(head, "run-check", stories, stop)
+        check = partial(self._of_run, head, "run-check", stories, stop)
+        now: _Found = check()
         trees = Trees(self.workspace, self._files((), base), base, head, self.workspace.changed(base, head))
         if not trees.judging and all(shown.is_green for shown in now.values()):
             return _judged(verdict.of_work([Check(base=shown, work=shown) for shown in now.values()]))
         then = self._of_run(base, "run-base", stories, stop, as_base=True)
-        again = partial(self._of_run, head, "run-check", stories, stop)
-        now, flaky = _steadied(again, then, shown=now)
+        now, flaky = _steadied(check, then, shown=now)
         checks = [Check(base=then[key], work=now[key]) for key in now]
         found = replace(verdict.of_work(checks), flaky=flaky)
         if found.passed and trees.judging:

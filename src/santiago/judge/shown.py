@@ -47,10 +47,6 @@ class Shown:
         return f"{self.result.output.head}\n{self.result.output.tail}"
 
     @property
-    def lines(self) -> list[str]:
-        return self.output.splitlines()
-
-    @property
     def is_green(self) -> bool:
         return self.result.verdict is CheckVerdict.PASS
 
@@ -72,10 +68,7 @@ class Shown:
 
 
 def lost(before: Shown, after: Shown) -> list[str]:
-    """Return the tests that passed before and no longer pass, and new failures.
-
-    Tests that just do not run are named only if no failure explains it: one file that does not compile is one line.
-    """
+    """Return the tests that passed before and no longer pass, and new failures. A file that does not compile is one of these."""
     ran = after.tests or {}
     found = [test for test in before.passing if test not in after.passing and test != WHOLE]
     found = _without_standing(found, before, after)
@@ -137,8 +130,7 @@ def ends_alike(before: Shown, after: Shown) -> bool:
         return False
     names = {name_of(test) for shown in (before, after) for test in shown.tests or ()} - {""}
     tests = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(names)))})(?!\w)") if names else None
-    then, now = ([one for one in shown.lines if tests is None or not tests.search(one)] for shown in (before, after))
-    return not complaints.new(then, now)
+    return not complaints.new(before.output, after.output, without=tests)
 
 
 def lacks_coverage(shown: Shown) -> bool:

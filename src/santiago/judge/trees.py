@@ -9,8 +9,8 @@ from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from santiago.contract import globs
 from santiago.contract.record import lean
-from santiago.judge import globs
 from santiago.judge.judges import NAMED_TESTS
 from santiago.judge.naming import file_of, name_of
 from santiago.judge.sections import put_back, with_new_examples

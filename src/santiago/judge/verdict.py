@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from santiago.judge.trees import Trees
 
     Tells = Callable[[str], bool]
-    """Tells something about the text of a test: whether the work changed it, or has it under another name …"""
+    """Tells something of a test: whether the work changed its text, or whether the story speaks of it, so that it may be wrong."""
 
 MOST_NAMES, MOST_LINES = 200, 40
 """How many tests of one kind a verdict names, and how many new lines of an output."""
@@ -78,7 +78,9 @@ def _marked(check: Check) -> CheckResult:
         return replace(check.work.result, verdict=CheckVerdict.INHERITED)
     if check.work.is_green or check.base.is_green:
         return check.work.result
-    return replace(check.work.result, new_errors=tuple(complaints.new(check.base.lines, check.work.lines)[:MOST_LINES]))
+    return replace(
+        check.work.result, new_errors=tuple(complaints.new(check.base.output, check.work.output)[:MOST_LINES])
+    )
 
 
 def _shared(check: Check, result: CheckResult) -> Iterable[str]:
@@ -115,10 +117,7 @@ def _failure(before: CheckResult, failed: CheckResult) -> Reason:
 
 
 def of_old_tests(found: Verdict, checks: Sequence[Check], texts: Trees, speaks_of: Tells = lambda _: False) -> Verdict:
-    """Return the verdict with what the tests of the base say about the work, if the work changed any of them.
-
-    `speaks_of` tells whether the story itself speaks of a test, by its name, so that the test may be what is wrong.
-    """
+    """Return the verdict with what the tests of the base say about the work, if the work changed any of them."""
     broken, eased, changed, gone = ([], [], [], [])  # type: tuple[list[str], list[str], list[str], list[str]]
     message = ""
     for check in checks:
@@ -136,7 +135,7 @@ def of_old_tests(found: Verdict, checks: Sequence[Check], texts: Trees, speaks_o
         changed += name(test for test in fallen if texts.text_changed(test))
         broken += name(test for test in fallen if not texts.text_changed(test))
         if WHOLE in fallen:
-            message = "".join(complaints.new(check.base.lines, old.lines)[:1])
+            message = "".join(complaints.new(check.base.output, old.output)[:1])
         if check.said_no:
             failed = dict.fromkeys((*(test for test in check.base.failing if test in old.failing), *own))
             better = [test for test in failed if test not in check.work.failing and (test or not check.lacks_file)]
@@ -150,10 +149,7 @@ def of_old_tests(found: Verdict, checks: Sequence[Check], texts: Trees, speaks_o
 
 
 def _without_excused(check: Check, old: Shown, texts: Trees) -> Shown:
-    """Return what the old tests showed, as a success if all of them ran and only what cannot count made the check fail.
-
-    That is a test which fails because it was expected to fail, and passes; a file that is not there; too little coverage.
-    """
+    """Return what the old tests showed, as a success if all ran, and only a missing file, coverage or expected failures fail."""
     passed = [test for test in old.failing if passes(test, check.work) and texts.was_to_fail(test)]
     tests: Tests = {**(old.tests or {}), **dict.fromkeys(passed, "passed")}
     if not (passed or check.lacks_file or lacks_coverage(old)) or not check.base.passing.keys() <= tests.keys():
