@@ -155,7 +155,7 @@ def _say_of_ticket(ticket: str, ended: Ended, *, counts: bool) -> None:
     elif not ended.summary["clean"]:
         say(f"this is no evidence of {ticket}: not all files are committed. Commit them, and run it again")
     else:
-        say(f"this is no evidence yet: there is no ticket {ticket} on a board here")
+        say(f"this is no evidence: there is no open ticket {ticket} on a board here")
 
 
 def _places() -> tuple[Path, Place]:

@@ -52,6 +52,7 @@ def test_a_passed_run_of_this_ticket_and_commit_opens_the_gate_and_no_other_does
     commit(project)
     assert ran(project, "OLD")
     accept(project, "OLD", 0)
+    assert not ran(project, "OLD"), "what is in the archive stays as it is"
 
     claimed(project, "NEW")
     worked(project, 8)

@@ -62,7 +62,7 @@ def record_scenarios(opened: Opened, ticket: str, ended: Ended, base: str = "") 
     }  # fmt: skip
     with opened.board.transaction() as at:
         card = at.card(ticket)
-        if card is None or not passed:
+        if card is None or card.queue == "done" or not passed:
             at.record(
                 ticket, BoardEvent.SCENARIOS_RUN, "santiago", attempt=card.attempt_count if card else 0, about=about
             )
