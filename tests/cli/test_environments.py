@@ -68,8 +68,8 @@ MAKEFILE = "build:\n\tmkdir -p dist && cp lib/shop.py dist/\ntest:\n\tPYTHONPATH
 @each(
     ("files", "check", "made", "env", "lacks", "helps"),
     [
-        (needing("import version"), CHECK, ["version.py"], {}, "version.py, a file that git ignores", 'copy = [".env", "version.py"]'),
-        (needing("open('.env.test')"), CHECK, [".env.test"], {}, ".env.test, a file", 'copy = [".env", ".env.test"]'),
+        (needing("import version"), CHECK, ["version.py"], {}, "version.py, which git ignores", 'copy = [".env", "version.py"]'),
+        (needing("open('.env.test')"), CHECK, [".env.test"], {}, ".env.test, which", 'copy = [".env", ".env.test"]'),
         (needing("from gen import api"), CHECK, ["gen/api.py", "gen/other.py"], {}, "gen, a folder", '"vendor", "gen"]'),
         (needing("import helper"), CHECK, ["helper.py"], {}, "helper.py, which is not committed", "`git add helper.py && git commit`"),
         ({"src/shop.py": SHOP, "test_shop.py": TEST}, CHECK, [], {"PYTHONPATH": "src"}, "the variable PYTHONPATH", 'env = ["PYTHONPATH"]'),
@@ -107,12 +107,29 @@ def test_with_the_line_that_was_proposed_the_run_succeeds(tmp_path: Path) -> Non
     for name in ("version.py", "conf/local/a.txt"):
         (repo / name).write_text("X = 1\n")
     text = (repo / "santiago.toml").read_text()
-    (repo / "santiago.toml").write_text(f'{text}[workspace]\ncopy = [".env", "version.py", "conf/local/a.txt"]\n')
+    (repo / "santiago.toml").write_text(f'{text}[workspace]\ncopy = [".env", "version.py", "conf"]\n')
     assert carried_out(repo)[:2] == (0, 1)
     assert greeter.git(repo, "diff", "--name-only", "main", f"santiago/{greeter.out_dir(repo).name}").split() == [
         "shop.py",
         "test_double.py",
     ]
+
+
+def test_where_several_things_are_lacking_all_are_named_and_after_a_set_up_folders_are_copied(tmp_path: Path) -> None:
+    """The set-up makes the checkout's dependencies, so that none of the user's folders are there."""
+    files = {
+        **needing("from gen import api"),
+        "test_more.py": TEST.replace("from shop import price", "import version\nprice = lambda: 3"),
+    }
+    repo = shop(tmp_path, {**files, ".gitignore": "version.py\ngen/\n"})
+    (repo / "gen").mkdir()
+    for name in ("version.py", "gen/api.py"):
+        (repo / name).write_text("X = 1\n")
+    with (repo / "santiago.toml").open("a") as settings:
+        settings.write('[workspace]\nsetup = ["true"]\n')
+    code, attempts, told = carried_out(repo)
+    assert (code, attempts) == (10, 0)
+    assert 'copy = [".env", "gen", "version.py"]' in told["hint"]
 
 
 def test_what_is_red_for_the_code_or_only_unsteady_is_not_called_environment(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ class Workspace:
     setup: tuple[str, ...] = ()
     """Commands that prepare a fresh checkout before an attempt and before its verdict."""
     copy: tuple[str, ...] = (".env",)
-    """Git-ignored files that a checkout needs from the repository."""
+    """Git-ignored files, and folders of such files, that are copied from the repository into a checkout."""
     provide: tuple[str, ...] = (".venv", "venv", "node_modules", "vendor")
     """Git-ignored folders of dependencies that a checkout gets from the repository, by name or path; no build output."""
     env: tuple[Annotated[str, Matching("[A-Za-z_][A-Za-z0-9_]*")], ...] = ()

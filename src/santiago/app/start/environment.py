@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import sys
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import islice
@@ -143,8 +144,10 @@ class Environment:
         """What the user's tree has and no commit."""
         root, space = Path(self.run_input.repo_path), self.run_input.workspace
         ignored, new = not_committed(root)
-        found = [_part(root, name, is_ignored=True) for name in ignored if _may_matter(name, space)]
-        found += [_part(root, name, is_ignored=False) for name in new if _may_matter(name, space)]
+        # After a set-up, a checkout has the folders that it made, and none of the user's.
+        lent: Kind = "copy" if space.setup else "provide"
+        found = [_part(root, name, lent) for name in ignored if _may_matter(name, space)]
+        found += [_part(root, name, "commit") for name in new if _may_matter(name, space)]
         return sorted((one for one in found if one), key=lambda one: (one.kind == "build", one.name.count("/")))
 
     def _variables(self, base: str) -> Iterator[Part]:
@@ -256,13 +259,21 @@ class _Experiment:
 
     def __init__(self, of: Environment, base: str, shown: Shown, stop: Stop) -> None:
         self._of, self._base, self._before, self._stop = of, base, shown, stop
-        self._left = _MOST_RUNS
+        self._known: dict[tuple[Part, ...], int] = {}
 
     def helps(self, parts: Sequence[Part]) -> bool:
         """Run the check with these parts; tell whether it is better than before."""
-        if self._left == 0 or self._stop.soon():
-            return False
-        self._left -= 1
+        return self._passing(parts) > len(self._before.passing)
+
+    def _passing(self, parts: Sequence[Part]) -> int:
+        """Return how many tests pass with these parts; more than any number if the check does."""
+        key = tuple(parts)
+        if key not in self._known:
+            may_run = len(self._known) < _MOST_RUNS and not self._stop.soon()
+            self._known[key] = self._run(parts) if may_run else 0
+        return self._known[key]
+
+    def _run(self, parts: Sequence[Part]) -> int:
         before = self._before
         command = self._of.command(before.command, parts)
         if self._of.building(before.command) != before.command:
@@ -275,16 +286,16 @@ class _Experiment:
             judge = self._of.judge_with(self._of.lending(parts))
             after = judge.trials.results(trial, self._stop)[command]
         except (SantiagoError, SetUpFailedError):
-            return False
-        return after.is_green or len(after.passing) > len(before.passing)
+            return 0
+        return sys.maxsize if after.is_green else len(after.passing)
 
     def least(self, parts: Sequence[Part]) -> list[Part]:
-        """Return as few of the parts as still help: halves are left out first, then single ones."""
-        kept, size = list(parts), max(1, len(parts) // 2)
+        """Return as few of the parts as help as much: halves are left out first, then single ones."""
+        kept, size, wanted = list(parts), max(1, len(parts) // 2), self._passing(parts)
         while len(kept) > 1:
             for start in range(0, len(kept), size):
                 fewer = kept[:start] + kept[start + size :]
-                if fewer and self.helps(fewer):
+                if fewer and self._passing(fewer) >= wanted:
                     kept, size = fewer, min(size, max(1, len(fewer) // 2))
                     break
             else:
@@ -295,7 +306,7 @@ class _Experiment:
 
 
 _PHRASES: dict[Kind, str] = {
-    "copy": "{}, a file that git ignores",
+    "copy": "{}, which git ignores",
     "provide": "{}, a folder that git ignores",
     "commit": "{}, which is not committed",
     "build": "{}, build output that git ignores",
@@ -305,14 +316,15 @@ _PHRASES: dict[Kind, str] = {
 }
 
 
-def _part(root: Path, name: str, *, is_ignored: bool) -> Part | None:
-    """Return what is lent for a path; None if it is too large."""
+def _part(root: Path, name: str, kind: Kind) -> Part | None:
+    """Return what is lent for a path, a folder in this way; None if it is too large."""
     bare = name.rstrip("/")
-    if is_ignored and name.endswith("/") and PurePosixPath(bare).name not in BUILT:
-        return Part(kind="provide", name=bare)
+    if kind != "commit" and name.endswith("/") and PurePosixPath(bare).name in BUILT:
+        kind = "build"
+    if kind == "provide" and name.endswith("/"):
+        return Part(kind=kind, name=bare)
     files = _below(root, bare) if name.endswith("/") else _small(root, [bare])
-    kind: Kind = "commit" if not is_ignored else "build" if name.endswith("/") else "copy"
-    return Part(kind=kind, name=bare, files=files) if files else None
+    return Part(kind="copy" if kind == "provide" else kind, name=bare, files=files) if files else None
 
 
 def _may_matter(name: str, space: Workspace) -> bool:

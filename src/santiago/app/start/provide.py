@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,9 +22,16 @@ if TYPE_CHECKING:
     from santiago.workspace.workspace import GitWorkspace
 
 
+MOST_COPIED = 5000
+"""How many files of a folder are copied."""
+
+
 def present(repo: Path, names: Iterable[str]) -> tuple[str, ...]:
-    """Return which of these files exist in the repository."""
-    return tuple(name for name in names if (repo / name).is_file())
+    """Return which of these files exist in the repository. A folder stands for the files in it."""
+    below = (
+        islice((repo / name).rglob("*"), MOST_COPIED) if (repo / name).is_dir() else (repo / name,) for name in names
+    )
+    return tuple(path.relative_to(repo).as_posix() for paths in below for path in paths if path.is_file())
 
 
 def secrets(repo: Path, names: Iterable[str]) -> tuple[str, ...]:
