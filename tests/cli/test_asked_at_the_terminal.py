@@ -13,6 +13,7 @@ from santiago.contract.events import EventKind
 from santiago.contract.state import RunState
 from tests.cli import greeter
 from tests.cli.greeter import out_dir, place
+from tests.cli.santiago import santiago
 from tests.cli.typing_person import Person
 from tests.util.each import each
 
@@ -126,7 +127,7 @@ def test_the_work_of_a_story_is_tried_in_a_shell_with_its_dependencies_and_nothi
     (repo / "node_modules").mkdir()
     (repo / "node_modules" / "left.js").write_text("1\n")
     env = {**place(repo), **UNPROVEN, "SANTIAGO_POLICY_SANDBOX": sandbox, "SHELL": "/bin/sh", "PS1": "sh$ ", "ENV": ""}
-    greeter.santiago(*RUN, cwd=repo, env=env, code=0)
+    santiago(*RUN, cwd=repo, env=env, code=0)
     before = {path for path in tmp_path.rglob("*") if ".git" not in path.parts}
     person = Person("try", "S1", cwd=repo, env=env)
     person.sees("sh$ ")

@@ -99,7 +99,7 @@ def standing(run: Registered) -> RunStanding:
                 phase = event.phase
     except SantiagoError:
         return "damaged"
-    if phase is None or phase is RunPhase.CREATED:
+    if phase is None:
         return "planned"
     return "ended" if phase is RunPhase.SUCCESS and says_success(run.out_dir) else "resumable"
 
