@@ -39,9 +39,13 @@ def _take_any_letter(*, as_json: bool) -> None:
     """
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
-    if as_json and isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+            as_data = as_json and stream is sys.stdout
+            try:
+                stream.reconfigure(
+                    errors="backslashreplace" if as_data else "replace", encoding="utf-8" if as_data else None
+                )
+            except OSError:  # its file was replaced by one of another kind
+                continue
 
 
 def _look_only_in_absolute_folders() -> None:
