@@ -145,7 +145,7 @@ def test_build_caches_hold_what_the_user_and_the_base_built_and_never_what_work_
     files = {"go.mod": "module x\n", "rust/Cargo.toml": "[package]\n", "version": "base", ".gitignore": "target\n"}
     repo = committed(tmp_path / "repo", {"prd.md": document(["", ""]), "check.sh": LOOKS + BUILDS, **files})
     settings = {"GOCACHE": str(own)}
-    (tmp_path / "agent.sh").write_text(LOOKS + "printf $SANTIAGO_STORY > version; sh check.sh\n")
+    (tmp_path / "agent.sh").write_text(LOOKS + "printf $SANTIAGO_STORY > version\n")
     words = ("--agent", f"sh {tmp_path}/agent.sh", "--trust-commands", "--no-input", "--verify", "sh check.sh")
     santiago("run", "prd.md", *words, cwd=repo, env={**place(repo), **settings}, code=0, seconds=200)
     for story in ("S1", "S2"):
@@ -156,6 +156,7 @@ def test_build_caches_hold_what_the_user_and_the_base_built_and_never_what_work_
         assert {".fingerprint", "deps"} <= seen
         assert "rust/target/debug/.fingerprint/a/dep-lib" not in seen, "all code counts as newer than what was built"
         assert found["results"][0]["output"]["head"].split().count("of-base") == 2, "no program that is ready to run"
+        assert "users-own" not in (out_dir(repo) / f"attempts/{story}/1/agent.log").read_text(), "it has a network"
     assert (own / "users-own").read_text() == "mine"
     assert [one.name for one in own.iterdir()] == ["users-own"]
 

@@ -55,7 +55,7 @@ class CommandRunner:
         """Run one command to its end. It may write to its folder and to the temporary one. `told` are variables for it."""
         env = {**({} if network else _NOT_FETCHED), **self.environment, **told}
         shown = {name: env[name] for name in _SHOWN if env.get(name)}
-        place = self.ground.place(folder, *shown.values())
+        place = self.ground.place(folder, *shown.values(), builds=not network)
         env |= {name: place.called(path) for name, path in shown.items()}
         plain = Command(
             argv=("/bin/sh", "-c", command), cwd=folder, env=env, timeout_ms=self.timeout_ms, secrets=self.secrets,

@@ -107,10 +107,13 @@ class Ground:
     given: dict[str, tuple[Dependency, ...]] = field(default_factory=dict)
     """Checkout → the dependencies that it gets instead of these. Set when a checkout is prepared."""
     built: dict[str, Dependency] = field(default_factory=dict)
-    """Build caches, by name. Every checkout gets them under an overlay of its own, so what is built there is seen there only."""
+    """Build caches, by name. Each checkout has an overlay of its own over them, so what is built there is seen there only."""
 
-    def place(self, folder: str, *read: str) -> Place:
-        """Return the place of a checkout whose programs also read some files or folders of this machine."""
+    def place(self, folder: str, *read: str, builds: bool = False) -> Place:
+        """Return the place of a checkout whose programs also read some files or folders of this machine.
+
+        Only a program that `builds` gets the build caches. They are the user's own, so no program with a network should.
+        """
         if not self.seen_there:
             return Place(host=folder, seen=folder, first=self.first).reading(*self.stores, *read)
         return Place(
@@ -120,7 +123,7 @@ class Ground:
             read={store: f"{STORES}/{number}" for number, store in enumerate(self.stores)},
             provided=tuple(
                 one
-                for one in (*self.given.get(folder, self.dependencies), *self.built.values())
+                for one in (*self.given.get(folder, self.dependencies), *(self.built.values() if builds else ()))
                 if _has_room(folder, one.name)
             ),
             shown=self.shown,

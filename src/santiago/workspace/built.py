@@ -1,4 +1,4 @@
-"""Build caches of checkouts: the user's own, and over it what the checks of the base built before any agent started.
+"""Build caches of checks: the user's own, and over it what the checks of the base built before any agent started.
 
 Compilers believe what is in their cache, so nothing that was built from an agent's work may come into another checkout. Every
 checkout has an overlay of its own over these caches, and what is written there goes with it.
