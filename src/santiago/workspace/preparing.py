@@ -106,12 +106,14 @@ class Preparing:
             return ""
         before, after = self._manifests(base, more=failed), self._manifests(work, more=failed)
         changed = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
-        files, read = self.workspace.files(work), self.workspace.read
-        changed = [path for path in changed if manifests.matters(path, read(base, path), read(work, path), files)]
+        files, read = self.workspace.files(work), partial(self.workspace.read, work)
+        if not failed:
+            changed = [
+                path for path in changed if manifests.matters(path, self.workspace.read(base, path), read(path), files)
+            ]
         if not changed:
             return ""
         named = ", ".join(changed[:3]) + (" …" if len(changed) > 3 else "")
-        files, read = self.workspace.files(work), partial(self.workspace.read, work)
         install = dict.fromkeys(manifests.installer(path, files, read) for path in changed if path in after)
         line = f"Add setup = {json.dumps(list(install), ensure_ascii=False)} under [workspace] in santiago.toml."
         return (
