@@ -69,7 +69,9 @@ def test_every_command_line_of_a_page_is_known(page: Path) -> None:
 
 
 def test_every_flag_that_stands_alone_belongs_to_a_command() -> None:
-    known = {flag for name in COMMANDS if (command := _command(name)) for flag in _all_flags(command)} | _flags(santiago)
+    known = {flag for name in COMMANDS if (command := _command(name)) for flag in _all_flags(command)} | _flags(
+        santiago
+    )
     text = "\n".join(page.read_text(encoding="utf-8") for page in pages())
     alone = {flag for code in CODE.findall(text) if code.startswith("`-") for flag in FLAG.findall(code)[:1]}
     assert sorted(alone - known - FOREIGN) == []
