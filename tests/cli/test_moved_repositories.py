@@ -85,7 +85,7 @@ def test_a_plan_that_was_copied_begins_in_the_copy(tmp_path: Path) -> None:
     original = greeter.make(tmp_path / "original")
     assert looks(original, "plan", "prd.md").returncode == 0
     copy = shutil.copytree(original, tmp_path / "copy")
-    assert says(copy, "resume", "--trust-commands").returncode == 0
+    assert says(copy, "resume", greeter.out_dir(copy).name, "--trust-commands").returncode == 0
     assert not greeter.git(original, "for-each-ref", "refs/heads/santiago/")
     assert json.loads((greeter.out_dir(copy) / "run-input.json").read_bytes())["repo_path"] == str(copy)
 
