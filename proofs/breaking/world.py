@@ -135,7 +135,7 @@ class World:
         posix = Path("/dev/shm", own)  # where it is
         posix.write_text("untouched\n")
         self.posix = posix
-        tries.call("add_key", b"user", own.encode(), self.secret.encode(), len(self.secret), -4)
+        self.key = tries.call("add_key", b"user", own.encode(), self.secret.encode(), len(self.secret), -4)
         self.terminal = pty.openpty()
         return {
             **named, "abstract": own, "tcp": tcp, "tcp6": tcp6, "udp": udp, "address": _address(), "shared": self.shared[0],
@@ -187,6 +187,7 @@ class World:
         for one in self.sockets:
             one.close()
         ctypes.CDLL(None).shmctl(self.shared[2], 0, None)
+        tries.call("keyctl", 9, self.key, -4)  # unlinks it
         for path in (*self.made, str(self.posix)):
             Path(path).unlink(missing_ok=True)
         shutil.rmtree(self.top, ignore_errors=True)

@@ -172,3 +172,15 @@ def test_a_ticket_of_the_same_name_is_not_taken_for_a_story(tmp_path: Path) -> N
     with shell.opened() as opened:
         request = route(opened, shell.card("REQ"), shells.CONSENTS)
     assert (request.queue, request.note) == ("blocked", "there is a ticket REQ.S1 already")
+
+
+def test_a_program_of_a_run_cannot_decide_about_the_tickets_of_that_run(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Against accidents: tickets of other runs are not concerned."""
+    for name, run in (("MINE", "r1"), ("OTHER", "r2")):
+        desk.add(card(name, run=run))
+    monkeypatch.setenv("SANTIAGO_RUN", "r1")
+    with pytest.raises(SantiagoError, match="SANTIAGO_RUN"):
+        desk.board.decide("MINE", "drop", "planner")
+    assert desk.board.decide("OTHER", "drop", "planner").decided

@@ -395,3 +395,14 @@ def test_a_killed_finalize_goes_on_when_it_is_given_again_and_makes_one_run(plac
     assert len(place.runs()) == 1
     assert place.says("review", "--finalize", "--revision", "1", "--trust-commands").returncode != 70
     assert len(place.runs()) == 1
+
+
+def test_an_agent_of_the_session_cannot_say_a_persons_word_on_it(place: Place) -> None:
+    """People, against accidents: neither by `review` nor by `answer`; looking is allowed."""
+    inside = {"SANTIAGO_RUN": place.session.name}
+    before = place.events()
+    for words in (("review", "--cancel"), ("review", "--edit", "x"), ("answer", "plan-1", "approve")):
+        said = place.apart(*words, **inside)
+        assert (said.returncode, "SANTIAGO_RUN" in said.stderr) == (10, True), said.stderr
+    assert place.events() == before
+    assert place.apart("review", "--plain", **inside).returncode == 0
