@@ -12,6 +12,7 @@ from santiago.judge import tests_first, verdict
 from santiago.judge.missing import Missing
 from santiago.judge.shown import Shown, of_files
 from santiago.judge.verdict import Check
+from tests.contract.histories import story_of
 from tests.judge.showing import shown
 from tests.util.each import each
 
@@ -137,6 +138,19 @@ def test_a_red_test_that_the_story_itself_speaks_of_may_be_what_is_wrong() -> No
     check = Check(base=shown("a b-"), work=shown("a b"), old_tests=shown("a b-"))
     found = of_old_tests([check], all_changed, speaks_of="b".__eq__)
     assert (found.eased, found.changed) == ((), ("b",))
+
+
+@each(
+    ("title", "description", "speaks"),
+    [
+        ("Correct the wrong test of rounding", "", True), ("Round to even", "`test_round` expects 3, and 2 is right.", True),
+        ("Round to even", "Its tests are in tests/test_round.py; test_rounding passes.", False), ("Add a contest page", "", False),
+    ],
+)  # fmt: skip
+def test_a_story_speaks_of_a_test_by_its_title_or_by_the_tests_own_name(
+    title: str, description: str, speaks: bool
+) -> None:
+    assert story_of("S1", title=title, description=description).speaks_of("test_round") is speaks
 
 
 MISSING = of_files(shown("test/a.js test/new.js-"), {"test/a.js", "lib/new.js"})

@@ -138,7 +138,7 @@ class Story:
 
     def speaks_of(self, test: str) -> bool:
         """Whether it is about tests by its title, or its description names this one, so that the test may be what is wrong."""
-        named = rf"(?<!\w){re.escape(test)}(?!\w)" if test.lower().startswith("test") else r"(?!)"
+        named = rf"(?<![\w/]){re.escape(test)}(?!\w|\.\w)" if test.lower().startswith("test") else r"(?!)"
         return _OF_TESTS.search(self.title) is not None or re.search(named, self.description) is not None
 
 
