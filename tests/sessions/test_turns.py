@@ -277,7 +277,7 @@ def offers(place: Place) -> list[str]:
 
 
 def test_line_53_a_session_without_a_plan_whose_limit_no_flag_raises_offers_nothing(tmp_path: Path) -> None:
-    place = Place(tmp_path, {"santiago.toml": "[limits]\nplanning_max_tokens = 0\n"})
+    place = Place(tmp_path, {"santiago.toml": "[limits]\nplanning_max_tokens = 0\n[policy]\nunknown_usage = 'allow'\n"})
     place.says(
         "plan", "A small file", "--with", place.drafter("one", (ANY, {"write": plan("Hello")})), "--trust-project"
     )
