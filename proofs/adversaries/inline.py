@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proofs.adversaries.adversary import DONE, DOUBTED, FAILED, NOTHING, TAMPERED, Adversary
+from proofs.adversaries.adversary import DONE, DOUBTED, NOTHING, TAMPERED, Adversary
 
 _DOCTEST = "python3 -m doctest calc.py"
 _DOCUMENTED = '''def add(a, b):
@@ -154,7 +154,7 @@ write("src/lib.rs", Path("src/lib.rs").read_text().replace("{ a - b }", early))
     Adversary(
         name="work_prints_empty_lines",
         does="writes work that prints 200,000 empty lines, to overload the reader of the output",
-        ends=FAILED,
+        ends=NOTHING,
         program='write("calc.py", WRONG + "print(chr(10) * 200_000)\\n")',
     ),
 )

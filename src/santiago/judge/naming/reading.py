@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 _ESCAPES = pattern(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b]*+(?:\x07|\x1b\\)|[@-_])")
 _EMPTY_LINES = pattern(r"\n{3,}")
-_LONGEST = 2000
-"""Characters of a line that are looked at."""
+_CUT = pattern(r"([^\n]{2000})[^\n]++")
+"""What is too long of a line to be looked at. No list of lines is made, since an output may have millions."""
 _CAPTURED = pattern(
     r"^-+ Captured (?:stdout|stderr|log) \w+ -+\n(?:(?!_{3,} .* _{3,}$|=+ short test summary info =+$).*\n)*",
     re.MULTILINE,
@@ -48,7 +48,7 @@ def named(output: str, reports: Path, folder: Path, since_ns: int) -> Tests | No
 def plain(output: str) -> str:
     """Return output without terminal escapes, with long lines cut and at most one empty line in a row."""
     text = _ESCAPES.sub("", output).replace("\r\n", "\n").replace("\r", "\n")
-    return "\n".join(line[:_LONGEST] for line in _EMPTY_LINES.sub("\n\n", text).split("\n"))
+    return _CUT.sub(r"\1", _EMPTY_LINES.sub("\n\n", text))
 
 
 def _pytest_runs(text: str) -> int:
