@@ -44,9 +44,7 @@ def _kind(path: str, judges: Callable[[str], bool], before: Read, after: Read) -
 
 
 def _is_same_program(before: bytes | None, after: bytes | None) -> bool:
-    if before is None or after is None:
-        return False
     try:
-        return ast.dump(ast.parse(before)) == ast.dump(ast.parse(after))
+        return None not in (before, after) and ast.dump(ast.parse(before or b"")) == ast.dump(ast.parse(after or b""))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False

@@ -73,9 +73,8 @@ class TreeJudge:
         except StoppedError:
             return None
         except SetUpFailedError as error:
-            found = Examination(
-                record=verdict.document_of_base({}), reason=Reason.VERIFICATION_UNRUNNABLE, message=str(error)
-            )
+            reason = Reason.VERIFICATION_UNRUNNABLE
+            found = Examination(record=verdict.document_of_base({}), reason=reason, message=str(error))
         finally:
             self.trials.notes.close()
         if found.reason is not None:

@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from santiago.contract.checks import ATTEMPT, PROMPT_FILE, STORY
 from santiago.contract.ports.judge import Noted, SetUpFailedError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from santiago.contract.policy import RunInput
     from santiago.contract.ports.judge import Notes
     from santiago.contract.ports.run import Stop
-    from santiago.contract.ports.workspace import Workspace
+    from santiago.contract.ports.workspace import Supply, Workspace
     from santiago.judge.running import CheckRunner
 
     Results = dict[str, Shown]
@@ -62,28 +62,6 @@ class Trial:
     def on(self, name: str, commit: str, *, as_base: bool = False) -> Trial:
         """Return the same trial on another commit, in a checkout of its own."""
         return replace(self, name=f"{self.name}-{name}", commit=commit, as_base=as_base)
-
-
-class Supply(Protocol):
-    """Gives fresh checkouts what git does not: ignored files and installed packages."""
-
-    def begin(self, folder: str) -> bool:
-        """Give a checkout what it needs; return whether the set-up commands must run in it."""
-
-    def again(self, folder: str) -> bool:
-        """After the commands failed: give the checkout what they may have lacked; return whether there was anything."""
-
-    def end(self, folder: str) -> None:
-        """After the commands succeeded: keep what they made for other checkouts."""
-
-    def keep_built(self, folder: str) -> None:
-        """Keep what was built in a checkout of the base, for checkouts of anything."""
-
-    def lacking(self, base: str, work: str, *, failed: bool = False) -> str:
-        """Return a message if the work asks for packages that its base does not need and no set-up installs; else empty.
-
-        If the checks `failed` since packages are missing, files count too that name packages among much else.
-        """
 
 
 @lean(kw_only=True)

@@ -154,3 +154,25 @@ class Workspace(Protocol):
 
     def read(self, commit: str, path: str) -> bytes | None:
         """Return a file of a commit; None where there is none, or it is too large to matter."""
+
+
+class Supply(Protocol):
+    """Gives fresh checkouts what git does not: ignored files and installed packages."""
+
+    def begin(self, folder: str) -> bool:
+        """Give a checkout what it needs; return whether the set-up commands must run in it."""
+
+    def again(self, folder: str) -> bool:
+        """After the commands failed: give the checkout what they may have lacked; return whether there was anything."""
+
+    def end(self, folder: str) -> None:
+        """After the commands succeeded: keep what they made for other checkouts."""
+
+    def keep_built(self, folder: str) -> None:
+        """Keep what was built in a checkout of the base, for checkouts of anything."""
+
+    def lacking(self, base: str, work: str, *, failed: bool = False) -> str:
+        """Return a message if the work asks for packages that its base does not need and no set-up installs; else empty.
+
+        If the checks `failed` since packages are missing, files count too that name packages among much else.
+        """
