@@ -91,7 +91,7 @@ class CheckRunner:
                     words = report.error or (report.tail or report.head).strip()[-500:]
                     ended = f"ended with exit {report.exit_code}" if report.exit_code else "did not succeed"
                     if report.timed_out:
-                        ended = f"took more than {self.runner.timeout_ms / 60_000:g} minutes (verification.timeout_minutes)"
+                        ended = f"took over {self.runner.timeout_ms / 60_000:g} minutes (verification.timeout_minutes)"
                     return f"the command `{command}` of [workspace] setup {ended}" + (f": {words}" if words else "")
                 if stop.soon():
                     break
