@@ -78,7 +78,7 @@ def test_runs_lists_state_document_age_and_what_to_do_next(repo: Path, tmp_path:
     }
     assert {row["document"] for row in rows.values()} == {"docs/prd.md"}
     assert rows["r_asking"]["questions"] == ["S3-agent-1"]
-    assert rows["r_asking"]["next"].startswith("santiago answer .santiago/runs/r_asking S3-agent-1 ")
+    assert rows["r_asking"]["next"].startswith("santiago answer S3-agent-1 ")
     assert rows["r_failed"]["next"] == "santiago resume .santiago/runs/r_failed --add-attempts 2"
     lines = said(repo, "runs").splitlines()
     assert [line.split()[0] for line in lines if not line.startswith(" ")] == list(rows)
