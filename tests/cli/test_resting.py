@@ -123,7 +123,7 @@ def test_a_stop_says_who_asked_and_what_another_costs_and_what_is_kept(tmp_path:
 def test_what_came_while_a_run_rested_is_said_when_it_goes_on_and_hints_reach_who_can_use_them(repo: Path) -> None:
     """A story is chosen and hinted at by either of its ids, and a hint that nobody would hear is refused."""
     assert "because: the stories that --only names are finished\n" in run(repo, WRITES, "--only", "R1").stderr
-    folder, env = out_dir(repo), place(repo)
+    folder, env = out_dir(repo), {**place(repo), "USER": "user"}
     late = inside("resume", "--hint", "R1", "in blue", cwd=repo, env=env)
     assert (late.returncode, "S1 is done, so no attempt will follow that could use the hint" in late.stderr) == (
         30,

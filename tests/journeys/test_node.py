@@ -65,7 +65,7 @@ def test_an_npm_package_handed_over_as_a_pull_request(tmp_path: Path) -> None:
     assert "`santiago pr --yes`" in waits
     assert "https://example.org/ann/shop/pull/1\n" in ann.types("santiago pr --yes")
     body = (ann.here / (ann.home / "asked").read_text().splitlines()[-1]).read_text()
-    assert "  - `total([1000], 200)` is `8.00 EUR`: no test was named for it\n" in body
+    assert "  - `S1#1` `total([1000], 200)` is `8.00 EUR`: no test was named for it\n" in body
     assert "- `npm test`\n" in body
 
     bob = Person(tmp_path, "bob")

@@ -24,6 +24,7 @@ from textual.widgets import Input, Static
 
 from santiago.app import detached
 from santiago.tui.app import SantiagoApp
+from santiago.tui.fitting import LEAST
 from santiago.tui.listing import Listing
 from santiago.tui.pane import Pane
 from santiago.tui.review import ReviewScreen
@@ -192,7 +193,8 @@ class Browser(Person):
 
 async def resized(person: Person, size: tuple[int, int]) -> None:
     await person.pilot.resize_terminal(*size)
-    await person.until(lambda: tuple(person.app.first.size) == size)
+    small = size[0] < LEAST[0] or size[1] < LEAST[1]
+    await person.until(lambda: tuple(person.app.first.size) == size and person.app.first.has_class("small") is small)
     await settled(person.app)
 
 

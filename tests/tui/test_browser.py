@@ -301,12 +301,14 @@ def test_the_browser_keeps_its_keys_after_a_terminal_below_40_columns(failed: Ma
                 2,
             )
             await resized(browser, (80, 24))
+            await browser.until(lambda: browser.app.focused is not None)
             assert here(browser) == before, "no key acts on what is hidden"
         await browser.press("down")
         assert here(browser) == "S4"
         await browser.press("c")
         await resized(browser, (30, 24))
         await resized(browser, (80, 24))
+        await browser.until(lambda: browser.app.focused is not None)
         await browser.type("2")
         assert browser.screen.selection == "2", "who was typing goes on typing"
 

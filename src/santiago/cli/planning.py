@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from difflib import unified_diff
 from functools import partial
 from typing import TYPE_CHECKING
@@ -318,7 +319,9 @@ def _final(planning: Planning, review: Review, base: str) -> list[tuple[str, str
     if review.revision != planning.state.revision:
         return []  # an earlier one is shown, and only the latest can become final
     final = "make it final and carry it out" if review.artifact == "plan" else f"write it to {review.output}"
-    newer = moved_since(planning)
+    newer = ""
+    with suppress(SantiagoError):  # one may look at a session whose repository is gone
+        newer = moved_since(planning)
     flag, why = (" --moved-base", f"{final}, although there are newer commits") if newer else ("", final)
     return [(f"{base} --finalize --revision {review.revision}{flag}", why)]
 
