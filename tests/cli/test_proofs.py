@@ -87,11 +87,13 @@ def test_a_suite_that_was_red_before_is_told_from_work_that_fails(tmp_path: Path
     assert ran(repo, GREET, "python3 -m unittest t/old.py")["status"] == "failed"
     critique = (out_dir(repo) / "attempts/S1/1/critique.md").read_text()
     assert (
-        "These tests failed before the work and still fail, and no new test shows what the work does:\n\n- t.old.Old.test_old"
+        "This failed before the work and still fails, and no new test shows what the work does:\n\n- t.old.Old.test_old"
         in critique
     )
     told = says(repo, "resume", "--add-attempts", "1").stderr
     assert "the same checks failed before the attempt" in told
+    assert ran(repo, GREET, "echo no test has a name; exit 1", "--new", "--attempts", "4")["reason"] == "needs_user_confirmation"
+    assert load(out_dir(repo)).state.counted == 2, "a check that is red as a whole is asked about in the same way"
 
 
 @pytest.mark.parametrize(("command", "is_shown"), [("grep hello greet.sh", True), ("grep PRD prd.md", False)])

@@ -229,13 +229,13 @@ class TreeJudge:
         """Return the verdict; where checks fail for a reason that only a person can remove, one that says so."""
         if found.passed:
             return found
-        if any(lacks_package(check.work) for check in checks):
-            lacking = self.trials.supply.lacking(work.base, work.snapshot.commit, failed=True)
-            if lacking:
-                return replace(found, reason=Reason.VERIFICATION_UNRUNNABLE, message=lacking)
-        files = self.workspace.files(work.snapshot.commit)
-        red = [check.work.command for check in checks if check.is_own and not check.work.is_green]
-        absent_tests = [path for command in red for path in unwritten(command, files)]
+        lacks = partial(self.trials.supply.lacking, work.base, work.snapshot.commit, failed=True)
+        if any(lacks_package(check.work) for check in checks) and (lacking := lacks()):
+            return replace(found, reason=Reason.VERIFICATION_UNRUNNABLE, message=lacking)
+        files, red = self.workspace.files(work.snapshot.commit), [one for one in checks if not one.work.is_green]
+        absent_tests = [path for one in red if one.is_own for path in unwritten(one.work.command, files)]
+        if not absent_tests and found.reason is Reason.NOTHING_VERIFIED and found.as_before:
+            return telling.nothing_shown(found, untouched=True)
         return telling.without_test_file(found, absent_tests[0]) if absent_tests else found
 
     def _trial(self, work: Work) -> Trial:

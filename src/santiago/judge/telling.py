@@ -102,8 +102,8 @@ def nothing_shown(found: Verdict, *, untouched: bool) -> Verdict:
     attempt.
     """
     message = (
-        "These tests failed before the work and still fail, and no new test shows what the work does:\n\n"
-        f"{listed(found.as_before)}\n\nMake them pass if the story is about them; otherwise add a test that fails without "
+        "This failed before the work and still fails, and no new test shows what the work does:\n\n"
+        f"{listed(found.as_before)}\n\nMake it pass if the story is about it; otherwise add a test that fails without "
         "the work and passes with it."
     )
     results = tuple(
