@@ -92,7 +92,10 @@ def test_a_suite_that_was_red_before_is_told_from_work_that_fails(tmp_path: Path
     )
     told = says(repo, "resume", "--add-attempts", "1").stderr
     assert "the same checks failed before the attempt" in told
-    assert ran(repo, GREET, "echo no test has a name; exit 1", "--new", "--attempts", "4")["reason"] == "needs_user_confirmation"
+    assert (
+        ran(repo, GREET, "echo no test has a name; exit 1", "--new", "--attempts", "4")["reason"]
+        == "needs_user_confirmation"
+    )
     assert load(out_dir(repo)).state.counted == 2, "a check that is red as a whole is asked about in the same way"
 
 
