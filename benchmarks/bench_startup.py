@@ -68,7 +68,7 @@ def _prepare(top: Path) -> None:
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "Begin"]):
         subprocess.run(["git", *words], cwd=repo, env=GIT, check=True)
     _seconds([*SANTIAGO, "plan", "prd.md"], repo, 0)
-    _seconds([*SANTIAGO, *_resume(top)], repo, -9)
+    _seconds([*SANTIAGO, "run", "prd.md", *_resume(top)[1:]], repo, -9)
     shutil.copytree(repo, top / "before", symlinks=True)
 
 
