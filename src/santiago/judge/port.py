@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from santiago.contract.checks import commands_of, is_told, lanes, run_commands_of
@@ -249,6 +249,10 @@ class TreeJudge:
         files = self._files(commands_of(work.story, self.run_input), work.base, work.story.files)
         return Trees(self.workspace, files, work.base, work.snapshot.commit, paths)
 
+    def _trees_between(self, commands: Sequence[str], base: str, commit: str) -> Trees:
+        files, paths = self._files(commands, base), self.workspace.changed(base, commit)
+        return Trees(self.workspace, files, base, commit, paths)
+
     def _files(self, commands: Sequence[str], base: str, own: Sequence[str] = ()) -> JudgeFiles:
         """Return which files judge, by these commands, or by every check of the run if no command is given."""
         protected, known = self.run_input.verification.protected, self.workspace.files(base)
@@ -335,27 +339,28 @@ class TreeJudge:
         commands = commands_of(story, self.run_input)
         trial = Trial(name=name, commit=commit, commands=commands, story=story.id, attempt=attempt or None)
         before = self.trials.results(trial.on("base", base, as_base=True), stop) if base else None
-        after, flaky = _steadied(partial(self.trials.results, replace(trial, before=before), stop), before or {})
+        check = partial(self.trials.results, replace(trial, before=before), stop)
+        trees = cache(
+            lambda: self._trees_between(commands, base or commit, commit)
+        )  # git is asked only where it matters
+        after, flaky = _steadied(check, before or {}, lambda test: trees().text_changed(test))
         # Without a base to compare with, every failure is the story's own. Without an attempt, the failures of its own checks are.
         own = commands if not base else story.verify if not attempt else ()
         checks = [Check(base=(before or after)[one], work=after[one], is_own=one in own) for one in commands]
         found = replace(verdict.of_work(checks), flaky=flaky)
         if found.passed and base is not None:
-            found = replace(found, proof=self._strength(checks, trial, base, commit, stop))
+            found = replace(found, proof=self._strength(checks, trial, trees, stop))
         return _judged(found, checks if before else ())
 
-    def _strength(self, checks: Sequence[Check], trial: Trial, base: str, commit: str, stop: Stop) -> Proof | None:
+    def _strength(self, checks: Sequence[Check], trial: Trial, trees: Callable[[], Trees], stop: Stop) -> Proof | None:
         """Return how strongly the work of several attempts is shown, compared with the commit before all of it."""
         if verdict.is_proved(checks):
             return Proof.PROVED
-        trees = Trees(
-            self.workspace, self._files(trial.commands, base), base, commit, self.workspace.changed(base, commit)
-        )
-        if trial.attempt or not trees.tests:
+        if trial.attempt or not trees().tests:
             return None
-        new = self.trials.results(trial.on("new-tests", trees.with_new_tests()), stop)
+        new = self.trials.results(trial.on("new-tests", trees().with_new_tests()), stop)
         checks = [replace(check, new_tests=new[check.work.command]) for check in checks]
-        return Proof.OWN_TESTS if verdict.has_own_tests(checks, trees.text_changed) else None
+        return Proof.OWN_TESTS if verdict.has_own_tests(checks, trees().text_changed) else None
 
     def run(self, base: str, head: str, stories: Sequence[Story], accepted: Sequence[str], stop: Stop) -> Judged | None:
         try:
@@ -368,11 +373,11 @@ class TreeJudge:
     def _run(self, base: str, head: str, stories: Sequence[Story], accepted: Sequence[str], stop: Stop) -> Judged:
         check = partial(self._of_run, head, "run-check", stories, stop)
         now: _Found = check()
-        trees = Trees(self.workspace, self._files((), base), base, head, self.workspace.changed(base, head))
+        trees = self._trees_between((), base, head)
         if not trees.judging and all(shown.is_green for shown in now.values()):
             return _judged(verdict.of_work([Check(base=shown, work=shown) for shown in now.values()]))
         then = self._of_run(base, "run-base", stories, stop, as_base=True)
-        now, flaky = _steadied(check, then, shown=now)
+        now, flaky = _steadied(check, then, trees.text_changed, now)
         checks = [Check(base=then[key], work=now[key]) for key in now]
         found = replace(verdict.of_work(checks), flaky=flaky)
         if found.passed and trees.judging:
@@ -416,7 +421,7 @@ def _asking_about_loaded(found: Verdict, trees: Trees) -> Verdict:
 
 
 def _steadied(
-    run: Callable[[], _Found], base: _Found, changed: Tells = lambda _: False, shown: _Found | None = None
+    run: Callable[[], _Found], base: _Found, changed: Tells, shown: _Found | None = None
 ) -> tuple[_Found, tuple[str, ...]]:
     """Return what checks show, after a second run if tests fail that pass on the base; and which of these are flaky.
 

@@ -18,20 +18,8 @@ LONGEST = 2000
 
 def accepted(project: Path, ticket: str, actor: str) -> tuple[bool, str]:
     """Take a ticket through the done gate. Return whether it is done, and a message."""
-    words = (
-        "queue",
-        "move",
-        "--id",
-        ticket,
-        "--from",
-        "planner-review",
-        "--to",
-        "done",
-        "--in-person",
-        "--actor",
-        actor,
-    )
-    return _said(project, ticket, words)
+    moved = ("queue", "move", "--id", ticket, "--from", "planner-review", "--to", "done")
+    return _said(project, ticket, (*moved, "--in-person", "--actor", actor))
 
 
 def attested(project: Path, ticket: str, run: str, story: str, why: str, actor: str) -> tuple[bool, str]:
