@@ -7,18 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from santiago.app.finding import find_run, find_story, naming, split_target
-from santiago.cli.options import Flags, actor_option
+from santiago.cli.options import Flags
 from santiago.contract.errors import Kind, SantiagoError
 
 if TYPE_CHECKING:
     from santiago.app.loading import Run
 
 
-@click.command("skip")
-@click.argument("words", nargs=-1, required=True, metavar="[RUN] STORY")
-@click.option("--why", required=True, help="The reason; it is recorded.")
-@actor_option
-@click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON.")
 def skip(words: tuple[str, ...], why: str, actor: str | None, as_json: bool) -> int:
     """Leave a story out: other stories stop waiting for it, and the run can go on without it."""
     from santiago.cli.start.running import start
@@ -54,13 +49,6 @@ def _refuse_settled(run: Run, name: str) -> None:
         raise SantiagoError(Kind.INPUT, f"{name} is {story.phase}, and that cannot be undone", hint=hint)
 
 
-@click.command("accept")
-@click.argument("words", nargs=-1, metavar="[RUN] [STORY]")
-@click.option("--unproven", is_flag=True, help="Accept every story whose work no test shows.")
-@click.option("--why", required=True, help="The reason; it is recorded with your name.")
-@click.option("--trust-project", is_flag=True, help="Trust the settings that come with the repository, as they are.")
-@actor_option
-@click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON.")
 def accept(
     words: tuple[str, ...], unproven: bool, why: str, trust_project: bool, actor: str | None, as_json: bool
 ) -> int:
@@ -118,13 +106,6 @@ def _leave_answers(run: Run, stories: tuple[str, ...], why: str, actor: str | No
     return bool(found)
 
 
-@click.command("verify")
-@click.argument("words", nargs=-1, required=True, metavar="[RUN] STORY")
-@click.option("--from", "ref", required=True, metavar="REF", help="A branch or commit with your own work.")
-@click.option("--why", default="", help="Take it, with this reason, even if it passes and no test shows it.")
-@click.option("--trust-project", is_flag=True, help="Trust the settings that come with the repository, as they are.")
-@actor_option
-@click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON.")
 def verify(words: tuple[str, ...], ref: str, why: str, trust_project: bool, actor: str | None, as_json: bool) -> int:
     """Check your own work on a story like an attempt, and put it onto the run's branch if it passes."""
     from santiago.cli.start.running import start

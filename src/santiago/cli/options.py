@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from functools import wraps
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,33 @@ if TYPE_CHECKING:
     from santiago.agent.catalog import Catalog
     from santiago.planner.source import Options
 
+
+def body(place: str) -> Callable[[Callable[[], None]], Callable[..., Any]]:
+    """Have a command load its body when it is called: a function of a module below `santiago.cli`, as `module:function`.
+
+    It gets what the options say by their names. Of the function that is decorated only the docstring is used, as the help.
+    """
+
+    def of_command(help_text: Callable[[], None]) -> Callable[..., Any]:
+        @wraps(help_text)
+        def call(**given: Any) -> Any:
+            return body_at(place)(**given)
+
+        call.body = place  # type: ignore[attr-defined]  # a test compares each body with the options of its command
+        return call
+
+    return of_command
+
+
+def body_at(place: str) -> Callable[..., Any]:
+    module, _, name = place.partition(":")
+    function: Callable[..., Any] = getattr(import_module(f"santiago.cli.{module}"), name)
+    return function
+
+
 actor_option = click.option("--actor", metavar="NAME", help="Your name for the log; default $SANTIAGO_ACTOR or $USER.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+events_option = click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON.")
 
 _OPTIONS = (
     click.option(
@@ -92,7 +119,7 @@ _OPTIONS = (
         "--trust-project", is_flag=True, help="Trust the settings that come with the repository, as they are."
     ),
     click.option("--dry-run", is_flag=True, help="Show what would run, and run nothing."),
-    click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON."),
+    events_option,
     click.option("--plain", is_flag=True, help="Print lines instead of the live table."),
     actor_option,
     click.option("--no-input", is_flag=True, help="Never ask anything."),

@@ -12,7 +12,6 @@ from santiago.app.actor import actor as named
 from santiago.app.finding import find_run as _find_run
 from santiago.app.finding import names_run, naming, split_target
 from santiago.app.loading import frozen, load, working
-from santiago.cli.options import actor_option
 from santiago.cli.view.text import say
 
 if TYPE_CHECKING:
@@ -34,11 +33,6 @@ def find_run(name: str | None) -> Path:
     return out_dir
 
 
-@click.command("stop")
-@click.argument("run", required=False)
-@click.option("--now", is_flag=True, help="Do not wait for the current agent or check to end; its work is kept.")
-@actor_option
-@as_json_option
 def stop(run: str | None, now: bool, actor: str | None, as_json: bool) -> None:
     """Stop RUN, or the one of this repository that is running, at the next safe boundary."""
     out_dir = find_run(run)
@@ -48,17 +42,6 @@ def stop(run: str | None, now: bool, actor: str | None, as_json: bool) -> None:
     _tell(run_id, asked, running=running, as_json=as_json)
 
 
-@click.command("answer")
-@click.argument("words", nargs=-1, metavar="[RUN] [QUESTION ANSWER]")
-@click.option("--text", default="", help="Text that goes with one of the fixed answers.")
-@click.option(
-    "--rest", type=click.Choice(("chunk", "run")), help="Approve the rest of this chunk, or of the run, as well."
-)
-@click.option(
-    "--revision", type=click.IntRange(1), metavar="N", help="Of a planning session: the revision you looked at."
-)
-@actor_option
-@as_json_option
 def answer(
     words: tuple[str, ...], text: str, rest: str | None, revision: int | None, actor: str | None, as_json: bool
 ) -> int | None:
@@ -101,21 +84,11 @@ def _asking(question: str) -> Path:
     return found[0] if len(found) == 1 else find_run(None)
 
 
-@click.command("change")
-@click.argument("words", nargs=-1, required=True, metavar="[RUN] STORY")
-@click.option("--text", required=True, help="What should be different.")
-@actor_option
-@as_json_option
 def change(words: tuple[str, ...], text: str, actor: str | None, as_json: bool) -> None:
     """Ask for a change of a story: a running attempt stops at once, and the text goes into the next one."""
     _tell_story(words, text, requests.change, actor, as_json=as_json)
 
 
-@click.command("hint")
-@click.argument("words", nargs=-1, required=True, metavar="[RUN] STORY")
-@click.option("--text", required=True, help="What the next attempt should know.")
-@actor_option
-@as_json_option
 def hint(words: tuple[str, ...], text: str, actor: str | None, as_json: bool) -> None:
     """Leave a hint for the next attempt of a story; a running attempt is not disturbed."""
     _tell_story(words, text, requests.hint, actor, as_json=as_json)
@@ -135,11 +108,6 @@ def _tell_story(
     _tell(run.run_id, asked, running=bool(run.worker), as_json=as_json)
 
 
-@click.command("pause")
-@click.argument("run", required=False)
-@click.option("--off", is_flag=True, help="Stop pausing after each chunk.")
-@actor_option
-@as_json_option
 def pause(run: str | None, off: bool, actor: str | None, as_json: bool) -> None:
     """Pause RUN, or the one of this repository that is running, after each chunk from now on."""
     found = load(find_run(run))

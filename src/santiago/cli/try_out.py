@@ -23,10 +23,7 @@ if TYPE_CHECKING:
     from santiago.app.loading import Run
 
 
-@click.command("try")
-@click.argument("words", nargs=-1, required=True, metavar="[RUN] STORY")
-@click.option("--attempt", type=click.IntRange(1), help="The work of this attempt; of the last one by default.")
-def command(words: tuple[str, ...], attempt: int | None) -> int:
+def try_out(words: tuple[str, ...], attempt: int | None) -> int:
     """Open a shell in a checkout of STORY's work, with its dependencies. Leave the shell, and the checkout is removed.
 
     What you change there is kept as a patch; it becomes no part of the work by itself.

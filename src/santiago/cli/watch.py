@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
 if TYPE_CHECKING:
     from pathlib import Path
 
     from santiago.app.loading import Run
 
 
-@click.command("watch")
-@click.argument("run", required=False)
-@click.option("--plain", is_flag=True, help="Print it once, line by line, for screen readers and scripts.")
-def command(run: str | None, plain: bool) -> int:
+def watch(run: str | None, plain: bool) -> int:
     """Browse RUN (a folder or an id), or the run that is running, or the newest one here.
 
     \b

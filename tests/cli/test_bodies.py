@@ -1,0 +1,54 @@
+"""A command's options stand in a light module, and its body is loaded only when it is called."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from santiago.cli.commands import COMMANDS
+from santiago.cli.main import santiago
+from santiago.cli.options import Flags, Reading, body_at
+from tests.contract.test_imports import families, loaded_by
+from tests.util.each import each
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RECORDS: dict[str, Any] = {"flags": Flags, "reading": Reading}
+"""Parameters that get several options together."""
+
+
+def test_each_body_takes_exactly_the_options_of_its_command() -> None:
+    told = [(path, one) for path, one in every_command() if hasattr(one.callback, "body")]
+    assert len(told) > 9
+    for path, command in told:
+        body = body_at(command.callback.body)  # type: ignore[union-attr]  # asked above
+        options = {one.name for one in command.params if one.expose_value}
+        taken = inspect.signature(body).parameters.keys()
+        for name, record in RECORDS.items():
+            gathered = {one.name for one in fields(record)} & options if name in taken else set()
+            options = (options - gathered) | ({name} if gathered else set())
+        assert options == taken, path
+
+
+@each("name", ["stop", "run", "queue"])
+def test_the_help_of_a_command_loads_nothing_that_only_its_body_needs(name: str) -> None:
+    unused = {"santiago.app.loading", "santiago.contract.state", "santiago.planner", "santiago.executor", "sqlite3"}
+    assert families(loaded_by("-m", "santiago", name, "--help"), unused) == set()
+
+
+def every_command() -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(santiago)
+    for name in COMMANDS:
+        command = santiago.get_command(context, name)
+        assert command is not None
+        yield from _below(name, command)
+
+
+def _below(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+    yield path, command
+    for name, inner in command.commands.items() if isinstance(command, click.Group) else ():
+        yield from _below(f"{path} {name}", inner)
