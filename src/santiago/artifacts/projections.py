@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from santiago.contract import codec
@@ -218,6 +218,7 @@ class Projector:
         self._put = put
         self._known: dict[str, bytes | None] = {}
         self._chunk: tuple[str | None] | None = None
+        self._followed: Session | None = None
 
     def take(self, event: Event) -> None:
         """Take in the next event of the log."""
@@ -235,8 +236,17 @@ class Projector:
         return written
 
     def write_session(self, state: RunState) -> list[str]:
-        """Update only the session file, which is small enough to be written at every event."""
+        """Update only the session file. It is small, but replacing a file makes the file system write it out at once."""
         return [SESSION] if self._write(SESSION, codec.canonical(session(state, self.history))) else []
+
+    def follow(self, state: RunState) -> None:
+        """Update the session file if it would say more than that the same story has gone on."""
+        found = session(state, self.history)
+        point = found.resumable_state
+        found = replace(found, resumable_state=point and replace(point, seq=0, timestamp=None))
+        if found != self._followed:
+            self._followed = found
+            self.write_session(state)
 
     def mend(self) -> list[str]:
         """Restore the files for agents that somebody changed, and return their names."""

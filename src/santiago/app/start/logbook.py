@@ -75,7 +75,7 @@ class Logbook:
         if any(event.event in _MOVING for event in events):
             self.project(state)
         else:
-            self._projector.write_session(state)
+            self._projector.follow(state)
 
     def project(self, state: RunState) -> None:
         self._projector.write(state)
