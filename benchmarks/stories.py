@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from santiago.contract import codec
+from santiago.contract.codec import sealed
 from santiago.contract.plan import Chunk, Origin, Plan, Source, Story
-from santiago.contract.seal import sealed
 
 GIT = {
     "PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C",

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from tests.cli.santiago import santiago
 
 from santiago.contract import codec
+from santiago.contract.codec import sealed
 from santiago.contract.plan import Chunk, Origin, Plan, Source, Story
-from santiago.contract.seal import sealed
 
 if TYPE_CHECKING:
     from proofs.adversaries.adversary import Adversary, Fence

@@ -17,7 +17,7 @@ from santiago.agent.profile import parse
 from santiago.agent.ralph_fresh import Fenced, RalphFresh
 from santiago.agent.scripted import Scripted
 from santiago.app.start import agents
-from santiago.contract.detail import LONGEST
+from santiago.contract.plan import LONGEST_DETAIL
 from santiago.contract.reasons import Reason
 from santiago.executor import detailing
 from santiago.process.fence import Sandbox
@@ -113,7 +113,7 @@ def test_a_plan_that_is_too_long_is_cut_and_known_to_be(
     long = json.dumps({**PLAN, "objective": "x" * 900_000})
     ending = writing(adapter, long).attempt(packet, Never())
     assert ending.detail is not None
-    assert len(ending.detail) == LONGEST + 1
+    assert len(ending.detail) == LONGEST_DETAIL + 1
     assert detailing.read(ending.detail) == (None, ["the detailed plan is larger than 256 KiB; write a shorter one"])
 
 
@@ -141,7 +141,7 @@ def test_what_it_wrote_is_read_once_and_gone_afterwards(server: ProcessServer, p
     assert program(server, tmp_path, "pass").attempt(packet, Never()).detail is None
 
 
-@pytest.mark.parametrize("before", [0, LONGEST - 10, LONGEST + 5])
+@pytest.mark.parametrize("before", [0, LONGEST_DETAIL - 10, LONGEST_DETAIL + 5])
 def test_secrets_in_a_plan_are_redacted_also_where_it_is_cut(
     server: ProcessServer, packet: Packet, tmp_path: Path, before: int
 ) -> None:
@@ -149,7 +149,7 @@ def test_secrets_in_a_plan_are_redacted_also_where_it_is_cut(
     detail = program(server, tmp_path, script).attempt(packet, Never()).detail
     assert detail is not None
     assert SECRET[:4] not in detail
-    assert detail == ("x" * before + " [redacted] end")[: LONGEST + 1]
+    assert detail == ("x" * before + " [redacted] end")[: LONGEST_DETAIL + 1]
 
 
 @pytest.mark.parametrize(

@@ -102,19 +102,12 @@ def test_a_chunk_in_which_the_run_ended_or_rested_has_its_end_its_status_and_its
         assert (found.status, found.ended_at) == ("running", None)
 
 
-def test_a_chunk_taken_up_again_planning_turns_and_feedback_are_in_the_session() -> None:
+def test_a_chunk_taken_up_again_is_in_the_session() -> None:
     journal = executing()
     journal.add(EventKind.CHUNK_ENDED, chunk="C01", status="failed")
     assert [one.status for one in session_of(journal).chunk_history] == ["failed"]
     journal.add(EventKind.CHUNK_STARTED, chunk="C01")
     assert [one.status for one in session_of(journal).chunk_history] == ["running"]
-    journal = Journal(PLAN, started=False)
-    journal.add(EventKind.PLANNING_STARTED, phase=RunPhase.PLANNING, mode="single")
-    journal.add(EventKind.PLAN_PROPOSED, phase=RunPhase.PLAN_REVIEW, revision=1)
-    journal.add(EventKind.PLANNING_STARTED, phase=RunPhase.PLANNING, mode="multi", text="smaller steps")
-    found = session_of(journal)
-    assert (found.status, found.planning_iteration_count, found.last_planning_mode) == ("planning", 2, "multi")
-    assert [one.text for one in found.planning_feedback_history] == ["smaller steps"]
 
 
 def test_the_table_of_verdicts_keeps_each_attempts_with_pass_or_fail_in_the_fourth_column() -> None:

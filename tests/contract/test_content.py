@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from santiago.contract.content import content_of, contents_of
+from santiago.contract.plan import content_of, contents_of
 from santiago.planner.compile import compile_plan
 from santiago.planner.source import Source
 from tests.cli.greeter import PRD

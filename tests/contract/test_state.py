@@ -33,8 +33,6 @@ WAITING = {PLANNED, READY}
 
 RUN_TO = {
     RunPhase.CREATED: (),
-    RunPhase.PLANNING: (RunPhase.PLANNING,),
-    RunPhase.PLAN_REVIEW: (RunPhase.PLANNING, RunPhase.PLAN_REVIEW),
     RunPhase.EXECUTING: (RunPhase.EXECUTING,),
     RunPhase.PAUSED: (RunPhase.EXECUTING, RunPhase.PAUSED),
     RunPhase.RUN_VERIFICATION: (RunPhase.EXECUTING, RunPhase.RUN_VERIFICATION),
@@ -796,9 +794,7 @@ STORY_ARROWS = """
 """Beside the design's own: claimed work is judged without an attempt, a voided dependency sends back to planned, and a parent fails with its substeps."""
 
 RUN_ARROWS = """
-    created          → planning executing
-    planning         → plan_review failed blocked
-    plan_review      → planning executing
+    created          → executing
     executing        → paused run_verification failed blocked
     paused           → executing failed blocked
     run_verification → success failed blocked paused

@@ -47,8 +47,6 @@ STORY_TABLE = {
 RUN_TABLE = {
     # phase: 000 state, 001, 001 where nobody holds the run, 003 screen, 003 screen where the run can be resumed
     "created": ("initialized", "Plan Loaded", "Plan Loaded", "NORMAL", "NORMAL"),
-    "planning": ("planning", None, None, "PLANNING_ACTIVE", "PLANNING_ACTIVE"),
-    "plan_review": ("planning", None, None, "PLAN_REVIEW_READY", "PLAN_REVIEW_READY"),
     "executing": ("executing", None, "Resume Flow", "EXECUTION_ACTIVE", "EXECUTION_ACTIVE"),
     "paused": ("executing", "Resume Flow", "Resume Flow", "EXECUTION_RESUMABLE", "EXECUTION_RESUMABLE"),
     "run_verification": ("run_verification", None, "Resume Flow", "EXECUTION_ACTIVE", "EXECUTION_ACTIVE"),
@@ -253,7 +251,8 @@ def test_the_views_use_the_documents_words_and_each_of_them() -> None:
     assert {story_status(journal.state, one) for journal, one in shown} == set(get_args(StoryStatus000))
     assert {run_status(phase) for phase in RunPhase} == set(get_args(RunStatus000))
     assert {ticket_status(phase) for phase in StoryPhase} == set(get_args(Status))
-    assert {screen(phase) for phase in RunPhase} == set(get_args(Screen))
+    of_sessions = {"PLANNING_ACTIVE", "PLAN_REVIEW_READY"}
+    assert {screen(phase) for phase in RunPhase} == set(get_args(Screen)) - of_sessions
     queues = {queue_of(phase, "developer") for phase in StoryPhase}
     assert queues | {queue_of(phase, "scientist") for phase in StoryPhase} == set(get_args(Queue)) - {
         "planner-inbox"

@@ -8,10 +8,10 @@ from random import Random
 
 from santiago.app.start.compose import execute
 from santiago.app.start.request import Request
+from santiago.contract.codec import sealed
 from santiago.contract.phases import RunPhase
 from santiago.contract.plan import Plan
 from santiago.contract.policy import Agent, Limits, Policy, RunInput, Verification
-from santiago.contract.seal import sealed
 from tests.executor.simulation import random_plan
 
 Outcome = tuple[list[str], list[str], str]

@@ -28,8 +28,7 @@ from santiago.contract.phases import RunPhase
 from santiago.contract.plan import Plan, Story
 from santiago.contract.policy import Limits, Policy, RunInput
 from santiago.contract.ports.desk import Heard, Letter
-from santiago.contract.ports.engine import Performer
-from santiago.contract.ports.run import Sign, Stop
+from santiago.contract.ports.run import Performer, Sign, Stop
 from santiago.contract.reasons import Reason
 from santiago.contract.state import Question, RunState, initial
 from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, Order, Propose, Step, VerifyRun

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from santiago.contract.codec import canonical, digest
-from santiago.contract.detail import LONGEST, Detail, Substep
-from santiago.contract.plan import Origin
+from santiago.contract.plan import LONGEST_DETAIL, Detail, Origin, Substep
 from santiago.executor import detailing
 from tests.contract.histories import plan_of
 from tests.util.each import each
@@ -123,8 +122,8 @@ def test_unknown_fields_are_said_and_left_out_and_the_plan_is_taken() -> None:
             json.dumps(data(substeps=[{"title": "a\rb", "actions": []}])),
             "substeps[0].title holds the control character",
         ),
-        (json.dumps(data(objective="x" * LONGEST)), "larger than 256 KiB"),
-        ("é" * (LONGEST // 2 + 1), "larger than 256 KiB"),
+        (json.dumps(data(objective="x" * LONGEST_DETAIL)), "larger than 256 KiB"),
+        ("é" * (LONGEST_DETAIL // 2 + 1), "larger than 256 KiB"),
     ],
 )
 def test_what_is_no_plan_is_refused_with_its_place(text: str | None, fault: str) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 from santiago.app.start.compose import execute
 from santiago.app.start.request import Request
+from santiago.contract.codec import sealed
 from santiago.contract.events import Event, EventKind
 from santiago.contract.outcomes import AgentEnding, Usage
 from santiago.contract.phases import RunPhase
@@ -23,7 +24,6 @@ from santiago.contract.policy import Agent, Limits, Policy, RunInput, Verificati
 from santiago.contract.ports.agent import Packet
 from santiago.contract.ports.run import Stop
 from santiago.contract.reasons import Reason
-from santiago.contract.seal import sealed
 from santiago.contract.state import RunState
 from santiago.contract.units import Usd
 from tests.executor.parity import repository

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from santiago.contract.codec import sealed
 from santiago.contract.events import EventKind
 from santiago.contract.outcomes import AgentEnding, Proof
 from santiago.contract.phases import RunPhase
@@ -15,7 +16,6 @@ from santiago.contract.policy import Policy
 from santiago.contract.ports.agent import Packet
 from santiago.contract.ports.run import Stop
 from santiago.contract.reasons import Reason
-from santiago.contract.seal import sealed
 from tests.executor.simulation import plan_of, story
 from tests.executor.test_endings import Play, World, ctrl_c, ending
 

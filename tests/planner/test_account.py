@@ -5,8 +5,8 @@ from __future__ import annotations
 from textwrap import dedent
 
 from santiago.contract import codec
+from santiago.contract.codec import plan_digest
 from santiago.contract.plan import Plan
-from santiago.contract.seal import plan_digest
 from santiago.planner import account
 from santiago.planner.compile import compile_plan
 from santiago.planner.source import Options, Source

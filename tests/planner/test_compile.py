@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from santiago.contract import codec
+from santiago.contract.codec import plan_digest
 from santiago.contract.plan import Plan
-from santiago.contract.seal import plan_digest
 from santiago.planner.compile import Compilation, compile_plan
 from santiago.planner.source import Options, Source
 from tests.util.each import each

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from santiago.contract import codec
+from santiago.contract.codec import sealed
 from santiago.contract.plan import Plan
-from santiago.contract.seal import sealed
 from santiago.process.forms import SHORTEST, fold
 from tests.cli.santiago import santiago
 from tests.process.writing import WRITTEN

@@ -13,8 +13,15 @@ from santiago.contract.events import Context, Event, EventKind
 from santiago.contract.phases import SESSION_MOVES, SessionPhase
 from santiago.contract.plan import CONTRACT_VERSION
 from santiago.contract.policy import Agent, Limits
-from santiago.contract.session import Drafter, SessionInput, SessionState
-from santiago.contract.session_fold import IllegalSessionMoveError, apply, evolve, fold_session
+from santiago.contract.session import (
+    Drafter,
+    IllegalSessionMoveError,
+    SessionInput,
+    SessionState,
+    apply,
+    evolve,
+    fold_session,
+)
 from santiago.contract.units import Minutes
 from santiago.sessions.decide import (
     MOST_STARTS,

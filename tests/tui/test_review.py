@@ -321,8 +321,6 @@ def test_line_63_a_session_has_these_arrows_and_no_others(tmp_path: Path) -> Non
     ("phase", "resumable", "wanted"),
     [
         (RunPhase.CREATED, True, "NORMAL"),
-        (RunPhase.PLANNING, False, "PLANNING_ACTIVE"),
-        (RunPhase.PLAN_REVIEW, False, "PLAN_REVIEW_READY"),
         (RunPhase.EXECUTING, False, "EXECUTION_ACTIVE"),
         (RunPhase.RUN_VERIFICATION, False, "EXECUTION_ACTIVE"),
         (RunPhase.PAUSED, True, "EXECUTION_RESUMABLE"),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from santiago.agent.drafting import whole_plan
 from santiago.agent.quoting import Fence
-from santiago.contract.detail import LONGEST
+from santiago.contract.plan import LONGEST_DETAIL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -239,7 +239,7 @@ def _plan_approved(packet: Packet, fence: Fence) -> list[str]:
         "",
         "A person approved this detailed plan of the story. Carry it out; what a person says further below goes before it:",
         "",
-        *fence.around(packet.detail.strip(), LONGEST),
+        *fence.around(packet.detail.strip(), LONGEST_DETAIL),
         *([f"(sha256 {packet.detail_digest})", ""] if packet.detail_digest else []),
     ]
 
@@ -263,7 +263,7 @@ def _history(packet: Packet, fence: Fence) -> list[str]:
     parts: list[str] = []
     if packet.before:
         says = "Write a whole new one, in which what follows it here is put right, and the rest stays:"
-        parts += ["## The proposal before", "", says, "", *fence.around(packet.before.strip(), LONGEST)]
+        parts += ["## The proposal before", "", says, "", *fence.around(packet.before.strip(), LONGEST_DETAIL)]
     if packet.findings:
         parts += [
             "## What is wrong with the proposal before",

@@ -12,9 +12,9 @@ from santiago.agent.activity import Activity
 from santiago.agent.litter import cleared
 from santiago.agent.normalize import ending_of
 from santiago.agent.packet import render
-from santiago.contract.detail import LONGEST
 from santiago.contract.outcomes import AgentEnding, Usage
 from santiago.contract.patterns import pattern
+from santiago.contract.plan import LONGEST_DETAIL
 from santiago.contract.reasons import Reason
 from santiago.contract.session import LONGEST_DRAFT
 from santiago.contract.units import Usd
@@ -166,7 +166,7 @@ class RalphFresh:
 
 
 def _most(packet: Packet) -> int:
-    return LONGEST_DRAFT if packet.drafting else LONGEST
+    return LONGEST_DRAFT if packet.drafting else LONGEST_DETAIL
 
 
 def variables(packet: Packet) -> dict[str, str]:

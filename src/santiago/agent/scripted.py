@@ -29,9 +29,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from santiago.agent.packet import render
-from santiago.contract.detail import LONGEST
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.outcomes import AgentEnding, Usage
+from santiago.contract.plan import LONGEST_DETAIL
 from santiago.contract.reasons import Reason
 from santiago.contract.units import Usd
 
@@ -237,4 +237,4 @@ _CUT_OFF = (Reason.INTERRUPTED, Reason.AGENT_TIMEOUT)
 def _detail(given: Any) -> str | None:
     """Return the text that an agent would write into its file."""
     text = given if isinstance(given, str) or given is None else json.dumps(given, ensure_ascii=False, indent=2)
-    return text and text[: LONGEST + 1]
+    return text and text[: LONGEST_DETAIL + 1]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from santiago.app.loading import load
 from santiago.artifacts.inbox import Inbox
-from santiago.contract.question_details import EXPIRED
+from santiago.contract.event_effects import EXPIRED
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from santiago.app.history import Seal
 
 _EMPTY = sha256(b"").hexdigest()
-_AT_WORK = (RunPhase.PLANNING, RunPhase.EXECUTING, RunPhase.RUN_VERIFICATION)
+_AT_WORK = (RunPhase.EXECUTING, RunPhase.RUN_VERIFICATION)
 
 
 class FileAudit:

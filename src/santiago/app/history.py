@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import NamedTuple
 
-from santiago.contract.details import SHOW, TESTS
+from santiago.contract.event_effects import SHOW, TESTS
 from santiago.contract.events import Context, Event, EventKind
 from santiago.contract.phases import ENDED, RunPhase
 from santiago.contract.record import lean

@@ -14,9 +14,9 @@ from santiago.app.start.leaks import without_secrets
 from santiago.artifacts.inbox import Inbox
 from santiago.contract.answers import APPROVING, UNFIT, Understood, describe, lacks, offers, understood, words_of
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.event_effects import EXPIRED
 from santiago.contract.phases import StoryPhase
 from santiago.contract.ports.desk import Letter
-from santiago.contract.question_details import EXPIRED
 from santiago.contract.record import record
 from santiago.executor.budget import Budget
 from santiago.util.clock import moment

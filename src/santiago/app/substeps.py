@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from santiago.artifacts.details import DETAILS
 from santiago.artifacts.files import read_bytes
 from santiago.contract import codec
-from santiago.contract.detail import Detail
 from santiago.contract.errors import SantiagoError
+from santiago.contract.plan import Detail
 from santiago.executor.detailing import substep, substep_ids
 from santiago.util.text import flat
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from santiago.artifacts.faults import corrupt
 from santiago.contract import codec
-from santiago.contract.detail import Detail
+from santiago.contract.plan import Detail
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

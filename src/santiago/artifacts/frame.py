@@ -30,6 +30,7 @@ _END = len(',"h":""}\n') + 32
 _KINDS = {kind.value: kind for kind in EventKind}
 _RUN_PHASES: dict[Any, RunPhase | SessionPhase | None] = {
     None: None,
+    **dict.fromkeys(("planning", "plan_review"), RunPhase.CREATED),  # of runs that were planned in their own log
     **{phase.value: phase for phase in (*SessionPhase, *RunPhase)},
 }
 """Phases of events without a story. The log's first event tells whether they belong to a run or to a session."""

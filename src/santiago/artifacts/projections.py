@@ -71,10 +71,6 @@ class History:
                 self.verdicts.append(event)
             case EventKind.RUN_CREATED if "session" in context:
                 self._planned(context)
-            case EventKind.PLANNING_STARTED:
-                self._planning(event)
-            case EventKind.PLAN_PROPOSED:
-                self.revision = context.get("revision") or self.revision
             case _:
                 pass
 
@@ -100,13 +96,6 @@ class History:
             )
             for revision, mode, text, actor, at in context.get("feedback", [])
         ]
-
-    def _planning(self, event: Event) -> None:
-        self.rounds += 1
-        mode = event.context.get("mode")
-        self.mode = "single" if mode == "single" else "multi"
-        if text := event.context.get("text"):
-            self.feedback.append(Feedback(revision=self.revision, mode=self.mode, text=text))
 
 
 def _ended(event: Event) -> ChunkStatus:
@@ -169,11 +158,9 @@ def _resume_point(state: RunState, seq: int, timestamp: str | None) -> ResumePoi
 
 def _session_status(
     state: RunState,
-) -> Literal["planning", "ready", "executing", "resumable", "completed", "failed"]:
+) -> Literal["ready", "executing", "resumable", "completed", "failed"]:
     match state.phase:
-        case RunPhase.PLANNING:
-            return "planning"
-        case RunPhase.CREATED | RunPhase.PLAN_REVIEW:
+        case RunPhase.CREATED:
             return "ready"
         case RunPhase.EXECUTING | RunPhase.RUN_VERIFICATION:
             return "executing"

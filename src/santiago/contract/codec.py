@@ -12,16 +12,15 @@ import re
 import sys
 from codecs import BOM_UTF8
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from functools import cache
 from hashlib import sha256
 from json.encoder import encode_basestring
-from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from santiago.contract import plain
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.plain import NotPlainError
 from santiago.contract.plan import ACCOUNT, CONTRACT_VERSION, Plan
 from santiago.contract.reasons import Reason
 from santiago.contract.units import _Scaled
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 
     from pydantic import TypeAdapter
     from pydantic_core import ErrorDetails
+
 
 T = TypeVar("T")
 
@@ -128,7 +128,7 @@ def decode(cls: type[T], raw: bytes, where: str) -> T:
     short = SHORT if "pydantic" in sys.modules else LOADED
     if len(raw) < short and b"\\ud" not in raw.lower():  # the plain reader would let half a surrogate pair pass
         with suppress(NotPlainError):
-            return cast("T", plain.read(cls, data))
+            return cast("T", read_plain(cls, data))
     from pydantic import ValidationError
 
     try:
@@ -253,3 +253,76 @@ def _schema_name(cls: type) -> str:
 
 def _invalid(where: str, message: str, hint: str, line: int = 0) -> SantiagoError:
     return SantiagoError(Kind.INPUT, message, hint=hint, where=where, line=line, reason=Reason.INVALID_INPUT)
+
+
+# Reading short documents without the library. The same types with the same marks say what is valid; only what is plainly
+# valid is accepted, and everything else is left to the library, which decides for itself and says what is wrong.
+
+
+class NotPlainError(ValueError):
+    """The data is invalid, or of a kind that only the library reads."""
+
+
+def read_plain(cls: Any, data: object) -> Any:
+    """Return parsed JSON as a value of a record type; raise NotPlainError where anything is unusual."""
+    return _reader(cls)(data)
+
+
+@cache
+def _reader(kind: Any) -> Callable[[Any], Any]:
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is Annotated and hasattr(inner[1], "takes"):
+        return _that(inner[1].takes)
+    if origin is Literal:
+        words = {(type(one), one) for one in inner}
+        return _that(lambda value: type(value) in {str, int, bool} and (type(value), value) in words)
+    if kind in {str, int, bool}:
+        return _that(lambda value: type(value) is kind)
+    if origin in {Union, UnionType} and len(inner) == 2 and inner[1] is NoneType:
+        one = _reader(inner[0])
+        return lambda value: None if value is None else one(value)
+    if origin is tuple and inner[1:] == (...,):
+        each = _reader(inner[0])
+        return lambda value: tuple([each(one) for one in value]) if type(value) is list else _refuse(value)
+    if is_dataclass(kind):
+        return _record(kind)
+    if isinstance(kind, type) and issubclass(kind, _Scaled):
+        return lambda value: kind.of(value) if kind.takes(value) else _refuse(value)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        members = {member.value: member for member in kind}
+        return lambda value: members[value] if type(value) is str and value in members else _refuse(value)
+    return _refuse
+
+
+def _refuse(_: Any) -> Any:
+    raise NotPlainError
+
+
+def _that(fits: Callable[[Any], bool]) -> Callable[[Any], Any]:
+    return lambda value: value if fits(value) else _refuse(value)
+
+
+def _record(cls: Any) -> Callable[[Any], Any]:
+    hints = get_type_hints(cls, include_extras=True)
+    readers = {field.name: _reader(hints[field.name]) for field in fields(cls)}
+
+    def read_record(data: Any) -> Any:
+        if type(data) is not dict:
+            raise NotPlainError
+        try:
+            return cls(**{name: readers[name](value) for name, value in data.items()})
+        except (KeyError, TypeError):  # a field that is not known, or one that is missing
+            raise NotPlainError from None
+
+    return read_record
+
+
+def sealed(plan: Plan) -> Plan:
+    """Return the plan with the digest of all its other fields."""
+    return replace(plan, digest=plan_digest(plan))
+
+
+def plan_digest(plan: Plan) -> str:
+    data = to_data(plan)
+    del data["digest"]
+    return digest(data)

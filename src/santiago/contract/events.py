@@ -22,6 +22,7 @@ class EventKind(StrEnum):
     RUN_STARTED = "run_started"
     """A coordinator began to work on the run; once per start."""
     PLANNING_STARTED = "planning_started"
+    """Of a run that was planned in its own log. No longer written, like the next two; they are still read in older logs."""
     PLAN_PROPOSED = "plan_proposed"
     PLAN_APPROVED = "plan_approved"
     RUN_EXECUTING = "run_executing"

@@ -12,7 +12,7 @@ from bisect import bisect_left, insort
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from santiago.contract.details import OF_RUN, OF_STORY, reason_of
+from santiago.contract.event_effects import OF_RUN, OF_STORY, reason_of
 from santiago.contract.events import Event, EventKind
 from santiago.contract.phases import PARKED, RUN_MOVES, SATISFIED, STORY_MOVES, WAITING, RunPhase, StoryPhase
 from santiago.contract.state import ChunkState, RunState, StoryState, initial

@@ -29,10 +29,6 @@ class StoryPhase(StrEnum):
 class RunPhase(StrEnum):
     CREATED = "created"
     """Plan and input are frozen; nothing has run."""
-    PLANNING = "planning"
-    """A planning turn is under way."""
-    PLAN_REVIEW = "plan_review"
-    """A plan waits for a person's word."""
     EXECUTING = "executing"
     """Stories are being carried out."""
     PAUSED = "paused"
@@ -76,9 +72,7 @@ STORY_MOVES: dict[StoryPhase, frozenset[StoryPhase]] = {
 
 _R = RunPhase
 RUN_MOVES: dict[RunPhase, frozenset[RunPhase]] = {
-    _R.CREATED: frozenset({_R.PLANNING, _R.EXECUTING}),
-    _R.PLANNING: frozenset({_R.PLAN_REVIEW, _R.FAILED, _R.BLOCKED}),
-    _R.PLAN_REVIEW: frozenset({_R.PLANNING, _R.EXECUTING}),
+    _R.CREATED: frozenset({_R.EXECUTING}),
     _R.EXECUTING: frozenset({_R.PAUSED, _R.RUN_VERIFICATION, _R.FAILED, _R.BLOCKED}),
     _R.PAUSED: frozenset({_R.EXECUTING, _R.FAILED, _R.BLOCKED}),
     _R.RUN_VERIFICATION: frozenset({_R.SUCCESS, _R.FAILED, _R.BLOCKED, _R.PAUSED}),

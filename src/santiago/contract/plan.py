@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from hashlib import sha256
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from santiago.contract.ids import STORY_ID
 from santiago.contract.patterns import pattern
 from santiago.contract.record import AtLeast, Matching, record
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 CONTRACT_VERSION: Literal[1] = 1
 
@@ -211,3 +216,66 @@ class Plan:
     def is_older(self) -> bool:
         """Whether it was made before plans had an account."""
         return not self.account and self.certain and self.chosen is None and not self.rivals
+
+
+def contents_of(plan: Plan) -> dict[str, str]:
+    """Return the digest of each story of a plan: its words, its criteria and its own checks, however they are wrapped."""
+    known = {requirement.id: requirement for requirement in plan.requirements}
+    return {
+        story.id: _digest(story, [known[name] for name in story.requirements if name in known])
+        for story in plan.stories
+    }
+
+
+def content_of(plan: Plan, story: Story) -> str:
+    """Return the digest of one story; nothing for a substep, which no document asks for."""
+    if not any(one.id == story.id for one in plan.stories):
+        return ""
+    known = {one.id: one for one in plan.requirements if one.id in story.requirements}
+    return _digest(story, [known[name] for name in story.requirements if name in known])
+
+
+def _digest(story: Story, requirements: Sequence[Requirement]) -> str:
+    said = [text for one in requirements for text in (one.title, one.text, *(each.text for each in one.criteria))]
+    parts = (story.title, story.description, *said, "", *story.verify)
+    return sha256("\0".join(" ".join(part.split()) for part in parts).encode()).hexdigest()
+
+
+LONGEST_DETAIL = 256 * 1024
+"""Bytes of a detailed plan as an agent writes it."""
+
+
+@record
+class Substep:
+    """A part of a story that is carried out and judged by itself, before the story as a whole."""
+
+    title: str
+    """In a few words, on one line."""
+    actions: tuple[str, ...]
+    """What is to be done, in order."""
+    files: tuple[str, ...] = ()
+    """Where, by paths in the repository."""
+    checks: tuple[str, ...] = ()
+    """Shell commands that judge it; it needs at least one."""
+
+
+@record
+class Detail:
+    """How a story is to be carried out."""
+
+    contract_version: Literal[1]
+    """Of this document: 1."""
+    objective: str
+    """What holds when the story is done."""
+    create: tuple[str, ...] = ()
+    """New files, by their paths in the repository."""
+    modify: tuple[str, ...] = ()
+    """Files that are there and will be changed."""
+    delete: tuple[str, ...] = ()
+    """Files that are there and will be removed."""
+    actions: tuple[str, ...]
+    """What is to be done, in order."""
+    checks: tuple[str, ...] = ()
+    """Shell commands that judge the story beside those that it has already."""
+    substeps: tuple[Substep, ...] = ()
+    """Parts that are carried out one by one, in order; none where the story is small enough to be done at once."""

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import field
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
+from santiago.contract.events import Event, EventKind
 from santiago.contract.ids import RUN_ID
-from santiago.contract.phases import SessionPhase
+from santiago.contract.phases import SESSION_MOVES, SessionPhase
 from santiago.contract.policy import Agent
+from santiago.contract.reasons import Reason
 from santiago.contract.record import AtLeast, Matching, lean, record
 from santiago.contract.state import Question
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
 
 Artifact = Literal["plan", "document"]
 """What the agents write: a plan that can be run, or a document that the compiler reads."""
@@ -148,3 +155,164 @@ class SessionState:
     def review(self) -> Question | None:
         """The open question about the latest revision."""
         return next((one for one in self.open_questions() if one.kind == "plan"), None)
+
+
+EXPIRED = "expired"
+
+
+class IllegalSessionMoveError(ValueError):
+    """An event does not belong to a session, or enters a phase that the session cannot enter now."""
+
+
+def evolve(state: SessionState, event: Event) -> SessionState:
+    """Return the state after one event; the given state is left as it was."""
+    state = copy.deepcopy(state)
+    apply(state, event)
+    return state
+
+
+def fold_session(events: Iterable[Event]) -> SessionState:
+    """Return the state that a whole log tells."""
+    state = SessionState()
+    for event in events:
+        apply(state, event)
+    return state
+
+
+def apply(state: SessionState, event: Event) -> None:
+    """Apply one event to a state, in place."""
+    if event.phase is not None:
+        _move(state, event)
+    if (take := _TAKES.get(event.event)) is not None:
+        take(state, event)
+    state.seq, state.at = event.seq, event.timestamp
+
+
+def _move(state: SessionState, event: Event) -> None:
+    entered, first = event.phase, event.event is EventKind.SESSION_CREATED
+    stays = entered is state.phase is SessionPhase.DRAFTING  # the first turn of a session that began with none
+    allowed = state.seq == 0 if first else stays or entered in SESSION_MOVES[state.phase]
+    if not isinstance(entered, SessionPhase) or not allowed:
+        raise IllegalSessionMoveError(f"event {event.seq}: the session cannot go from {state.phase} to {entered}")
+    state.phase = entered
+
+
+def _created(state: SessionState, event: Event) -> None:
+    state.session_id = event.run_id
+    state.input_digest = event.context.get("input_digest", "")
+
+
+def _turn_started(state: SessionState, event: Event) -> None:
+    context = event.context
+    if state.turn is not None or event.attempt != len(state.turns) + 1:
+        raise IllegalSessionMoveError(f"event {event.seq}: turn {event.attempt} cannot begin now")
+    state.turns.append(
+        TurnState(
+            number=event.attempt,
+            mode=cast("Mode", context.get("mode", "single")),
+            agents=tuple(context.get("agents", ())),
+            text=context.get("text", ""),
+            actor=event.actor,
+            began=context.get("revision", 0),
+            base=context.get("base", ""),
+            at=event.timestamp,
+        )
+    )
+    state.owed = ""
+
+
+def _draft_of(state: SessionState, event: Event) -> DraftState:
+    turn, agent = state.turn, event.context.get("agent", "")
+    if turn is None or event.attempt != turn.number:
+        raise IllegalSessionMoveError(f"event {event.seq}: no turn {event.attempt} is under way")
+    kind = cast("DraftKind", event.context.get("kind", "draft"))
+    return turn.drafts.setdefault((kind, agent), DraftState(agent, kind))
+
+
+def _draft_started(state: SessionState, event: Event) -> None:
+    draft = _draft_of(state, event)
+    draft.starts += 1
+    draft.sent_back = draft.sent_back or (draft.status == "failed" and bool(draft.findings))
+    draft.status = ""
+
+
+def _draft_ended(state: SessionState, event: Event) -> None:
+    draft, context = _draft_of(state, event), event.context
+    draft.status = "ok" if event.status == "ok" else "failed"
+    draft.digest = context.get("digest", "")
+    if context.get("reason") != Reason.INTERRUPTED:  # an interruption leaves the earlier findings to be mended
+        draft.findings = tuple(context.get("findings", ()))
+    draft.reason, draft.message = context.get("reason", ""), context.get("message", "")
+    state.used_ms += context.get("ms", 0)
+    tokens, cost = context.get("tokens"), context.get("cost_micro_usd")
+    state.tokens += tokens or 0
+    state.cost_micro_usd += cost or 0
+    state.unreported += tokens is None
+    state.unpriced += cost is None
+
+
+def _turn_ended(state: SessionState, event: Event) -> None:
+    turn, context = state.turn, event.context
+    if turn is None:
+        raise IllegalSessionMoveError(f"event {event.seq}: no turn is under way")
+    turn.ended = True
+    turn.reason, turn.message = context.get("reason", ""), context.get("message", "")
+    if event.status == "ok":
+        turn.revision = state.revision = context.get("revision", 0)
+        turn.digest, turn.merged_by = context.get("digest", ""), context.get("agent", "")
+        state.notes = ()
+
+
+def _asked(state: SessionState, event: Event) -> None:
+    context = event.context
+    name = context.get("question", "")
+    state.questions[name] = Question(
+        id=name, story=None, text=context.get("text", ""), options=tuple(context.get("options", ())),
+        kind=context.get("kind", "agent"), round=context.get("round", 1), asked_at=event.timestamp,
+    )  # fmt: skip
+    state.asked_about[name] = context.get("revision", 0)
+
+
+def _answered(state: SessionState, event: Event) -> None:
+    context = event.context
+    question = state.questions[context.get("question", "")]
+    question.answer, question.detail = context.get("answer", ""), context.get("text", "")
+    question.actor, question.answered_at = event.actor, event.timestamp
+    if question.kind == "agent":
+        state.notes = (*state.notes, f"{question.text}\n{question.detail}")
+    elif question.kind == "plan":
+        state.owed = question.id
+        state.run, state.path = context.get("run", ""), context.get("path", "")
+
+
+def _raised(state: SessionState, event: Event) -> None:
+    limit = event.context.get("limit", "")
+    state.raised[limit] = state.raised.get(limit, 0) + event.context.get("amount", 0)
+
+
+def _drafters_chosen(state: SessionState, event: Event) -> None:
+    state.drafters = tuple((label, agent) for label, agent in event.context.get("drafters", ()))
+
+
+def _settled(state: SessionState, _: Event) -> None:
+    """Close the open question: the review is over, or begins anew."""
+    state.owed = ""
+    for question in state.open_questions():
+        if question.kind == "plan":
+            question.answer = EXPIRED
+
+
+_TAKES: dict[EventKind, Callable[[SessionState, Any], None]] = {
+    EventKind.SESSION_CREATED: _created,
+    EventKind.TURN_STARTED: _turn_started,
+    EventKind.DRAFT_STARTED: _draft_started,
+    EventKind.DRAFT_ENDED: _draft_ended,
+    EventKind.TURN_ENDED: _turn_ended,
+    EventKind.QUESTION_ASKED: _asked,
+    EventKind.QUESTION_ANSWERED: _answered,
+    EventKind.BUDGET_RAISED: _raised,
+    EventKind.DRAFTERS_CHOSEN: _drafters_chosen,
+    EventKind.SESSION_CANCELLED: _settled,
+    EventKind.SESSION_REOPENED: _settled,
+    EventKind.SESSION_FINALIZED: _settled,
+}

@@ -1,4 +1,4 @@
-"""Ticks in a document: how they are set, and whether two documents differ only in their ticks."""
+"""Ticks in a document: how they are set and written back, and whether two documents differ only in their ticks."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from santiago.contract.plan import Plan
+
 
 _BOX = r"[ \t]*(?:[-*+]|[0-9]{1,9}[.):])[ \t]+\["
 _TICK = pattern(rf"^({_BOX})[xX](?=\])", re.MULTILINE)
@@ -49,3 +50,24 @@ def _without_claims(plan: Plan) -> Plan:
         stories=tuple(replace(story, claimed_done=False) for story in plan.stories),
         findings=tuple(finding for finding in plan.findings if finding.code != _CLAIMS),
     )
+
+
+def lines_of(plan: Plan, done: Collection[str]) -> list[int]:
+    """Return the lines of the boxes that belong to finished stories: the stories' own boxes and those of their criteria."""
+    stories = [story for story in plan.stories if story.id in done]
+    met = {name for story in stories for name in story.criteria}
+    criteria = (one.line for requirement in plan.requirements for one in requirement.criteria if one.id in met)
+    return sorted({*criteria, *(story.origin.line for story in stories)})
+
+
+def refusal(plan: Plan, path: str, content: bytes | None) -> str:
+    """Return why nothing may be written into a document; empty if it is the planned document, apart from ticks."""
+    if content is None:
+        return f"{path} is not on the run's branch, so no ticks were written"
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return f"{path} is not UTF-8, so no ticks were written"
+    if digest_of(text.replace("\r\n", "\n").replace("\r", "\n")) != plan.source.sha256:
+        return f"{path} has changed since it was planned, so no ticks were written"
+    return ""

@@ -9,14 +9,15 @@ from santiago.contract.phases import WAITING, RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from santiago.contract.board import Queue, Status
     from santiago.contract.plan import Role
     from santiago.contract.state import RunState, StoryState
 
 StoryStatus000 = Literal["pending", "in_progress", "done", "failed", "blocked"]
-RunStatus000 = Literal["initialized", "planning", "executing", "run_verification", "success", "failed", "blocked"]
+RunStatus000 = Literal["initialized", "executing", "run_verification", "success", "failed", "blocked"]
 Screen = Literal["NORMAL", "PLANNING_ACTIVE", "PLAN_REVIEW_READY", "EXECUTION_ACTIVE", "EXECUTION_RESUMABLE"]
-
 
 _ASKS = (Reason.AGENT_ASKED, Reason.NEEDS_USER_CONFIRMATION)
 
@@ -72,27 +73,6 @@ def _has_parts_under_way(story: StoryState) -> bool:
     return bool(story.parts) and story.phase in WAITING and not story.deferred and not story.skipped
 
 
-def run_status(phase: RunPhase) -> RunStatus000:
-    """Return the run state of the execution model."""
-    match phase:
-        case RunPhase.CREATED:
-            return "initialized"
-        case RunPhase.PLANNING | RunPhase.PLAN_REVIEW:
-            return "planning"
-        case RunPhase.EXECUTING | RunPhase.PAUSED:
-            return "executing"
-        case RunPhase.RUN_VERIFICATION:
-            return "run_verification"
-        case RunPhase.SUCCESS:
-            return "success"
-        case RunPhase.FAILED:
-            return "failed"
-        case RunPhase.BLOCKED:
-            return "blocked"
-        case _:
-            assert_never(phase)
-
-
 def step_states(state: RunState) -> dict[str, str | None]:
     """Return the step state of every story, in plan order."""
     chosen = selected(state)
@@ -140,60 +120,60 @@ def _is_revised(state: RunState, story: StoryState) -> bool:
     return latest is not None and latest.answer in ("adjust", "change")
 
 
+_OF_RUN: Mapping[RunPhase, tuple[RunStatus000, str | None, str | None, Screen, Screen]] = {
+    RunPhase.CREATED: ("initialized", "Plan Loaded", "Plan Loaded", "NORMAL", "NORMAL"),
+    RunPhase.EXECUTING: ("executing", None, "Resume Flow", "EXECUTION_ACTIVE", "EXECUTION_ACTIVE"),
+    RunPhase.PAUSED: ("executing", "Resume Flow", "Resume Flow", "EXECUTION_RESUMABLE", "EXECUTION_RESUMABLE"),
+    RunPhase.RUN_VERIFICATION: ("run_verification", None, "Resume Flow", "EXECUTION_ACTIVE", "EXECUTION_ACTIVE"),
+    RunPhase.SUCCESS: ("success", "Plan Complete", "Plan Complete", "NORMAL", "NORMAL"),
+    RunPhase.FAILED: ("failed", None, None, "NORMAL", "EXECUTION_RESUMABLE"),
+    RunPhase.BLOCKED: ("blocked", None, None, "NORMAL", "EXECUTION_RESUMABLE"),
+}
+"""Phase of a run → its state in the execution model; in the step-by-step executor, while a process works on the run and while
+none does; in the planning review, if it cannot be resumed and if it can."""
+
+
+def run_status(phase: RunPhase) -> RunStatus000:
+    """Return the run state of the execution model."""
+    return _OF_RUN[phase][0]
+
+
 def run_step_state(state: RunState, *, held: bool) -> str | None:
     """Return the run's state in the step-by-step executor; None where the active step's state is shown.
 
     `held` tells whether a process works on the run. A process that died recorded no pause.
     """
-    match state.phase:
-        case RunPhase.CREATED:
-            return "Plan Loaded"
-        case RunPhase.PAUSED:
-            return "Resume Flow"
-        case RunPhase.EXECUTING | RunPhase.RUN_VERIFICATION:
-            return None if held else "Resume Flow"
-        case RunPhase.SUCCESS:
-            return "Plan Complete"
-        case RunPhase.PLANNING | RunPhase.PLAN_REVIEW | RunPhase.FAILED | RunPhase.BLOCKED:
-            return None
-        case _:
-            assert_never(state.phase)
+    return _OF_RUN[state.phase][1 if held else 2]
+
+
+def screen(phase: RunPhase, *, resumable: bool = False) -> Screen:
+    """Return the screen state of the planning review; a run that ended may still be resumable."""
+    found = _OF_RUN[phase]
+    return found[4] if resumable else found[3]
+
+
+_OF_TICKET: Mapping[StoryPhase, tuple[Status, Queue | None]] = {
+    StoryPhase.PLANNED: ("pending", None),
+    StoryPhase.READY: ("pending", None),
+    StoryPhase.PROPOSED: ("review", "planner-review"),
+    StoryPhase.RUNNING: ("in_progress", None),
+    StoryPhase.EVIDENCE_COLLECTED: ("review", "planner-review"),
+    StoryPhase.VERIFIED: ("review", "planner-review"),
+    StoryPhase.DONE: ("done", "done"),
+    StoryPhase.FAILED: ("blocked", "blocked"),
+    StoryPhase.BLOCKED: ("blocked", "blocked"),
+}
+"""Phase of a story → the status and the queue of its ticket; None stands for the queue of the story's role."""
 
 
 def ticket_status(phase: StoryPhase, *, unproven: bool = False) -> Status:
     """Return the status of a ticket on the queue's board. Unproven work that is on the branch waits for a person."""
-    if unproven:
-        return "blocked"
-    match phase:
-        case StoryPhase.PLANNED | StoryPhase.READY:
-            return "pending"
-        case StoryPhase.RUNNING:
-            return "in_progress"
-        case StoryPhase.PROPOSED | StoryPhase.EVIDENCE_COLLECTED | StoryPhase.VERIFIED:
-            return "review"
-        case StoryPhase.DONE:
-            return "done"
-        case StoryPhase.FAILED | StoryPhase.BLOCKED:
-            return "blocked"
-        case _:
-            assert_never(phase)
+    return "blocked" if unproven else _OF_TICKET[phase][0]
 
 
 def queue_of(phase: StoryPhase, role: Role, *, unproven: bool = False) -> Queue:
     """Return the queue that a ticket stands in."""
-    if unproven:
-        return "blocked"
-    match phase:
-        case StoryPhase.PLANNED | StoryPhase.READY | StoryPhase.RUNNING:
-            return TODO[role]
-        case StoryPhase.PROPOSED | StoryPhase.EVIDENCE_COLLECTED | StoryPhase.VERIFIED:
-            return "planner-review"
-        case StoryPhase.DONE:
-            return "done"
-        case StoryPhase.FAILED | StoryPhase.BLOCKED:
-            return "blocked"
-        case _:
-            assert_never(phase)
+    return "blocked" if unproven else _OF_TICKET[phase][1] or TODO[role]
 
 
 def ticket_phase(story: StoryState) -> StoryPhase:
@@ -202,22 +182,3 @@ def ticket_phase(story: StoryState) -> StoryPhase:
     if shown is StoryPhase.PROPOSED:
         return StoryPhase.READY
     return StoryPhase.RUNNING if shown is StoryPhase.FAILED else shown
-
-
-def screen(phase: RunPhase, *, resumable: bool = False) -> Screen:
-    """Return the screen state of the planning review; a run that ended may still be resumable."""
-    match phase:
-        case RunPhase.CREATED | RunPhase.SUCCESS:
-            return "NORMAL"
-        case RunPhase.PLANNING:
-            return "PLANNING_ACTIVE"
-        case RunPhase.PLAN_REVIEW:
-            return "PLAN_REVIEW_READY"
-        case RunPhase.EXECUTING | RunPhase.RUN_VERIFICATION:
-            return "EXECUTION_ACTIVE"
-        case RunPhase.PAUSED:
-            return "EXECUTION_RESUMABLE"
-        case RunPhase.FAILED | RunPhase.BLOCKED:
-            return "EXECUTION_RESUMABLE" if resumable else "NORMAL"
-        case _:
-            assert_never(phase)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.contract.answers import understood as understood_as
-from santiago.contract.details import PAUSES, REST
 from santiago.contract.errors import SantiagoError
+from santiago.contract.event_effects import PAUSES, REST
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_run, of_story
 from santiago.contract.phases import WAITING, StoryPhase

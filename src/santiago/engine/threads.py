@@ -10,7 +10,7 @@ from santiago.contract.record import lean
 
 if TYPE_CHECKING:
     from santiago.contract.outcomes import Outcome
-    from santiago.contract.ports.engine import Performer
+    from santiago.contract.ports.run import Performer
     from santiago.contract.steps import Order, Step
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def next_acts(at: Situation) -> list[Act]:
     """Return what to do now; empty while there is only waiting to do."""
     match at.state.phase:
-        case RunPhase.CREATED | RunPhase.PLAN_REVIEW:
+        case RunPhase.CREATED:
             return [of_run(EventKind.RUN_EXECUTING, RunPhase.EXECUTING)]
         case RunPhase.EXECUTING:
             acts = _executing(at)

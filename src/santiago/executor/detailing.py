@@ -9,10 +9,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from santiago.contract import codec
-from santiago.contract.detail import LONGEST, Detail, Substep
 from santiago.contract.errors import SantiagoError
 from santiago.contract.patterns import pattern
-from santiago.contract.plan import CONTRACT_VERSION, Origin, Story
+from santiago.contract.plan import CONTRACT_VERSION, LONGEST_DETAIL, Detail, Origin, Story, Substep
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -40,8 +39,8 @@ def read(text: str | None) -> tuple[Detail | None, list[str]]:
     """Return the plan that an agent wrote, and the faults of the file. The plan is None if the file cannot be used."""
     if text is None or not text.strip():
         return None, ["no detailed plan was written: the file that SANTIAGO_DETAIL names is missing or empty"]
-    if len(text.encode("utf-8", "replace")) > LONGEST:
-        return None, [f"the detailed plan is larger than {LONGEST // 1024} KiB; write a shorter one"]
+    if len(text.encode("utf-8", "replace")) > LONGEST_DETAIL:
+        return None, [f"the detailed plan is larger than {LONGEST_DETAIL // 1024} KiB; write a shorter one"]
     said: list[str] = []
     try:
         data = codec.parse_json(unwrapped(text).encode("utf-8", "replace"), "the detailed plan")

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.answers import KINDS
 from santiago.contract.counting import count
+from santiago.contract.event_effects import EXPIRED
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_run, of_story
 from santiago.contract.moments import ms_of, text_of
 from santiago.contract.outcomes import Proof
 from santiago.contract.phases import StoryPhase
-from santiago.contract.question_details import EXPIRED
 from santiago.contract.reasons import Reason
 from santiago.contract.steps import Adopt, Propose
 from santiago.executor.budget import Budget

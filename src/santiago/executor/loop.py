@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from santiago.contract.policy import RunInput
     from santiago.contract.ports.artifacts import ArtifactStore
     from santiago.contract.ports.desk import Outside
-    from santiago.contract.ports.engine import Engine
-    from santiago.contract.ports.run import Clock
+    from santiago.contract.ports.run import Clock, Engine
     from santiago.contract.state import RunState
     from santiago.contract.steps import DetailRef, Step
     from santiago.executor.situation import Act

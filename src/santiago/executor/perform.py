@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from santiago.contract import ticks
 from santiago.contract.checks import commands_of, with_own_check
-from santiago.contract.content import content_of
 from santiago.contract.outcomes import (
     AgentEnding,
     AttemptOutcome,
@@ -23,6 +22,7 @@ from santiago.contract.outcomes import (
     Verdict,
 )  # fmt: skip
 from santiago.contract.patterns import pattern
+from santiago.contract.plan import content_of
 from santiago.contract.ports.agent import Packet
 from santiago.contract.ports.judge import SetUpFailedError, Work
 from santiago.contract.ports.workspace import WorkspaceConflictError
@@ -30,7 +30,7 @@ from santiago.contract.reasons import SHARED, Reason
 from santiago.contract.record import lean
 from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, Propose, VerifyRun, WriteBack
 from santiago.contract.units import Usd
-from santiago.executor import critique, detailing, messages, ticking
+from santiago.executor import critique, detailing, messages
 from santiago.executor.proposing import Proposer
 
 if TYPE_CHECKING:
@@ -391,10 +391,10 @@ class StepPerformer:
         """Tick the finished stories in the document on the branch. After a crash the branch may already have that commit."""
         path, blank = self.run_input.prd_path, TicksWritten(step=step.id, head=None, message="")
         content = self.workspace.read(order.head, path)
-        why = ticking.refusal(self.plan, path, content)
+        why = ticks.refusal(self.plan, path, content)
         if why or content is None:
             return replace(blank, message=why, refused=True)
-        written = ticks.tick(content, ticking.lines_of(self.plan, {name for name, _ in order.stories}))
+        written = ticks.tick(content, ticks.lines_of(self.plan, {name for name, _ in order.stories}))
         if written == content:
             return replace(blank, message=f"{path} has no box to tick for what is done")
         message = messages.ticks_message(order.run_id, path, order.anchor)

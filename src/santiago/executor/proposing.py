@@ -13,9 +13,8 @@ from santiago.executor import detailing
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from santiago.contract.detail import Detail
     from santiago.contract.outcomes import AgentEnding
-    from santiago.contract.plan import Story
+    from santiago.contract.plan import Detail, Story
     from santiago.contract.ports.agent import AgentBackend, Packet
     from santiago.contract.ports.artifacts import DetailFiles
     from santiago.contract.ports.judge import Judge

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from santiago.contract.details import SHOW, TESTS
+from santiago.contract.event_effects import SHOW, TESTS
 from santiago.contract.events import EventKind, EventStatus, Fact
 from santiago.contract.facts import of_story
 from santiago.contract.phases import StoryPhase

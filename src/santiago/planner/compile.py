@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from santiago.contract import ticks
+from santiago.contract.codec import sealed
 from santiago.contract.counting import count
 from santiago.contract.plan import CONTRACT_VERSION, Chunk, Finding, Origin, Plan, Provenance, Source, Story
 from santiago.contract.record import lean
-from santiago.contract.seal import sealed
 from santiago.planner import checks, rebase, staffing
 from santiago.planner.account import Account, account
 from santiago.planner.draft import Document, Hint, Status

@@ -16,10 +16,10 @@ from santiago.artifacts.names import attempt_folder
 from santiago.artifacts.repository import resolved
 from santiago.contract import codec
 from santiago.contract.answers import APPROVING, UNFIT, Understood, lacks, offers, understood, words_of
-from santiago.contract.detail import Detail
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.outcomes import AttemptOutcome, CheckVerdict
 from santiago.contract.patterns import pattern
+from santiago.contract.plan import Detail
 from santiago.contract.record import record
 from santiago.executor import detailing
 from santiago.util.text import count

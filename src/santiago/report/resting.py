@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from santiago.contract.details import REST
+from santiago.contract.event_effects import REST
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
 from santiago.report.story_status import named, waits_for

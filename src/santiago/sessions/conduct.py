@@ -15,7 +15,7 @@ from santiago.contract.ports.agent import Drafting
 from santiago.contract.ports.run import Sign
 from santiago.contract.reasons import SHARED, Reason
 from santiago.contract.record import lean
-from santiago.contract.session_fold import apply
+from santiago.contract.session import apply
 from santiago.sessions import revising
 from santiago.sessions.asking import Brought, Errand
 from santiago.sessions.decide import Ask, AskPerson, Begin, Cancel, Conclude, Finalize, next_acts

@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from santiago.contract import codec
+from santiago.contract.codec import sealed
 from santiago.contract.errors import SantiagoError
 from santiago.contract.plan import (
     DRAFTED,
@@ -21,7 +22,6 @@ from santiago.contract.plan import (
     Source,
 )
 from santiago.contract.record import record
-from santiago.contract.seal import sealed
 from santiago.contract.session import LONGEST_DRAFT
 from santiago.contract.ticks import digest_of
 from santiago.executor.detailing import unwrapped

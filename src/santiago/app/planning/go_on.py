@@ -19,8 +19,7 @@ from santiago.app.start.scratch import scratch_of
 from santiago.artifacts.inbox import Inbox
 from santiago.artifacts.lock import Lock, last_sign
 from santiago.artifacts.session_files import TASKS, SessionFiles
-from santiago.contract.session import SessionState
-from santiago.contract.session_fold import apply
+from santiago.contract.session import SessionState, apply
 from santiago.executor.loop import Urgency
 from santiago.process import sandbox
 from santiago.process.redact import Redactor, to_hide

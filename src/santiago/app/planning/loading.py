@@ -19,8 +19,7 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.plan import Plan
 from santiago.contract.policy import Agent
 from santiago.contract.record import lean
-from santiago.contract.session import Drafter, SessionState
-from santiago.contract.session_fold import apply
+from santiago.contract.session import Drafter, SessionState, apply
 from santiago.process.redact import Redactor
 from santiago.util.clock import SystemClock
 

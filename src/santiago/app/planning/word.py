@@ -14,7 +14,7 @@ from santiago.contract.facts import of_run
 from santiago.contract.phases import SessionPhase
 from santiago.contract.ports.desk import Letter
 from santiago.contract.reasons import Reason
-from santiago.contract.session_fold import EXPIRED
+from santiago.contract.session import EXPIRED
 from santiago.sessions.decide import too_many
 from santiago.util.clock import moment
 from santiago.util.own_run import refuse_own_word

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from santiago.app.paths import typed
 from santiago.artifacts.files import read_bytes
 from santiago.contract import codec
+from santiago.contract.codec import plan_digest
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.plan import Finding
 from santiago.contract.reasons import Reason
-from santiago.contract.seal import plan_digest
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,11 +9,11 @@ from santiago.app.shortage import named
 from santiago.artifacts import registry
 from santiago.artifacts.names import has_begun
 from santiago.contract.checks import with_own_check
-from santiago.contract.content import contents_of
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_story
 from santiago.contract.phases import StoryPhase
+from santiago.contract.plan import contents_of
 from santiago.workspace import landed
 from santiago.workspace.landed import Landed
 

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 _MOVING = frozenset(
     {
-        EventKind.CHUNK_STARTED, EventKind.CHUNK_ENDED, EventKind.PLANNING_STARTED, EventKind.PLAN_PROPOSED,
-        EventKind.RUN_PAUSED, EventKind.RUN_ENDED,
+        EventKind.CHUNK_STARTED, EventKind.CHUNK_ENDED, EventKind.RUN_PAUSED, EventKind.RUN_ENDED,
     }
 )  # fmt: skip
 """Events after which the projections are written. Writing them at every event would cost too much in long runs."""

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from santiago.app.substeps import with_substeps
 from santiago.app.truth import unknown_commits, unknown_files
 from santiago.artifacts.details import FileDetails
-from santiago.contract.content import content_of
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import accepted, of_run, of_story
 from santiago.contract.outcomes import Usage
 from santiago.contract.phases import PARKED, RunPhase, StoryPhase
+from santiago.contract.plan import content_of
 from santiago.contract.reasons import Reason
 from santiago.executor import messages, recover
 

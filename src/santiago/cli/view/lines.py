@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.app.substeps import titles_of
 from santiago.cli.view.text import broken, columns_of, paint
-from santiago.contract.details import SHOW, TESTS
+from santiago.contract.event_effects import SHOW, TESTS
 from santiago.contract.events import EventKind
 from santiago.contract.reasons import MEANINGS, OF_ONE_AGENT, Reason
 from santiago.executor.budget import Budget

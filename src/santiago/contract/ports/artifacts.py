@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from santiago.contract.detail import Detail
     from santiago.contract.events import Event
     from santiago.contract.outcomes import AgentEnding, AttemptOutcome, Verdict
+    from santiago.contract.plan import Detail
     from santiago.contract.steps import DetailRef
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from santiago.contract.board import Ticket
-from santiago.contract.detail import Detail
 from santiago.contract.events import LogLine
-from santiago.contract.plan import Plan
+from santiago.contract.plan import Detail, Plan
 from santiago.contract.policy import RunInput
 from santiago.contract.record import CONFIG
 from santiago.contract.result import Result, Session

@@ -1,4 +1,4 @@
-"""What each kind of event changes in the state besides the phase: sums and reasons. Questions: see `question_details`."""
+"""What each kind of event changes in the state besides the phase: sums, reasons, questions."""
 
 from __future__ import annotations
 
@@ -6,22 +6,139 @@ from typing import TYPE_CHECKING, TypeVar
 
 from santiago.contract.events import Event, EventKind
 from santiago.contract.outcomes import Proof
-from santiago.contract.question_details import (
-    OVERTAKEN,
-    attest,
-    close,
-    forget,
-    note,
-    overtake,
-    question_answered,
-    question_asked,
-    question_expired,
-)
 from santiago.contract.reasons import SHARED, Reason
-from santiago.contract.state import DetailState, Refusal, RunState, StoryState, Unshown
+from santiago.contract.state import DetailState, Question, Refusal, RunState, StoryState, Unshown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+OVERTAKEN = "overtaken"
+"""Recorded in place of an answer that is no longer needed: the story was skipped, or a person supplied the work."""
+EXPIRED = "expired"
+"""Recorded in place of an answer that did not come in time."""
+PARKING = frozenset({"detail", "result", "grant", "resume", "pick", "there"})
+"""Kinds of questions about stories that leave the order until they are answered; their phase stays."""
+
+
+def question_asked(state: RunState, event: Event) -> None:
+    context = event.context
+    name, kind = context.get("question", ""), context.get("kind", "agent")
+    if name in state.questions:  # the same question asked again keeps its answer
+        return
+    state.questions[name] = Question(
+        name,
+        event.story_id,
+        context.get("text", ""),
+        tuple(context.get("options", ())),
+        kind,
+        round=context.get("round", 1),
+        asked_at=event.timestamp,
+        until=context.get("until", ""),
+        limit=context.get("limit", ""),
+        lacks=context.get("lacks", ""),
+    )
+    if kind not in PARKING:
+        return
+    for story in map(state.stories.get, state.questions[name].about()):
+        if story is not None:
+            story.asked, story.gated = name, story.gated or kind in ("result", "pick")
+    if kind == "pick":
+        state.picking = name
+
+
+def question_answered(state: RunState, event: Event) -> None:
+    """The first answer counts; what it says goes into the story's next packet."""
+    question = state.questions.get(event.context.get("question", ""))
+    if question is None or question.answer is not None:
+        return
+    close(state, question, event.context.get("answer", ""), event)
+    question.detail = event.context.get("text", "")
+    if scope := event.context.get("scope"):
+        state.rest[question.kind] = "run" if scope == "run" else event.chunk or state.active_chunk or ""
+    if question.kind == "continue":
+        state.continue_after = ""
+    if question.kind == "pick" and event.context.get("answer") == "pick":
+        for name in question.options:
+            state.stories[name].deferred = name != question.detail
+    story = state.stories.get(event.story_id or "")
+    if story is None:
+        return
+    if question.detail:
+        note(state, story, event)
+    answer = event.context.get("answer", "")
+    if question.kind == "unproven":
+        _take_unproven(state, story, answer)
+    elif (question.kind, answer) == ("result", "change"):
+        forget(state, story)  # what the person saw is not what they want
+    elif question.lacks and answer == "validate":
+        attest(state, story)
+    _take(story, question.kind, answer)
+
+
+def _take_unproven(state: RunState, story: StoryState, answer: str) -> None:
+    """A person takes work that no test shows, or lets an agent work on it once more."""
+    if answer == "accept":
+        attest(state, story)
+        return
+    story.change_requested, story.reason = story.attempts + 1, None
+    story.test_asked = answer != "retry"
+
+
+def attest(state: RunState, story: StoryState) -> None:
+    """A person's word makes the story done. Its box can be ticked then, if the run ticks boxes."""
+    story.proof, story.reason, story.adjusting = Proof.ATTESTED, None, False
+    state.ticked = state.ticked and not story.integrated
+    forget(state, story)
+
+
+def forget(state: RunState, story: StoryState) -> None:
+    story.unshown = None
+    state.unshown.discard(story.id)
+
+
+def _take(story: StoryState, kind: str, answer: str) -> None:
+    """Note what an answer changes in its story besides the phase."""
+    match kind, answer:
+        case "detail", "approve" | "drop" if story.detail:
+            story.detail.approved = True
+        case "result", "validate":
+            story.validated, story.adjusting = True, False
+        case "result", "change":
+            story.seen = story.commit or ""
+            story.adjusting, story.gated, story.change_requested = True, False, story.attempts + 1
+        case "grant", "refuse":
+            story.change_requested = 0
+        case (("detail" | "result" | "there"), "defer"):
+            story.deferred = True
+        case "there", "refuse":
+            story.reason = None
+
+
+def question_expired(state: RunState, event: Event) -> None:
+    question = state.questions.get(event.context.get("question", ""))
+    if question is not None and question.answer is None:
+        close(state, question, EXPIRED, event)
+
+
+def close(state: RunState, question: Question, answer: str, event: Event) -> None:
+    question.answer, question.actor, question.answered_at = answer, event.actor, event.timestamp
+    for story in map(state.stories.get, question.about()):
+        if story is not None and story.asked == question.id:
+            story.asked, story.gated = "", story.gated and (question.kind != "pick" or answer == "pick")
+    if state.picking == question.id:
+        state.picking = ""
+
+
+def overtake(state: RunState, story: StoryState, event: Event) -> None:
+    """Close the story's open question: it was decided in another way."""
+    if question := state.questions.get(story.asked):
+        close(state, question, OVERTAKEN, event)
+
+
+def note(_: RunState, story: StoryState, event: Event) -> None:
+    story.notes = (*story.notes, event.context.get("text", ""))
+
 
 W = TypeVar("W", Reason, Proof)
 TESTS = "tests"
@@ -52,7 +169,7 @@ def _known(kind: str, words: dict[str, W], word: str) -> W:
 # Of the run
 
 
-def _run_created(state: RunState, event: Event) -> None:
+def run_created(state: RunState, event: Event) -> None:
     context = event.context
     state.run_id = event.run_id
     state.plan_digest, state.input_digest = context.get("plan_digest", ""), context.get("input_digest", "")
@@ -60,13 +177,13 @@ def _run_created(state: RunState, event: Event) -> None:
     state.base = state.head
 
 
-def _run_started(state: RunState, event: Event) -> None:
+def run_started(state: RunState, event: Event) -> None:
     state.epoch, state.stop_requested = event.context.get("epoch") or state.epoch + 1, False
     state.pauses = None
     state.started_at = event.timestamp
 
 
-def _run_executing(state: RunState, event: Event) -> None:
+def run_executing(state: RunState, event: Event) -> None:
     """A person lets the run go on: whatever the agent refused may be asked again."""
     state.head = event.context.get("head") or state.head
     state.refusal = state.shut = state.wait_until = None
@@ -76,25 +193,25 @@ def _run_executing(state: RunState, event: Event) -> None:
             story.uncounted = 0
 
 
-def _run_verifying(state: RunState, _: Event) -> None:
+def run_verifying(state: RunState, _: Event) -> None:
     state.verify_rounds += 1
 
 
-def _run_ended(state: RunState, event: Event) -> None:
+def run_ended(state: RunState, event: Event) -> None:
     if reason_of(event) is Reason.UNPROVEN:
         state.checked = (state.head or "", event.context.get("step", ""), event.context.get("digest", ""))
 
 
-def _ticks_written(state: RunState, event: Event) -> None:
+def ticks_written(state: RunState, event: Event) -> None:
     state.ticked, state.head = True, event.context.get("head") or state.head
 
 
-def _chunk_ended(state: RunState, event: Event) -> None:
+def chunk_ended(state: RunState, event: Event) -> None:
     if event.chunk in state.chunks:
         state.chunks[event.chunk].ended = event.status == "ok"
 
 
-def _budget_raised(state: RunState, event: Event) -> None:
+def budget_raised(state: RunState, event: Event) -> None:
     limit = event.context.get("limit", "")
     name = f"{limit}/{event.story_id}" if event.story_id else limit
     state.raised[name] = state.raised.get(name, 0) + event.context.get("amount", 0)
@@ -105,52 +222,52 @@ def _budget_raised(state: RunState, event: Event) -> None:
 _SILENT_COUNTS = {"run_max_tokens": "unreported", "run_max_cost_usd": "unpriced"}
 
 
-def _time_used(state: RunState, event: Event) -> None:
+def time_used(state: RunState, event: Event) -> None:
     state.used_ms += event.context.get("ms", 0)
 
 
-def _wait_started(state: RunState, event: Event) -> None:
+def wait_started(state: RunState, event: Event) -> None:
     state.refusal, state.wait_until = None, event.context.get("until")
     state.wait_ms += event.context.get("ms", 0)
 
 
-def _wait_ended(state: RunState, _: Event) -> None:
+def wait_ended(state: RunState, _: Event) -> None:
     state.wait_until = None
     state.waits += 1
 
 
-def _commands_approved(state: RunState, event: Event) -> None:
+def commands_approved(state: RunState, event: Event) -> None:
     state.approved |= frozenset(event.context.get("digests", ()))
 
 
-def _ticks_trusted(state: RunState, event: Event) -> None:
+def ticks_trusted(state: RunState, event: Event) -> None:
     state.trusts_ticks = event.status == "ok"
 
 
-def _units_confirmed(state: RunState, _: Event) -> None:
+def units_confirmed(state: RunState, _: Event) -> None:
     state.units = True
 
 
-def _base_examined(state: RunState, event: Event) -> None:
+def base_examined(state: RunState, event: Event) -> None:
     state.examined, state.red = event.status == "ok", tuple(event.context.get("tests", ()))
 
 
-def _stop_requested(state: RunState, event: Event) -> None:
+def stop_requested(state: RunState, event: Event) -> None:
     state.stop_requested, state.rests = True, event.context.get("mode") == REST
 
 
-def _pauses_set(state: RunState, event: Event) -> None:
+def pauses_set(state: RunState, event: Event) -> None:
     state.pauses = event.context.get("mode") == PAUSES
 
 
 # Of a story
 
 
-def _story_reopened(_: RunState, story: StoryState, __: Event) -> None:
+def story_reopened(_: RunState, story: StoryState, __: Event) -> None:
     story.uncounted, story.reason = 0, None
 
 
-def _change_requested(state: RunState, story: StoryState, event: Event) -> None:
+def change_requested(state: RunState, story: StoryState, event: Event) -> None:
     story.change_requested = story.attempts + 1
     story.adjusting, story.gated, story.deferred = bool(story.attempts or story.parts), False, False
     story.seen = story.commit or story.seen
@@ -164,7 +281,7 @@ def _change_requested(state: RunState, story: StoryState, event: Event) -> None:
     note(state, story, event)
 
 
-def _story_accepted(state: RunState, story: StoryState, event: Event) -> None:
+def story_accepted(state: RunState, story: StoryState, event: Event) -> None:
     """A person's word replaces the verdict, and closes the question about the work."""
     story.proof, story.reason, story.commit = Proof.ATTESTED, None, event.context.get("commit") or story.commit
     attest(state, story)
@@ -173,7 +290,7 @@ def _story_accepted(state: RunState, story: StoryState, event: Event) -> None:
             close(state, question, "accept", event)
 
 
-def _story_done(state: RunState, story: StoryState, event: Event) -> None:
+def story_done(state: RunState, story: StoryState, event: Event) -> None:
     story.commit, story.reason = event.context.get("commit") or story.commit, None
     story.adjusting = False
     forget(state, story)
@@ -181,13 +298,13 @@ def _story_done(state: RunState, story: StoryState, event: Event) -> None:
     state.head = event.context.get("head") or state.head
 
 
-def _story_unproven(_: RunState, story: StoryState, event: Event) -> None:
+def story_unproven(_: RunState, story: StoryState, event: Event) -> None:
     """The work that stands is the story's again, whatever a later attempt brought."""
     story.commit, story.proof, story.reason = event.context.get("commit"), Proof.REGRESSION, Reason.UNPROVEN
     story.criteria = story.unshown.criteria if story.unshown else story.criteria
 
 
-def _story_integrated(state: RunState, story: StoryState, event: Event) -> None:
+def story_integrated(state: RunState, story: StoryState, event: Event) -> None:
     """The work is on the branch, so it is what a later attempt starts from and is compared with."""
     story.before = story.before or state.head or ""
     story.commit = story.integrated = event.context.get("commit", "")
@@ -196,26 +313,26 @@ def _story_integrated(state: RunState, story: StoryState, event: Event) -> None:
     state.head = event.context.get("head") or state.head
 
 
-def _story_skipped(state: RunState, story: StoryState, event: Event) -> None:
-    _story_rests(state, story, event)
+def story_skipped(state: RunState, story: StoryState, event: Event) -> None:
+    story_rests(state, story, event)
     for question in state.open_questions():
         if story.id in question.about():
             close(state, question, OVERTAKEN, event)
 
 
-def _story_rests(state: RunState, story: StoryState, event: Event) -> None:
+def story_rests(state: RunState, story: StoryState, event: Event) -> None:
     story.reason = reason_of(event)
     if story.reason in SHARED:
         state.refusal, state.shut = None, story.reason
 
 
-def _story_kept(_: RunState, story: StoryState, event: Event) -> None:
+def story_kept(_: RunState, story: StoryState, event: Event) -> None:
     story.kept = event.context.get("run", "")
     story.kept_proof = _PROOFS.get(event.context.get("proof", ""))
     story.criteria = tuple(tuple(row) for row in event.context.get("criteria", ()))
 
 
-def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
+def attempt_started(state: RunState, story: StoryState, event: Event) -> None:
     story.attempts += 1
     state.attempts += 1
     state.chunks[story.chunk].retries += story.counted > 1
@@ -234,11 +351,11 @@ def _attempt_started(state: RunState, story: StoryState, event: Event) -> None:
     story.trouble = ""
 
 
-def _step_failed(_: RunState, story: StoryState, event: Event) -> None:
+def step_failed(_: RunState, story: StoryState, event: Event) -> None:
     story.trouble = event.context.get("message", "") if event.status == "failed" else story.trouble
 
 
-def _attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
+def attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
     context, kind = event.context, event.event
     voided = kind is EventKind.ATTEMPT_VOIDED or event.status == "voided"
     if voided:
@@ -305,12 +422,12 @@ def _look_for_a_test(state: RunState, story: StoryState, event: Event, *, voided
         forget(state, story)  # it is shown, it did not fit onto the branch, or it never could go on
 
 
-def _proposal_started(_: RunState, story: StoryState, __: Event) -> None:
+def proposal_started(_: RunState, story: StoryState, __: Event) -> None:
     story.proposals += 1
     story.proposing = True
 
 
-def _proposal_ended(state: RunState, story: StoryState, event: Event) -> None:
+def proposal_ended(state: RunState, story: StoryState, event: Event) -> None:
     """There is a detailed plan, or a reason why not. Writing it is not an attempt, but its usage counts."""
     context = event.context
     story.used_ms += context.get("agent_ms", 0) + context.get("verify_ms", 0)
@@ -366,47 +483,47 @@ _SILENT = SHARED | {Reason.INTERRUPTED, Reason.WORKSPACE_CONFLICT, Reason.IO_ERR
 
 
 OF_RUN: dict[EventKind, Callable[[RunState, Event], None]] = {
-    EventKind.RUN_CREATED: _run_created,
-    EventKind.RUN_STARTED: _run_started,
-    EventKind.RUN_EXECUTING: _run_executing,
-    EventKind.RUN_VERIFYING: _run_verifying,
-    EventKind.RUN_ENDED: _run_ended,
-    EventKind.TICKS_WRITTEN: _ticks_written,
-    EventKind.CHUNK_ENDED: _chunk_ended,
-    EventKind.BUDGET_RAISED: _budget_raised,
-    EventKind.TIME_USED: _time_used,
-    EventKind.WAIT_STARTED: _wait_started,
-    EventKind.WAIT_ENDED: _wait_ended,
-    EventKind.COMMANDS_APPROVED: _commands_approved,
-    EventKind.TICKS_TRUSTED: _ticks_trusted,
-    EventKind.UNITS_CONFIRMED: _units_confirmed,
-    EventKind.BASE_EXAMINED: _base_examined,
-    EventKind.STOP_REQUESTED: _stop_requested,
-    EventKind.PAUSES_SET: _pauses_set,
+    EventKind.RUN_CREATED: run_created,
+    EventKind.RUN_STARTED: run_started,
+    EventKind.RUN_EXECUTING: run_executing,
+    EventKind.RUN_VERIFYING: run_verifying,
+    EventKind.RUN_ENDED: run_ended,
+    EventKind.TICKS_WRITTEN: ticks_written,
+    EventKind.CHUNK_ENDED: chunk_ended,
+    EventKind.BUDGET_RAISED: budget_raised,
+    EventKind.TIME_USED: time_used,
+    EventKind.WAIT_STARTED: wait_started,
+    EventKind.WAIT_ENDED: wait_ended,
+    EventKind.COMMANDS_APPROVED: commands_approved,
+    EventKind.TICKS_TRUSTED: ticks_trusted,
+    EventKind.UNITS_CONFIRMED: units_confirmed,
+    EventKind.BASE_EXAMINED: base_examined,
+    EventKind.STOP_REQUESTED: stop_requested,
+    EventKind.PAUSES_SET: pauses_set,
     EventKind.QUESTION_ASKED: question_asked,
     EventKind.QUESTION_ANSWERED: question_answered,
     EventKind.QUESTION_EXPIRED: question_expired,
 }
 
 OF_STORY: dict[EventKind, Callable[[RunState, StoryState, Event], None]] = {
-    EventKind.PROPOSAL_STARTED: _proposal_started,
-    EventKind.PROPOSAL_ENDED: _proposal_ended,
-    EventKind.STORY_PROPOSED: _proposal_ended,
-    EventKind.ATTEMPT_STARTED: _attempt_started,
-    EventKind.ATTEMPT_ENDED: _attempt_ended,
-    EventKind.ATTEMPT_VOIDED: _attempt_ended,
-    EventKind.INTEGRATION_FAILED: _attempt_ended,
-    EventKind.STORY_KEPT: _story_kept,
-    EventKind.CLAIM_JUDGED: _attempt_ended,
-    EventKind.STORY_ACCEPTED: _story_accepted,
-    EventKind.STORY_UNPROVEN: _story_unproven,
-    EventKind.STORY_INTEGRATED: _story_integrated,
-    EventKind.STORY_DONE: _story_done,
-    EventKind.STORY_FAILED: _story_rests,
-    EventKind.STORY_BLOCKED: _story_rests,
-    EventKind.STORY_SKIPPED: _story_skipped,
-    EventKind.STORY_REOPENED: _story_reopened,
-    EventKind.CHANGE_REQUESTED: _change_requested,
+    EventKind.PROPOSAL_STARTED: proposal_started,
+    EventKind.PROPOSAL_ENDED: proposal_ended,
+    EventKind.STORY_PROPOSED: proposal_ended,
+    EventKind.ATTEMPT_STARTED: attempt_started,
+    EventKind.ATTEMPT_ENDED: attempt_ended,
+    EventKind.ATTEMPT_VOIDED: attempt_ended,
+    EventKind.INTEGRATION_FAILED: attempt_ended,
+    EventKind.STORY_KEPT: story_kept,
+    EventKind.CLAIM_JUDGED: attempt_ended,
+    EventKind.STORY_ACCEPTED: story_accepted,
+    EventKind.STORY_UNPROVEN: story_unproven,
+    EventKind.STORY_INTEGRATED: story_integrated,
+    EventKind.STORY_DONE: story_done,
+    EventKind.STORY_FAILED: story_rests,
+    EventKind.STORY_BLOCKED: story_rests,
+    EventKind.STORY_SKIPPED: story_skipped,
+    EventKind.STORY_REOPENED: story_reopened,
+    EventKind.CHANGE_REQUESTED: change_requested,
     EventKind.HINT_ADDED: note,
-    EventKind.NOTE: _step_failed,
+    EventKind.NOTE: step_failed,
 }
