@@ -24,9 +24,10 @@ from santiago.app.loading import frozen
 from santiago.app.start.header import RunHeader
 from santiago.cli.main import main
 from santiago.cli.view.screen import Screen
-from santiago.cli.view.text import broken, rows_that_fit
+from santiago.cli.view.text import broken
 from santiago.contract.events import Context, Event, EventKind
 from santiago.contract.phases import RunPhase
+from santiago.report.page import rows_that_fit
 from santiago.util.clock import moment, time_of_day, zone
 from santiago.util.text import width
 from tests.cli import greeter

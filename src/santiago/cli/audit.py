@@ -62,17 +62,11 @@ def command(run: str | None, repo: Path | None, as_json: bool) -> int:
         )
         return ExitCode.OK if audit.clean else ExitCode.FAILED
     for fault in audit.faults:
-        head = paint(
-            f"{fault.level}[{fault.code}]:", "red" if fault.level == "error" else "cyan", bold=True, stderr=False
-        )
+        head = paint(f"{fault.level}[{fault.code}]:", "bad" if fault.level == "error" else "head", stderr=False)
         say(f"{head} {harmless(fault.where)}: {harmless(fault.message)}")
     looked = ", ".join(f"{number:,} {what if number != 1 else _one(what)}" for what, number in audit.checked.items())
     errors = sum(1 for fault in audit.faults if fault.level == "error")
-    word = (
-        paint("clean", "green", bold=True, stderr=False)
-        if audit.clean
-        else paint(f"{errors} wrong", "red", bold=True, stderr=False)
-    )
+    word = paint("clean", "good", stderr=False) if audit.clean else paint(f"{errors} wrong", "bad", stderr=False)
     say(f"{word}   {out_dir.name}: looked at {looked}")
     return ExitCode.OK if audit.clean else ExitCode.FAILED
 

@@ -110,11 +110,11 @@ def _show(found: list[Left], removable: list[Left], removed: list[str], *, yes: 
     for left in found:
         what = f"{count(left.refs, 'ref'):>9}  {count(len(left.folders), 'folder'):>11}  {size(left.bytes):>10}"
         if left.run_id in removed:
-            note = paint("removed", "green", stderr=False)
+            note = paint("removed", "good", stderr=False)
         elif left in removable:
             note = "would be removed"
         else:
-            note = paint(f"kept: {_WHY[left.standing]}", "yellow", stderr=False)
+            note = paint(f"kept: {_WHY[left.standing]}", "warn", stderr=False)
         say(f"{left.run_id:24}  {left.standing:9}  {what}  {note}")
     total = sum(left.bytes for left in removable)
     if not removable:

@@ -36,7 +36,7 @@ def show(as_json: bool) -> None:
         origin = setting.origin if setting.origin == "default" else _near(setting.origin, root)
         shown = harmless(json.dumps(setting.value, ensure_ascii=False))
         line = f"{name:{size}}  {shown:24}  {origin}"
-        say(line if setting.origin == "default" else paint(line, "green", stderr=False))
+        say(line if setting.origin == "default" else paint(line, "good", stderr=False))
 
 
 def _near(origin: str, root: Path) -> str:

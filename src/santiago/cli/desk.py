@@ -172,7 +172,7 @@ class TerminalDesk:
         columns = min(columns_of(stderr=True) or 80, 100)
         head = fit(f"── {asked.id} ── {asked.title} " if asked.title else f"── {asked.id} ", columns).rstrip()
         say("", err=True)
-        say(paint(f"{head} {'─' * (columns - width(head) - 1)}".rstrip(), "cyan", bold=True), err=True)
+        say(paint(f"{head} {'─' * (columns - width(head) - 1)}".rstrip(), "head"), err=True)
         for line in asked.lines:
             say(f"  {harmless(line)}", err=True)
         say(f"{harmless(asked.text)}", err=True)

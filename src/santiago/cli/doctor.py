@@ -37,14 +37,15 @@ if TYPE_CHECKING:
     from santiago.cli.agent_checks import AgentsTold
     from santiago.cli.examination import Level
     from santiago.process.sandbox import Sandbox
+    from santiago.report.page import Tone
 
 SECONDS = 4.5
 """Seconds for all checks together. A check that takes longer is given up and reported."""
-_SIGNS = {
-    "ok": ("✓", "*", "green"),
-    "warn": ("!", "!", "yellow"),
-    "fail": ("✗", "x", "red"),
-    "skip": ("-", "-", "white"),
+_SIGNS: dict[str, tuple[str, str, Tone]] = {
+    "ok": ("✓", "*", "good"),
+    "warn": ("!", "!", "warn"),
+    "fail": ("✗", "x", "bad"),
+    "skip": ("-", "-", ""),
 }
 
 
@@ -234,9 +235,9 @@ def _show_checks(checks: Checks) -> None:
 
 
 def _row(level: str, name: str, text: str, fix: str, more: str = "") -> None:
-    sign, plain, colour = _SIGNS[level]
+    sign, plain, tone = _SIGNS[level]
     head = f"{sign if unicode(stderr=False) else plain} {level:4}"
-    say(f"{paint(head, colour, stderr=False)}  {name:12}  {harmless(text)}")
+    say(f"{paint(head, tone, stderr=False)}  {name:12}  {harmless(text)}")
     if more:
         say(f"{'':22}{harmless(more)}")
     if fix:

@@ -37,7 +37,7 @@ def command(code: str | None, run: str | None, as_json: bool) -> None:
     elif as_json:
         click.echo(json.dumps(found, indent=2))
     else:
-        say(paint(str(found["code"]), "cyan", bold=True, stderr=False))
+        say(paint(str(found["code"]), "head", stderr=False))
         for line in found["lines"]:
             say(f"  {harmless(line)}")
 
@@ -125,6 +125,6 @@ def _list_all(*, as_json: bool) -> None:
         ("Findings about a document", CATALOGUE),
         ("Exit codes", {str(int(code)): text for code, text in _EXIT_WORDS.items()}),
     ):
-        say(paint(title, "cyan", bold=True, stderr=False))
+        say(paint(title, "head", stderr=False))
         for code, text in rows.items():
             say(f"  {code:26} {text}")

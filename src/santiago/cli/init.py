@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from santiago.app.trying import Bench
     from santiago.contract.policy import RunInput
     from santiago.contract.ports.judge import Proposal
+    from santiago.report.page import Tone
 
-_COLOURS = {"runs": "green", "red": "yellow", "cannot_run": "red", "blind": "red"}
+_TONES: dict[str, Tone] = {"runs": "good", "red": "warn", "cannot_run": "bad", "blind": "bad"}
 
 
 @click.command("init")
@@ -165,7 +166,7 @@ class _Search:
             self._say(f"      with {key} under [workspace]: {harmless(', '.join(names))}")
         tried = self._place.tried(way.test, [way.setup] if way.setup else [], way.lent)
         self.tried.append(tried)
-        self._say(f"      {paint(harmless(tried.text), _COLOURS[tried.state])}   {span(tried.ms)}")
+        self._say(f"      {paint(harmless(tried.text), _TONES[tried.state])}   {span(tried.ms)}")
         return tried
 
     def _say(self, text: str) -> None:
@@ -193,7 +194,7 @@ def _data(target: Path, written: Written) -> dict[str, Any]:
 
 def _show(root: Path, written: Written) -> None:
     for one in written.checks:
-        say(f"{paint('Found', 'green', bold=True, stderr=False)}  {one.test}   (because of {one.because})")
+        say(f"{paint('Found', 'good', stderr=False)}  {one.test}   (because of {one.because})")
     for tried in written.usable:
         if tried.state == "red":
             mild = "; failures from before a story do not count against it" if tried.is_hopeful else ""
@@ -216,7 +217,7 @@ def _show(root: Path, written: Written) -> None:
 
 def _show_nothing(written: Written) -> None:
     what = "No test command could be made to run." if written.tried else "No test command was found."
-    say(paint(what, "yellow", bold=True, stderr=False))
+    say(paint(what, "warn", stderr=False))
     fixes = dict.fromkeys(tried.fix for tried in written.in_vain if tried.fix)
     for fix in fixes:
         say(f"  fix: {harmless(fix)}")

@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from santiago.board.opening import Opened
     from santiago.contract.events import Event
     from santiago.contract.state import RunState
+    from santiago.report.page import Tone
 
 
 PATIENCE_S = 600.0
 """How long the loop waits while a person has work on the same run judged."""
 MOST = 10
 """How many tickets are explained at the end."""
-_COLOURS = {"accepted": "green", "blocked": "red", "asks": "yellow", "back": "yellow"}
+_TONES: dict[str, Tone] = {"accepted": "good", "blocked": "bad", "asks": "warn", "back": "warn"}
 _OF_RUN = frozenset({EventKind.STOP_REQUESTED})
 
 
@@ -85,7 +86,7 @@ def command(
             if as_json or speaks_codes():
                 say(one.code, err=as_json)
             elif one.word:
-                say(Line(one.word, harmless(one.text), _COLOURS.get(one.word, "")).painted(_time()), err=True)
+                say(Line(one.word, harmless(one.text), _TONES.get(one.word, "")).painted(_time()), err=True)
 
         try:
             while True:

@@ -43,7 +43,7 @@ def show(name: str | None, *, as_json: bool) -> None:
 
 
 def _say(run_id: str, one: Card) -> None:
-    say(f"{paint(one.id, 'cyan', bold=True, stderr=False)}  {run_id}  {harmless(one.title)}")
+    say(f"{paint(one.id, 'head', stderr=False)}  {run_id}  {harmless(one.title)}")
     for line in one.lines[:MOST_LINES]:
         say(f"  {harmless(line)}")
     if len(one.lines) > MOST_LINES:
@@ -59,15 +59,13 @@ def _say_session(review: Review) -> None:
     """Print what a planning session asks."""
     if review.question:
         counts = f"{count(len(review.plan.stories), 'story', 'stories')}" if review.plan else ""
-        say(
-            f"{paint(review.question, 'cyan', bold=True, stderr=False)}  {review.session_id}  {harmless(review.title[:80])}"
-        )
+        say(f"{paint(review.question, 'head', stderr=False)}  {review.session_id}  {harmless(review.title[:80])}")
         say(f"  Is revision {review.revision} the plan? {counts}; `santiago review {review.session_id}` shows it")
         for word, means in review.words:
             say(f"    {word:<9} {means}")
         say(f"  $ santiago answer {review.session_id} {review.question} …", verbatim=True)
     for name, text in review.others:
-        say(f"{paint(name, 'cyan', bold=True, stderr=False)}  {review.session_id}  {harmless(review.title[:80])}")
+        say(f"{paint(name, 'head', stderr=False)}  {review.session_id}  {harmless(review.title[:80])}")
         for line in filter(None, harmless(text).splitlines()):
             say(f"  {line}")
         say(f'  $ santiago answer {review.session_id} {name} "YOUR ANSWER"', verbatim=True)

@@ -28,7 +28,7 @@ def opened() -> Iterator[Opened]:
 
 
 def warn(text: str) -> None:
-    say(f"{paint('warning:', 'yellow')} {text}", err=True)
+    say(f"{paint('warning:', 'warn')} {text}", err=True)
 
 
 def board_here(most: int | None) -> dict[str, Any] | None:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from santiago.contract.events import Event, Fact
     from santiago.contract.plan import Plan
     from santiago.contract.session import SessionState
+    from santiago.report.page import Tone
     from santiago.report.review import Review
 
 MORE_TURNS = 5
@@ -137,7 +138,7 @@ def may_ask(*, no_input: bool) -> bool:
 def _tell(events: Sequence[Event], state: SessionState) -> None:
     for event in events:
         if line := _line(event, state):
-            say(f"{paint(time_of_day(event.timestamp), 'bright_black')} {harmless(line)}", err=True)
+            say(f"{paint(time_of_day(event.timestamp), 'dim')} {harmless(line)}", err=True)
 
 
 def _line(event: Event, state: SessionState) -> str:
@@ -191,7 +192,7 @@ def show(planning: Planning, revision: int | None = None) -> None:
                 changes(review.diff)
         for finding in review.plan.findings:
             if finding.level != "note":
-                _row(finding.level.capitalize(), finding.message, "yellow")
+                _row(finding.level.capitalize(), finding.message, "warn")
     for turn in review.turns:
         said = f': "{flat(turn.text)[:100]}"' if turn.text else ""
         _row("Turn", f"{turn.number} by {', '.join(turn.agents)}, {turn.actor}{said} -> {flat(turn.outcome)[:400]}")
@@ -199,7 +200,7 @@ def show(planning: Planning, revision: int | None = None) -> None:
     if review.agent:
         _row("Agent", f"{flat(review.agent)} does the work")
     for name, text in review.others:
-        _row("Asks", f"{name}: {flat(text)}", "yellow")
+        _row("Asks", f"{name}: {flat(text)}", "warn")
     for command, does in next_commands(planning, review):
         say(f"next: {harmless(command)}   # {does}", verbatim=True)
 
@@ -231,7 +232,7 @@ def _sources(planning: Planning, plan: Plan, revision: int) -> None:
     for name, lines in found.used:
         _row("Uses", f"line {lines} for {name}")
     for lines, why in found.left:
-        _row("Leaves", f"line {lines}: {why}", "yellow")
+        _row("Leaves", f"line {lines}: {why}", "warn")
 
 
 def _holds(review: Review) -> str:
@@ -251,8 +252,8 @@ def _counts(review: Review) -> str:
     )
 
 
-def _row(label: str, text: str, colour: str = "green") -> None:
-    say(f"{paint(f'{label:9}', colour, bold=True, stderr=False)} {harmless(text)}")
+def _row(label: str, text: str, tone: Tone = "good") -> None:
+    say(f"{paint(f'{label:9}', tone, stderr=False)} {harmless(text)}")
 
 
 def next_commands(planning: Planning, review: Review) -> list[tuple[str, str]]:

@@ -44,11 +44,12 @@ def command(every: bool, as_json: bool) -> None:
 
 
 def _show(row: RunRow, now: str) -> None:
-    from santiago.cli.view.text import STATE_COLOURS, paint, say
+    from santiago.cli.view.text import paint, say
+    from santiago.report.marks import RUNS
     from santiago.report.measures import ago
     from santiago.util.text import count
 
-    state = paint(row.state, STATE_COLOURS.get(row.word, "white"), bold=True, stderr=False)
+    state = paint(row.state, RUNS.get(row.word, ""), stderr=False)
     asks = f"   {count(len(row.questions), 'open question')}" if row.questions else ""
     say(f"{row.run_id}  {state}   {row.document or row.title}   {ago(row.created, now)}{asks}")
     command, does = row.next

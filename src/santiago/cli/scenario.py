@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from santiago.board.root import Place
     from santiago.process.sandbox import Mode
     from santiago.process.server import ProcessServer
+    from santiago.report.page import Tone
 
-_WORDS = {
-    "pass": ("passed", "green"), "fail": ("failed", "red"), "red": ("is red", "green"), "was_red": ("was red", "green"),
-    "proves_nothing": ("proves nothing", "yellow"),
+_WORDS: dict[str, tuple[str, Tone]] = {
+    "pass": ("passed", "good"), "fail": ("failed", "bad"), "red": ("is red", "good"), "was_red": ("was red", "good"),
+    "proves_nothing": ("proves nothing", "warn"),
 }  # fmt: skip
 
 
@@ -85,7 +86,7 @@ def compile_all(check_only: bool, as_json: bool) -> int:
         if done.faults
         else f"in order: {count(len(done.catalogue.scenarios), 'scenario')}"
     )
-    say(paint(told, "red" if done.faults else "green", bold=True, stderr=False))
+    say(paint(told, "bad" if done.faults else "good", stderr=False))
     return ExitCode.FAILED if done.faults else ExitCode.OK
 
 
@@ -279,10 +280,10 @@ def _bench(
 
 
 def _hear(result: Result) -> None:
-    word, colour = _WORDS[result.result]
+    word, tone = _WORDS[result.result]
     stage = " (verify)" if result.stage == "verify" else ""
     told = f": {harmless(result.message)}" if result.result != "pass" else ""
-    say(f"{result.node}{stage} {paint(word, colour, stderr=False)}{told}   {result.seconds:.1f} s")
+    say(f"{result.node}{stage} {paint(word, tone, stderr=False)}{told}   {result.seconds:.1f} s")
 
 
 def _show(ended: Ended, nodes: Mapping[str, Node]) -> None:
@@ -298,6 +299,6 @@ def _show(ended: Ended, nodes: Mapping[str, Node]) -> None:
     good = ended.status != "FAIL"
     counts = data["counts"]
     say(
-        f"{paint(ended.status, 'green' if good else 'red', bold=True, stderr=False)}   "
+        f"{paint(ended.status, 'good' if good else 'bad', stderr=False)}   "
         f"{counts['passed']} of {count(counts['selected'], 'step')}; evidence in {data['evidence_dir']}"
     )

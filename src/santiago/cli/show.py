@@ -11,7 +11,7 @@ from santiago.app.finding import find_run, find_story, split_target, target
 from santiago.app.loading import Run, load
 from santiago.app.paths import near
 from santiago.cli.view.account import show_agent
-from santiago.cli.view.text import columns_of, glyph, paint, rows_that_fit, say, unicode
+from santiago.cli.view.text import columns_of, paint, say, unicode
 from santiago.contract.checks import commands_of
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import StoryPhase
@@ -21,6 +21,7 @@ from santiago.executor.tally import criteria_of
 from santiago.report.evidence import FINDINGS, AttemptEvidence, Check, totals
 from santiago.report.marks import mark
 from santiago.report.measures import span
+from santiago.report.page import rows_that_fit
 from santiago.report.proof import shown_by
 from santiago.report.remedies import after_story, listed
 from santiago.report.run_status import step_word
@@ -33,16 +34,14 @@ if TYPE_CHECKING:
     from santiago.app.history import AttemptStory
     from santiago.contract.outcomes import Criterion
     from santiago.contract.plan import Story
+    from santiago.report.page import Tone
 
 OUTPUT_LINES = 30
 LOG_LINES = 200
-_COLOURS = {
-    "ok": "green", "failed": "red", "voided": "yellow", "stopped": "yellow", "running": "cyan", "unproven": "yellow",
+_TONES: dict[str, Tone] = {
+    "ok": "good", "failed": "bad", "voided": "warn", "stopped": "warn", "running": "busy", "unproven": "warn",
 }  # fmt: skip
-_SIGNS = {
-    "ok": ("✓", "*"), "failed": ("✗", "x"), "voided": ("-", "-"), "stopped": ("-", "-"), "running": ("▶", ">"),
-    "unproven": ("?", "?"),
-}  # fmt: skip
+_SIGNS = {"ok": "✓", "failed": "✗", "voided": "-", "stopped": "-", "running": "▶", "unproven": "?"}
 
 
 @click.command("show")
@@ -86,12 +85,12 @@ def _chosen(planned: Story, tried: list[AttemptStory], number: int | None) -> At
 def _head(run: Run, planned: Story) -> None:
     story = run.state.stories[planned.id]
     look = mark(story, at_rest=run.worker is None)
-    say(f"{paint(f'{planned.id} {flat(planned.title)}', 'cyan', bold=True, stderr=False)}   run {run.run_id}")
+    say(f"{paint(f'{planned.id} {flat(planned.title)}', 'head', stderr=False)}   run {run.run_id}")
     reason = f"  {story.reason}" if story.reason and not story.is_unproven else ""
     proof = f"  {story.proof}" if story.proof and not story.reason else ""
     step = f"  {word}" if (word := step_word(run, story)) else ""
-    standing = f"{glyph(look, stderr=False)} {look.word}{reason}{proof}{step}"
-    say(f"state      {paint(standing, look.colour, stderr=False)}")
+    standing = f"{look.symbol} {look.word}{reason}{proof}{step}"
+    say(f"state      {paint(standing, look.tone, stderr=False)}")
     for number, text in enumerate(explanation(run.state, planned, run.run_input)):
         say(f"{'because' if number == 0 else '':10} {harmless(text)}")
     if spent := of_story(story):
@@ -123,15 +122,13 @@ def _detail(run: Run, planned: Story) -> None:
     waits = owner.phase is StoryPhase.PROPOSED and not owner.deferred
     word = "approved" if owner.detail.approved else "it waits for your answer" if waits else "not approved"
     say()
-    say(
-        paint(f"Detailed plan of {owner.id}, proposal {owner.detail.revision}: {word}", "cyan", bold=True, stderr=False)
-    )
+    say(paint(f"Detailed plan of {owner.id}, proposal {owner.detail.revision}: {word}", "head", stderr=False))
     for line in text.splitlines() or ["(missing or unreadable)"]:
         say(f"  {harmless(line)}".rstrip())
 
 
 def _evidence(row: Criterion) -> str:
-    return paint(shown_by(row), "green" if row.is_shown else "yellow", stderr=False)
+    return paint(shown_by(row), "good" if row.is_shown else "warn", stderr=False)
 
 
 def _attempts(run: Run, planned: Story, tried: list[AttemptStory]) -> None:
@@ -143,7 +140,7 @@ def _attempts(run: Run, planned: Story, tried: list[AttemptStory]) -> None:
     outcome = f"outcome (of {count(most, 'attempt')})"
     rows = [[f"  #  {fit(outcome, 34)}", *heads, "changes"]]
     for one in tried:
-        sign = _SIGNS.get(_status(one), ("·", "."))[0 if unicode(stderr=False) else 1]
+        sign = _SIGNS.get(_status(one), "·")
         passed = "wrote its tests" if one.writes_tests else f"passed, {one.proof}"
         outcome = one.reason or (passed if one.status == "ok" else one.status)
         if _status(one) == Reason.UNPROVEN:
@@ -161,7 +158,7 @@ def _attempts(run: Run, planned: Story, tried: list[AttemptStory]) -> None:
     head, *lines = rows_that_fit(rows, columns_of(stderr=False), [4, 3, 2, 1, 5])
     say(head)
     for one, text in zip(tried, lines, strict=True):
-        say(paint(text, _COLOURS.get(_status(one), "white"), stderr=False))
+        say(paint(text, _TONES.get(_status(one), ""), stderr=False))
 
 
 def _status(one: AttemptStory) -> str:
@@ -172,7 +169,7 @@ def _status(one: AttemptStory) -> str:
 def _attempt(run: Run, planned: Story, one: AttemptStory, *, patch: bool, with_log: bool) -> None:
     evidence = AttemptEvidence(run.out_dir, planned.id, one.number)
     say()
-    say(paint(f"Attempt {one.number}", "cyan", bold=True, stderr=False))
+    say(paint(f"Attempt {one.number}", "head", stderr=False))
     critique = evidence.critique()
     for check in evidence.checks():
         _check(check, with_output=not critique)
@@ -211,10 +208,10 @@ def _patch(run: Run, planned: Story, one: AttemptStory) -> str:
 def _check(check: Check, *, with_output: bool) -> None:
     """Print a check; its output only `with_output`, since a critique already quotes it."""
     ran = f", {count(check.checks, 'test')}" if check.checks is not None else ""
-    colour = {"pass": "green", "fail": "red"}.get(check.verdict, "yellow")
-    say(f"{paint(check.verdict, colour, stderr=False)}  $ {flat(check.command)}   {check.ended}{ran}")
+    tone: Tone = "good" if check.verdict == "pass" else "bad" if check.verdict == "fail" else "warn"
+    say(f"{paint(check.verdict, tone, stderr=False)}  $ {flat(check.command)}   {check.ended}{ran}")
     if with_output and check.verdict in ("fail", "inherited"):
-        bar = "│" if unicode(stderr=False) else "|"
+        bar = "│"
         for line in check.lines(OUTPUT_LINES):
             say(f"{bar} {line}")
         if check.dropped:
@@ -223,7 +220,7 @@ def _check(check: Check, *, with_output: bool) -> None:
 
 def _section(title: str, lines: list[str]) -> None:
     say()
-    say(paint(title, "cyan", bold=True, stderr=False))
+    say(paint(title, "head", stderr=False))
     for line in lines:
         say(line, verbatim=True)
 
@@ -231,11 +228,11 @@ def _section(title: str, lines: list[str]) -> None:
 def _coloured(line: str) -> str:
     text = harmless(line)
     if text.startswith(("+++", "---", "diff ", "index ")):
-        return paint(text, "white", bold=True, stderr=False)
+        return paint(text, "", stderr=False)
     if text.startswith("@@"):
-        return paint(text, "cyan", stderr=False)
-    colour = {"+": "green", "-": "red"}.get(text[:1])
-    return paint(text, colour, stderr=False) if colour else text
+        return paint(text, "busy", stderr=False)
+    tone: Tone = "good" if text[:1] == "+" else "bad" if text[:1] == "-" else ""
+    return paint(text, tone, stderr=False)
 
 
 def _places(run: Run, planned: Story, one: AttemptStory, *, patch: bool, with_log: bool) -> None:

@@ -16,7 +16,7 @@ from santiago.app.substeps import titles_of
 from santiago.artifacts.repository import SESSIONS, find_root
 from santiago.cli.opened_board import board_here
 from santiago.cli.view.frames import framed, title_line
-from santiago.cli.view.text import STATE_COLOURS, columns_of, glyph, joint, paint, rows_that_fit, say, unicode
+from santiago.cli.view.text import columns_of, paint, say, unicode
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import ENDED, RunPhase, StoryPhase
@@ -27,8 +27,9 @@ from santiago.report.accounting import not_planned
 from santiago.report.agent_activity import Doing
 from santiago.report.evidence import AttemptEvidence
 from santiago.report.failure import report_of
-from santiago.report.marks import UNPROVEN, mark, mark_of
+from santiago.report.marks import RUNS, UNPROVEN, mark, mark_of
 from santiago.report.measures import ago, limit, span
+from santiago.report.page import rows_that_fit
 from santiago.report.proof import flaky_lines, unproven_lines
 from santiago.report.remedies import answers, beginning, listed, next_commands, taking_in, taking_over
 from santiago.report.run_status import (
@@ -85,7 +86,7 @@ def command(run: str | None, failed: bool, all_stories: bool, as_tasks: bool, as
     if changes := changes_of(found):
         say()
         for text in changes:
-            say(f"{paint('note:', 'cyan', stderr=False)} {harmless(text)}")
+            say(f"{paint('note:', 'busy', stderr=False)} {harmless(text)}")
         say(f"a new run would use it: {taking_in(found)}")
     _needs(found)
     if failed:
@@ -101,7 +102,7 @@ def command(run: str | None, failed: bool, all_stories: bool, as_tasks: bool, as
 
 def _needs(run: Run) -> None:
     """Print what only a person can do."""
-    told = [f"{paint('needs you:', 'yellow', bold=True, stderr=False)} {harmless(text)}" for text in needs_of(run)]
+    told = [f"{paint('needs you:', 'warn', stderr=False)} {harmless(text)}" for text in needs_of(run)]
     if is_finished(run.state):
         told = unproven_lines(run.plan, run.state, run.out_dir)
     told += flaky_lines(run.plan, run.state)
@@ -169,7 +170,7 @@ _MOST = 50
 def _head(run: Run) -> None:
     state, now = run.state, SystemClock().utc()
     word, line = word_of(run), headline_of(run)
-    shown = paint(line.word, STATE_COLOURS.get(line.word, "white"), bold=True, stderr=False)
+    shown = paint(line.word, RUNS.get(line.word, ""), stderr=False)
     parts = [f"run {run.run_id}", f"{shown}{line.rest}"]
     if run.begun:
         verb = (
@@ -259,7 +260,7 @@ def _sign(run: Run, chunk: ChunkState, counts: dict[str, int]) -> str:
         look = mark_of(StoryPhase.DONE)
     else:
         look = mark_of(StoryPhase.RUNNING if chunk.started and run.worker else StoryPhase.PLANNED)
-    return paint(glyph(look, stderr=False), look.colour, stderr=False)
+    return paint(look.symbol, look.tone, stderr=False)
 
 
 def _stories(run: Run) -> None:
@@ -272,8 +273,8 @@ def _stories(run: Run) -> None:
         spent = ", ".join(spending.of_story(story))
         told = "   ".join(part for part in (told, spent) if part)
         name = f"  {story.id}" if story.parent else story.id  # substeps are indented below their parents
-        text = f"{glyph(look, stderr=False)} {look.word:10} {name:7} {fit(planned.title, 44)}  {tries:11} {told}"
-        say(paint(text.rstrip(), look.colour, stderr=False) if look.colour != "white" else text.rstrip())
+        text = f"{look.symbol} {look.word:10} {name:7} {fit(planned.title, 44)}  {tries:11} {told}"
+        say(paint(text.rstrip(), look.tone, stderr=False))
 
 
 def _now(run: Run) -> None:
@@ -285,11 +286,11 @@ def _now(run: Run) -> None:
         _running(run, agent, now)
     if until := run.state.wait_until:
         text = pauses.still(until, run.history.wait.get("reason", ""), agent, now)
-        say(paint(f"{text}; {pauses.CALM}", "yellow", stderr=False))
+        say(paint(f"{text}; {pauses.CALM}", "warn", stderr=False))
 
 
 def _running(run: Run, agent: str, now: str) -> None:
-    titles, following = run.titles, Doing(run.out_dir, agent, joint=joint(stderr=False), once=True)
+    titles, following = run.titles, Doing(run.out_dir, agent, once=True)
     for name in sorted(run.state.running, key=lambda name: run.state.stories[name].index):
         story = run.state.stories[name]
         evidence = AttemptEvidence(run.out_dir, name, story.attempts)
@@ -297,8 +298,8 @@ def _running(run: Run, agent: str, now: str) -> None:
         time = span(between(tried[-1].started, now)) if tried else ""
         doing = "checks the work" if evidence.has_ended() else following.line(name, story.attempts, 90)
         look = mark(story)
-        text = f"{glyph(look, stderr=False)} {name} {flat(titles.get(name, ''))}   attempt {story.attempts}   {time}   {doing}"
-        say(paint(fit(text, 200).rstrip(), look.colour, stderr=False))
+        text = f"{look.symbol} {name} {flat(titles.get(name, ''))}   attempt {story.attempts}   {time}   {doing}"
+        say(paint(fit(text, 200).rstrip(), look.tone, stderr=False))
 
 
 def _failed(run: Run) -> None:

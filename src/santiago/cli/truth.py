@@ -41,12 +41,12 @@ def validate(strict: bool, as_json: bool) -> int:
         return ExitCode.FAILED if faults else ExitCode.OK
     show_faults(faults)
     for note in notes:
-        say(f"{paint('note:', 'cyan', bold=True, stderr=False)} {harmless(note)}")
+        say(f"{paint('note:', 'head', stderr=False)} {harmless(note)}")
     told = f"revision {revision}" if revision else "no common revision"
     if faults:
-        say(f"{paint(count(len(faults), 'fault'), 'red', bold=True, stderr=False)}   {told}")
+        say(f"{paint(count(len(faults), 'fault'), 'bad', stderr=False)}   {told}")
     else:
-        say(f"{paint('valid', 'green', bold=True, stderr=False)}   {told}{', strict' if strict else ''}")
+        say(f"{paint('valid', 'good', stderr=False)}   {told}{', strict' if strict else ''}")
     return ExitCode.FAILED if faults else ExitCode.OK
 
 

@@ -31,7 +31,7 @@ def say_where() -> None:
         commands = [("git init", "make one here, or go to one")]
     elif not lines:
         lines, commands = _beginning(root)
-    say(paint("Where you stand:", "cyan", bold=True, stderr=False))
+    say(paint("Where you stand:", "head", stderr=False))
     for line in lines:
         say(f"  {line}")
     for line in listed(commands):

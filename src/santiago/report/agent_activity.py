@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 ACTIONS = 20
 """How many uses of tools are listed. The others are only counted."""
 _SHELL = pattern(r"""(?:(?<!\S)/\S*/)?(?:ba|z|da)?sh -l?c (?P<mark>['"])(?P<words>.*?)(?:(?P=mark)$|$)""")
+_JOINT = " · "
 LEAST = 16
 """Columns that are kept for what happens now, however much else there is to show."""
 
@@ -27,15 +28,13 @@ LEAST = 16
 class Doing:
     """Follows the logs of attempts that are under way. Each log is read on from where the last reading ended."""
 
-    def __init__(self, out_dir: Path, agent: str, *, joint: str = " · ", once: bool = False) -> None:
+    def __init__(self, out_dir: Path, agent: str, *, once: bool = False) -> None:
         from santiago.app.profiles import understood  # loaded here, since most runs that are shown are not running
 
         self.out_dir = out_dir
         self.once = once
         """Whether there is only one reading, which must then be complete."""
         self.profile = understood(agent)
-        self.joint = joint
-        """The separator between what happens now and each figure."""
         self.followed: dict[str, tuple[int, Activity]] = {}
 
     def line(self, story: str, attempt: int, room: int) -> str:
@@ -51,9 +50,9 @@ class Doing:
         figures = figures_of(reading)
         if not figures:
             return fit(now, room).rstrip()
-        behind = self.joint.join(figures)
-        left = max(LEAST, room - width(behind) - len(self.joint))
-        return self.joint.join(part for part in (fit(now, left).rstrip(), behind) if part)
+        behind = _JOINT.join(figures)
+        left = max(LEAST, room - width(behind) - len(_JOINT))
+        return _JOINT.join(part for part in (fit(now, left).rstrip(), behind) if part)
 
     def reading(self, story: str, attempt: int) -> Reading:
         activity = self._of(story, attempt)

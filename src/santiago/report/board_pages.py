@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from santiago.contract.board import TODO
-from santiago.report.pages import Line
+from santiago.report.page import Line
 from santiago.util.text import count, flat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from santiago.report.pages import Tone
+    from santiago.report.page import Tone
 
 SIGNAL = "needs_user_confirmation"
 """The protocol's mark in a note that a person must decide. People read what stands behind it."""

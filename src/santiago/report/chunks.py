@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from santiago.app.loading import Run
     from santiago.contract.state import ChunkState, StoryState
 
-CURRENT = Mark("▶", ">", "current", "cyan")
-NEXT = Mark("»", "}", "next", "cyan")
-COMPLETED = Mark("✓", "*", "completed", "green")
-FAILED = Mark("✗", "x", "failed", "red")
-BLOCKED = Mark("!", "!", "blocked", "yellow")
-LEFT_OUT = Mark("-", "-", "left out", "yellow")
-WAITING = Mark("·", ".", "waiting", "white")
+CURRENT = Mark("▶", "current", "busy")
+NEXT = Mark("»", "next", "busy")
+COMPLETED = Mark("✓", "completed", "good")
+FAILED = Mark("✗", "failed", "bad")
+BLOCKED = Mark("!", "blocked", "warn")
+LEFT_OUT = Mark("-", "left out", "warn")
+WAITING = Mark("·", "waiting", "")
 MARKS = (CURRENT, NEXT, COMPLETED, FAILED, BLOCKED, LEFT_OUT, WAITING)
 """All states of a chunk, each with its word and symbol."""
 

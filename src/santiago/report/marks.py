@@ -1,4 +1,4 @@
-"""How the state of a story looks: a symbol, a word and a colour."""
+"""How the state of a story looks: a symbol, a word and a tone."""
 
 from __future__ import annotations
 
@@ -8,35 +8,39 @@ from santiago.contract.phases import StoryPhase
 
 if TYPE_CHECKING:
     from santiago.contract.state import StoryState
+    from santiago.report.page import Tone
 
 
 class Mark(NamedTuple):
     """How a state is shown. It always has a word, never only a colour or a symbol."""
 
     symbol: str
-    plain: str
-    """The symbol for terminals that only have ASCII."""
     word: str
-    colour: str
+    tone: Tone
 
 
 _MARKS = {
-    StoryPhase.PLANNED: Mark("·", ".", "waiting", "white"),
-    StoryPhase.READY: Mark("·", ".", "ready", "white"),
-    StoryPhase.PROPOSED: Mark("?", "?", "proposed", "cyan"),
-    StoryPhase.RUNNING: Mark("▶", ">", "running", "cyan"),
-    StoryPhase.EVIDENCE_COLLECTED: Mark("▶", ">", "judged", "cyan"),
-    StoryPhase.VERIFIED: Mark("+", "+", "verified", "green"),
-    StoryPhase.DONE: Mark("✓", "*", "done", "green"),
-    StoryPhase.FAILED: Mark("✗", "x", "failed", "red"),
-    StoryPhase.BLOCKED: Mark("!", "!", "blocked", "yellow"),
+    StoryPhase.PLANNED: Mark("·", "waiting", ""),
+    StoryPhase.READY: Mark("·", "ready", ""),
+    StoryPhase.PROPOSED: Mark("?", "proposed", "busy"),
+    StoryPhase.RUNNING: Mark("▶", "running", "busy"),
+    StoryPhase.EVIDENCE_COLLECTED: Mark("▶", "judged", "busy"),
+    StoryPhase.VERIFIED: Mark("+", "verified", "good"),
+    StoryPhase.DONE: Mark("✓", "done", "good"),
+    StoryPhase.FAILED: Mark("✗", "failed", "bad"),
+    StoryPhase.BLOCKED: Mark("!", "blocked", "warn"),
 }
-UNPROVEN = Mark("?", "?", "not proven", "yellow")
-_KEPT = Mark("✓", "*", "kept", "green")
-_LEFT_OUT = Mark("-", "-", "left out", "yellow")
-_STOPPED = Mark("-", "-", "stopped", "cyan")
-_ASKS = Mark("?", "?", "asks you", "yellow")
-_PUT_OFF = Mark("-", "-", "put off", "yellow")
+UNPROVEN = Mark("?", "not proven", "warn")
+_KEPT = Mark("✓", "kept", "good")
+_LEFT_OUT = Mark("-", "left out", "warn")
+_STOPPED = Mark("-", "stopped", "busy")
+_ASKS = Mark("?", "asks you", "warn")
+_PUT_OFF = Mark("-", "put off", "warn")
+RUNS: dict[str, Tone] = {
+    "success": "good", "finished": "warn", "failed": "bad", "blocked": "warn", "running": "busy", "stopping": "warn",
+    "stopped": "busy", "interrupted": "warn",
+}  # fmt: skip
+"""The state of a run in one word → its tone."""
 
 
 def mark_of(phase: StoryPhase) -> Mark:

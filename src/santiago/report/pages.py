@@ -6,7 +6,7 @@ Every line is harmless text with a tone. The front end chooses colours and line 
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
 from santiago.contract.checks import commands_of
 from santiago.contract.phases import StoryPhase
@@ -18,6 +18,7 @@ from santiago.report.asking import asked
 from santiago.report.evidence import FINDINGS, AttemptEvidence, tidied, totals
 from santiago.report.marks import mark
 from santiago.report.measures import span
+from santiago.report.page import Line
 from santiago.report.proof import shown_by
 from santiago.report.question import card
 from santiago.report.run_status import step_word
@@ -35,21 +36,14 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Story
     from santiago.report.agent_activity import Doing
     from santiago.report.chunks import ChunkRow
+    from santiago.report.page import Tone
 
-Tone = Literal["", "head", "good", "bad", "warn", "busy", "dim"]
 MOST_LINES = 1000
 """How many lines of a log or a patch are shown. `santiago show` prints all of it."""
 MOST_TODOS = 30
 MOST_CRITERIA = 40
 _TODO: dict[str, tuple[str, Tone]] = {"done": ("done", "good"), "active": ("now", "busy"), "open": ("open", "")}
 _STATUS: dict[str, Tone] = {"ok": "good", "failed": "bad", "voided": "warn", "stopped": "warn", "running": "busy"}
-
-
-class Line(NamedTuple):
-    text: str
-    tone: Tone = ""
-    verbatim: bool = False
-    """Whether a line that is too long is cut and not wrapped, as for a log or a patch."""
 
 
 PAGES = ("story", "agent", "log", "changes", "criteria")
@@ -95,9 +89,8 @@ def _standing(run: Run, planned: Story) -> Iterator[Line]:
     look = mark(story, at_rest=run.worker is None)
     reason = story.reason or ("" if story.phase is not StoryPhase.DONE else story.proof or "")
     reason = "" if story.is_unproven else reason
-    tone: Tone = {"green": "good", "red": "bad", "yellow": "warn", "cyan": "busy"}.get(look.colour, "")  # type: ignore[assignment]
     yield Line(f"{planned.id}  {flat(planned.title)}", "head")
-    yield Line("  ".join(filter(None, (look.word, reason, step_word(run, story)))), tone)
+    yield Line("  ".join(filter(None, (look.word, reason, step_word(run, story)))), look.tone)
     for text in explanation(run.state, planned, run.run_input):
         yield Line(harmless(text))
     for question in asked(run.state, run.out_dir)[0]:

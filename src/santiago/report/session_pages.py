@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.checks import commands_of, run_commands_of
 from santiago.report import accounting
 from santiago.report.measures import ago, limit, span
-from santiago.report.pages import Line
+from santiago.report.page import Line
 from santiago.util.clock import between
 from santiago.util.text import count, flat, harmless
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from santiago.contract.policy import RunInput
     from santiago.contract.session import DraftState, TurnState
     from santiago.report.following_session import FollowingSession
-    from santiago.report.pages import Tone
+    from santiago.report.page import Tone
     from santiago.report.review import ChunkRow
 
 PAGES = ("story", "changes", "turns", "findings")

@@ -11,7 +11,7 @@ from santiago.contract.answers import describe
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import StoryPhase
 from santiago.report.following import Following
-from santiago.report.pages import Line
+from santiago.report.page import Line
 from santiago.report.question import card, meant
 from santiago.report.run_list import run_rows
 from santiago.report.session_list import session_rows

@@ -14,7 +14,7 @@ from santiago.board.verdict import ACTIONABLE
 from santiago.contract.errors import SantiagoError
 from santiago.report.board import whole_board
 from santiago.report.board_pages import awaited, empty_page, headline, standing, ticket_page, tone_of, word
-from santiago.report.pages import Line
+from santiago.report.page import Line
 from santiago.tui.board_acting import Acting
 from santiago.tui.board_keys import BOARD
 from santiago.tui.fitting import Fitting
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from santiago.board.opening import Opened
-    from santiago.report.pages import Tone
+    from santiago.report.page import Tone
 
 SECONDS = 0.5
 """Between two looks whether another process changed the board."""

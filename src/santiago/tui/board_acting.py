@@ -14,7 +14,7 @@ from santiago.board.rules import Move
 from santiago.contract.board import CLAIMED_FROM, LEASE_MINUTES, MOVES
 from santiago.contract.errors import SantiagoError
 from santiago.report.board_pages import for_people
-from santiago.report.pages import Line
+from santiago.report.page import Line
 from santiago.tui.board_keys import BOARD
 from santiago.tui.deciding import Deciding, Saying
 from santiago.tui.dialogs import Picking, Reading

@@ -8,7 +8,7 @@ from textual.screen import Screen
 
 from santiago.app.detached import Detached
 from santiago.contract.reasons import ExitCode
-from santiago.report.pages import Line
+from santiago.report.page import Line
 from santiago.tui.consenting import ask_each
 from santiago.tui.dialogs import Reading
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from santiago.report.pages import Line
+from santiago.report.page import Line
 from santiago.tui.deciding import Deciding
 
 if TYPE_CHECKING:

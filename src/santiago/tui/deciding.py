@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from textual import events
     from textual.app import ComposeResult
 
-    from santiago.report.pages import Line
+    from santiago.report.page import Line
 
 WINDOW = BASE + Style(bgcolor="#1f2335")
 """What lies under the buttons of a window."""

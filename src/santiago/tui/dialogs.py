@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
-    from santiago.report.pages import Line
+    from santiago.report.page import Line
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from santiago.report.pages import Line
+from santiago.report.page import Line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

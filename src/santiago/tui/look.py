@@ -12,13 +12,13 @@ from rich.text import Text
 from textual.strip import Strip
 from textual.theme import Theme
 
+from santiago.report.page import in_ascii
 from santiago.util.text import fit, width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from santiago.report.marks import Mark
-    from santiago.report.pages import Line
+    from santiago.report.page import Line
 
 THEME = Theme(
     name="santiago",
@@ -44,8 +44,6 @@ TONES = {
     "busy": Style(color="#7dcfff"),
     "dim": Style(color="#7a82ab"),
 }
-_COLOURS = {"green": "good", "red": "bad", "yellow": "warn", "cyan": "busy"}
-_PLAIN = str.maketrans({"…": "~", "┃": "|", "▸": ">", "▼": "v", "▶": ">", "─": "-", "·": ".", "»": ">", "›": ">"})
 
 Part = tuple[str, Style]
 
@@ -60,14 +58,6 @@ def tells_unicode() -> bool:
     return encoding.lower().replace("-", "").startswith("utf")
 
 
-def sign(mark: Mark, *, plain: bool) -> str:
-    return mark.plain if plain else mark.symbol
-
-
-def tone_of(mark: Mark) -> Style:
-    return TONES[_COLOURS.get(mark.colour, "")]
-
-
 def strip(parts: Iterable[Part], columns: int, *, plain: bool, under: Style = BASE) -> Strip:
     """Return a line of the screen, cut or filled to its width; nothing in its text is markup."""
     segments = [Segment(shown(text, plain=plain), under + style) for text, style in parts]
@@ -76,7 +66,7 @@ def strip(parts: Iterable[Part], columns: int, *, plain: bool, under: Style = BA
 
 def shown(text: str, *, plain: bool) -> str:
     """Return a text in characters that the terminal can show."""
-    return text.translate(_PLAIN) if plain else text
+    return in_ascii(text) if plain else text
 
 
 def cut(text: str, columns: int) -> str:

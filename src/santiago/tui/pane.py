@@ -12,7 +12,7 @@ from santiago.tui.look import broken, strip
 if TYPE_CHECKING:
     from textual.strip import Strip
 
-    from santiago.report.pages import Line
+    from santiago.report.page import Line
     from santiago.tui.look import Part
 
 

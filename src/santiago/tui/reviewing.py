@@ -9,7 +9,7 @@ from santiago.app.planning import word
 from santiago.app.planning.loading import load
 from santiago.contract.errors import SantiagoError
 from santiago.report.following_session import FollowingSession
-from santiago.report.pages import Line
+from santiago.report.page import Line
 from santiago.report.run_list import run_rows
 from santiago.report.session_list import session_rows
 from santiago.report.session_pages import finalize_page

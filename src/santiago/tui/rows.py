@@ -16,7 +16,7 @@ from santiago.report.marks import mark
 from santiago.report.measures import span
 from santiago.report.story_status import waits_for
 from santiago.tui.listing import Listing, Row
-from santiago.tui.look import TONES, cut, sign, tone_of
+from santiago.tui.look import TONES, cut
 from santiago.util.text import fit, flat, width
 
 if TYPE_CHECKING:
@@ -132,10 +132,10 @@ class Rows(Listing):
         )
         label = min(label, max(4, room))
         tail_room = room - label - 2
-        style = tone_of(chunk.mark)
+        style = TONES[chunk.mark.tone]
         return [
             (left, TONES["dim"]),
-            (f"{sign(chunk.mark, plain=self.plain)} ", style),
+            (f"{chunk.mark.symbol} ", style),
             (fit(flat(chunk.label), label), Style(bold=True)),
             (told, style),
             (f"  {cut(tail, tail_room)}" if tail_room > 3 and tail else "", TONES["dim"]),
@@ -148,7 +148,7 @@ class Rows(Listing):
         look = mark(story, at_rest=run.worker is None)
         indent = "     " if columns > 50 else "  "
         indent += "  " if story.parent else ""
-        before = f"{indent}{sign(look, plain=self.plain)} "
+        before = f"{indent}{look.symbol} "
         most = Budget(run.run_input.limits, run.state).attempts_of(story)
         tries = f"{story.counted}/{most}" if story.attempts else ""
         room = columns - width(before) - self._ids - 2
@@ -156,7 +156,7 @@ class Rows(Listing):
         title = max(4, room - now - 9) if columns > 50 else max(4, room - 12)
         now = room - title - 9 if columns > 50 else 10
         told = f"  {tries:>5}  {cut(self._now(story), now)}" if columns > 50 else f"  {cut(look.word, 10)}"
-        style = tone_of(look)
+        style = TONES[look.tone]
         return [
             (before, style),
             (f"{name:<{self._ids}}  ", TONES["dim"]),

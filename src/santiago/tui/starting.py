@@ -15,7 +15,7 @@ from santiago.contract.phases import StoryPhase
 from santiago.contract.reasons import ExitCode
 from santiago.executor.selection import selected
 from santiago.report.following import Following
-from santiago.report.pages import Line
+from santiago.report.page import Line
 from santiago.tui.consenting import ask_each
 from santiago.tui.dialogs import Choosing, Reading, Typing
 

@@ -16,6 +16,7 @@ from santiago.report.agent_activity import Doing
 from santiago.report.asking import asked
 from santiago.report.following import Following
 from santiago.report.headline import headline, pauses_now, subline
+from santiago.report.marks import RUNS
 from santiago.report.pages import PAGES, chunk_page, page
 from santiago.report.run_status import word_of
 from santiago.tui.acting import Acting
@@ -43,15 +44,6 @@ SLOW = 10
 """Every so many readings, also check what is not in the log: who works on the run, what its agents do, the time."""
 WIDE = 100
 ROOMY = 50
-_WORDS = {
-    "running": "busy",
-    "success": "good",
-    "finished": "warn",
-    "failed": "bad",
-    "blocked": "warn",
-    "stopping": "warn",
-    "interrupted": "warn",
-}
 
 
 class WatchScreen(Acting, LookingOn, Fitting):
@@ -193,7 +185,7 @@ class WatchScreen(Acting, LookingOn, Fitting):
         word = parts[0]
         head = Text(no_wrap=True, overflow="ellipsis")
         head.append(cut(run.run_id, columns - width(word) - 2), style=TONES["head"])
-        head.append(f"  {word}", style=TONES[_WORDS.get(word, "")])
+        head.append(f"  {word}", style=TONES[RUNS.get(word, "")])
         room = columns - width(f"{run.run_id}  {word}") - 3
         if room > 40:
             head.append(f"   {joined(parts[1:], room)}")

@@ -37,7 +37,7 @@ def _say(found: DryRun) -> None:
     )
     say(f"would run {many}: {harmless(f'agent {found.agent}, sandbox {found.sandbox}')}, {most}")
     for note in found.notes:
-        say(f"{paint('note:', 'cyan', stderr=False)} {harmless(note)}")
+        say(f"{paint('note:', 'busy', stderr=False)} {harmless(note)}")
     for row in rows:
         waits = [name for name in row["depends_on"] if found.is_to_come(name)]
         waits += [f"{name} (may touch the same files)" for name in row["behind"] if found.is_to_come(name)]

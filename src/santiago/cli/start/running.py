@@ -241,7 +241,7 @@ def _shown(request: Request, flags: Flags, desk: TerminalDesk | None = None) -> 
 
 
 def _note(text: str) -> None:
-    say(f"{paint('note:', 'cyan')} {harmless(text)}", err=True)
+    say(f"{paint('note:', 'busy')} {harmless(text)}", err=True)
 
 
 def exit_code(state: RunState) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from santiago.cli.view.text import say, unicode
+from santiago.cli.view.text import say
 from santiago.report.account import account_of
 from santiago.report.agent_activity import ACTIONS, Doing, plain, state_of
 from santiago.util.text import fit, flat
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from santiago.app.history import AttemptStory
 
 TODOS = 30
-_TODO = {"done": ("✓", "*"), "active": ("▶", ">"), "open": ("·", ".")}
+_TODO = {"done": "✓", "active": "▶", "open": "·"}
 
 
 def show_agent(out_dir: Path, story: str, one: AttemptStory) -> None:
@@ -42,7 +42,7 @@ def _did(reading: Reading) -> None:
         say()
         say(f"its to-do list, {done} of {len(reading.todos)} done")
     for todo in list(reading.todos.values())[:TODOS]:
-        sign = _TODO[state_of(todo)][0 if unicode(stderr=False) else 1]
+        sign = _TODO[state_of(todo)]
         say(f"  {sign} {fit(flat(todo.text), 108).rstrip()}")
     if len(reading.todos) > TODOS:
         say(f"  … and {len(reading.todos) - TODOS} more")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from santiago.cli.view.checking import BASE, Checks
 from santiago.cli.view.lines import Line
-from santiago.cli.view.text import joint
 from santiago.contract.events import EventKind
 from santiago.report import pauses
 from santiago.report.agent_activity import Doing
@@ -41,7 +40,7 @@ class Beat:
     ) -> None:
         self.out_dir = out_dir
         self.agent = agent
-        self.doing = Doing(out_dir, agent, joint=joint())
+        self.doing = Doing(out_dir, agent)
         self.why_waiting = ""
         self.now_ms = now_ms
         self.tell = tell

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from santiago.contract.plan import Finding
+    from santiago.report.page import Tone
 
-_COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
+_TONES: dict[str, Tone] = {"error": "bad", "warning": "warn", "note": "busy"}
 
 
 def report(error: Exception, arguments: Sequence[str]) -> int:
@@ -122,7 +123,7 @@ def _say(
         click.echo(json.dumps({"error": body, **listed}, ensure_ascii=False))
         return
     head = f"{where}: {message}" if where else message
-    say(f"{paint('error:', 'red', bold=True)} {harmless(head)}", err=True)
+    say(f"{paint('error:', 'bad')} {harmless(head)}", err=True)
     if hint:
         say(f"  fix: {harmless(hint)}", err=True)
 
@@ -131,12 +132,12 @@ def show_findings(findings: Sequence[Finding], path: str, lines: Sequence[str]) 
     """Print findings with the lines of the document that they are about, sorted by line."""
     margin = len(str(max((finding.line for finding in findings), default=1)))
     for finding in findings:
-        head = paint(f"{finding.level}[{finding.code}]:", _COLOURS[finding.level], bold=True)
+        head = paint(f"{finding.level}[{finding.code}]:", _TONES[finding.level])
         say(f"{head} {harmless(finding.message)}", err=True)
         place = f"{path}:{finding.line}" if finding.line else path
-        say(f"{' ' * margin} {paint('-->', 'blue')} {harmless(place)}", err=True)
+        say(f"{' ' * margin} {paint('-->', 'dim')} {harmless(place)}", err=True)
         if 0 < finding.line <= len(lines):
             excerpt = harmless(lines[finding.line - 1].strip())
             excerpt = excerpt if len(excerpt) <= 110 else excerpt[:109] + "…"
-            say(f"{finding.line:>{margin}} {paint('|', 'blue')} {excerpt}", err=True)
+            say(f"{finding.line:>{margin}} {paint('|', 'dim')} {excerpt}", err=True)
         say(f"{' ' * margin} = fix: {harmless(finding.hint)}", err=True)

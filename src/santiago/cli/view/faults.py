@@ -16,6 +16,6 @@ if TYPE_CHECKING:
 def show_faults(faults: Iterable[Fault]) -> None:
     """Print each fault with its place and its remedy."""
     for fault in faults:
-        head = paint("error:", "red", bold=True, stderr=False)
+        head = paint("error:", "bad", stderr=False)
         say(f"{head} {harmless(fault.where)}: {harmless(fault.message)}")
         say(f"  fix: {harmless(fault.remedy)}")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from santiago.cli.view.text import columns_of, paint, unicode
+from santiago.cli.view.text import columns_of, paint
 from santiago.report.failure import Output
 from santiago.util.text import fit, flat, harmless, width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from santiago.report.page import Tone
 
 
 def framed(told: Sequence[str | Output], *, stderr: bool = True) -> list[str]:
@@ -18,8 +20,7 @@ def framed(told: Sequence[str | Output], *, stderr: bool = True) -> list[str]:
 
 
 def _frame(output: Output, *, stderr: bool) -> list[str]:
-    bar = "│" if unicode(stderr=stderr) else "|"
-    lines = [f"{bar} {harmless(line).rstrip()}"[:400] for line in output.lines]
+    lines = [f"│ {harmless(line).rstrip()}"[:400] for line in output.lines]
     if not output.command:
         return lines
     columns, ended = min(columns_of(stderr=stderr) or 100, 120), output.ended
@@ -28,8 +29,7 @@ def _frame(output: Output, *, stderr: bool) -> list[str]:
     return [f"{command}{' ' * room}{ended}", *lines]
 
 
-def title_line(text: str, colour: str = "red", *, stderr: bool = True) -> str:
+def title_line(text: str, tone: Tone = "bad", *, stderr: bool = True) -> str:
     columns = min(columns_of(stderr=stderr) or 100, 100)
-    dash = "─" if unicode(stderr=stderr) else "-"
     side = max(3, (columns - width(text) - 2) // 2)
-    return paint(f"{dash * side} {text} {dash * side}", colour, bold=True, stderr=stderr)
+    return paint(f"{'─' * side} {text} {'─' * side}", tone, stderr=stderr)

@@ -13,6 +13,7 @@ from santiago.executor.budget import Budget
 from santiago.executor.tally import headline
 from santiago.report import pauses
 from santiago.report.endings import MESSAGE, cause
+from santiago.report.marks import RUNS
 from santiago.report.measures import span
 from santiago.report.resting import stopping
 from santiago.report.spending import dollars
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Plan
     from santiago.contract.policy import Limits
     from santiago.contract.state import RunState, StoryState
+    from santiago.report.page import Tone
 
 __all__ = ["Line", "Lines", "first", "flat"]
 
@@ -38,14 +40,14 @@ FEW = 3
 class Line(NamedTuple):
     word: str
     text: str
-    colour: str = ""
+    tone: Tone = ""
 
     def painted(self, time: str, *, stderr: bool = True, columns: int | None = None) -> str:
         """Return the line with its time, wrapped if the terminal is too narrow."""
         room = columns_of(stderr=stderr) if columns is None else columns
         shown = broken(f"{time} {self.word:{WORD}} {self.text}", room, len(time) + WORD + 2)
         told = shown[len(time) + 1 :]
-        return f"{time} {paint(told, self.colour, stderr=stderr) if self.colour else told}"
+        return f"{time} {paint(told, self.tone, stderr=stderr) if self.tone else told}"
 
 
 class Lines:
@@ -107,7 +109,7 @@ _SHOWN = frozenset(
 
 
 def _chunk(lines: Lines, event: Event, state: RunState) -> Line:
-    return Line("chunk", flat(event.chunk or ""), "cyan")
+    return Line("chunk", flat(event.chunk or ""), "busy")
 
 
 def _started(lines: Lines, event: Event, state: RunState) -> Line:
@@ -125,8 +127,8 @@ def _ended(lines: Lines, event: Event, state: RunState) -> Line | None:
         told = first(flat(event.context.get("message", "")), MESSAGE)
         if written := event.context.get("tests", []):
             words = f"{event.story_id}: they fail without the work: {flat(_few(written))}"
-            return Line("tests", f"{words}; {told}" if told else words, "green")
-        return Line("note", f"{event.story_id} attempt {event.attempt}: {told}", "yellow") if told else None
+            return Line("tests", f"{words}; {told}" if told else words, "good")
+        return Line("note", f"{event.story_id} attempt {event.attempt}: {told}", "warn") if told else None
     story = state.stories.get(event.story_id or "")
     last = story is not None and story.counted >= lines.tries(state, story.id)
     reason = event.context.get("reason", "")
@@ -134,7 +136,7 @@ def _ended(lines: Lines, event: Event, state: RunState) -> Line | None:
         return _kept(lines, event, story)
     blocked = reason in MEANINGS and MEANINGS[Reason(reason)].ends_in == "blocked"
     word = "stopped" if event.status == "stopped" else "ended" if blocked else "last" if last else "retry"
-    return Line(word, f"{event.story_id} attempt {event.attempt}: {lines.why(event)}", "yellow")
+    return Line(word, f"{event.story_id} attempt {event.attempt}: {lines.why(event)}", "warn")
 
 
 def _kept(lines: Lines, event: Event, story: StoryState) -> Line:
@@ -143,25 +145,25 @@ def _kept(lines: Lines, event: Event, story: StoryState) -> Line:
     about, excuse = f"{event.story_id} attempt {event.attempt}:", flat(event.context.get("excuse", ""))
     if not story.showing:
         told = f"passes its checks, no test shows it{f' ({excuse})' if excuse else ''}; kept"
-        return Line("no test", f"{about} {told}", "yellow")
+        return Line("no test", f"{about} {told}", "warn")
     ended = "brings no test that fails without the work"
     if event.context.get("reason") != Reason.UNPROVEN:
         ended = lines.why(event)
-    return Line("no test", f"{about} {ended}; the work of attempt {story.unshown.attempt} stands", "yellow")
+    return Line("no test", f"{about} {ended}; the work of attempt {story.unshown.attempt} stands", "warn")
 
 
 def _integrated(lines: Lines, event: Event, state: RunState) -> Line:
     story = state.stories.get(event.story_id or "")
     spent = f"; {count(story.counted, 'attempt')}, {span(story.used_ms)}" if story else ""
-    return Line("unproven", f"{lines.story(event)}  (on the branch, not proven{spent})", "yellow")
+    return Line("unproven", f"{lines.story(event)}  (on the branch, not proven{spent})", "warn")
 
 
 def _voided(lines: Lines, event: Event, state: RunState) -> Line:
-    return Line("void", f"{event.story_id} attempt {event.attempt}, not counted: {lines.why(event)}", "yellow")
+    return Line("void", f"{event.story_id} attempt {event.attempt}, not counted: {lines.why(event)}", "warn")
 
 
 def _conflict(lines: Lines, event: Event, state: RunState) -> Line:
-    return Line("retry", f"{event.story_id} attempt {event.attempt} did not fit: {lines.why(event)}", "yellow")
+    return Line("retry", f"{event.story_id} attempt {event.attempt} did not fit: {lines.why(event)}", "warn")
 
 
 def _claim(lines: Lines, event: Event, state: RunState) -> Line | None:
@@ -170,7 +172,7 @@ def _claim(lines: Lines, event: Event, state: RunState) -> Line | None:
     if story is None or not story.kept or event.status == "ok":
         return None
     told = f"was done in {story.kept}, but its checks fail here: it is done again"
-    return Line("again", f"{lines.story(event)} {told}", "yellow")
+    return Line("again", f"{lines.story(event)} {told}", "warn")
 
 
 def _done(lines: Lines, event: Event, state: RunState) -> Line:
@@ -178,16 +180,16 @@ def _done(lines: Lines, event: Event, state: RunState) -> Line:
     spent = ""
     if story is not None and story.is_kept:
         told = f"done in {story.kept} already; its checks pass, {span(story.used_ms)}, no agent"
-        return Line("kept", f"{lines.story(event)}  ({told})", "green")
+        return Line("kept", f"{lines.story(event)}  ({told})", "good")
     if story is not None:
         spent = f"  ({count(story.counted, 'attempt')}, {span(story.used_ms)}, {story.proof or 'no proof'})"
-    return Line("ok", f"{lines.story(event)}{spent}", "green")
+    return Line("ok", f"{lines.story(event)}{spent}", "good")
 
 
 def _failed(lines: Lines, event: Event, state: RunState) -> Line:
     limit = event.context.get("limit", "")
     return Line(
-        "failed", f"{lines.story(event)}: {event.context.get('reason', '')}{f' ({limit})' if limit else ''}", "red"
+        "failed", f"{lines.story(event)}: {event.context.get('reason', '')}{f' ({limit})' if limit else ''}", "bad"
     )
 
 
@@ -205,23 +207,23 @@ def _blocked(lines: Lines, event: Event, state: RunState) -> Line:
         hint = f'`santiago answer {flat(question)} "YOUR ANSWER"` goes into the next attempt.'
         if asked is not None and asked.kind != "agent":
             hint = f"`santiago answer {flat(question)} accept` takes the work as it is, `refuse` has it done again."
-    return Line("blocked", f"{lines.story(event)}: {reason}{': ' if told else ''}{told}. {hint}".rstrip(), "yellow")
+    return Line("blocked", f"{lines.story(event)}: {reason}{': ' if told else ''}{told}. {hint}".rstrip(), "warn")
 
 
 def _skipped(lines: Lines, event: Event, state: RunState) -> Line:
     why = first(flat(event.context.get("text", "")), MESSAGE)
-    return Line("left out", f"{lines.story(event)}{': ' + why if why else ''}", "yellow")
+    return Line("left out", f"{lines.story(event)}{': ' + why if why else ''}", "warn")
 
 
 def _reopened(lines: Lines, event: Event, state: RunState) -> Line:
-    return Line("reopened", lines.story(event), "cyan")
+    return Line("reopened", lines.story(event), "busy")
 
 
 def _asked(lines: Lines, event: Event, state: RunState) -> Line | None:
     if event.context.get("kind") == "unproven":
         return None  # nobody waits for the answer, and the end of the run asks for all of them together
     question = flat(event.context.get("question", ""))
-    return Line("asked", f"{question}: {first(flat(event.context.get('text', '')), LONGEST_QUESTION)}", "yellow")
+    return Line("asked", f"{question}: {first(flat(event.context.get('text', '')), LONGEST_QUESTION)}", "warn")
 
 
 def _answered(lines: Lines, event: Event, state: RunState) -> Line:
@@ -234,7 +236,7 @@ def _answered(lines: Lines, event: Event, state: RunState) -> Line:
 
 
 def _expired(lines: Lines, event: Event, state: RunState) -> Line:
-    return Line("expired", f"{flat(event.context.get('question', ''))}: nobody answered in time", "yellow")
+    return Line("expired", f"{flat(event.context.get('question', ''))}: nobody answered in time", "warn")
 
 
 def _proposing(lines: Lines, event: Event, state: RunState) -> Line:
@@ -247,25 +249,25 @@ def _proposed(lines: Lines, event: Event, state: RunState) -> Line:
     back = ", and it goes back to the agent" if event.event is EventKind.PROPOSAL_ENDED and found else ""
     if event.status == "voided":
         told = f", not counted: {lines.why(event)}"
-    return Line("planned", f"{event.story_id} proposal {event.context.get('revision', 1)}{told}{back}", "cyan")
+    return Line("planned", f"{event.story_id} proposal {event.context.get('revision', 1)}{told}{back}", "busy")
 
 
 def _split(lines: Lines, event: Event, state: RunState) -> Line:
-    return Line("split", f"{lines.story(event)} into {', '.join(map(flat, event.context.get('substeps', [])))}", "cyan")
+    return Line("split", f"{lines.story(event)} into {', '.join(map(flat, event.context.get('substeps', [])))}", "busy")
 
 
 def _changed(lines: Lines, event: Event, state: RunState) -> Line:
     who = "" if event.actor == "user" else f"{flat(event.actor)}: "
-    return Line("change", f"{event.story_id}: {who}{first(flat(event.context.get('text', '')), MESSAGE)}", "cyan")
+    return Line("change", f"{event.story_id}: {who}{first(flat(event.context.get('text', '')), MESSAGE)}", "busy")
 
 
 def _noted(lines: Lines, event: Event, state: RunState) -> Line:
-    return Line("note", flat(event.context.get("message", "") or event.context.get("text", "")), "yellow")
+    return Line("note", flat(event.context.get("message", "") or event.context.get("text", "")), "warn")
 
 
 def _repaired(lines: Lines, event: Event, state: RunState) -> Line:
     torn = f"the last line of the log was incomplete; its {count(event.context.get('length', 0), 'byte')} were moved"
-    return Line("repaired", f"{torn} to progress.torn.{event.context.get('offset', 0)}", "yellow")
+    return Line("repaired", f"{torn} to progress.torn.{event.context.get('offset', 0)}", "warn")
 
 
 def _raised(lines: Lines, event: Event, state: RunState) -> Line:
@@ -273,32 +275,32 @@ def _raised(lines: Lines, event: Event, state: RunState) -> Line:
     name, amount = event.context.get("limit", ""), event.context.get("amount", 0)
     minutes = name.endswith("_minutes")
     told = f"{amount / 60_000:g} minutes" if minutes else dollars(amount) if name.endswith("_usd") else f"{amount:,}"
-    return Line("raised", f"{name}{about} by {told}", "cyan")
+    return Line("raised", f"{name}{about} by {told}", "busy")
 
 
 def _waiting(lines: Lines, event: Event, state: RunState) -> Line:
     until, reason = event.context.get("until", ""), event.context.get("reason", "")
-    return Line("waiting", pauses.told(until, reason, lines.agent, event.timestamp), "yellow")
+    return Line("waiting", pauses.told(until, reason, lines.agent, event.timestamp), "warn")
 
 
 def _waited(lines: Lines, event: Event, state: RunState) -> Line:
     word = "rests" if state.stop_requested else "goes on"
-    return Line(word, f"after waiting for {span(event.context.get('ms', 0))}", "cyan")
+    return Line(word, f"after waiting for {span(event.context.get('ms', 0))}", "busy")
 
 
 def _examined(lines: Lines, event: Event, state: RunState) -> Line | None:
     """Return the line on tests that fail before any work, and on what prevents a verdict."""
     context = event.context
     if context.get("reason"):
-        return Line("base", f"{flat(context.get('message', ''))}. {flat(context.get('hint', ''))}".rstrip(". "), "red")
+        return Line("base", f"{flat(context.get('message', ''))}. {flat(context.get('hint', ''))}".rstrip(". "), "bad")
     red, notes = context.get("tests", []), context.get("message", "")
     told = [f"{count(len(red), 'test')} failed already before any work: {_few(red)}"] if red else []
-    return Line("base", flat("; ".join([*told, *notes.splitlines()])), "yellow") if told or notes else None
+    return Line("base", flat("; ".join([*told, *notes.splitlines()])), "warn") if told or notes else None
 
 
 def _ticks(lines: Lines, event: Event, state: RunState) -> Line:
-    colour = "cyan" if event.status == "ok" else "yellow"
-    return Line("ticks", flat(event.context.get("message", "")), colour)
+    tone: Tone = "busy" if event.status == "ok" else "warn"
+    return Line("ticks", flat(event.context.get("message", "")), tone)
 
 
 def _few(names: list[str]) -> str:
@@ -307,22 +309,22 @@ def _few(names: list[str]) -> str:
 
 def _accepted(lines: Lines, event: Event, state: RunState) -> Line:
     why = first(flat(event.context.get("text", "")), MESSAGE)
-    return Line("accepted", f"{lines.story(event)} by {flat(event.actor)}{': ' + why if why else ''}", "cyan")
+    return Line("accepted", f"{lines.story(event)} by {flat(event.actor)}{': ' + why if why else ''}", "busy")
 
 
 def _stopping(lines: Lines, event: Event, state: RunState) -> Line:
     running = ", ".join(f"{name}, attempt {state.stories[name].attempts}" for name in sorted(state.running))
-    return Line("stopping", stopping(event, f" ({running})" if running else ""), "yellow")
+    return Line("stopping", stopping(event, f" ({running})" if running else ""), "warn")
 
 
 def _pauses(lines: Lines, event: Event, state: RunState) -> Line:
     told = "pauses after each chunk" if state.pauses else "goes on by itself after each chunk"
-    return Line("pauses", f"{told}, as {flat(event.actor)} asked", "cyan")
+    return Line("pauses", f"{told}, as {flat(event.actor)} asked", "busy")
 
 
 def _hinted(lines: Lines, event: Event, state: RunState) -> Line:
     told = first(flat(event.context.get("text", "")), MESSAGE)
-    return Line("hint", f"{lines.story(event)} by {flat(event.actor)}: {told}", "cyan")
+    return Line("hint", f"{lines.story(event)} by {flat(event.actor)}: {told}", "busy")
 
 
 def _verifying(lines: Lines, event: Event, state: RunState) -> Line:
@@ -331,11 +333,11 @@ def _verifying(lines: Lines, event: Event, state: RunState) -> Line:
 
 def _run_ended(lines: Lines, event: Event, state: RunState) -> Line:
     line = headline(lines.plan, state)
-    return Line("end", str(line), {"success": "green", "finished": "yellow"}.get(line.word, "red"))
+    return Line("end", str(line), RUNS.get(line.word, ""))
 
 
 def _paused(lines: Lines, event: Event, state: RunState) -> Line:
-    return Line("paused", event.context.get("reason", "") or "nothing more to do here", "cyan")
+    return Line("paused", event.context.get("reason", "") or "nothing more to do here", "busy")
 
 
 _TOLD: dict[EventKind, Callable[[Lines, Event, RunState], Line | None]] = {

@@ -18,7 +18,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from santiago.cli.view.ci import is_ci
-from santiago.cli.view.text import broken, size_of
+from santiago.cli.view.text import broken, showable, size_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -150,5 +150,5 @@ def _lines(texts: Iterable[str]) -> str:
 
 
 def _to_terminal(text: str) -> None:
-    sys.stderr.write(text)
+    sys.stderr.write(showable(text))
     sys.stderr.flush()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from santiago.contract.policy import RunInput
     from santiago.planner.compile import Compilation
     from santiago.planner.rebase import Diff
+    from santiago.report.page import Tone
 
 MAX_CHECKS = 10
 """How many checks of one story are listed."""
@@ -65,7 +66,7 @@ def show(compiled: Compilation, plan: Plan, lines: Sequence[str], job: Job, outc
         ("Proposal", advice.on_units(job, plan)),
     ):
         for text in texts:
-            _row(label, text, "yellow")
+            _row(label, text, "warn")
     _outcome(plan, job, outcome)
     if command := advice.next_command(job, plan, outcome):
         say(f"next: {harmless(command)}", verbatim=True)
@@ -73,8 +74,8 @@ def show(compiled: Compilation, plan: Plan, lines: Sequence[str], job: Job, outc
             say(f"  or: {harmless(other)}", verbatim=True)
 
 
-def _row(label: str, text: str, colour: str = "green") -> None:
-    say(f"{paint(f'{label:9}', colour, bold=True, stderr=False)} {harmless(text)}")
+def _row(label: str, text: str, tone: Tone = "good") -> None:
+    say(f"{paint(f'{label:9}', tone, stderr=False)} {harmless(text)}")
 
 
 def stories(plan: Plan, run_input: RunInput | None = None, done: Container[str] = ()) -> None:
@@ -90,7 +91,7 @@ def stories(plan: Plan, run_input: RunInput | None = None, done: Container[str] 
     for chunk in plan.chunks:
         here = [story for story in shown if story.chunk == chunk.label]
         if here:
-            say(f"  {paint(harmless(chunk.label), 'cyan', stderr=False)}")
+            say(f"  {paint(harmless(chunk.label), 'busy', stderr=False)}")
         for story in here:
             name, origin, after, judged = (fit(c, w) for c, w in zip(cells[story.id], widths, strict=True))
             say(f"    {name}  {fit(story.title, title_width)}  {origin}  {after}  {judged}".rstrip())
@@ -103,12 +104,12 @@ def stories(plan: Plan, run_input: RunInput | None = None, done: Container[str] 
 def _checks(plan: Plan, story: Story, run_input: RunInput, indent: int) -> None:
     own = checks.of_story(plan, story, run_input)
     for one in own[:MAX_CHECKS]:
-        place = f"   {paint(one.place, 'bright_black', stderr=False)}" if one.place else ""
+        place = f"   {paint(one.place, 'dim', stderr=False)}" if one.place else ""
         say(f"{'':{indent}}$ {flat(one.command)}{place}")
     if len(own) > MAX_CHECKS:
         say(f"{'':{indent}}… and {count(len(own) - MAX_CHECKS, 'more check')}")
     if unchecked([story], run_input):
-        say(f"{'':{indent}}{paint('nothing checks it', 'yellow', stderr=False)}")
+        say(f"{'':{indent}}{paint('nothing checks it', 'warn', stderr=False)}")
 
 
 def other_checks(plan: Plan, job: Job) -> None:
@@ -140,9 +141,7 @@ def _cut(text: str, columns: int) -> str:
 def _account(plan: Plan, *, whole: bool) -> None:
     """Print what became of the parts of the document that are not in the list of stories."""
     for label, text in accounting.lines(plan, whole=whole):
-        say(
-            f"{paint(f'{label}:', 'yellow' if label == 'Not planned' else 'green', bold=True, stderr=False)} {harmless(text)}"
-        )
+        say(f"{paint(f'{label}:', 'warn' if label == 'Not planned' else 'good', stderr=False)} {harmless(text)}")
 
 
 def changes(diff: Diff) -> None:
@@ -187,4 +186,4 @@ def _outcome(plan: Plan, job: Job, outcome: str) -> None:
     elif job.compared:
         _row("Checked", f"{shortest(job.compared)} {outcome}  {digest}; nothing was written")
     else:
-        _row("Checked", f"there is no plan to compare with  {digest}; nothing was written", "yellow")
+        _row("Checked", f"there is no plan to compare with  {digest}; nothing was written", "warn")

@@ -30,6 +30,7 @@ from santiago.executor.tally import headline, is_on_branch
 from santiago.report import refused, spending, step_summary
 from santiago.report.accounting import not_planned
 from santiago.report.failure import FULL, Report
+from santiago.report.marks import RUNS
 from santiago.report.measures import span
 from santiago.report.proof import criteria_line, flaky_lines, on_word_lines, unproven_lines
 from santiago.report.remedies import beyond_scope, listed, next_commands, resume, taking_over
@@ -107,7 +108,7 @@ class Screen:
             f"{count(head.chunks, 'chunk')}, agent {harmless(head.agent)}{self._chosen()}, sandbox {head.sandbox}, "
             f"{head.jobs} at a time, times in {zone(self.clock.utc())}"
         )
-        notes = (f"{paint('note:', 'cyan')} {harmless(notice)}" for notice in head.notices)
+        notes = (f"{paint('note:', 'busy')} {harmless(notice)}" for notice in head.notices)
         told = [broken(begins, columns_of(stderr=True), 4), *notes]
         for text in told:
             self._say(text)
@@ -153,7 +154,7 @@ class Screen:
                 Line(
                     "held",
                     f"the next story waits: {held} leaves no room for an attempt beside the running ones",
-                    "yellow",
+                    "warn",
                 )
             )
         self.held = held or self.held
@@ -178,7 +179,7 @@ class Screen:
         """Leave a finished chunk's rows on the screen, above the table of the next."""
         assert self.table is not None
         assert self.live is not None
-        self.live.above(paint(f"    {harmless(label)}", "cyan"))
+        self.live.above(paint(f"    {harmless(label)}", "busy"))
         for row in self.table.rows(state, _columns(), label):
             self.live.above(row)
 
@@ -241,7 +242,7 @@ class Screen:
         for text in (*proofs, *unplanned, *following):
             self._say(text)
         if trouble:
-            self._say(f"{paint('note:', 'cyan')} {trouble}")
+            self._say(f"{paint('note:', 'busy')} {trouble}")
 
     def _troubles(self, report: Report, own_work: str) -> None:
         """Print what went wrong, if anything did."""
@@ -251,7 +252,7 @@ class Screen:
             for text in ["", *framed(report.failing_check(own_work))]:
                 self._say(text)
         if rest := report.at_rest():
-            for text in ["", title_line(refused.TITLE, "yellow"), *rest]:
+            for text in ["", title_line(refused.TITLE, "warn"), *rest]:
                 self._say(text)
 
     def _failures(self, report: Report) -> None:
@@ -307,11 +308,11 @@ class Screen:
 
 def _summary(report: Report) -> str:
     state, line = report.state, headline(report.plan, report.state)
-    colour = {"success": "green", "finished": "yellow", "stopped": "cyan"}.get(line.word, "red")
+    tone = RUNS.get(line.word, "")
     badly = state.reason if state.phase is not RunPhase.SUCCESS and state.reason != Reason.INTERRUPTED else None
     ended = [f"exit {int(MEANINGS[badly].exit_code)}"] if badly else []
     used = [report.attempts(), span(state.used_ms), *spending.of_run(state, report.run_input.limits), *ended]
-    return f"{paint(line.word, colour, bold=True)}{line.rest}   {'   '.join(used)}"
+    return f"{paint(line.word, tone)}{line.rest}   {'   '.join(used)}"
 
 
 def _look(report: Report) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from santiago.app.substeps import titles_of
 from santiago.cli.view.checking import BASE, RUN, Checks
-from santiago.cli.view.text import glyph, joint, paint
+from santiago.cli.view.text import paint
 from santiago.contract.counting import count
 from santiago.contract.events import EventKind
 from santiago.contract.phases import WAITING, RunPhase, StoryPhase
@@ -50,7 +50,7 @@ class Table:
         self.run_input = run_input
         self.out_dir = out_dir
         self.agent = agent
-        self.doing = Doing(out_dir, agent, joint=joint())
+        self.doing = Doing(out_dir, agent)
         self.now_ms = now_ms
         self.utc = SystemClock().utc
         self.why_waiting = self.stopping = ""
@@ -89,13 +89,13 @@ class Table:
             lines += [self._titles(state, columns), *rows_of]
         if whole := self._whole(state):
             look = mark_of(StoryPhase.RUNNING)
-            lines.append(paint(fit(f" {glyph(look)}  {whole}", columns).rstrip(), look.colour))
+            lines.append(paint(fit(f" {look.symbol}  {whole}", columns).rstrip(), look.tone))
         if warning := self._last_chance(state):
-            lines.append(paint(fit(warning, columns).rstrip(), "yellow"))
+            lines.append(paint(fit(warning, columns).rstrip(), "warn"))
         if waiting := self._waiting(state):
-            lines.append(paint(fit(waiting, columns).rstrip(), "yellow"))
+            lines.append(paint(fit(waiting, columns).rstrip(), "warn"))
         keys = self.stopping if state.stop_requested else "ctrl-c stops safely"
-        return [*lines, paint(fit(keys, columns).rstrip(), "bright_black")]
+        return [*lines, paint(fit(keys, columns).rstrip(), "dim")]
 
     def _whole(self, state: RunState) -> str:
         """Return what is being checked for the whole run."""
@@ -126,7 +126,7 @@ class Table:
         parts += [*spending.of_run(state, limits, brief=True), self.agent]
         while len(parts) > 2 and width("   ".join(parts)) > columns:
             parts.pop(0 if parts[0].startswith("run ") else -1)  # the run's name was printed before
-        return paint(fit("   ".join(parts), columns).rstrip(), "cyan", bold=True)
+        return paint(fit("   ".join(parts), columns).rstrip(), "head")
 
     def used(self, state: RunState) -> int:
         """Return the execution time. It does not grow while the run only waits."""
@@ -139,7 +139,7 @@ class Table:
     def _titles(self, state: RunState, columns: int) -> str:
         name, title = self._widths(self.chunk(state), columns)
         text = f"    {'story':{name}}  {fit('title', title)}  {_figures('try', 'time', columns)}now"
-        return paint(fit(text, columns).rstrip(), "bright_black")
+        return paint(fit(text, columns).rstrip(), "dim")
 
     def _widths(self, here: list[StoryState], columns: int) -> tuple[int, int]:
         name = max([5, *(len(story.id) for story in here)])
@@ -181,9 +181,9 @@ class Table:
         tries = f"{story.counted}/{self._most(state, story)}" if story.attempts else ""
         time = clock(self._elapsed(story)) if story.attempts else ""
         words = fit(self.titles.get(story.id, ""), title)
-        text = f" {glyph(look)}  {story.id:{name}}  {words}  {_figures(tries, time, columns)}"
+        text = f" {look.symbol}  {story.id:{name}}  {words}  {_figures(tries, time, columns)}"
         line = fit(text + self._now(state, story, max(10, columns - width(text))), columns).rstrip()
-        return line if look.colour == "white" else paint(line, look.colour)
+        return paint(line, look.tone)
 
     def _most(self, state: RunState, story: StoryState) -> int:
         return Budget(self.run_input.limits, state).attempts_of(story)

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from santiago.report.page import LABEL, in_ascii
 from santiago.util.text import harmless, width
 
 if TYPE_CHECKING:
-    from santiago.report.marks import Mark
+    from collections.abc import Iterable
 
-STATE_COLOURS = {
-    "success": "green", "finished": "yellow", "failed": "red", "blocked": "yellow", "running": "cyan", "interrupted": "yellow",
+    from santiago.report.page import Line, Page, Tone
+
+_TONES: dict[Tone, dict[str, Any]] = {
+    "": {}, "head": {"fg": "cyan", "bold": True}, "good": {"fg": "green"}, "bad": {"fg": "red"},
+    "warn": {"fg": "yellow"}, "busy": {"fg": "cyan"}, "dim": {"fg": "bright_black"},
 }  # fmt: skip
-"""The state of a run in one word → its colour."""
 
 
 def coloured(*, stderr: bool = True) -> bool:
@@ -30,13 +34,8 @@ def coloured(*, stderr: bool = True) -> bool:
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def paint(text: str, colour: str, *, bold: bool = False, stderr: bool = True) -> str:
-    return click.style(text, fg=colour, bold=bold) if coloured(stderr=stderr) else text
-
-
-def glyph(given: Mark, *, stderr: bool = True) -> str:
-    """Return the symbol that this terminal can show."""
-    return given.symbol if unicode(stderr=stderr) else given.plain
+def paint(text: str, tone: Tone, *, stderr: bool = True) -> str:
+    return click.style(text, **_TONES[tone]) if tone and coloured(stderr=stderr) else text
 
 
 def unicode(*, stderr: bool = True) -> bool:
@@ -44,9 +43,9 @@ def unicode(*, stderr: bool = True) -> bool:
     return encoding.lower().replace("-", "").startswith("utf")
 
 
-def joint(*, stderr: bool = True) -> str:
-    """Return the separator between two parts of a line that this terminal can show."""
-    return " · " if unicode(stderr=stderr) else " - "
+def showable(text: str, *, stderr: bool = True) -> str:
+    """Return a text in characters that the stream can take."""
+    return text if unicode(stderr=stderr) else in_ascii(text)
 
 
 def size_of(*, stderr: bool) -> tuple[int, int]:
@@ -134,22 +133,27 @@ def _hang(text: str) -> str:
     return " " * (gaps[-1] if gaps else before if before >= 6 else before + 2)
 
 
-def rows_that_fit(rows: list[list[str]], room: int, expendable: list[int]) -> list[str]:
-    """Return a table's rows as lines. Columns that do not fit are dropped, in the order of `expendable`.
-
-    Wrapped rows would not look like a table. Without a terminal, all columns are shown.
-    """
-    kept, left = list(range(len(rows[0]))), list(expendable)
-    while room and left and any(sum(width(row[at]) + 2 for at in kept) - 2 > room for row in rows):
-        kept.remove(left.pop(0))
-    return ["  ".join(row[at] for at in kept) for row in rows]
-
-
-def say(text: str = "", *, err: bool = False, verbatim: bool = False) -> None:
+def say(text: str = "", *, err: bool = False, verbatim: bool = False, indent: int | None = None) -> None:
     """Print a line for people, with colours only if wanted; on a terminal it is wrapped.
 
     A `verbatim` line (a patch, a log, a command to paste) is not wrapped.
     """
-    shown = text if verbatim else broken(text, columns_of(stderr=err))
+    shown = text if verbatim else broken(text, columns_of(stderr=err), indent)
     # Named, since click would write UTF-8 to a stream that says it can only take ASCII.
-    click.echo(shown, file=sys.stderr if err else sys.stdout, color=coloured(stderr=err))
+    click.echo(showable(shown, stderr=err), file=sys.stderr if err else sys.stdout, color=coloured(stderr=err))
+
+
+def show(page: Page, *, as_json: bool = False) -> None:
+    """Print a page: its lines, or its data as one JSON document."""
+    if as_json:
+        click.echo(json.dumps(page.data(), indent=2, ensure_ascii=not unicode(stderr=False)))
+        return
+    show_lines(page.lines(columns_of(stderr=False)))
+
+
+def show_lines(lines: Iterable[Line], *, err: bool = False) -> None:
+    """Print the lines of a page."""
+    for line in lines:
+        label = f"{paint(f'{line.label:{LABEL}}', line.tone or 'dim', stderr=err)} " if line.label else ""
+        text = label + paint(line.text, line.tone, stderr=err)
+        say(text, err=err, verbatim=line.verbatim, indent=LABEL + 1 if label else None)
