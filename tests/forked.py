@@ -106,16 +106,19 @@ def _end(process: subprocess.Popen[bytes], owner: int, path: str) -> None:
 
 def preload() -> None:
     """Import what commands need, and have validators and expressions built, so that no command pays for it."""
-    from santiago.cli.commands import COMMANDS
+    from santiago.cli.options import body_at
     from santiago.contract import codec, patterns
     from santiago.contract.outcomes import AgentEnding, AttemptOutcome
     from santiago.contract.plan import Plan
     from santiago.contract.policy import RunInput
     from santiago.contract.result import Result, Session
+    from tests.commands import every_command
 
-    ours = ("app.auditing", "app.auditing_git", "app.start.compose", "cli.main", "cli.start.running", "cli.view.errors")
-    for name in (*ours, *(f"cli.{module.partition(':')[0]}" for module, _ in COMMANDS.values())):
+    for name in ("app.auditing", "app.auditing_git", "cli.view.errors"):
         import_module(f"santiago.{name}")
+    for _, command in every_command():
+        if place := getattr(command.callback, "body", ""):
+            body_at(place)
     for name in ("yaml", "platformdirs"):
         import_module(name)
     for kind in (Plan, RunInput, Result, Session, AgentEnding, AttemptOutcome):

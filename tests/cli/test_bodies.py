@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import click
-
-from santiago.cli.commands import COMMANDS
-from santiago.cli.main import santiago
-from santiago.cli.options import Flags, Reading, body_at
+from santiago.cli.options import Flags, Reading, Worker, body_at
+from tests.commands import every_command
 from tests.contract.test_imports import families, loaded_by
 from tests.util.each import each
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-RECORDS: dict[str, Any] = {"flags": Flags, "reading": Reading}
+RECORDS: dict[str, Any] = {"flags": Flags, "reading": Reading, "worker": Worker}
 """Parameters that get several options together."""
 
 
@@ -38,17 +32,3 @@ def test_each_body_takes_exactly_the_options_of_its_command() -> None:
 def test_the_help_of_a_command_loads_nothing_that_only_its_body_needs(name: str) -> None:
     unused = {"santiago.app.loading", "santiago.contract.state", "santiago.planner", "santiago.executor", "sqlite3"}
     assert families(loaded_by("-m", "santiago", name, "--help"), unused) == set()
-
-
-def every_command() -> Iterator[tuple[str, click.Command]]:
-    context = click.Context(santiago)
-    for name in COMMANDS:
-        command = santiago.get_command(context, name)
-        assert command is not None
-        yield from _below(name, command)
-
-
-def _below(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
-    yield path, command
-    for name, inner in command.commands.items() if isinstance(command, click.Group) else ():
-        yield from _below(f"{path} {name}", inner)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from santiago.app.compiling import job_of
 from santiago.artifacts import registry
-from santiago.cli.plan import job_from_document
 from tests.cli import greeter, iterating
 from tests.cli.greeter import looks, says
 from tests.util.restored import restored
@@ -199,7 +199,7 @@ def test_runs_that_begin_in_two_worktrees_in_the_same_second_have_ids_of_their_o
     greeter.git(repo, "worktree", "add", "-q", str(tree), "HEAD")
     ids = []
     for root in (repo, tree):
-        job = job_from_document(root / "prd.md", None)
+        job = job_of(root / "prd.md", None)
         common = registry.common_git_dir(root)
         assert common is not None
         ids.append(str(job.run_input.run_id))

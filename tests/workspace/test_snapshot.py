@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -20,9 +19,6 @@ from santiago.workspace import sizes
 from santiago.workspace.changes import MOST_PATCH, Changes
 from tests.util.each import each
 from tests.workspace.conftest import ENV, STAY, Bench, commit, git, make_repo, write
-
-if TYPE_CHECKING:
-    pass
 
 WAYS = (STAY,)
 

@@ -6,16 +6,16 @@ from santiago import __version__
 
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Plan": {
-        "plan": ("plan", "compile a document into a plan; --with has agents plan it"),
-        "draft": ("draft", "have an agent write a document that the compiler reads exactly"),
+        "plan": ("start_commands:plan", "compile a document into a plan; --with has agents plan it"),
+        "draft": ("start_commands:draft", "have an agent write a document that the compiler reads exactly"),
         "review": ("review", "look at a planning session: plan on, edit, finalize or cancel"),
     },
     "Run": {
-        "run": ("run", "plan and execute in one go"),
-        "step": ("step", "carry a plan out step by step, with your approval of each"),
-        "execute": ("execute", "carry a plan out; the same command again goes on with it"),
-        "resume": ("resume", "go on with a run, with more budget or a hint where given"),
-        "rebase": ("rebase", "take a changed document into a new run, and keep what is done"),
+        "run": ("start_commands:run", "plan and execute in one go"),
+        "step": ("start_commands:step", "carry a plan out step by step, with your approval of each"),
+        "execute": ("start_commands:execute", "carry a plan out; the same command again goes on with it"),
+        "resume": ("start_commands:resume", "go on with a run, with more budget or a hint where given"),
+        "rebase": ("start_commands:rebase", "take a changed document into a new run, and keep what is done"),
         "pr": ("pr", "hand a run's branch to review, with the evidence of each story"),
         "stop": ("reach_commands:stop", "stop a run at the next safe boundary"),
         "answer": ("reach_commands:answer", "list the open questions, or answer one"),

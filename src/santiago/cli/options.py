@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from santiago.agent.catalog import Catalog
-    from santiago.planner.source import Options
 
 
 def body(place: str) -> Callable[[Callable[[], None]], Callable[..., Any]]:
@@ -47,6 +46,11 @@ def body_at(place: str) -> Callable[..., Any]:
 
 actor_option = click.option("--actor", metavar="NAME", help="Your name for the log; default $SANTIAGO_ACTOR or $USER.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+PATH = click.Path(path_type=Path)
+playbook_option = click.option("--playbook", type=PATH, help="What the scripted agent plays.")
+trust_option = click.option(
+    "--trust-project", is_flag=True, help="Trust the settings that come with the repository, as they are."
+)
 events_option = click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON.")
 
 _OPTIONS = (
@@ -115,9 +119,7 @@ _OPTIONS = (
         default=None,
         help="Take the document's word for ticked boxes that no check shows, or have them worked on.",
     ),
-    click.option(
-        "--trust-project", is_flag=True, help="Trust the settings that come with the repository, as they are."
-    ),
+    trust_option,
     click.option("--dry-run", is_flag=True, help="Show what would run, and run nothing."),
     events_option,
     click.option("--plain", is_flag=True, help="Print lines instead of the live table."),
@@ -146,6 +148,14 @@ def agent_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
     return click.option(
         "--agent", cls=_Agents, metavar="NAME[,NAME…]", shell_complete=agent_names, help=f"{what} {several}"
     )
+
+
+def model_option(what: str = "The model, by the agent's own name for it.") -> Callable[..., Any]:
+    return click.option("--model", metavar="NAME", help=what)
+
+
+def checks_option(what: str) -> Callable[..., Any]:
+    return click.option("--verify", "checks", multiple=True, metavar="CMD", help=what)
 
 
 def agent_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -185,6 +195,16 @@ class Flags(Wishes):
 
 
 @record
+class Worker:
+    """The agent and the checks that a command line names."""
+
+    agent: str | None = None
+    model: str | None = None
+    checks: tuple[str, ...] = ()
+    playbook: Path | None = None
+
+
+@record
 class Reading:
     """How a command line wants a document read."""
 
@@ -192,16 +212,9 @@ class Reading:
     strict: bool = False
     units: str | None = None
 
-    @property
-    def options(self) -> Options:
-        """The same options in the planner's form."""
-        from santiago.planner.source import Options
-
-        return Options(units=self.units)
-
 
 _READING = (
-    click.option("--against", type=click.Path(path_type=Path), help="An older plan.json; its stories keep their ids."),
+    click.option("--against", type=PATH, help="An older plan.json; its stories keep their ids."),
     click.option("--strict", is_flag=True, help="Treat warnings as errors."),
     click.option(
         "--units",
@@ -209,6 +222,11 @@ _READING = (
         help="Which list is the work, where a document has several: an id prefix (fr) or a kind (box).",
     ),
 )
+
+
+def worker_options(*options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command these options of who works and what checks the work; it gets them together, as `worker`."""
+    return lambda command: _together(command, options, Worker, "worker")
 
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:

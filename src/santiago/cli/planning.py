@@ -8,7 +8,7 @@ from difflib import unified_diff
 from functools import partial
 from typing import TYPE_CHECKING
 
-from santiago.app.job import Job
+from santiago.app.compiling import Job
 from santiago.app.loading import load as load_run
 from santiago.app.paths import near
 from santiago.app.planning.go_on import go_on

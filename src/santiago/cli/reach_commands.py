@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import click
 
-from santiago.cli.options import actor_option, body, events_option, json_option
-
-trust_option = click.option(
-    "--trust-project", is_flag=True, help="Trust the settings that come with the repository, as they are."
-)
+from santiago.cli.options import actor_option, body, events_option, json_option, trust_option
 
 
 @click.command("stop")

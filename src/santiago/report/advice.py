@@ -13,7 +13,7 @@ from santiago.contract.policy import Limits
 from santiago.report.accounting import proposal
 
 if TYPE_CHECKING:
-    from santiago.app.job import Job
+    from santiago.app.compiling import Job
     from santiago.contract.plan import Plan
 
 MOST_OFFERS = 12

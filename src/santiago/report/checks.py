@@ -11,7 +11,7 @@ from santiago.contract.checks import own_commands_of, run_commands_of
 from santiago.util import regular
 
 if TYPE_CHECKING:
-    from santiago.app.job import Job
+    from santiago.app.compiling import Job
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import RunInput
 

@@ -12,7 +12,7 @@ from santiago.report import advice, checks
 from santiago.util.text import harmless
 
 if TYPE_CHECKING:
-    from santiago.app.job import Job
+    from santiago.app.compiling import Job
     from santiago.contract.plan import Plan
     from santiago.planner.compile import Compilation
     from santiago.planner.rebase import Diff

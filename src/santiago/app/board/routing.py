@@ -11,18 +11,17 @@ from santiago.app.board.backlog import open_plans
 from santiago.app.board.planning import planned_by
 from santiago.app.board.settings import board_settings
 from santiago.app.board.settling import SIGNAL, shortened, with_way_back
+from santiago.app.compiling import asked_for, read_document
 from santiago.app.config import run_input_defaults, values_of
 from santiago.app.loading import frozen
 from santiago.app.shortage import too_short
 from santiago.app.start.compose import execute
-from santiago.app.start.leaks import refuse_secrets
 from santiago.app.start.lineup import named
 from santiago.app.start.prepare import prepare
 from santiago.app.start.trust import note_basis
-from santiago.app.start.units import asked_for
 from santiago.app.start.wishes import Wishes
 from santiago.artifacts import repository
-from santiago.artifacts.files import read_text, write_whole
+from santiago.artifacts.files import write_whole
 from santiago.artifacts.names import has_begun
 from santiago.board.board import add, found
 from santiago.board.rules import Change, Move
@@ -34,8 +33,6 @@ from santiago.contract.reasons import ExitCode, Reason
 from santiago.contract.record import record
 from santiago.executor.schedule import followed
 from santiago.executor.situation import Scope
-from santiago.planner.compile import compile_plan
-from santiago.planner.source import Options, Source
 from santiago.util.inside import is_inside
 from santiago.workspace import refs
 
@@ -120,11 +117,8 @@ def _as_story(opened: Opened, card: Card, plan: Plan, run_id: str) -> Card:
 def plan_of(opened: Opened, card: Card, agent: str | None = None) -> tuple[Plan, str]:
     """Return the plan of a request, and the name of its document."""
     path = document_of(opened, card, agent)
-    text = read_text(path)
     name = repository.name_inside(path, opened.place.project)
-    refuse_secrets(text.encode(), name)
-    units = asked_for(run_input_defaults(opened.place.project))
-    compiled = compile_plan(Source(text, path=name, options=Options(units=units)))
+    compiled = read_document(path, name).compiled(asked_for(run_input_defaults(opened.place.project)))
     if compiled.plan is None:
         errors = [one for one in compiled.findings if one.level == "error"]
         said = "; ".join(f"line {one.line}: {one.message}" if one.line else one.message for one in errors[:5])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from shlex import quote
 from typing import TYPE_CHECKING
 
@@ -11,14 +10,12 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_run
 from santiago.contract.plan import NOT_UNDERSTOOD
-from santiago.contract.policy import AS_PROPOSED
 from santiago.contract.reasons import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from santiago.contract.plan import AccountRow, Plan
-    from santiago.contract.policy import RunInput
     from santiago.contract.state import RunState
 
 NAMED = 5
@@ -32,17 +29,6 @@ def confirmations(plan: Plan, state: RunState, confirm: Callable[[Plan], None], 
     confirm(plan)
     name = plan.chosen.name if plan.chosen else ""
     return [of_run(EventKind.UNITS_CONFIRMED, actor=actor, digest=plan.digest, text=name)]
-
-
-def asked_for(run_input: RunInput) -> str | None:
-    """Return the list that a run input says to plan; None if it leaves that to the reader."""
-    units = run_input.policy.units
-    return None if units in ("", AS_PROPOSED) else units
-
-
-def with_units(run_input: RunInput, units: str) -> RunInput:
-    """Return the run input with the list that a person confirmed."""
-    return replace(run_input, policy=replace(run_input.policy, units=units))
 
 
 def refuse(plan: Plan, document: str, again: str = "") -> SantiagoError:

@@ -18,7 +18,7 @@ from santiago.util.text import count, fit, flat, harmless, width
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
-    from santiago.app.job import Job
+    from santiago.app.compiling import Job
     from santiago.contract.plan import Finding, Plan, Story
     from santiago.contract.policy import RunInput
     from santiago.planner.compile import Compilation

@@ -1,0 +1,140 @@
+"""Going on with a run: `execute` and `resume`, and where `run` or `step` name one."""
+
+from __future__ import annotations
+
+import json
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from santiago.app.changes import changes_of
+from santiago.app.finding import find_run, find_story, naming, unfinished
+from santiago.app.loading import frozen, frozen_input, load
+from santiago.app.refusal import told_in_result
+from santiago.app.start.lineup import named
+from santiago.app.start.trust import said_by
+from santiago.artifacts import registry
+from santiago.artifacts.files import read_bytes
+from santiago.artifacts.repository import resolved
+from santiago.cli.start.running import start
+from santiago.cli.view.text import say
+from santiago.contract import codec
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.plan import Plan
+from santiago.contract.policy import RunInput
+from santiago.contract.units import Minutes, Usd
+from santiago.executor.reopen import Grants
+from santiago.report.remedies import beginning, granting, taking_in
+from santiago.report.run_status import planned_line
+from santiago.util.text import harmless
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from santiago.cli.options import Flags, Worker
+    from santiago.contract.policy import Agent
+
+
+def execute(run_input: Path, plan_path: Path, out_dir: Path, flags: Flags) -> int:
+    """Carry out a plan of a file; the same command again goes on."""
+    folder = resolved(out_dir)
+    with nullcontext() if flags.dry_run else told_in_result(folder):
+        plan = codec.decode(Plan, read_bytes(plan_path, codec.MAX_BYTES), str(plan_path))
+        settings = codec.decode(RunInput, read_bytes(run_input, 2**20), str(run_input))
+        with granting(folder):
+            return start(folder, settings, plan, flags, base=resolved(run_input).parent, plan_file=plan_path)
+
+
+def resume(
+    run: str | None, add_attempts: int, add_minutes: float, add_cost: float, add_tokens: int,
+    hints: tuple[tuple[str, str], ...], worker: Worker, flags: Flags,
+) -> int:  # fmt: skip
+    """Go on with a run. More budget that a person grants is recorded."""
+    out_dir = _meant(run, as_json=flags.as_json)
+    if out_dir is None:
+        return 0
+    tell_changes(out_dir)
+    grants = Grants(
+        attempts=add_attempts,
+        minutes_ms=int(Minutes.of(add_minutes)) if add_minutes else 0,
+        cost_micro_usd=int(Usd.of(add_cost)) if add_cost else 0,
+        tokens=add_tokens,
+        hints=tuple((find_story(load(out_dir), name).id, text) for name, text in hints),
+    )
+    before, other = frozen_input(out_dir).agent, None
+    if worker.agent or worker.model:
+        # The name of a model is valid only for its own agent.
+        before = replace(before, model_hint=None) if worker.agent else before
+        other = named(before, worker.agent, None, worker.model)
+    return _go_on(out_dir, flags, grants, other, said_by(agent=worker.agent, model=worker.model))
+
+
+def step_on(run: str | None, flags: Flags) -> int:
+    """Go on step by step with a run."""
+    out_dir = _meant(run, as_json=flags.as_json)
+    if out_dir is None:
+        return 0
+    tell_changes(out_dir)
+    return _go_on(out_dir, flags)
+
+
+def go_on_with(run: Path, worker: Worker, flags: Flags) -> int:
+    """Go on with a document's run. Another agent takes over if one is named; the checks stay the same."""
+    tell_changes(run)
+    settings = frozen_input(run)
+    agent = named(settings.agent, worker.agent, worker.playbook, worker.model)
+    said = said_by(agent=worker.agent, model=worker.model, playbook=worker.playbook)
+    if worker.checks and worker.checks != settings.verification.story_commands:
+        say("note: a run keeps the checks that it began with; --new starts afresh with those of --verify", err=True)
+    try:
+        return _go_on(run, flags, agent=agent if agent != settings.agent else None, said=said)
+    except SantiagoError as error:
+        error.hint = f"{error.hint or ''} `santiago run PRD --new` starts afresh.".strip()
+        raise
+
+
+def _go_on(
+    out_dir: Path,
+    flags: Flags,
+    grants: Grants | None = None,
+    agent: Agent | None = None,
+    said: frozenset[str] = frozenset(),
+) -> int:
+    plan, settings = frozen(out_dir)
+    with naming(settings.run_id or out_dir.name), granting(out_dir):
+        return start(out_dir, settings, plan, flags, base=out_dir, grants=grants, agent=agent, said=said)
+
+
+def _meant(name: str | None, *, as_json: bool) -> Path | None:
+    """Return the folder of the run to go on with; None if all are finished, which is then printed."""
+    if name is not None:
+        return find_run(name)
+    newest, left = unfinished()
+    if left is not None:
+        if left is not newest:
+            say(f"the newest run, {newest.run_id}, is finished; going on with {left.run_id}", err=True)
+        return left.out_dir
+    if registry.standing(newest) == "planned":
+        plan = load(newest.out_dir)
+        message = f"nothing to resume: {plan.run_id} of {plan.plan.source.path} is planned, and was never started"
+        raise SantiagoError(Kind.USAGE, message, hint=f"Begin it: `{beginning(plan)[0]}`.")
+    if as_json:
+        click.echo(json.dumps({"type": "stream", "schema_version": "1.0"}))
+        click.echo(json.dumps({"type": "nothing_to_resume", "run_id": newest.run_id}))
+        return None
+    say(f"{newest.run_id} is finished; nothing to resume", err=True)
+    if told := planned_line():
+        say(told, err=True)
+    return None
+
+
+def tell_changes(out_dir: Path) -> None:
+    """Print what has changed since a run began and is not part of it, and the command that takes it in."""
+    run = load(out_dir)
+    told = changes_of(run)
+    for text in told:
+        say(f"note: {harmless(text)}; this run does not use the change", err=True)
+    if told:
+        say(f"note: a new run would use it: {taking_in(run)}", err=True)

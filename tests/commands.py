@@ -1,0 +1,27 @@
+"""All commands of the command line, with those below others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from santiago.cli.commands import COMMANDS
+from santiago.cli.main import santiago
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def every_command() -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(santiago)
+    for name in COMMANDS:
+        command = santiago.get_command(context, name)
+        assert command is not None
+        yield from _below(name, command)
+
+
+def _below(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+    yield path, command
+    for name, inner in command.commands.items() if isinstance(command, click.Group) else ():
+        yield from _below(f"{path} {name}", inner)
