@@ -13,8 +13,7 @@ from santiago.contract.outcomes import Proof
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
 from santiago.contract.views import queue_of, selected, step_state, story_status, ticket_phase, ticket_status
-from santiago.executor.result import result
-from santiago.executor.tally import headline
+from santiago.executor.tally import headline, result
 from santiago.report.proof import unproven_lines
 from santiago.report.pull_request import body
 from tests.cli import greeter, words

@@ -14,8 +14,8 @@ from santiago.contract.state import Question
 from santiago.contract.steps import Propose
 from santiago.contract.units import Minutes
 from santiago.executor.reopen import Grants
-from santiago.executor.result import result
 from santiago.executor.situation import Scope
+from santiago.executor.tally import result
 from tests.executor.simulation import DONE, PASSED, SimulatedPerformer, Simulation, plan_of, story
 from tests.util.each import each
 

@@ -16,7 +16,7 @@ from santiago.contract.steps import Attempt, Step
 from santiago.contract.units import Minutes, Usd
 from santiago.executor.recover import Left, interruptions
 from santiago.executor.reopen import Grants
-from santiago.executor.result import result, usage_of
+from santiago.executor.tally import result, usage_of
 from tests.executor.simulation import SimulatedPerformer, Simulation, plan_of, random_plan, story
 from tests.util.each import each
 

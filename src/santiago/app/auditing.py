@@ -23,7 +23,7 @@ from santiago.contract.events import Event, EventKind
 from santiago.contract.phases import ENDED, StoryPhase
 from santiago.contract.record import lean
 from santiago.contract.result import Result
-from santiago.executor.result import result as result_of
+from santiago.executor.tally import result as result_of
 from santiago.util.clock import moment
 
 if TYPE_CHECKING:

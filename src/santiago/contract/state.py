@@ -13,7 +13,7 @@ from santiago.contract.phases import PARKED, SATISFIED, WAITING, RunPhase, Story
 from santiago.contract.record import lean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from santiago.contract.outcomes import Proof
     from santiago.contract.plan import Plan
@@ -357,6 +357,10 @@ class RunState:
     def ready_stories(self) -> Iterator[StoryState]:
         """Yield the ready stories in plan order."""
         return (self.stories[self.order[-place]] for place in reversed(self.ready))
+
+    def in_order(self, names: Iterable[str]) -> list[StoryState]:
+        """Return these stories in plan order."""
+        return sorted((self.stories[name] for name in names), key=lambda story: story.index)
 
     def next_chunk(self) -> ChunkState | None:
         """Return the first chunk with a story left. Later chunks wait for all of its stories."""

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, Unpack
 
-from santiago.contract.events import EventKind, Fact
+from santiago.contract.event_effects import SHOW, TESTS
+from santiago.contract.events import EventKind, EventStatus, Fact
 from santiago.contract.facts import of_run, of_story
 from santiago.contract.phases import RunPhase, StoryPhase
-from santiago.contract.reasons import MEANINGS, Reason
-from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, VerifyRun, WriteBack
-from santiago.executor import gates, starting, unproven, waiting
-from santiago.executor.budget import Budget
+from santiago.contract.reasons import MEANINGS, SHARED, Reason
+from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, VerifyRun, WriteBack, story_of
+from santiago.executor import gates, unproven, waiting
+from santiago.executor.budget import MAX_UNCOUNTED, Budget
 from santiago.executor.situation import Cancel
 from santiago.executor.tally import stopped_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from santiago.contract.events import Context, EventStatus
+    from santiago.contract.events import Context
+    from santiago.contract.plan import Story
     from santiago.contract.state import ChunkState, RunState, StoryState
     from santiago.executor.situation import Act, Situation
 
@@ -61,18 +63,30 @@ def run_end(state: RunState, **context: Unpack[Context]) -> Fact:
 
 
 def _executing(at: Situation) -> list[Act]:
-    state = at.state
     if owed := [*_unfinished(at), *_stale(at), *_refused(at), *unproven.owed(at), *gates.owed(at)]:
         return owed
+    over = _over(at)
+    return _going_on(at) if over is None else over
+
+
+def _over(at: Situation) -> list[Act] | None:
+    """Return what ends this start, or the wait that it is in; nothing is done as long as a step is under way. None means: go on."""
+    state = at.state
     if state.stop_requested:
         return [] if at.flying else [_pause("" if state.rests else Reason.INTERRUPTED)]
-    if not at.flying and (over := gates.expired(at)):
-        return [*over, _end(RunPhase.BLOCKED, Reason.NEEDS_USER_CONFIRMATION)]
+    if not at.flying and (late := gates.expired(at)):
+        return [*late, _end(RunPhase.BLOCKED, Reason.NEEDS_USER_CONFIRMATION)]
     if waiting.is_over(state, at.run_input.limits, at.utc, at.waited_ms):
         return [waiting.ended(at.waited_ms)]
     if (spent := Budget(at.run_input.limits, state).run_exhausted(at.now_ms)) and spent.reason is Reason.RUN_TIMEOUT:
         return [] if at.flying else [_end(RunPhase.FAILED, spent.reason, spent.limit)]
-    chunk = _open_chunk(at)
+    return None
+
+
+def _going_on(at: Situation) -> list[Act]:
+    state, chunk = at.state, at.state.next_chunk()
+    if chunk and at.scope.chunks is not None and chunk.label not in at.scope.chunks:
+        chunk = None  # no chunk overtakes another
     if chunk is None and not unproven.is_under_way(at):
         return _after_last_chunk(at)
     if not state.examined:
@@ -80,14 +94,13 @@ def _executing(at: Situation) -> list[Act]:
         return [] if at.flying else [ExamineBase(commit=state.head or "")]
     if chunk is not None and not chunk.started:
         closing = _close_chunk(state)
-        if closing and _rests_after_chunks(at):
-            return [*closing, _pause()]
-        return [*begin_chunk(state, chunk)]
+        rests = "chunk" in at.run_input.policy.closed if state.pauses is None else state.pauses
+        return [*closing, _pause()] if closing and rests else [*begin_chunk(state, chunk)]
     integrations = _integrations(at)
     # An integration takes a place like other steps. With one job, the next story then begins on its result,
     # and needs no second verdict.
-    starts, held = starting.starts(at, at.capacity - len(integrations))
-    acts = [*integrations, *starts]
+    begun, held = starts(at, at.capacity - len(integrations))
+    acts = [*integrations, *begun]
     return acts if acts or at.flying or held else _ending(at)
 
 
@@ -96,23 +109,21 @@ def _executing(at: Situation) -> list[Act]:
 
 def _unfinished(at: Situation) -> Iterator[Act]:
     """Yield the facts that a crash prevented: a story has a passing verdict, and the fact that follows is missing."""
-    for name in sorted(at.state.collected, key=lambda name: at.state.stories[name].index):
-        story = at.state.stories[name]
+    for story in at.state.in_order(at.state.collected):
         yield of_story(story, EventKind.STORY_VERIFIED, StoryPhase.VERIFIED, "ok")
 
 
 def _stale(at: Situation) -> Iterator[Act]:
     """Yield the end of attempts that build on an attempt which was voided since. They are voided too, and not counted."""
-    for name in sorted(at.state.verified | at.state.running, key=lambda name: at.state.stories[name].index):
-        story = at.state.stories[name]
+    for story in at.state.in_order(at.state.verified | at.state.running):
         if story.unmet == 0 or story.parent or story.integrated:
             continue
-        if story.phase is StoryPhase.VERIFIED and not starting.in_flight(at, name):
+        if story.phase is StoryPhase.VERIFIED and not in_flight(at, story.id):
             reason = Reason.WORKSPACE_CONFLICT
             yield of_story(story, EventKind.ATTEMPT_VOIDED, StoryPhase.READY, "voided", reason=reason)
         elif story.phase is StoryPhase.RUNNING:
             for step in at.flying.values():
-                if isinstance(step, Attempt | Adopt) and step.story == name:
+                if isinstance(step, Attempt | Adopt) and step.story == story.id:
                     yield Cancel(step=step.id)
 
 
@@ -124,25 +135,15 @@ def _refused(at: Situation) -> Iterator[Act]:
     elif found is not None and MEANINGS[found.reason].ends_in == "failed":
         story = at.state.stories[found.story]
         if story.phase is StoryPhase.READY:
-            yield starting.rest(story, StoryPhase.FAILED, found.reason, found.limit, found.message)
+            yield rest(story, StoryPhase.FAILED, found.reason, found.limit, found.message)
 
 
 # Chunks
 
 
-def _open_chunk(at: Situation) -> ChunkState | None:
-    """Return the chunk whose turn it is; None if it is outside the scope, since no chunk overtakes another."""
-    chunk = at.state.next_chunk()
-    return chunk if chunk and (at.scope.chunks is None or chunk.label in at.scope.chunks) else None
-
-
 def begin_chunk(state: RunState, chunk: ChunkState) -> list[Fact]:
     """Return the facts that begin a chunk, and before that end the previous one."""
     return [*_close_chunk(state), Fact(event=EventKind.CHUNK_STARTED, chunk=chunk.label)]
-
-
-def _rests_after_chunks(at: Situation) -> bool:
-    return "chunk" in at.run_input.policy.closed if at.state.pauses is None else at.state.pauses
 
 
 def _close_chunk(state: RunState) -> list[Fact]:
@@ -218,3 +219,144 @@ def _end(phase: RunPhase, reason: Reason, limit: str = "") -> Fact:
 
 def _pause(reason: Reason | Literal[""] = "", limit: str = "") -> Fact:
     return of_run(EventKind.RUN_PAUSED, RunPhase.PAUSED, reason=reason, limit=limit)
+
+
+def starts(at: Situation, room: int) -> tuple[list[Act], bool]:
+    """Return the steps that begin stories, in plan order, within room and budget; and whether a story has to wait for its turn."""
+    acts: list[Act] = list(_adoptions(at))
+    if _is_closed(at):
+        return acts, False
+    room -= len(acts)
+    begun, held, keeps_going = 0, False, at.run_input.policy.keep_going
+    busy = {story_of(step) for step in at.flying.values()}
+    under_way = len(acts) + sum(isinstance(step, Attempt | Adopt) for step in at.flying.values())
+    budget = Budget(at.run_input.limits, at.state, unknown_allowed=at.run_input.policy.unknown_usage == "allow")
+    for story in at.state.ready_stories():
+        if room <= 0:
+            break
+        if story.id in busy or story.aside:
+            continue
+        if not at.scope.allows(story):
+            aside = _set_aside(at, story, budget)
+            acts, room = acts + aside, room - len(aside)
+            continue
+        if story.parts and (asked := gates.to_go_on(at, story)) is not None:
+            acts += asked
+            break  # its substeps are done, and a person says whether its own verdict comes now
+        if instead := _instead(at, story, budget):
+            acts += instead
+            room -= 1
+            fact = instead[0] if isinstance(instead[0], Fact) else None
+            if fact and (fact.context.get("reason") in SHARED or (fact.phase is StoryPhase.FAILED and not keeps_going)):
+                break
+        elif at.state.wait_until or not budget.has_room(under_way + begun, begun):
+            held = True
+        else:
+            first = gates.before_attempt(at, story, budget)
+            acts += _begin(at, story, budget) if first is None else first
+            room, begun = room - 1, begun + 1
+            if first and all(isinstance(act, Fact) for act in first):
+                break  # a question or new substeps change which stories may begin
+    return acts, held
+
+
+def _is_closed(at: Situation) -> bool:
+    """Tell whether no further story may begin: one has failed, or every story would meet the same refusal."""
+    if at.state.shut or at.state.refusal or gates.is_busy(at):
+        return True
+    return not at.run_input.policy.keep_going and any(not at.state.stories[name].skipped for name in at.state.failed)
+
+
+def _adoptions(at: Situation) -> Iterator[Act]:
+    for story in at.state.in_order(at.recovered & at.state.running):
+        if not in_flight(at, story.id):
+            yield Adopt(story=story.id, number=story.attempts, tests=story.writes_tests)
+
+
+def _instead(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
+    """Return what happens to a story instead of an attempt: its claim is checked, or it rests with a reason."""
+    planned = at.stories[story.parent or story.id]
+    if planned.external_depends_on and not at.run_input.policy.assume_external:
+        return [rest(story, StoryPhase.BLOCKED, Reason.BLOCKED_DEPENDENCY, "")]
+    if story.uncounted >= MAX_UNCOUNTED and story.reason and story.reason is not Reason.INTERRUPTED:
+        phase = StoryPhase.BLOCKED if MEANINGS[story.reason].ends_in == "blocked" else StoryPhase.FAILED
+        return [rest(story, phase, story.reason, "uncounted endings")]
+    if _may_be_there(planned, story) and not story.judged and not story.change_requested:
+        return [JudgeClaim(story=story.id)]
+    spent = budget.exhausted(story, at.now_ms)
+    if spent is None:
+        return []
+    if asked := gates.grant_instead(at, story, spent.limit):
+        return [asked]
+    blocks = at.run_input.policy.exhausted == "blocked" or MEANINGS[spent.reason].ends_in == "blocked"
+    phase = StoryPhase.BLOCKED if blocks else StoryPhase.FAILED
+    both = [story, at.state.stories[story.parent]] if story.parent else [story]
+    return [rest(one, phase, spent.reason, spent.limit) for one in both]
+
+
+def _may_be_there(planned: Story, story: StoryState) -> bool:
+    """Tell whether a story may be done without another attempt: its document or an earlier run says so, or its agent found nothing to do."""
+    if story.parent:
+        return False
+    claimed = (planned.claimed_done or story.kept) and story.attempts == 0
+    return bool(claimed or story.parts or story.reason is Reason.AGENT_NO_CHANGE)
+
+
+def _set_aside(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
+    """Block a story whose ticket is blocked or has no attempt left, so that no other story waits for its turn."""
+    if at.scope.claims is None:
+        return []
+    if story.id in at.scope.claims and story.reason is Reason.AGENT_NO_CHANGE and not story.judged:
+        return [JudgeClaim(story=story.id)]  # that is no further attempt
+    if spent := budget.story_exhausted(story):
+        return [rest(story, StoryPhase.BLOCKED, spent.reason, spent.limit)]
+    if story.id in at.scope.blocked:
+        return [rest(story, StoryPhase.BLOCKED, Reason.BLOCKED_DEPENDENCY, "", "its ticket is blocked")]
+    return []
+
+
+def _begin(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
+    number = story.attempts + 1
+    base, timeout_ms = base_of(at.state, story), budget.attempt_ms(story, at.now_ms)
+    writer = at.run_input.policy.tests_first
+    tests = bool(writer) and story.tests is None
+    shows = not tests and unproven.is_asked_for_a_test(story)
+    work = story.unshown.commit if shows and story.unshown and not story.integrated else ""
+    step = Attempt(
+        story=story.id, number=number, base=base, timeout_ms=timeout_ms, tests=tests, shows=shows, work=work
+    )  # fmt: skip
+    begun = of_story(
+        story, EventKind.ATTEMPT_STARTED, StoryPhase.RUNNING, attempt=number, step=step.id,
+        base=base[0], onto=list(base[1:]), mode=TESTS if tests else SHOW if shows else "",
+        agent=writer if tests and writer != "same" else "",
+    )  # fmt: skip
+    return [begun, step]
+
+
+def base_of(state: RunState, story: StoryState) -> tuple[str, ...]:
+    """Return the commits that an attempt begins on: the head, the verified work that it waits for, and its own tests."""
+    needed: set[str] = set()
+    untold = [story.id]
+    while untold:
+        for name in state.needs.get(untold.pop(), ()):
+            other = state.stories[name]
+            on_branch = other.gated or other.integrated
+            if other.phase is StoryPhase.VERIFIED and not on_branch and name not in needed:
+                needed.add(name)
+                untold.append(name)
+    work = [
+        commit
+        for other in state.in_order(needed)
+        for commit in (*(other.onto[-1:] if other.on_tests else ()), other.commit)
+    ]
+    return (state.head or "", *(commit for commit in (*work, story.tests) if commit))
+
+
+def rest(story: StoryState, phase: StoryPhase, reason: Reason, limit: str, message: str = "") -> Fact:
+    kind = EventKind.STORY_BLOCKED if phase is StoryPhase.BLOCKED else EventKind.STORY_FAILED
+    status: EventStatus = "blocked" if phase is StoryPhase.BLOCKED else "failed"
+    return of_story(story, kind, phase, status, attempt=0, reason=reason, limit=limit, message=message)
+
+
+def in_flight(at: Situation, story: str) -> bool:
+    return any(story_of(step) == story for step in at.flying.values())

@@ -38,8 +38,7 @@ def owed(at: Situation) -> Iterator[Fact]:
         if len(names := _to_pick_from(at)) > 1:
             yield _which(at, names)
             return
-    for name in sorted(at.state.proposed | at.state.verified, key=lambda name: at.state.stories[name].index):
-        story = at.state.stories[name]
+    for story in at.state.in_order(at.state.proposed | at.state.verified):
         if story.skipped or story.aside:
             continue
         if story.phase is StoryPhase.PROPOSED:

@@ -13,7 +13,7 @@ from santiago.contract.reasons import Reason
 from santiago.contract.units import Usd
 from santiago.executor import messages
 from santiago.executor.budget import TICK_MS
-from santiago.executor.settle_proposal import unfinished
+from santiago.executor.settle import unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -112,8 +112,7 @@ def interruptions(state: RunState, left: Mapping[str, Left]) -> list[Fact]:
 
     An interrupted attempt counts, and so does the time that it lasted, unless its agent was never started.
     """
-    running = sorted((state.stories[name] for name in state.running), key=lambda story: story.index)
-    found = [(story, left.get(story.id, Left())) for story in running]
+    found = [(story, left.get(story.id, Left())) for story in state.in_order(state.running)]
     return [end(story, one) for story, one in found if not one.judge]
 
 

@@ -17,14 +17,15 @@ from santiago.contract.outcomes import (
     ProposalOutcome,
     RunVerdict,
     TicksWritten,
+    Usage,
 )
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, SHARED, Reason
 from santiago.executor import critique, messages
 from santiago.executor.decide import run_end
-from santiago.executor.settle_proposal import proposal
 
 if TYPE_CHECKING:
+    from santiago.contract.outcomes import AgentEnding
     from santiago.contract.state import RunState, StoryState
 
 
@@ -226,7 +227,7 @@ def _end(
         tests=[name[:300] for name in outcome.verdict.awaiting[:MOST_TESTS]] if outcome.verdict else [],
         flaky=[name[:300] for name in outcome.verdict.flaky[:MOST_TESTS]] if outcome.verdict else [],
         tests_commit=outcome.tests or "",
-        known=_known(outcome),
+        known=_known(outcome.ending, outcome.reason),
     )
 
 
@@ -247,13 +248,12 @@ def _remark(story: StoryState, outcome: AttemptOutcome) -> str:
     return outcome.verdict.message.partition("\n")[0].rstrip(":.")[:MAX_WORDS]
 
 
-def _known(outcome: AttemptOutcome) -> Context:
+def _known(ending: AgentEnding | None, reason: Reason | None = None) -> Context:
     """Return what the agent's own ending adds: usage, and for a refusal how long it lasts."""
-    ending = outcome.ending
     if ending is None:
         return {"tokens": 0, "cost_micro_usd": 0}  # no agent was asked
     known = spent(ending.usage)
-    if outcome.reason in SHARED and ending.wait_seconds is not None:
+    if reason in SHARED and ending.wait_seconds is not None:
         known["ms"] = ending.wait_seconds * 1000
     return known
 
@@ -352,17 +352,65 @@ def _run_verdict(state: RunState, outcome: RunVerdict) -> list[Fact]:
     ended, ms, step, digest = EventKind.RUN_ENDED, outcome.verify_ms, outcome.step, outcome.digest or ""
     if outcome.verdict.passed:
         return [run_end(state, verify_ms=ms, step=step, digest=digest)]
-    if outcome.verdict.reason is not Reason.VERIFICATION_UNRUNNABLE:
-        reason = Reason.RUN_VERIFICATION_FAILED
-        words = outcome.verdict.message[:MAX_WORDS]
-        return [
-            of_run(
-                ended, RunPhase.FAILED, "failed", verify_ms=ms, step=step, digest=digest, reason=reason, message=words
-            )
-        ]
-    return [
-        of_run(
-            ended, RunPhase.BLOCKED, "blocked", verify_ms=ms, step=step, digest=digest,
-            reason=Reason.VERIFICATION_UNRUNNABLE, message=outcome.verdict.message,
-        )
-    ]  # fmt: skip
+    unrunnable = outcome.verdict.reason is Reason.VERIFICATION_UNRUNNABLE
+    status: EventStatus = "blocked" if unrunnable else "failed"
+    phase = RunPhase.BLOCKED if unrunnable else RunPhase.FAILED
+    reason = Reason.VERIFICATION_UNRUNNABLE if unrunnable else Reason.RUN_VERIFICATION_FAILED
+    words = outcome.verdict.message if unrunnable else outcome.verdict.message[:MAX_WORDS]
+    return [of_run(ended, phase, status, verify_ms=ms, step=step, digest=digest, reason=reason, message=words)]
+
+
+# Of a detailed plan: it waits for a person's word, goes back to the agent, or the agent could not be asked
+
+MOST_FINDINGS, MAX_PLAN_WORDS = 20, 500
+
+
+def proposal(story: StoryState, outcome: ProposalOutcome) -> list[Fact]:
+    """Return the facts to record for a proposal; none if the log already has its end."""
+    if story.proposals != outcome.number or story.phase is not StoryPhase.READY or not story.proposing:
+        return []
+    if outcome.stopped:
+        usage = outcome.ending.usage if outcome.ending else Usage()
+        return [unfinished(story, usage, outcome.agent_ms)]
+    reason = outcome.ending.reason if outcome.ending else None
+    if reason in SHARED:
+        return _not_asked(story, outcome)
+    if outcome.findings and not story.sent_back:
+        return [_ended(story, outcome, EventKind.PROPOSAL_ENDED, None)]
+    return [_ended(story, outcome, EventKind.STORY_PROPOSED, StoryPhase.PROPOSED)]
+
+
+def unfinished(story: StoryState, usage: Usage, agent_ms: int) -> Fact:
+    """Return the end of a proposal that was interrupted. Its usage counts; it is unknown if the agent did not report it."""
+    return of_story(
+        story, EventKind.PROPOSAL_ENDED, None, "voided",
+        attempt=0, step=f"propose/{story.id}/{story.proposals}", revision=story.proposals, agent_ms=agent_ms,
+        reason=Reason.INTERRUPTED, known=spent(usage),
+    )  # fmt: skip
+
+
+def _not_asked(story: StoryState, outcome: ProposalOutcome) -> list[Fact]:
+    """The agent's service refused, or nobody is signed in. This would happen to every story, so it concerns the run."""
+    assert outcome.ending is not None
+    assert outcome.ending.reason is not None
+    reason, words = outcome.ending.reason, outcome.ending.message.strip()[-MAX_PLAN_WORDS:]
+    ended = of_story(
+        story, EventKind.PROPOSAL_ENDED, None, "voided",
+        attempt=0, step=outcome.step, revision=outcome.number, agent_ms=outcome.agent_ms, reason=reason, message=words,
+        known=_known(outcome.ending, reason),
+    )  # fmt: skip
+    if MEANINGS[reason].ends_in != "blocked":
+        return [ended]
+    hint, event = outcome.ending.remedy[:MAX_PLAN_WORDS], EventKind.STORY_BLOCKED
+    rests = of_story(story, event, StoryPhase.BLOCKED, "blocked", attempt=0, reason=reason, message=words, hint=hint)
+    return [ended, rests]
+
+
+def _ended(story: StoryState, outcome: ProposalOutcome, event: EventKind, phase: StoryPhase | None) -> Fact:
+    findings = [one[:MAX_PLAN_WORDS] for one in outcome.findings[:MOST_FINDINGS]]
+    return of_story(
+        story, event, phase, "ok" if phase else "failed",
+        attempt=0, step=outcome.step, revision=outcome.number, digest=outcome.digest, files=outcome.files,
+        substeps=list(outcome.substeps), digests=list(outcome.commands), findings=findings, lacks=outcome.lacks,
+        agent_ms=outcome.agent_ms, verify_ms=outcome.verify_ms, known=_known(outcome.ending),
+    )  # fmt: skip

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def owed(at: Situation) -> Iterator[Fact]:
     """Yield what follows from the state alone: work that goes on as it is, and questions that nobody has asked yet."""
-    for story in sorted((at.state.stories[name] for name in at.state.unshown), key=lambda story: story.index):
+    for story in at.state.in_order(at.state.unshown):
         if story.phase is StoryPhase.READY and story.stands and not story.skipped and not _gets_attempt(at, story):
             yield from accepted(story, *story.word) if story.word[1] else goes_on(story)
         elif story.is_unproven and not _is_asked(at.state, story):

@@ -23,8 +23,7 @@ from santiago.contract.plan import NOT_UNDERSTOOD
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.contract.views import run_status, run_step_state, selected, step_state, step_states, story_statuses
 from santiago.executor.budget import Budget
-from santiago.executor.result import sums, usage_of
-from santiago.executor.tally import Headline, headline, status_of, summary, unproven
+from santiago.executor.tally import Headline, headline, status_of, summary, sums, unproven, usage_of
 from santiago.report.agent_activity import Doing, activity_data
 from santiago.report.asking import asked, put_off
 from santiago.report.endings import ending_of, helping, is_the_agents

@@ -11,8 +11,7 @@ from santiago.contract import codec
 from santiago.contract.checks import commands_of
 from santiago.contract.errors import SantiagoError
 from santiago.contract.views import step_state, story_status
-from santiago.executor.result import sums
-from santiago.executor.tally import criteria_of
+from santiago.executor.tally import criteria_of, sums
 from santiago.report.agent_activity import Doing, activity_data
 from santiago.report.endings import ending_of, helping
 from santiago.report.evidence import AttemptEvidence

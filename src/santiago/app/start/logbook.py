@@ -13,7 +13,7 @@ from santiago.contract import codec
 from santiago.contract.events import Event, EventKind
 from santiago.contract.fold import undisturbed
 from santiago.contract.phases import ENDED
-from santiago.executor.result import result
+from santiago.executor.tally import result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
