@@ -73,7 +73,7 @@ DOCUMENT = "# PRD\n\n## User Stories\n\n### US-1: Make x\n\n- [ ] the file x exi
 RUN = ("run", "prd.md", "--agent", "touch x", "--verify", "test -f x")
 RARE = {"pydantic", "rich", "yaml", "textual", "configparser", "zoneinfo", "importlib.resources", "xml"}
 BOARD = {"santiago.board.board", "sqlite3"}
-WORK = {"santiago.planner.reading", "santiago.judge.port", "santiago.agent", "santiago.executor.loop"}
+WORK = {"santiago.planner.reading", "santiago.judge.tree_judge", "santiago.agent", "santiago.executor.loop"}
 LOOKING = {*RARE, *WORK, "santiago.contract.session", "tomllib", "socket", "difflib"}
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from santiago.contract.outcomes import CheckResult, CheckVerdict, Output
 from santiago.contract.units import Seconds
-from santiago.judge.naming import Tests
-from santiago.judge.naming.ids import Status
-from santiago.judge.shown import Shown
+from santiago.judge.comparison import Shown
+from santiago.judge.naming.named_tests import Status, Tests
 
 
 def shown(

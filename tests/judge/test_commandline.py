@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given as given_any
 from hypothesis import strategies as st
 
-from santiago.judge.commandline import absent, given, modules, runner_of, unwritten
-from santiago.judge.shell import Program, programs
+from santiago.judge.commandline import Program, absent, given, modules, programs, runner_of, unwritten
 from tests.util.each import each
 
 

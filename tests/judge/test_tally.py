@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from santiago.judge.naming import tally
-from santiago.judge.naming.reading import Tally
+from santiago.judge.naming.printed_results import Tally, tally
 from tests.util.each import each
 
 OUTPUTS: list[tuple[str, tuple[int, int] | None]] = [

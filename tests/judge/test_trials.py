@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from santiago.contract.policy import RunInput
-from santiago.judge.shown import sees as does_see
+from santiago.judge.comparison import sees as does_see
 from santiago.judge.trials import GARBAGE, Trial, Trials, spoil
 from santiago.workspace.examined import FolderOfNotes
 from tests.judge.showing import shown
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from santiago.contract.ports.run import Stop
-    from santiago.judge.shown import Shown
+    from santiago.judge.comparison import Shown
 
 GOING = cast("Stop", SimpleNamespace(soon=lambda: False, now=lambda: False))
 SHARED, ASKING = "pytest -q", 'test -f "$SANTIAGO_STORY.txt"'

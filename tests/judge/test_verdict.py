@@ -9,8 +9,8 @@ from typing import Any
 from santiago.contract.outcomes import CheckVerdict, Verdict
 from santiago.contract.reasons import Reason
 from santiago.judge import tests_first, verdict
+from santiago.judge.comparison import Shown, of_files
 from santiago.judge.missing import Missing
-from santiago.judge.shown import Shown, of_files
 from santiago.judge.verdict import Check
 from tests.contract.histories import story_of
 from tests.judge.showing import shown

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from santiago.contract.outcomes import CheckResult
     from santiago.contract.policy import RunInput
     from santiago.contract.ports.judge import Examination, Proposal
-    from santiago.judge.commands import CommandRunner
+    from santiago.judge.check_runner import CommandRunner
     from santiago.process.place import Dependency
     from santiago.process.server import ProcessServer
 

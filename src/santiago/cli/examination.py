@@ -188,7 +188,7 @@ def _verification() -> Told:
 
 
 def _programs(command: str) -> list[str]:
-    from santiago.judge.shell import programs
+    from santiago.judge.commandline import programs
 
     return [program.written[0] for program in programs(command)]
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from santiago.contract import globs
 from santiago.contract.patterns import pattern
 from santiago.judge import commandline
+from santiago.judge.commandline import Program, programs, resolved
+from santiago.judge.runner_tables import table
 from santiago.judge.sections import MIXED, NODE, dotted
-from santiago.judge.shell import Program, programs, resolved
-from santiago.judge.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence

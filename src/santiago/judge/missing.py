@@ -17,7 +17,7 @@ from santiago.process import enter
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from santiago.judge.shown import Shown
+    from santiago.judge.comparison import Shown
     from santiago.process.command import Report
 
     Read = Callable[[str], bytes | None]

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from santiago.contract.patterns import pattern
-from santiago.judge.tables import table
+from santiago.judge.runner_tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from santiago.contract import globs
 from santiago.contract.record import lean
 from santiago.judge.judges import NAMED_TESTS
-from santiago.judge.naming import file_of, name_of
+from santiago.judge.naming.named_tests import file_of, name_of
 from santiago.judge.sections import put_back, with_new_examples
 
 if TYPE_CHECKING:

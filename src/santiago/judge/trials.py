@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.checks import ATTEMPT, PROMPT_FILE, STORY
 from santiago.contract.ports.judge import Noted, SetUpFailedError
 from santiago.contract.record import lean, record
-from santiago.judge.shown import Shown
+from santiago.judge.comparison import Shown
 from santiago.util.inside import is_inside
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from santiago.contract.ports.judge import Notes
     from santiago.contract.ports.run import Stop
     from santiago.contract.ports.workspace import Supply, Workspace
-    from santiago.judge.running import CheckRunner
+    from santiago.judge.check_runner import CheckRunner
 
     Results = dict[str, Shown]
     """Command → what it showed."""

@@ -15,15 +15,15 @@ from santiago.contract.codec import canonical, to_data
 from santiago.contract.outcomes import CheckVerdict, Verdict
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
-from santiago.judge.naming import name_of
-from santiago.judge.shown import WHOLE, fails_alike, lacks_coverage, lost, passes, vanished
+from santiago.judge.comparison import WHOLE, fails_alike, lacks_coverage, lost, passes, vanished
+from santiago.judge.naming.named_tests import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from santiago.contract.outcomes import CheckResult
-    from santiago.judge.naming import Tests
-    from santiago.judge.shown import Shown
+    from santiago.judge.comparison import Shown
+    from santiago.judge.naming.named_tests import Tests
     from santiago.judge.trees import Trees
 
     Tells = Callable[[str], bool]

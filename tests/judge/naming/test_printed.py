@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from santiago.judge.naming import Tests, named
+from santiago.judge.naming.named_tests import Tests
+from santiago.judge.naming.printed_results import named
 from tests.judge.showing import results
 
 NOWHERE = Path("/nowhere")

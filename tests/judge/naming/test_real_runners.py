@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from santiago.judge.naming import asking, named, refused
+from santiago.judge.naming.printed_results import named
+from santiago.judge.naming.runner_options import asking, refused
 from tests.judge.showing import results
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from santiago.judge.naming import Tests
+    from santiago.judge.naming.named_tests import Tests
 
 PYTEST = f"{sys.executable} -m pytest -p no:cacheprovider"
 TESTS = """\

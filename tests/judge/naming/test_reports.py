@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from santiago.judge.naming import junit, named
+from santiago.judge.naming import junit
+from santiago.judge.naming.printed_results import named
 
 SUREFIRE = """<testsuite name="com.x.FooTest">
 <testcase classname="com.x.FooTest" name="adds"/>

@@ -7,7 +7,10 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from santiago.judge.naming import asking, file_of, function_of, junit, named, refused
+from santiago.judge.naming import junit
+from santiago.judge.naming.named_tests import file_of, function_of
+from santiago.judge.naming.printed_results import named
+from santiago.judge.naming.runner_options import asking, refused
 from tests.util.each import each
 
 REPORT = "--junitxml=/r/pytest.xml -o junit_family=xunit1"

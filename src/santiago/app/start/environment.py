@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Story
     from santiago.contract.policy import RunInput, Workspace
     from santiago.contract.ports.run import Stop
-    from santiago.judge.port import TreeJudge
-    from santiago.judge.shown import Shown
+    from santiago.judge.comparison import Shown
+    from santiago.judge.tree_judge import TreeJudge
     from santiago.process.fence import SandboxKind
     from santiago.workspace.workspace import GitWorkspace
 

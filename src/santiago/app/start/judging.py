@@ -10,9 +10,8 @@ from santiago.app.start import provide
 from santiago.app.start.environment import Environment
 from santiago.app.start.ground import ground_of
 from santiago.contract.record import record
-from santiago.judge.commands import CommandRunner
-from santiago.judge.port import TreeJudge
-from santiago.judge.running import CheckRunner
+from santiago.judge.check_runner import CheckRunner, CommandRunner
+from santiago.judge.tree_judge import TreeJudge
 from santiago.judge.trials import Trials
 from santiago.process import environment
 from santiago.workspace.dependencies import find, on_path

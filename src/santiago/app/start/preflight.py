@@ -19,8 +19,7 @@ from santiago.contract.phases import PARKED, StoryPhase
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
 from santiago.executor.schedule import overlap
-from santiago.judge.commandline import unwritten
-from santiago.judge.shell import programs
+from santiago.judge.commandline import programs, unwritten
 from santiago.process.places import inside
 from santiago.util.text import flat
 from santiago.workspace.inspect import NO_REPOSITORY, find, is_ignored

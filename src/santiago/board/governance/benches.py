@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from santiago.board.governance import ranges
 from santiago.contract.ports.run import Never
 from santiago.contract.record import record
-from santiago.judge.commands import CommandRunner
+from santiago.judge.check_runner import CommandRunner
 from santiago.process import environment
 from santiago.process.redact import to_hide
 from santiago.process.temporary import Temporary

@@ -14,7 +14,7 @@ from santiago.board.governance.hierarchy import CONTRACT, LAYERS
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.record import record
-from santiago.judge.shell import programs
+from santiago.judge.commandline import programs
 from santiago.planner.structured.tree import Array, as_text
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
-from santiago.judge.naming.ids import INSIDE, worst
+from santiago.judge.naming.named_tests import INSIDE, worst
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from santiago.judge.naming.ids import Named, Status
+    from santiago.judge.naming.named_tests import Named, Status
 
 _STATUS: dict[str | None, Status] = {
     **dict.fromkeys("✓✔√", "passed"), **dict.fromkeys("✕✖✘×✗❯", "failed"), **dict.fromkeys("○✎﹣⚠↓-", "skipped"),

@@ -9,7 +9,7 @@ from santiago.contract.outcomes import Criterion
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from santiago.judge.shown import Shown
+    from santiago.judge.comparison import Shown
     from santiago.judge.verdict import Check
 
     Status = Literal["", "passed", "failed", "skipped", "missing"]

@@ -11,12 +11,12 @@ from santiago.contract.outcomes import DoubtfulLine, Proof, Verdict
 from santiago.contract.ports.judge import Examination, Judged, SetUpFailedError
 from santiago.contract.reasons import Reason
 from santiago.contract.record import lean
-from santiago.judge import criteria, excuses, telling, tests_first, verdict
+from santiago.judge import criteria_shown, excuses, telling, tests_first, verdict
 from santiago.judge.commandline import absent, names_what_is_missing, unwritten
+from santiago.judge.comparison import ends_alike, fallen, of_files, retried, sees
 from santiago.judge.doubts import doubts
 from santiago.judge.judges import JudgeFiles
 from santiago.judge.missing import found_no_test, lacked, lacks_package, missing_module, waits_for_tests
-from santiago.judge.shown import ends_alike, fallen, of_files, retried, sees
 from santiago.judge.trees import Trees
 from santiago.judge.trials import GARBAGE, StoppedError, Trial
 from santiago.judge.verdict import Check
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from santiago.contract.ports.judge import Lack, Work
     from santiago.contract.ports.run import Stop
     from santiago.contract.ports.workspace import Workspace
-    from santiago.judge.shown import Shown
+    from santiago.judge.comparison import Shown
     from santiago.judge.trials import Results, Trials
     from santiago.judge.verdict import Tells
 
@@ -318,8 +318,8 @@ class TreeJudge:
             return before[command], self.trials.results(own.on("evidence", work.snapshot.commit), stop)[command]
 
         required = self.run_input.policy.evidence == "required"
-        otherwise = "" if required else criteria.from_document(checks)
-        rows = criteria.matrix(work.story.criteria, dict(work.evidence), checks, alone, otherwise)
+        otherwise = "" if required else criteria_shown.from_document(checks)
+        rows = criteria_shown.matrix(work.story.criteria, dict(work.evidence), checks, alone, otherwise)
         found = replace(found, criteria=rows)
         lacking = [work.story.name_of(row.id) for row in rows if not row.is_shown]
         return telling.without_evidence(found, lacking) if required and lacking and found.passed else found

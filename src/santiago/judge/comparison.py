@@ -17,13 +17,13 @@ from santiago.contract.counting import count
 from santiago.contract.outcomes import CheckVerdict
 from santiago.contract.patterns import pattern
 from santiago.contract.record import lean
-from santiago.judge.naming import INSIDE, function_of, name_of
+from santiago.judge.naming.named_tests import INSIDE, function_of, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from santiago.contract.outcomes import CheckResult
-    from santiago.judge.naming import Tests
+    from santiago.judge.naming.named_tests import Tests
 
 _LONE_FILE = pattern(r"^[^\s:>]{1,500}\.[cm]?[jt]s$")
 WHOLE = ""
