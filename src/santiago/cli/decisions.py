@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import click
 
+from santiago.app.actor import actor as named
 from santiago.app.finding import find_run, find_story, naming, split_target
+from santiago.app.loading import load
+from santiago.app.requests import answer
 from santiago.cli.options import Flags
+from santiago.cli.start.running import start
+from santiago.cli.view.text import say
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.report.failure import report_of
+from santiago.report.remedies import next_commands
 
 if TYPE_CHECKING:
     from santiago.app.loading import Run
@@ -16,8 +24,6 @@ if TYPE_CHECKING:
 
 def skip(words: tuple[str, ...], why: str, actor: str | None, as_json: bool) -> int:
     """Leave a story out: other stories stop waiting for it, and the run can go on without it."""
-    from santiago.cli.start.running import start
-
     run, story = _target(words)
     with naming(run.run_id):
         _refuse_settled(run, story)
@@ -29,11 +35,6 @@ def skip(words: tuple[str, ...], why: str, actor: str | None, as_json: bool) -> 
 
 
 def _say_next(run: Run, story: str) -> None:
-    from santiago.app.loading import load
-    from santiago.cli.view.text import say
-    from santiago.report.failure import report_of
-    from santiago.report.remedies import next_commands
-
     say(f"{run.run_id} goes on without {story}", err=True)
     for text in next_commands(report_of(load(run.out_dir))):
         say(text, err=True)
@@ -53,8 +54,6 @@ def accept(
     words: tuple[str, ...], unproven: bool, why: str, trust_project: bool, actor: str | None, as_json: bool
 ) -> int:
     """Accept the work of a story's latest attempt, whatever its checks said. The log keeps that it was you."""
-    from santiago.cli.start.running import start
-
     if unproven:
         run = _run(words)
         stories = tuple(one.id for one in run.state.stories.values() if one.is_unproven)
@@ -75,8 +74,6 @@ def accept(
 
 def _record_on_board(run: Run, *, as_json: bool) -> None:
     """Take the tickets of accepted stories to done, if a board routed the run."""
-    import os
-
     from santiago.board.root import is_noted
 
     if not is_noted(run.out_dir):
@@ -86,7 +83,6 @@ def _record_on_board(run: Run, *, as_json: bool) -> None:
     from santiago.app.board.working import Means
     from santiago.board.opening import open_board
     from santiago.cli.board_consents import consents
-    from santiago.cli.view.text import say
 
     with open_board(run.out_dir, os.environ) as opened:
         done = record_accepted(Means(opened=opened, consents=consents(no_input=True)))
@@ -96,10 +92,6 @@ def _record_on_board(run: Run, *, as_json: bool) -> None:
 
 def _leave_answers(run: Run, stories: tuple[str, ...], why: str, actor: str | None) -> bool:
     """Answer the questions about unproven stories of a run that is at work. False if there is none."""
-    from santiago.app.actor import actor as named
-    from santiago.app.requests import answer
-    from santiago.cli.view.text import say
-
     found = [one for one in run.state.open_questions() if one.kind == "unproven" and one.story in stories]
     for question in found:
         say(answer(run, question.id, "accept", named(actor), text=why).text, err=True)
@@ -108,8 +100,6 @@ def _leave_answers(run: Run, stories: tuple[str, ...], why: str, actor: str | No
 
 def verify(words: tuple[str, ...], ref: str, why: str, trust_project: bool, actor: str | None, as_json: bool) -> int:
     """Check your own work on a story like an attempt, and put it onto the run's branch if it passes."""
-    from santiago.cli.start.running import start
-
     run, story = _target(words)
     if tests := run.state.stories[story].tests:
         _say_what_does_not_judge(story, tests)
@@ -120,8 +110,6 @@ def verify(words: tuple[str, ...], ref: str, why: str, trust_project: bool, acto
 
 def _say_what_does_not_judge(story: str, tests: str) -> None:
     """Tell that tests which were written first do not judge a person's own work, since it did not begin on them."""
-    from santiago.cli.view.text import say
-
     words = f"the tests that were written first for {story} judge your own work only if it contains them"
     say(f"{words}: `git cherry-pick {tests}` takes them into your branch", err=True)
 
@@ -133,8 +121,6 @@ def _flags(*, as_json: bool, actor: str | None, trust_project: bool = False) -> 
 
 def _run(words: tuple[str, ...]) -> Run:
     """Return the run that is meant, where no story is named."""
-    from santiago.app.loading import load
-
     if len(words) > 1:
         raise click.UsageError("--unproven takes every unproven story; name no other one.")
     return load(find_run(words[0] if words else None))
@@ -142,8 +128,6 @@ def _run(words: tuple[str, ...]) -> Run:
 
 def _target(words: tuple[str, ...]) -> tuple[Run, str]:
     """Return the run and the story that are meant."""
-    from santiago.app.loading import load
-
     name, rest = split_target(words, least=1)
     if len(rest) != 1:
         raise click.UsageError("Say which story.")

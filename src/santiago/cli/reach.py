@@ -12,7 +12,9 @@ from santiago.app.actor import actor as named
 from santiago.app.finding import find_run as _find_run
 from santiago.app.finding import names_run, naming, split_target
 from santiago.app.loading import frozen, load, working
+from santiago.app.start.identity import refuse_copied
 from santiago.cli.view.text import say
+from santiago.report.questions import asking
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,8 +28,6 @@ as_json_option = click.option("--json", "as_json", is_flag=True, help="Print one
 
 def find_run(name: str | None) -> Path:
     """Return the out-dir of a run; raise if the run belongs to the repository that this one was copied from."""
-    from santiago.app.start.identity import refuse_copied
-
     out_dir = _find_run(name)
     refuse_copied(out_dir)
     return out_dir
@@ -45,15 +45,7 @@ def stop(run: str | None, now: bool, actor: str | None, as_json: bool) -> None:
 def answer(
     words: tuple[str, ...], text: str, rest: str | None, revision: int | None, actor: str | None, as_json: bool
 ) -> int | None:
-    """Answer an open question; the first answer counts. Without a question, list those of all runs and planning sessions.
-
-    \b
-    santiago answer                                  what is asked, and the words that each takes
-    santiago answer S2-detail-1 ok
-    santiago answer S2-detail-1 "in Euros, please"
-    santiago answer S2-result-1 validate --rest chunk
-    santiago answer plan-2 approve --revision 2
-    """
+    """Answer a question of a run or of a planning session, or list what is asked."""
     from santiago.app.planning.loading import asking_session
 
     if (session := asking_session(words)) is not None:
@@ -78,8 +70,6 @@ def answer(
 
 def _asking(question: str) -> Path:
     """Return the run that asks a question; if none does, the running or newest run."""
-    from santiago.report.questions import asking
-
     found = [run.out_dir for run, _ in asking(None) if question in run.state.questions]
     return found[0] if len(found) == 1 else find_run(None)
 

@@ -14,8 +14,11 @@ import click
 
 from santiago.app.finding import find_run, find_story, split_target
 from santiago.app.loading import load
+from santiago.app.trying import bench
 from santiago.cli.view.text import say
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.process.server import ProcessServer
+from santiago.workspace.ancestry import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,13 +27,7 @@ if TYPE_CHECKING:
 
 
 def try_out(words: tuple[str, ...], attempt: int | None) -> int:
-    """Open a shell in a checkout of STORY's work, with its dependencies. Leave the shell, and the checkout is removed.
-
-    What you change there is kept as a patch; it becomes no part of the work by itself.
-    """
-    from santiago.app.trying import bench
-    from santiago.process.server import ProcessServer
-
+    """Open a shell in a checkout of a story's work; what is changed there is kept as a patch."""
     name, rest = split_target(words, least=1)
     if len(rest) != 1:
         raise click.UsageError("Say which story.")
@@ -55,8 +52,6 @@ def try_out(words: tuple[str, ...], attempt: int | None) -> int:
 
 def _work(run: Run, story: str, attempt: int | None) -> str:
     """Return the commit with the work of a story; raise if there is none."""
-    from santiago.workspace.ancestry import resolve
-
     state = run.state.stories[story]
     unshown = state.unshown.commit if state.unshown else None
     own = None if attempt else state.commit or unshown or state.integrated

@@ -4,6 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from santiago.app.finding import running_or_newest
+from santiago.app.loading import load
+from santiago.cli.view.screens import browse, has_screen
+from santiago.cli.view.text import say
+from santiago.report.chunks import rows_of
+from santiago.report.headline import headline, pauses_now, subline
+from santiago.report.marks import mark
+from santiago.report.pages import question_lines
+from santiago.report.story_status import waits_for
+from santiago.util.clock import SystemClock
+from santiago.util.text import flat
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -11,28 +23,13 @@ if TYPE_CHECKING:
 
 
 def watch(run: str | None, plain: bool) -> int:
-    """Browse RUN (a folder or an id), or the run that is running, or the newest one here.
-
-    \b
-    Shows chunks and stories as they go, answers questions, stops, resumes, and runs selections of chunks.
-    Leaving it never stops a run. Press ? for the keys and the commands that do the same.
-    """
-    from santiago.app.finding import running_or_newest
-    from santiago.cli.view.screens import browse, has_screen
-
+    """Show the browser, or print the same once where there is no screen for it."""
     out_dir, note = running_or_newest(run)
     return _listing(out_dir) if plain or not has_screen() else browse(out_dir, note, any_run=run is None)
 
 
 def _listing(out_dir: Path) -> int:
     """Print the same once, line by line."""
-    from santiago.app.loading import load
-    from santiago.cli.view.text import say
-    from santiago.report.chunks import rows_of
-    from santiago.report.headline import headline, pauses_now, subline
-    from santiago.report.pages import question_lines
-    from santiago.util.clock import SystemClock
-
     run = load(out_dir)
     say(f"run {run.run_id}: {', '.join(headline(run, SystemClock().utc()))}")
     say(", ".join(subline(run, pauses=pauses_now(run))))
@@ -46,11 +43,6 @@ def _listing(out_dir: Path) -> int:
 
 
 def _stories(run: Run, label: str) -> None:
-    from santiago.cli.view.text import say
-    from santiago.report.marks import mark
-    from santiago.report.story_status import waits_for
-    from santiago.util.text import flat
-
     for planned in run.stories:
         if planned.chunk == label:
             story = run.state.stories[planned.id]
