@@ -15,14 +15,19 @@ from santiago.app.profiles import own_catalog
 from santiago.app.start import agents
 from santiago.contract.errors import SantiagoError
 from santiago.contract.patterns import pattern
+from santiago.contract.plan import Origin, Story
+from santiago.contract.ports.agent import Packet
 from santiago.contract.ports.run import Never
 from santiago.contract.reasons import Reason
 from santiago.contract.record import lean, record
 from santiago.process import environment
 from santiago.process.command import Command
+from santiago.process.redact import secrets_in
 from santiago.report.endings import words_of
 from santiago.report.measures import span
+from santiago.util.clock import SystemClock
 from santiago.util.text import first, flat
+from santiago.workspace import git
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -31,7 +36,6 @@ if TYPE_CHECKING:
     from santiago.agent.profile import Profile
     from santiago.contract.outcomes import AgentEnding
     from santiago.contract.policy import RunInput
-    from santiago.contract.ports.agent import Packet
     from santiago.process.sandbox import Sandbox
     from santiago.process.server import ProcessServer
 
@@ -219,10 +223,6 @@ def _ask(
     top: Path, profile: Profile, settings: RunInput, server: ProcessServer, source: Mapping[str, str], box: Sandbox
 ) -> tuple[AgentEnding, int]:
     """Have an agent answer in an empty repository, as an attempt would have it work; return its ending and the time."""
-    from santiago.process.redact import secrets_in
-    from santiago.util.clock import SystemClock
-    from santiago.workspace import git
-
     folder, plans, prompt = top / "work", top / "plan", top / "prompt.md"
     folder.mkdir()
     plans.mkdir()
@@ -239,9 +239,6 @@ def _ask(
 
 
 def _packet(folder: Path, plans: Path, prompt: Path, log: Path) -> Packet:
-    from santiago.contract.plan import Origin, Story
-    from santiago.contract.ports.agent import Packet
-
     story = Story(
         id="S1", title="Ready?", description="", requirements=(), criteria=(), depends_on=(), external_depends_on=(),
         chunk="", role="developer", profile=None, files=(), verify=(), priority=None, claimed_done=False,

@@ -20,7 +20,6 @@ from santiago.artifacts.lock import Lock
 from santiago.artifacts.names import PLAN, has_begun
 from santiago.artifacts.repository import find_root
 from santiago.artifacts.store import FileStore
-from santiago.cli.options import actor_option
 from santiago.cli.view.text import paint, say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import Event, EventKind
@@ -65,17 +64,8 @@ class Left:
         return self.standing == "ended" or (force and self.standing != "running")
 
 
-@click.command("clean")
-@click.option("--run", "run_id", metavar="RUN", help="Only this run.")
-@click.option("--yes", is_flag=True, help="Remove what is listed; without it nothing is touched.")
-@click.option("--force", is_flag=True, help="Also of runs that could be resumed; never of one that is running.")
-@actor_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(run_id: str | None, yes: bool, force: bool, actor: str | None, as_json: bool) -> None:
-    """Show the checkouts and refs of this repository's old runs, and remove them with --yes.
-
-    Branches and the runs' own folders (log, evidence, result) always stay.
-    """
+def clean(run_id: str | None, yes: bool, force: bool, actor: str | None, as_json: bool) -> None:
+    """Show what old runs left behind, and remove it with `yes`."""
     root, who = find_root(Path.cwd()), named(actor)
     common = registry.common_git_dir(root) if root else None
     if root is None or common is None:

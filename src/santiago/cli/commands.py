@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from santiago import __version__
 
+COMPLETING = "_SANTIAGO_COMPLETE"
+"""The variable by which a shell asks for completions."""
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Plan": {
         "plan": ("start_commands:plan", "compile a document into a plan; --with has agents plan it"),
@@ -40,23 +42,23 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "log": ("log", "the history of a run; --follow goes on"),
         "show": ("show", "one story: attempts, checks, critique, changes"),
         "audit": ("audit", "re-check a run offline: log, digests, verdicts, git"),
-        "clean": ("clean", "show and remove worktrees and refs of old runs"),
+        "clean": ("setup_commands:clean", "show and remove worktrees and refs of old runs"),
     },
     "Govern": {
         "truth": ("truth", "check the product truth; tell what a change concerns"),
         "scenario": ("scenario", "compile and run the scenarios of the catalogue"),
     },
     "Set up": {
-        "doctor": ("doctor", "check this machine and repository; --checks runs the checks"),
-        "init": ("init", "find a test command, try it, and write santiago.toml"),
-        "config": ("config", "show each setting and where it comes from"),
-        "completion": ("completion", "print the completion script of a shell"),
+        "doctor": ("setup_commands:doctor", "check this machine and repository; --checks runs the checks"),
+        "init": ("setup_commands:init", "find a test command, try it, and write santiago.toml"),
+        "config": ("setup_commands:config", "show each setting and where it comes from"),
+        "completion": ("setup_commands:completion", "print the completion script of a shell"),
     },
     "Look up": {
         "explain": ("explain", "say what a code means, or what a story waits for"),
-        "schema": ("schema", "print the JSON Schema of a document"),
-        "help": ("help", "this page, or all about one command"),
-        "version": ("version", "print the version"),
+        "schema": ("setup_commands:schema", "print the JSON Schema of a document"),
+        "help": ("setup_commands:help_", "this page, or all about one command"),
+        "version": ("setup_commands:version", "print the version"),
     },
 }
 """Heading → command → (module, or module:name; one line of help)."""

@@ -7,20 +7,19 @@ import io
 import os
 import sys
 
+from santiago import __version__
+from santiago.cli.commands import COMPLETING, overview
+
 
 def entry() -> None:
     arguments = sys.argv[1:]
     _take_any_letter(as_json="--json" in arguments)
     _look_only_in_absolute_folders()
-    asked_by_shell = "_SANTIAGO_COMPLETE" in os.environ  # the shell asks for completions, without arguments
+    asked_by_shell = COMPLETING in os.environ  # the shell asks for completions, without arguments
     if arguments in (["-h"], ["--help"], ["help"]) and not asked_by_shell:
-        from santiago.cli.commands import overview
-
         print(overview())  # noqa: T201  # before there is a command line there is no other way
         sys.exit(0)
     if arguments in (["-V"], ["--version"], ["version"]) and not asked_by_shell:
-        from santiago import __version__
-
         print(f"santiago {__version__}")  # noqa: T201  # as above
         sys.exit(0)
     # Modules and plans live until the end, so frequent garbage collection would find nothing.

@@ -38,17 +38,8 @@ if TYPE_CHECKING:
 _TONES: dict[str, Tone] = {"runs": "good", "red": "warn", "cannot_run": "bad", "blind": "bad"}
 
 
-@click.command("init")
-@click.option("--verify", "commands", multiple=True, metavar="CMD", help="A check to write instead of the one found.")
-@click.option("--no-try", "untried", is_flag=True, help="Write the check without running it first.")
-@click.option("--force", is_flag=True, help="Replace an existing santiago.toml.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(commands: tuple[str, ...], untried: bool, force: bool, as_json: bool) -> None:
-    """Write santiago.toml with a test command that was seen to run here, and keep .santiago out of git.
-
-    Each command runs as in a run: on a clean checkout of the last commit, inside the sandbox. Where something is missing that
-    can be installed there (a virtual environment, node_modules), that is tried too, with the network.
-    """
+def init(commands: tuple[str, ...], untried: bool, force: bool, as_json: bool) -> None:
+    """Write santiago.toml with checks that were seen to run here."""
     root = repository.find_root(Path.cwd()) or Path.cwd()
     target = root / "santiago.toml"
     repository.refuse_linked(root / ".santiago")

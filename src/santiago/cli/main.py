@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from santiago import __version__
-from santiago.cli.commands import COMMANDS, overview
+from santiago.cli.commands import COMMANDS, COMPLETING, overview
 from santiago.contract.reasons import ExitCode
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
-
-COMPLETING = "_SANTIAGO_COMPLETE"
-"""The variable by which a shell asks for completions."""
 
 
 class LazyGroup(click.Group):

@@ -13,17 +13,7 @@ from santiago.cli.view.text import paint, say
 from santiago.util.text import harmless
 
 
-@click.group("config", invoke_without_command=True)
-@click.pass_context
-def command(context: click.Context) -> None:
-    """Settings come from flags, SANTIAGO_* variables, santiago.toml (or pyproject.toml), the user file, defaults."""
-    if context.invoked_subcommand is None:
-        context.invoke(show)
-
-
-@command.command("show")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def show(as_json: bool) -> None:
+def show_settings(as_json: bool) -> None:
     """Print each setting with its value and its origin."""
     root = repository.find_root(Path.cwd()) or Path.cwd()
     settings = load(root)
