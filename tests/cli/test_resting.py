@@ -80,7 +80,7 @@ def test_a_gate_pauses_after_each_chunk_and_the_next_one_whose_turn_it_is_runs_a
 def test_going_on_is_suggested_with_what_a_plain_resume_would_not_have(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Flags of this start, another agent, as many jobs, and the scope within which it failed."""
+    """StartOptions of this start, another agent, as many jobs, and the scope within which it failed."""
     found = load(out_dir(recording.load("exit-code", tmp_path)))
     monkeypatch.chdir(tmp_path / "repo")
     was = found.run_input

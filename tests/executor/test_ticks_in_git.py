@@ -11,7 +11,7 @@ import pytest
 from santiago.app.auditing import Audit
 from santiago.app.start.compose import execute
 from santiago.app.start.prepare import prepare
-from santiago.app.start.wishes import Wishes
+from santiago.app.start.start_options import StartOptions
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import EventKind
 from santiago.contract.outcomes import AgentEnding
@@ -128,7 +128,7 @@ def test_line_45_without_the_wish_nothing_is_ticked_and_a_later_start_may_have_i
 ) -> None:
     world = World(tmp_path, monkeypatch)
     plain = replace(world.run_input, policy=Policy(sandbox="off", unproven="accept"))
-    wish = Wishes(write_back=True)
+    wish = StartOptions(write_back=True)
     fresh = prepare(world.out_dir, plain, world.plan, wish, base=world.repo, compiled=True)
     assert (fresh.run_input.policy.write_back, fresh.policy and fresh.policy.write_back) == (True, True)
     world.run_input = plain
@@ -192,10 +192,10 @@ def test_line_45_a_plan_whose_ticks_alone_changed_is_the_plan_that_the_run_began
     ticked = planned(world.document().decode())
     assert ticked.source.sha256 == world.plan.source.sha256
     assert [story.claimed_done for story in ticked.stories] == [True, True]
-    again = prepare(world.out_dir, world.run_input, ticked, Wishes(), base=world.repo, compiled=True)
+    again = prepare(world.out_dir, world.run_input, ticked, StartOptions(), base=world.repo, compiled=True)
     assert again.plan == world.plan
     assert execute(again).phase is state.phase
     other = planned(PRD.replace("It adds", "It multiplies"))
-    again = prepare(world.out_dir, world.run_input, other, Wishes(), base=world.repo, compiled=True)
+    again = prepare(world.out_dir, world.run_input, other, StartOptions(), base=world.repo, compiled=True)
     with pytest.raises(SantiagoError, match="the run began with"):
         execute(again)

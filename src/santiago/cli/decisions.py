@@ -11,7 +11,7 @@ from santiago.app.actor import actor as named
 from santiago.app.finding import find_run, find_story, naming, split_target
 from santiago.app.loading import load
 from santiago.app.requests import answer
-from santiago.cli.options import Flags
+from santiago.app.start.start_options import StartOptions
 from santiago.cli.start.running import start
 from santiago.cli.view.text import say
 from santiago.contract.errors import Kind, SantiagoError
@@ -114,9 +114,11 @@ def _say_what_does_not_judge(story: str, tests: str) -> None:
     say(f"{words}: `git cherry-pick {tests}` takes them into your branch", err=True)
 
 
-def _flags(*, as_json: bool, actor: str | None, trust_project: bool = False) -> Flags:
+def _flags(*, as_json: bool, actor: str | None, trust_project: bool = False) -> StartOptions:
     """Return the flags of such a start. Commands of the document were approved before; settings may have changed since."""
-    return Flags(as_json=as_json, trust_commands=True, no_input=as_json, trust_project=trust_project, actor=actor)
+    return StartOptions(
+        as_json=as_json, trust_commands=True, no_input=as_json, trust_project=trust_project, actor=actor
+    )
 
 
 def _run(words: tuple[str, ...]) -> Run:

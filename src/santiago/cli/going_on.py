@@ -33,11 +33,12 @@ from santiago.util.text import harmless
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from santiago.cli.options import Flags, Worker
+    from santiago.app.start.start_options import StartOptions
+    from santiago.cli.options import Worker
     from santiago.contract.policy import Agent
 
 
-def execute(run_input: Path, plan_path: Path, out_dir: Path, flags: Flags) -> int:
+def execute(run_input: Path, plan_path: Path, out_dir: Path, flags: StartOptions) -> int:
     """Carry out a plan of a file; the same command again goes on."""
     folder = resolved(out_dir)
     with nullcontext() if flags.dry_run else told_in_result(folder):
@@ -49,7 +50,7 @@ def execute(run_input: Path, plan_path: Path, out_dir: Path, flags: Flags) -> in
 
 def resume(
     run: str | None, add_attempts: int, add_minutes: float, add_cost: float, add_tokens: int,
-    hints: tuple[tuple[str, str], ...], worker: Worker, flags: Flags,
+    hints: tuple[tuple[str, str], ...], worker: Worker, flags: StartOptions,
 ) -> int:  # fmt: skip
     """Go on with a run. More budget that a person grants is recorded."""
     out_dir = _meant(run, as_json=flags.as_json)
@@ -71,7 +72,7 @@ def resume(
     return _go_on(out_dir, flags, grants, other, said_by(agent=worker.agent, model=worker.model))
 
 
-def step_on(run: str | None, flags: Flags) -> int:
+def step_on(run: str | None, flags: StartOptions) -> int:
     """Go on step by step with a run."""
     out_dir = _meant(run, as_json=flags.as_json)
     if out_dir is None:
@@ -80,7 +81,7 @@ def step_on(run: str | None, flags: Flags) -> int:
     return _go_on(out_dir, flags)
 
 
-def go_on_with(run: Path, worker: Worker, flags: Flags) -> int:
+def go_on_with(run: Path, worker: Worker, flags: StartOptions) -> int:
     """Go on with a document's run. Another agent takes over if one is named; the checks stay the same."""
     tell_changes(run)
     settings = frozen_input(run)
@@ -97,7 +98,7 @@ def go_on_with(run: Path, worker: Worker, flags: Flags) -> int:
 
 def _go_on(
     out_dir: Path,
-    flags: Flags,
+    flags: StartOptions,
     grants: Grants | None = None,
     agent: Agent | None = None,
     said: frozenset[str] = frozenset(),

@@ -42,13 +42,14 @@ if TYPE_CHECKING:
 
     from santiago.app.compiling import Job
     from santiago.app.loading import Run
-    from santiago.cli.options import Flags, Worker
+    from santiago.app.start.start_options import StartOptions
+    from santiago.cli.options import Worker
     from santiago.contract.plan import Plan
     from santiago.contract.policy import RunInput
 
 
 def run(
-    prd: Path, worker: Worker, out_dir: Path | None, enqueue: bool, new: bool, resume: bool, reading: Reading, flags: Flags
+    prd: Path, worker: Worker, out_dir: Path | None, enqueue: bool, new: bool, resume: bool, reading: Reading, flags: StartOptions
 ) -> int:  # fmt: skip
     """Plan and carry out in one go, the newcomer's command."""
     prd = document_of(prd)
@@ -66,7 +67,7 @@ def run(
     return code
 
 
-def step(what: str | None, worker: Worker, new: bool, reading: Reading, flags: Flags) -> int:
+def step(what: str | None, worker: Worker, new: bool, reading: Reading, flags: StartOptions) -> int:
     """Carry a plan out step by step: a person approves each step's plan, and later its result."""
     flags = replace(flags, gate="step")
     path = Path(what) if what is not None else None
@@ -82,7 +83,7 @@ def _imported(plan: Plan) -> None:
     say(f"{harmless(plan.title)}: {count(len(plan.stories), 'step')} imported", err=True)
 
 
-def rebase(run: str, prd: Path, worker: Worker, reading: Reading, flags: Flags) -> int:
+def rebase(run: str, prd: Path, worker: Worker, reading: Reading, flags: StartOptions) -> int:
     """Take a changed document, settings and branch into a new run, and keep what is done."""
     return _carry_out(prd, None, worker, flags, reading, after=load(find_run(run)))
 
@@ -97,7 +98,7 @@ class _Again(NamedTuple):
     run: Path | None = None
 
 
-def _decide(document: Path, flags: Flags, *, new: bool = False, resume: bool = False) -> _Again:
+def _decide(document: Path, flags: StartOptions, *, new: bool = False, resume: bool = False) -> _Again:
     """Return what to do, by flags or by asking. Without a terminal the unfinished run goes on, which is printed."""
     if new:
         return _Again("new")
@@ -162,7 +163,7 @@ def _changed(document: Path, run: Path, *, asked: bool) -> Way:
 
 
 def _begin(
-    again: _Again, prd: Path, out_dir: Path | None, worker: Worker, flags: Flags, reading: Reading,
+    again: _Again, prd: Path, out_dir: Path | None, worker: Worker, flags: StartOptions, reading: Reading,
     told: Callable[[Plan], None] = lambda _: None,
 ) -> int:  # fmt: skip
     """Do what was decided about a document."""
@@ -175,7 +176,7 @@ def _begin(
 
 
 def _carry_out(
-    prd: Path, out_dir: Path | None, worker: Worker, flags: Flags, reading: Reading,
+    prd: Path, out_dir: Path | None, worker: Worker, flags: StartOptions, reading: Reading,
     told: Callable[[Plan], None] = lambda _: None, after: Run | None = None,
 ) -> int:  # fmt: skip
     """Compile a document and start the run. The ids and the work of the run `after` are kept."""
@@ -227,7 +228,7 @@ def _new_parts(after: Run | None, plan: Plan) -> bool:
     return any(map(is_open, found))
 
 
-def _started(job: Job, plan: Plan, worker: Worker, flags: Flags, after: Run | None, units: str | None) -> int:
+def _started(job: Job, plan: Plan, worker: Worker, flags: StartOptions, after: Run | None, units: str | None) -> int:
     begins = Beginning(settings=job.settings or {})
     if after is not None:
         begins = beginning(after, plan, Path(job.run_input.repo_path), begins.settings)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from santiago.app.start.wishes import Wishes
+from santiago.app.start.start_options import StartOptions
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
@@ -180,21 +180,6 @@ def _title(own: Catalog, name: str) -> str:
 
 
 @record
-class Flags(Wishes):
-    """What a command line says about one start of a run."""
-
-    yes: bool = False
-    trust_commands: bool = False
-    trust_ticks: bool | None = None
-    trust_project: bool = False
-    dry_run: bool = False
-    as_json: bool = False
-    plain: bool = False
-    no_input: bool = False
-    attended: bool = False
-
-
-@record
 class Worker:
     """The agent and the checks that a command line names."""
 
@@ -236,7 +221,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of a run; it gets them together, as `flags`."""
-    return _together(command, _OPTIONS, Flags, "flags")
+    return _together(command, _OPTIONS, StartOptions, "flags")
 
 
 def _together(command: Callable[..., Any], options: Sequence[Any], kind: Any, name: str) -> Callable[..., Any]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from santiago.cli.options import Flags, agent_option
+from santiago.app.start.start_options import StartOptions
+from santiago.cli.options import agent_option
 from santiago.contract.reasons import ExitCode
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def command(
     before = shown.ended(planning)
     planning = shown.carry_on(planning.folder, me, facts=facts, quiet=as_json, asked=asked, unfenced=sandbox == "off")
     if wish == "approve" and planning.state.run and not no_start:
-        flags = Flags(
+        flags = StartOptions(
             jobs=jobs, gate=gate, sandbox=sandbox, as_json=as_json, plain=plain, actor=who, no_input=no_input,
             trust_commands=True,  # the person agreed to them before the plan became final
         )  # fmt: skip
@@ -178,7 +179,9 @@ def _drafters(planning: Planning, agent: str | None, model: str | None, playbook
     return found
 
 
-def _execute(planning: Planning, flags: Flags, agent: str | None, model: str | None, playbook: Path | None) -> int:
+def _execute(
+    planning: Planning, flags: StartOptions, agent: str | None, model: str | None, playbook: Path | None
+) -> int:
     """Execute the run that was made from an approved revision."""
     from santiago.app.loading import frozen
     from santiago.app.start.lineup import named

@@ -18,8 +18,8 @@ from santiago.app.shortage import too_short
 from santiago.app.start.compose import execute
 from santiago.app.start.lineup import named
 from santiago.app.start.prepare import prepare
+from santiago.app.start.start_options import StartOptions
 from santiago.app.start.trust import note_basis
-from santiago.app.start.wishes import Wishes
 from santiago.artifacts import repository
 from santiago.artifacts.files import write_whole
 from santiago.artifacts.names import has_begun
@@ -212,7 +212,7 @@ def _make_run(
     project = opened.place.project
     repository.keep_out_of_git(project / ".santiago")
     note_basis(project, out_dir.name, consents.tell)
-    request = prepare(out_dir, settings, plan, Wishes(actor="planner"), base=project, compiled=True)
+    request = prepare(out_dir, settings, plan, StartOptions(actor="planner"), base=project, compiled=True)
     request.only_creates, request.begins_on = True, begins_on or bases.base_commit(opened)
     request.settings = values_of(run_input_defaults(project))
     for text in too_short(len(plan.stories), settings.limits, settings.policy.jobs):

@@ -14,7 +14,7 @@ from santiago.app.loading import frozen, load, working
 from santiago.app.start.compose import execute
 from santiago.app.start.lineup import named
 from santiago.app.start.prepare import prepare
-from santiago.app.start.wishes import Wishes
+from santiago.app.start.start_options import StartOptions
 from santiago.artifacts import repository
 from santiago.artifacts.inbox import Inbox
 from santiago.board.board import found
@@ -131,7 +131,7 @@ def _request(
     agent = means.agent_of(role)
     raised = max([0, *(card.retry_budget - run_input.limits.story_max_attempts for card in _children(means, of))])
     request = prepare(
-        out_dir, run_input, plan, Wishes(actor=PLANNER, jobs=means.jobs),
+        out_dir, run_input, plan, StartOptions(actor=PLANNER, jobs=means.jobs),
         base=out_dir, grants=_grants(out_dir, raised), own_work=own_work, skips=skips,
         agent=_other(run_input.agent, named(run_input.agent, agent, None, None)) if agent else None,
     )  # fmt: skip

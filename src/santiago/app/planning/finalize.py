@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from santiago.app.config import run_input_defaults, values_of
 from santiago.app.start.compose import execute
 from santiago.app.start.prepare import prepare
-from santiago.app.start.wishes import Wishes
+from santiago.app.start.start_options import StartOptions
 from santiago.artifacts import registry, repository
 from santiago.artifacts.files import read_bytes, write_whole
 from santiago.artifacts.names import LOG, has_begun
@@ -74,7 +74,7 @@ class Finalizing:
                 message = f"the run {self.state.run} exists, but does not belong to this session"
                 raise SantiagoError(Kind.BLOCKED, message, where=str(out_dir), reason=Reason.ARTIFACT_CORRUPT)
         run_input = replace(self.run_input, run_id=self.state.run)
-        request = prepare(out_dir, run_input, plan, Wishes(actor=act.actor), base=self.root, compiled=True)
+        request = prepare(out_dir, run_input, plan, StartOptions(actor=act.actor), base=self.root, compiled=True)
         request.planned, request.only_creates = self._planned(act.revision, digest), True
         request.settings = values_of(run_input_defaults(self.root))
         request.confirm_units = lambda _: None  # the person who finalizes has reviewed the whole plan

@@ -12,7 +12,7 @@ from santiago.contract.units import Minutes, Usd
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from santiago.app.start.wishes import Wishes
+    from santiago.app.start.start_options import StartOptions
     from santiago.contract.policy import Limits
 
 FLAGS = {
@@ -24,7 +24,7 @@ FLAGS = {
 """Limit → the flag that sets it, and the flag of `resume` that adds to it."""
 
 
-def wished(wishes: Wishes) -> dict[str, int]:
+def wished(wishes: StartOptions) -> dict[str, int]:
     """Return the limits that a person names, in the units of the run input."""
     found = {
         "story_max_attempts": wishes.max_attempts,
@@ -41,12 +41,12 @@ def _of(kind: type[Minutes | Usd], number: float, flag: str) -> int:
     return kind.of(number)
 
 
-def limited(limits: Limits, wishes: Wishes) -> Limits:
+def limited(limits: Limits, wishes: StartOptions) -> Limits:
     """Return the limits, replaced where a person names others."""
     return replace(limits, **wished(wishes))  # type: ignore[arg-type]  # each has the type of its field
 
 
-def refuse_other(frozen: Limits, wishes: Wishes, out_dir: Path) -> None:
+def refuse_other(frozen: Limits, wishes: StartOptions, out_dir: Path) -> None:
     """Raise if a person names another limit than the run began with. The hint tells how to add to it."""
     for name, value in wished(wishes).items():
         began = getattr(frozen, name)

@@ -27,7 +27,7 @@ from santiago.executor.situation import Scope
 from santiago.util.own_run import refuse_own_word
 
 if TYPE_CHECKING:
-    from santiago.app.start.wishes import Wishes
+    from santiago.app.start.start_options import StartOptions
     from santiago.contract.plan import Plan
     from santiago.contract.policy import Agent, RunInput
 
@@ -36,7 +36,7 @@ def prepare(
     out_dir: Path,
     run_input: RunInput,
     plan: Plan,
-    wishes: Wishes,
+    wishes: StartOptions,
     *,
     base: Path,
     plan_file: Path | None = None,
@@ -93,7 +93,7 @@ def _going_on_with(agent: Agent) -> str:
     )
 
 
-def _settings(out_dir: Path, run_input: RunInput, repo: Path, wishes: Wishes) -> tuple[RunInput, Path]:
+def _settings(out_dir: Path, run_input: RunInput, repo: Path, wishes: StartOptions) -> tuple[RunInput, Path]:
     """Return the run input as it is frozen, and where its repository is now."""
     run_id = run_input.run_id or derived_id(out_dir, repo)
     now = repository_of(out_dir, run_id, repo)
@@ -115,13 +115,13 @@ def _settings(out_dir: Path, run_input: RunInput, repo: Path, wishes: Wishes) ->
     return settings, now
 
 
-def said_in(wishes: Wishes) -> frozenset[str]:
+def said_in(wishes: StartOptions) -> frozenset[str]:
     """Return the settings that a person's wishes replace."""
     policy = (f"policy.{one.name}" for one in fields(Policy) if getattr(wishes, one.name, None))
     return frozenset((*policy, *(f"limits.{name}" for name in wished(wishes))))
 
 
-def _tests_first(out_dir: Path, run_input: RunInput, wishes: Wishes) -> str:
+def _tests_first(out_dir: Path, run_input: RunInput, wishes: StartOptions) -> str:
     """Return who writes tests first, as the run began. A later start may choose otherwise for itself."""
     if has_begun(out_dir):
         return frozen_input(out_dir).policy.tests_first
@@ -135,7 +135,7 @@ def _verification(out_dir: Path, run_input: RunInput) -> Verification:
     return replace(run_input.verification, left_out=frozen_input(out_dir).verification.left_out)
 
 
-def _write_back(out_dir: Path, run_input: RunInput, wishes: Wishes) -> bool:
+def _write_back(out_dir: Path, run_input: RunInput, wishes: StartOptions) -> bool:
     """Return whether ticks are written back, as the run began. A later start may choose it for itself."""
     if has_begun(out_dir):
         return frozen_input(out_dir).policy.write_back
@@ -148,7 +148,7 @@ def _as_begun(out_dir: Path, plan: Plan) -> Plan:
     return begun if is_same_plan(begun, plan) else plan
 
 
-def _policy(frozen: Policy, wishes: Wishes) -> Policy:
+def _policy(frozen: Policy, wishes: StartOptions) -> Policy:
     """Return the policy of this start: the run's own, changed by a person's wishes."""
     return replace(
         frozen,

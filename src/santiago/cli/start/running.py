@@ -37,8 +37,8 @@ from santiago.util.text import harmless
 
 if TYPE_CHECKING:
     from santiago.app.start.onward import Beginning
+    from santiago.app.start.start_options import StartOptions
     from santiago.cli.desk import TerminalDesk
-    from santiago.cli.options import Flags
     from santiago.contract.plan import Plan
     from santiago.contract.policy import Agent, RunInput
     from santiago.contract.state import RunState
@@ -48,7 +48,7 @@ def start(
     out_dir: Path,
     run_input: RunInput,
     plan: Plan,
-    flags: Flags,
+    flags: StartOptions,
     *,
     base: Path,
     plan_file: Path | None = None,
@@ -110,7 +110,7 @@ class _Consents:
     """All that a new run needs a person's word for, on one screen; without a terminal one error names all of it."""
 
     request: Request
-    flags: Flags
+    flags: StartOptions
     said: frozenset[str]
     asked: bool
 
@@ -195,7 +195,7 @@ def _is_step_by_step(request: Request) -> bool:
     return bool(request.effective.policy.closed & {"detail", "result"})
 
 
-def _with_a_desk(request: Request, flags: Flags) -> int:
+def _with_a_desk(request: Request, flags: StartOptions) -> int:
     """Execute with a person at the terminal who answers. Where they are asked all the time, lines are printed, and no table."""
     from santiago.cli.desk import TerminalDesk
 
@@ -208,7 +208,7 @@ def _with_a_desk(request: Request, flags: Flags) -> int:
         desk.close()
 
 
-def _shown(request: Request, flags: Flags, desk: TerminalDesk | None = None) -> int:
+def _shown(request: Request, flags: StartOptions, desk: TerminalDesk | None = None) -> int:
     """Execute the request, show it on a screen, and return the exit code."""
     screen = Screen(
         request.plan, request.effective,

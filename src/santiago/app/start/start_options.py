@@ -1,4 +1,4 @@
-"""What a person wants of one start of a run."""
+"""The options of one start of a run."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from santiago.contract.record import record
 
 
 @record
-class Wishes:
-    """A person's wishes for one start. None and False leave a choice to the run input."""
+class StartOptions:
+    """What a person says about one start. None and False leave a choice to the run input."""
 
     jobs: int | None = None
     gate: str | None = None
@@ -32,3 +32,12 @@ class Wishes:
     """Of the run."""
     timeout: float | None = None
     """Minutes for the run."""
+    yes: bool = False
+    trust_commands: bool = False
+    trust_ticks: bool | None = None
+    trust_project: bool = False
+    dry_run: bool = False
+    as_json: bool = False
+    plain: bool = False
+    no_input: bool = False
+    attended: bool = False
