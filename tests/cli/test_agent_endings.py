@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from santiago.app.start.lineup import named
+from santiago.app.start.agents import named
 from santiago.contract.policy import Agent
 from tests.cli import fakes, greeter
 from tests.cli.fakes import PRD, Place

@@ -15,7 +15,7 @@ from shlex import quote
 import pytest
 
 from santiago.app.loading import Run, empty_fold, load
-from santiago.app.start.scope import scope_of
+from santiago.app.start.request import scope_of
 from santiago.artifacts.reader import read_log
 from santiago.cli.view.table import Table
 from santiago.contract.errors import SantiagoError

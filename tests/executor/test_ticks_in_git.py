@@ -10,7 +10,7 @@ import pytest
 
 from santiago.app.auditing import Audit
 from santiago.app.start.compose import execute
-from santiago.app.start.prepare import prepare
+from santiago.app.start.request import prepare
 from santiago.app.start.start_options import StartOptions
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import EventKind

@@ -13,7 +13,7 @@ from santiago.app.changes import has_changed
 from santiago.app.compiling import asked_for, job_of, read_document, roomy, with_units
 from santiago.app.finding import find_run, names_run
 from santiago.app.loading import frozen, load
-from santiago.app.start.lineup import named
+from santiago.app.start.agents import named
 from santiago.app.start.onward import Beginning, beginning, settings_of
 from santiago.app.start.preflight import refuse_outside
 from santiago.app.start.trust import said_by

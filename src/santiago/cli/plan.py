@@ -20,8 +20,8 @@ from santiago.app.compiling import (
 )
 from santiago.app.paths import shortest
 from santiago.app.refusal import write_refusal
+from santiago.app.start.agents import named, worker_flags
 from santiago.app.start.leaks import refuse_secrets
-from santiago.app.start.lineup import named, worker_flags
 from santiago.artifacts import registry, repository
 from santiago.artifacts.files import read_bytes, write_whole
 from santiago.artifacts.names import SETTINGS

@@ -184,7 +184,7 @@ def _execute(
 ) -> int:
     """Execute the run that was made from an approved revision."""
     from santiago.app.loading import frozen
-    from santiago.app.start.lineup import named
+    from santiago.app.start.agents import named
     from santiago.app.start.trust import said_by
     from santiago.artifacts.repository import RUNS
     from santiago.cli.start.running import start

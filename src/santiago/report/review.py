@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from santiago.app.planning.loading import load
 from santiago.app.planning.loading import sessions_of as folders_of
-from santiago.app.start.lineup import called
+from santiago.app.start.agents import called
 from santiago.contract import codec
 from santiago.contract.answers import KINDS
 from santiago.contract.counting import count

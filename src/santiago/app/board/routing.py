@@ -15,9 +15,9 @@ from santiago.app.compiling import asked_for, read_document
 from santiago.app.config import run_input_defaults, values_of
 from santiago.app.loading import frozen
 from santiago.app.shortage import too_short
+from santiago.app.start.agents import named
 from santiago.app.start.compose import execute
-from santiago.app.start.lineup import named
-from santiago.app.start.prepare import prepare
+from santiago.app.start.request import prepare
 from santiago.app.start.start_options import StartOptions
 from santiago.app.start.trust import note_basis
 from santiago.artifacts import repository

@@ -11,9 +11,9 @@ from santiago.app.board.renewing import Renewal
 from santiago.app.board.routing import set_consents
 from santiago.app.board.settings import board_settings
 from santiago.app.loading import frozen, load, working
+from santiago.app.start.agents import named
 from santiago.app.start.compose import execute
-from santiago.app.start.lineup import named
-from santiago.app.start.prepare import prepare
+from santiago.app.start.request import prepare
 from santiago.app.start.start_options import StartOptions
 from santiago.artifacts import repository
 from santiago.artifacts.inbox import Inbox

@@ -10,8 +10,8 @@ from shlex import join
 from typing import TYPE_CHECKING
 
 from santiago.app.config import run_input_defaults
-from santiago.app.start import agents, lineup
-from santiago.app.start.agents import name_of, named, profile_of
+from santiago.app.start import agents
+from santiago.app.start.agents import name_of, one_named, profile_of
 from santiago.app.start.leaks import refuse_secrets
 from santiago.artifacts import repository
 from santiago.artifacts.files import read_text
@@ -157,7 +157,9 @@ def drafters_of(wanted: Wanted, source: Mapping[str, str]) -> tuple[Drafter, ...
     """Return the agents that take part; if none is named, the first one that can work here."""
     found: list[Drafter] = []
     for name in _names(wanted.agents) or ("",):
-        agent = named(Agent(), name or None, wanted.playbook if not name or name == "scripted" else None, wanted.model)
+        agent = one_named(
+            Agent(), name or None, wanted.playbook if not name or name == "scripted" else None, wanted.model
+        )
         label = "scripted" if agent.mode == "scripted" else name_of(profile_of(agent, source))
         found.append(Drafter(label=_label(label, [one.label for one in found]), agent=_fixed(agent)))
     return tuple(found)
@@ -166,7 +168,7 @@ def drafters_of(wanted: Wanted, source: Mapping[str, str]) -> tuple[Drafter, ...
 def _worker(of_settings: Agent, drafters: Sequence[Drafter], wanted: Wanted) -> Agent:
     """Return the agent that will carry the plan out: the one that was named for it, that the settings name, or that drafts first."""
     if wanted.worker:
-        return _fixed(lineup.named(of_settings, wanted.worker, wanted.playbook, None))
+        return _fixed(agents.named(of_settings, wanted.worker, wanted.playbook, None))
     is_named = of_settings.profile or of_settings.command or of_settings.mode == "scripted"
     return of_settings if is_named else drafters[0].agent
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from santiago.app.config import run_input_defaults, values_of
 from santiago.app.start.compose import execute
-from santiago.app.start.prepare import prepare
+from santiago.app.start.request import prepare
 from santiago.app.start.start_options import StartOptions
 from santiago.artifacts import registry, repository
 from santiago.artifacts.files import read_bytes, write_whole

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.app.start import agents, provide
+from santiago.app.start.agents import line_up
 from santiago.app.start.identity import refuse_taken
 from santiago.app.start.leftovers import kill_leftovers, marks
-from santiago.app.start.lineup import line_up
 from santiago.app.start.scratch import scratch_of
 from santiago.artifacts import preflight, registry
 from santiago.artifacts.lock import Lock, last_sign

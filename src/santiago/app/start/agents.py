@@ -7,6 +7,7 @@ import shlex
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from santiago.agent import catalog, scripted
@@ -15,8 +16,9 @@ from santiago.agent.ralph_fresh import Fenced, RalphFresh
 from santiago.app.profiles import own_catalog
 from santiago.artifacts.files import read_text
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.phases import ENDED, RunPhase
 from santiago.contract.policy import Agent
-from santiago.contract.reasons import Reason
+from santiago.contract.reasons import MEANINGS, OF_ONE_AGENT, Reason
 from santiago.process import environment, homes
 from santiago.process.credentials import secrets_of
 
@@ -26,13 +28,14 @@ if TYPE_CHECKING:
     from santiago.agent.profile import Profile
     from santiago.contract.policy import RunInput
     from santiago.contract.ports.agent import AgentBackend
+    from santiago.contract.state import RunState
     from santiago.process.command import Command
     from santiago.process.place import Ground, Place
     from santiago.process.sandbox import Sandbox
     from santiago.process.server import ProcessServer
 
 
-def named(agent: Agent, name: str | None, playbook: Path | None, model: str | None) -> Agent:
+def one_named(agent: Agent, name: str | None, playbook: Path | None, model: str | None) -> Agent:
     """Return the agent's settings, changed by options of the command line."""
     if model:
         agent = replace(agent, model_hint=model)
@@ -59,14 +62,14 @@ SAME = "same"
 
 def lasting(name: str) -> str:
     """Return the name or command line of an agent, with paths that are valid from any folder."""
-    command = named(Agent(), name, None, None).command if name != SAME else None
+    command = one_named(Agent(), name, None, None).command if name != SAME else None
     return shlex.join(command) if command else name
 
 
 def for_tests(run_input: RunInput) -> Agent | None:
     """Return the agent that writes tests first, if it is not the run's own agent."""
     name = run_input.policy.tests_first
-    return named(replace(run_input.agent, model_hint=None), name, None, None) if name not in ("", SAME) else None
+    return one_named(replace(run_input.agent, model_hint=None), name, None, None) if name not in ("", SAME) else None
 
 
 def _words(line: str) -> tuple[str, ...]:
@@ -273,3 +276,82 @@ def _home(side: str, profile: Profile, source: Mapping[str, str]) -> homes.Home:
 
 def _existing(places: tuple[str, ...], source: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(str(path) for path in catalog.expanded(places, source) if path.exists())
+
+
+_CANNOT_BEGIN = frozenset({Reason.AGENT_UNAVAILABLE, Reason.AGENT_NOT_SIGNED_IN, Reason.USAGE_UNKNOWN})
+
+
+def named(agent: Agent, names: str | None, playbook: Path | None, model: str | None) -> Agent:
+    """Return the agent's settings, changed by the command line: one agent, or several with commas between."""
+    first, *rest = _parts(names) if names else [None]
+    agent = one_named(agent, first, playbook, model)
+    return replace(agent, fallback=tuple(lasting(one) for one in rest if one)) if names else agent
+
+
+def worker_flags(names: str | None, playbook: Path | None, model: str | None) -> str:
+    """Return the options of a command line that name this agent, each with a space before it."""
+    given = {"--agent": names, "--playbook": playbook, "--model": model}
+    return "".join(f" {flag} {quote(str(value))}" for flag, value in given.items() if value)
+
+
+def _parts(names: str) -> list[str | None]:
+    """Return the agents that a text names. A comma inside a command line does not separate"""
+    parts = [part.strip() for part in names.split(",")]
+    if " " in names.strip() and not all(_is_known(part) for part in parts):
+        return [names]
+    return [*filter(None, parts)] or [names]
+
+
+def _is_known(line: str) -> bool:
+    program = line.split(" ", 1)[0]
+    return program in own_catalog().names() or shutil.which(program) is not None or Path(program).is_file()
+
+
+def line_up(agent: Agent) -> list[Agent]:
+    """Return an agent and its fallbacks, each with the agents that would take over from it."""
+    behind = [one_named(replace(agent, model_hint=None), name, None, None) for name in agent.fallback]
+    return [agent, *(replace(one, fallback=agent.fallback[place:]) for place, one in enumerate(behind, 1))]
+
+
+def first_able(
+    run_input: RunInput, source: Mapping[str, str], lacks: Callable[[str], bool]
+) -> tuple[RunInput, list[str]]:
+    """Return the run input with the first of its agents that can begin, and messages on those before it.
+
+    If none can, it has the first agent, and its start will say why it cannot begin.
+    """
+    troubles: list[str] = []
+    for agent in line_up(run_input.agent) if run_input.agent.fallback else ():
+        one = replace(run_input, agent=agent)
+        try:
+            refuse_absent(one, source, lacks)
+        except SantiagoError as error:
+            if error.reason not in _CANNOT_BEGIN:
+                raise
+            troubles.append(error.message)
+        else:
+            return one, [f"{trouble}; {called(agent)} works instead" for trouble in troubles]
+    return run_input, []
+
+
+def next_one(agent: Agent, state: RunState) -> tuple[Agent, str] | None:
+    """Return the agent that takes over if the run stopped because its agent cannot go on, and a message; else None."""
+    rests = state.phase in ENDED or state.phase is RunPhase.PAUSED
+    if not rests or state.reason not in OF_ONE_AGENT or not agent.fallback:
+        return None
+    other = line_up(agent)[1]
+    assert state.reason is not None
+    why = MEANINGS[state.reason].sentence.rstrip(".")
+    return other, f"{called(agent)} cannot go on ({state.reason}: {why}); {called(other)} takes over"
+
+
+def follower(agent: Agent) -> str:
+    """Return the name of the agent that takes over from this one; empty where there is none."""
+    return called(line_up(agent)[1]) if agent.fallback else ""
+
+
+def called(agent: Agent) -> str:
+    """Return the name by which people know an agent."""
+    if agent.mode == "scripted":
+        return "scripted"
+    return agent.profile or (Path(agent.command[0]).name if agent.command else "the first that is ready")

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from santiago import __version__
 from santiago.app.start import agents, kept, signals, start_events, units
 from santiago.app.start.acquire_run import Hold, Surroundings, check_temporary, look_around, take_hold
+from santiago.app.start.agents import first_able, follower, next_one
 from santiago.app.start.ground import ground_of
 from santiago.app.start.header import RunHeader
 from santiago.app.start.inbox_adapter import Letters
 from santiago.app.start.judging import Means
 from santiago.app.start.leaks import SecretsInWork
 from santiago.app.start.leftovers import kill_leftovers, marks
-from santiago.app.start.lineup import first_able, follower, next_one
 from santiago.app.start.logbook import Logbook, freeze
 from santiago.app.start.preflight import Checkout, foresee
 from santiago.artifacts.attempts import FileAttempts

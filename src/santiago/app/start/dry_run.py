@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from santiago.app.loading import empty_fold, load
 from santiago.app.start import agents, kept, provide, start_events
+from santiago.app.start.agents import first_able
 from santiago.app.start.identity import refuse_taken
-from santiago.app.start.lineup import first_able
 from santiago.app.start.preflight import Checkout, Prospect, foresee
 from santiago.app.start.scratch import scratch_of
 from santiago.app.start.units import sentence

@@ -5,20 +5,25 @@ from __future__ import annotations
 import json
 import os
 import posixpath
+from collections import Counter
 from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from santiago.app.paths import typed
 from santiago.app.shortage import MOST, named, too_few, too_short, unchecked
-from santiago.app.start.side_by_side import of_jobs, of_limits
+from santiago.artifacts.files import read_bytes
 from santiago.artifacts.repository import find_root
+from santiago.contract import codec
 from santiago.contract.checks import commands_of
+from santiago.contract.codec import plan_digest
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.patterns import pattern
 from santiago.contract.phases import PARKED, StoryPhase
+from santiago.contract.plan import Finding
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
-from santiago.executor.schedule import overlap
+from santiago.executor.schedule import followed, overlap
 from santiago.judge.commandline import programs, unwritten
 from santiago.process.places import inside
 from santiago.util.text import flat
@@ -29,7 +34,7 @@ if TYPE_CHECKING:
 
     from santiago.app.start.request import Request
     from santiago.contract.plan import Plan, Story
-    from santiago.contract.policy import RunInput
+    from santiago.contract.policy import Limits, RunInput
     from santiago.contract.state import RunState
     from santiago.executor.situation import Scope
     from santiago.process.place import Dependency
@@ -299,3 +304,111 @@ def _forgotten(script: str, story: Story, provided: Sequence[str] | None) -> San
         hint=commit if provided is None else bring,
         reason=Reason.VERIFICATION_UNRUNNABLE,
     )
+
+
+_MOST = 20
+"""How many findings the error's message repeats. All of them are shown below it."""
+
+
+def refuse_unapproved(path: Path) -> None:
+    """Raise if a plan is a revision of a planning session, since only a finalized plan can run."""
+    folder = path.absolute().parent.parent
+    if folder.parent.name == "sessions" and folder.parent.parent.name == ".santiago":
+        message = f"it belongs to the planning session {folder.name}, which is not final"
+        hint = f"`santiago review {folder.name}` shows it; --finalize there makes a run of it."
+        raise SantiagoError(Kind.BLOCKED, message, where=str(path), hint=hint, reason=Reason.NEEDS_USER_CONFIRMATION)
+
+
+def refuse_unfit(plan: Plan, path: Path, document: Path) -> None:
+    """Raise with all findings if a plan breaks a rule, or if it does not match its digest.
+
+    `path` is its file, and `document` the document that it was compiled from.
+    """
+    from santiago.planner.compile import faults_of_plan
+    from santiago.planner.source import Source
+
+    text = read_bytes(path, codec.MAX_BYTES).decode()  # it was decoded before
+    found = (*_edited(plan, path, document), *faults_of_plan(Source(text, path=path.name)))
+    if not found:
+        return
+    said = [f"line {finding.line}: {finding.message}" if finding.line else finding.message for finding in found]
+    more = [f"and {len(said) - _MOST} more"] if len(said) > _MOST else []
+    raise SantiagoError(
+        Kind.INPUT,
+        "; ".join(said[:_MOST] + more),
+        where=str(path),
+        hint=found[0].hint,
+        reason=Reason.INVALID_INPUT,
+        findings=found,
+    )
+
+
+def _edited(plan: Plan, path: Path, document: Path) -> list[Finding]:
+    now = plan_digest(plan)
+    if now == plan.digest:
+        return []
+    return [
+        Finding(
+            level="error",
+            code="invalid_field",
+            line=0,
+            message=f"the plan was edited after it was written: its digest says {plan.digest[:16]}, and its text has {now[:16]}",
+            hint=f"`santiago plan {typed(path)}` plans what it says now; `santiago plan {typed(document)}` plans the document again.",
+        )
+    ]
+
+
+def of_jobs(plan: Plan, to_do: Sequence[Story], run_input: RunInput, jobs: int) -> list[str]:
+    """Return a warning if fewer stories than asked for can run at the same time: why, and what helps."""
+    if jobs == 1 or len(to_do) < 2:
+        return []
+    if run_input.policy.stepwise:
+        return [
+            f"{jobs} at a time are asked for, but only one runs: with --gate step, each story waits for your answer"
+        ]
+    most = _widest(plan, to_do, optimistic=run_input.policy.optimistic)
+    if most >= min(jobs, len(to_do)):
+        return []
+    told = f"{jobs} at a time are asked for, but {'only one' if most == 1 else f'at most {most}'} can run"
+    bare = [] if run_input.policy.optimistic else [story for story in to_do if not story.files]
+    if not bare:
+        return [f"{told}: the others wait for stories that they depend on, or that change the same files"]
+    which = (
+        "no story names its" if len(bare) == len(to_do) else f"{named(bare)} {'names' if len(bare) == 1 else 'name'} no"
+    )
+    why = f"{which} files, so it is not known which stories change the same ones"
+    return [f"{told}: {why}; write `Files: …` in the document, or use --optimistic"]
+
+
+def _widest(plan: Plan, to_do: Sequence[Story], *, optimistic: bool) -> int:
+    """Return how many stories of one chunk can run together at most, if each takes the same time."""
+    behind, level = followed(plan, optimistic=optimistic), dict.fromkeys((story.id for story in to_do), 0)
+    for story in to_do:
+        waits_for = [level[name] for name in (*story.depends_on, *behind[story.id]) if name in level]
+        level[story.id] = 1 + max(waits_for, default=0)
+    return max(Counter((story.chunk, level[story.id]) for story in to_do).values(), default=1)
+
+
+_HOLDS = (
+    ("run_timeout_minutes", "story_timeout_minutes"),
+    ("run_max_attempts", "story_max_attempts"),
+    ("story_timeout_minutes", "attempt_timeout_minutes"),
+)
+"""Pairs of limits. If the first is lower, it is reached before the second can be used up."""
+
+
+def of_limits(limits: Limits, state: RunState, jobs: int) -> list[str]:
+    """Return warnings on limits that keep another limit from being used up, or stories from running at the same time."""
+    notes = [
+        f"limits.{high} is {_shown(most)}, but limits.{low} ends the work earlier, at {_shown(least)}"
+        for low, high in _HOLDS
+        if (least := getattr(limits, low)) < (most := getattr(limits, high) or 0)
+    ]
+    given = [name for name in ("run_max_tokens", "run_max_cost_usd") if getattr(limits, name) is not None]
+    if jobs > 1 and given and not state.attempts:
+        notes.append(f"limits.{' and '.join(given)} is set, so the first attempt runs alone: it shows what one costs")
+    return notes
+
+
+def _shown(value: int) -> str:
+    return str(getattr(value, "written", value))

@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+import os
+from dataclasses import field, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from santiago.app.actor import actor
+from santiago.app.changes import changed_agent
+from santiago.app.finding import find_story, target
+from santiago.app.loading import frozen as begun_with
+from santiago.app.loading import frozen_input
+from santiago.app.start.agents import called, lasting
+from santiago.app.start.identity import derived_id, frozen_path, repository_of
+from santiago.app.start.preflight import refuse_unapproved, refuse_unfit
 from santiago.app.start.units import refuse
+from santiago.artifacts.names import PLAN, has_begun
+from santiago.artifacts.repository import refuse_linked
+from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import Context
+from santiago.contract.policy import Policy, Verification
 from santiago.contract.record import lean
+from santiago.contract.ticks import is_same_plan
+from santiago.contract.units import Minutes, Usd
 from santiago.executor.reopen import Grants
+from santiago.executor.selection import chunks_named
 from santiago.executor.situation import Scope
+from santiago.util.own_run import refuse_own_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from santiago.app.start.header import RunHeader
+    from santiago.app.start.start_options import StartOptions
     from santiago.contract.events import Event
     from santiago.contract.plan import Plan
-    from santiago.contract.policy import Agent, Policy, RunInput
+    from santiago.contract.policy import Agent, Limits, RunInput
     from santiago.contract.state import RunState
 
 
@@ -124,3 +142,196 @@ class Request:
             policy=self.policy or frozen.policy,
             agent=self.agent or frozen.agent,
         )
+
+
+def prepare(
+    out_dir: Path,
+    run_input: RunInput,
+    plan: Plan,
+    options: StartOptions,
+    *,
+    base: Path,
+    plan_file: Path | None = None,
+    grants: Grants | None = None,
+    skips: list[tuple[str, str]] | None = None,
+    own_work: tuple[str, str] | None = None,
+    why: str = "",
+    accepts: tuple[tuple[str, ...], str] | None = None,
+    agent: Agent | None = None,
+    compiled: bool = False,
+) -> Request:
+    """Return the request for a start. The caller adds how to ask people, and the listeners.
+
+    `base` is the folder that the paths of the run input start from. A plan that was `compiled` just now is in no file yet,
+    and surely keeps all rules.
+    """
+    refuse_linked(out_dir)
+    repo = Path(os.path.abspath(base / run_input.repo_path))  # noqa: PTH100  # links keep their names
+    if has_begun(out_dir):  # the digest in the log already protects this plan
+        plan = _as_begun(out_dir, plan) if compiled or plan_file else plan
+        refuse_other(frozen_input(out_dir).limits, options, out_dir)
+    elif not compiled:
+        refuse_unapproved(plan_file or out_dir / PLAN)
+        refuse_unfit(plan, plan_file or out_dir / PLAN, repo / run_input.prd_path)
+    settings, now = _settings(out_dir, run_input, repo, options)
+    # A person who supplies or accepts work only wants it on the branch, so no agent is started for other stories.
+    scope = Scope(stories=frozenset()) if own_work or accepts else scope_of(plan, options.chunks, options.only)
+    refuse_own_word(settings.run_id or "")
+    policy, who = _policy(settings.policy, options), actor(options.actor)
+    of_settings = changed_agent(out_dir, settings, now) if agent is None and has_begun(out_dir) else None
+    return Request(
+        out_dir=out_dir,
+        run_input=settings,
+        repo=now,
+        policy=policy,
+        plan=plan,
+        jobs=options.jobs or policy.jobs,
+        scope=scope,
+        skips=skips or [],
+        own_work=own_work,
+        why=why,
+        accepts=accepts,
+        agent=agent or of_settings,
+        note=_going_on_with(of_settings) if of_settings else "",
+        grants=replace(grants or Grants(), actor=who),
+        actor=who,
+    )
+
+
+def _going_on_with(agent: Agent) -> str:
+    model = f", model {agent.model_hint}" if agent.model_hint else ""
+    return (
+        f"the settings of the agent have changed since the run began, and this start uses them: {called(agent)}{model}"
+    )
+
+
+def _settings(out_dir: Path, run_input: RunInput, repo: Path, options: StartOptions) -> tuple[RunInput, Path]:
+    """Return the run input as it is frozen, and where its repository is now."""
+    run_id = run_input.run_id or derived_id(out_dir, repo)
+    now = repository_of(out_dir, run_id, repo)
+    # Whether stories without files may overlap decides which events are possible, so it is frozen with the run.
+    policy = replace(
+        run_input.policy,
+        optimistic=options.optimistic or run_input.policy.optimistic,
+        tests_first=_tests_first(out_dir, run_input, options),
+        write_back=_write_back(out_dir, run_input, options),
+    )
+    settings = replace(
+        run_input,
+        repo_path=frozen_path(out_dir, run_id, repo, now),
+        policy=policy,
+        limits=limited(run_input.limits, options),
+        verification=_verification(out_dir, run_input),
+        run_id=run_id,
+    )
+    return settings, now
+
+
+def said_in(options: StartOptions) -> frozenset[str]:
+    """Return the settings that a person's options replace."""
+    policy = (f"policy.{one.name}" for one in fields(Policy) if getattr(options, one.name, None))
+    return frozenset((*policy, *(f"limits.{name}" for name in wished(options))))
+
+
+def _tests_first(out_dir: Path, run_input: RunInput, options: StartOptions) -> str:
+    """Return who writes tests first, as the run began. A later start may choose otherwise for itself."""
+    if has_begun(out_dir):
+        return frozen_input(out_dir).policy.tests_first
+    return lasting(options.tests_first) if options.tests_first else run_input.policy.tests_first
+
+
+def _verification(out_dir: Path, run_input: RunInput) -> Verification:
+    """Return the checks of a run, without those that a person left out when it began."""
+    if not has_begun(out_dir):
+        return run_input.verification
+    return replace(run_input.verification, left_out=frozen_input(out_dir).verification.left_out)
+
+
+def _write_back(out_dir: Path, run_input: RunInput, options: StartOptions) -> bool:
+    """Return whether ticks are written back, as the run began. A later start may choose it for itself."""
+    if has_begun(out_dir):
+        return frozen_input(out_dir).policy.write_back
+    return options.write_back or run_input.policy.write_back
+
+
+def _as_begun(out_dir: Path, plan: Plan) -> Plan:
+    """Return the plan that a run began with if the given one differs only in ticks; else the given one."""
+    begun, _ = begun_with(out_dir)
+    return begun if is_same_plan(begun, plan) else plan
+
+
+def _policy(frozen: Policy, options: StartOptions) -> Policy:
+    """Return the policy of this start: the run's own, changed by a person's options."""
+    return replace(
+        frozen,
+        gate=options.gate or frozen.gate,  # type: ignore[arg-type]  # checked where it was given
+        gates=() if options.gate else frozen.gates,
+        keep_going=options.keep_going or frozen.keep_going,
+        assume_external=options.assume_external or frozen.assume_external,
+        sandbox=options.sandbox or frozen.sandbox,  # type: ignore[arg-type]  # checked where it was given
+        changed_tests=options.changed_tests or frozen.changed_tests,  # type: ignore[arg-type]  # checked where it was given
+        unproven=options.unproven or frozen.unproven,  # type: ignore[arg-type]  # checked where it was given
+        doubts=options.doubts or frozen.doubts,  # type: ignore[arg-type]  # checked where it was given
+        tests_first=lasting(options.tests_first) if options.tests_first else frozen.tests_first,
+        write_back=options.write_back or frozen.write_back,
+    )
+
+
+FLAGS = {
+    "story_max_attempts": ("--max-attempts", "--add-attempts"),
+    "run_max_cost_usd": ("--max-cost", "--add-cost"),
+    "run_max_tokens": ("--max-tokens", "--add-tokens"),
+    "run_timeout_minutes": ("--timeout", "--add-minutes"),
+}
+"""Limit → the flag that sets it, and the flag of `resume` that adds to it."""
+
+
+def wished(options: StartOptions) -> dict[str, int]:
+    """Return the limits that a person names, in the units of the run input."""
+    found = {
+        "story_max_attempts": options.max_attempts,
+        "run_max_cost_usd": None if options.max_cost is None else _of(Usd, options.max_cost, "--max-cost"),
+        "run_max_tokens": options.max_tokens,
+        "run_timeout_minutes": None if options.timeout is None else _of(Minutes, options.timeout, "--timeout"),
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _of(kind: type[Minutes | Usd], number: float, flag: str) -> int:
+    if not kind.takes(number):
+        raise SantiagoError(Kind.USAGE, f"{flag} {number} is not a valid limit", hint=f"Name a number: {flag} 5.")
+    return kind.of(number)
+
+
+def limited(limits: Limits, options: StartOptions) -> Limits:
+    """Return the limits, replaced where a person names others."""
+    return replace(limits, **wished(options))  # type: ignore[arg-type]  # each has the type of its field
+
+
+def refuse_other(frozen: Limits, options: StartOptions, out_dir: Path) -> None:
+    """Raise if a person names another limit than the run began with. The hint tells how to add to it."""
+    for name, value in wished(options).items():
+        began = getattr(frozen, name)
+        if value == began:
+            continue
+        flag, more = FLAGS[name]
+        message = f"{flag} {_shown(value)} differs from what the run began with, which is {_shown(began)}"
+        hint = f"Leave {flag} out: a run keeps the limits that it began with."
+        if began is not None and value > began:
+            difference = _shown(type(began)(value - began))
+            hint = f"Leave {flag} out; `santiago resume{target(out_dir)} {more} {difference}` grants the difference."
+        raise SantiagoError(Kind.USAGE, message, hint=hint)
+
+
+def _shown(value: int | None) -> str:
+    if value is None:
+        return "no limit"
+    return f"{value.written:g}" if isinstance(value, Minutes | Usd) else str(value)
+
+
+def scope_of(plan: Plan, chunks: str | None, only: tuple[str, ...]) -> Scope:
+    """Return what a start may touch."""
+    stories = frozenset(find_story(plan, name).id for name in only)
+    labels = [chunk.label for chunk in plan.chunks]
+    named = frozenset(chunks_named(chunks, labels)) if chunks is not None else None
+    return Scope(chunks=named, stories=stories if only else None)

@@ -14,8 +14,7 @@ from santiago.app.notice import Notice
 from santiago.app.paths import near
 from santiago.app.start.compose import execute
 from santiago.app.start.kept import ticked
-from santiago.app.start.prepare import prepare, said_in
-from santiago.app.start.request import Request
+from santiago.app.start.request import Request, prepare, said_in
 from santiago.app.start.start_events import approvals
 from santiago.app.start.trust import waiting
 from santiago.artifacts.names import PLAN, has_begun
