@@ -74,7 +74,7 @@ PROOFS = (
     ),
     Measurement(
         command="python -m proofs seeds", short="--step 20",
-        paths=(*_packages("artifacts contract desk executor util"), "tests/executor", "tests/artifacts/test_inbox.py", "proofs/seeds.py"),
+        paths=(*_packages("artifacts contract executor util"), "tests/executor", "tests/artifacts/test_inbox.py", "proofs/seeds.py"),
         rows={"seeds": "random plans on simulated ports: jobs, deaths and waits change no end; two answers to one question at once: one counts"},
     ),
     Measurement(

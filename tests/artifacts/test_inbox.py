@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from santiago.artifacts.inbox import LARGEST, MOST, Inbox
+from santiago.contract.answers import Letter
 from santiago.contract.moments import ms_of
-from santiago.contract.ports.desk import Letter
 from tests.util.each import each
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from santiago.app.loading import Run, load
 from santiago.artifacts.inbox import Inbox
-from santiago.contract.ports.desk import Letter
+from santiago.contract.answers import Letter
 from tests.cli import greeter
 from tests.cli.santiago import santiago
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from santiago.app.loading import load
 from santiago.artifacts.inbox import Inbox
-from santiago.contract.ports.desk import Letter
+from santiago.contract.answers import Letter
 from tests.crash.checks import Finish, after_all, after_death, events_of, finish_of
 from tests.crash.nursery import Nursery, Report, When
 from tests.crash.sweeps import MOST_STARTS, Death, Tally

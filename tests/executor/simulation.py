@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Literal
 
+from santiago.contract.answers import Letter
 from santiago.contract.events import Event, EventKind, Fact
 from santiago.contract.fold import Fold, fold_all
 from santiago.contract.moments import ms_of, text_of
@@ -27,14 +28,12 @@ from santiago.contract.outcomes import (
 from santiago.contract.phases import RunPhase
 from santiago.contract.plan import Plan, Story
 from santiago.contract.policy import Limits, Policy, RunInput
-from santiago.contract.ports.desk import Heard, Letter
 from santiago.contract.ports.run import Performer, Sign, Stop
 from santiago.contract.reasons import Reason
 from santiago.contract.state import Question, RunState, initial
 from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, Order, Propose, Step, VerifyRun
 from santiago.contract.units import Minutes
-from santiago.desk.outside import understood
-from santiago.executor.loop import Coordinator
+from santiago.executor.loop import Coordinator, Urgency
 from santiago.executor.recover import interruptions
 from santiago.executor.reopen import Grants, reopening
 from santiago.executor.schedule import followed
@@ -269,10 +268,11 @@ class Simulation:
         self.engine.alarm = lambda: (
             ms_of(fold.state.wait_until) - self.clock.wall if fold.state.wait_until and not self.polls else None
         )
+        urgency = Urgency()
         loop = Coordinator(
             run_id="run-1", plan=self.plan, run_input=run_input, fold=fold, store=self.store, engine=self.engine,
-            clock=self.clock, scope=self.scope, attended=self.attended, outside=Outside(self), beat=self.beat,
-            landed=self.landed,
+            clock=self.clock, scope=self.scope, attended=self.attended, urgency=urgency,
+            mailbox=Mail(self, fold, urgency), beat=self.beat, landed=self.landed,
         )  # fmt: skip
         if not self.store.log:
             loop.record([Fact(event=EventKind.RUN_CREATED, phase=RunPhase.CREATED, context={"head": "head0"})])
@@ -305,14 +305,21 @@ def letter(question: Question, words: str) -> Letter:
 
 
 @dataclass
-class Outside:
+class Mail:
+    """What people say as soon as they are asked, and when they want the run to stop."""
+
     simulation: Simulation
+    fold: Fold
+    urgency: Urgency
 
-    def hear(self, state: RunState, held: Collection[str]) -> Heard:
+    def collect(self) -> list[Letter]:
+        state = self.fold.state
+        stop = self.simulation.heard(state, self.simulation.clock.now)
+        self.urgency.asked, self.urgency.at_once = (
+            self.urgency.asked or bool(stop),
+            self.urgency.at_once or stop == "now",
+        )
         said = [(one, self.simulation.answers(one)) for one in state.open_questions()]
-        letters = [letter(one, words) for one, words in said if words is not None]
-        heard = understood(letters, state, held)
-        heard.stop = heard.stop or self.simulation.heard(state, self.simulation.clock.now)
-        return heard
+        return [letter(one, words) for one, words in said if words is not None]
 
-    def done(self) -> None: ...
+    def put_away(self, letters: Sequence[Letter], void: Collection[str]) -> None: ...

@@ -12,7 +12,7 @@ import pytest
 
 from santiago.artifacts.inbox import Inbox
 from santiago.artifacts.lock import Lock
-from santiago.contract.ports.desk import Letter
+from santiago.contract.answers import Letter
 from tests.cli import greeter
 from tests.cli.test_disks import mounted
 from tests.cli.typing_person import Person

@@ -8,15 +8,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from santiago.app.answered import answered_by
 from santiago.app.finding import find_story, target
+from santiago.app.loading import load
 from santiago.app.start.leaks import without_secrets
 from santiago.artifacts.inbox import Inbox
-from santiago.contract.answers import APPROVING, UNFIT, Understood, describe, lacks, offers, understood, words_of
+from santiago.contract.answers import (
+    APPROVING,
+    UNFIT,
+    Letter,
+    Understood,
+    describe,
+    lacks,
+    offers,
+    understood,
+    words_of,
+)
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.event_effects import EXPIRED
 from santiago.contract.phases import StoryPhase
-from santiago.contract.ports.desk import Letter
 from santiago.contract.record import record
 from santiago.executor.budget import Budget
 from santiago.util.clock import moment
@@ -28,6 +37,7 @@ if TYPE_CHECKING:
 
     from santiago.app.loading import Run
     from santiago.contract.state import Question
+
 
 LONGEST = 32_000
 """Longest text, in characters. More belongs into the document."""
@@ -121,11 +131,13 @@ def _answer(run: Run, question: str, given: str, text: str, rest: str | None, wh
 
 
 def _answered(out_dir: Path, question: str, asked: Question | None) -> SantiagoError:
-    """Return the error that the question was already answered: by whom, and when."""
+    """Return the error that the question was already answered: by whom, and when; from the log, or a letter that is not read yet."""
+    asked = asked or load(out_dir).state.questions.get(question)
     if asked is not None and asked.answer == EXPIRED:
         message = f"{question} has expired; the next start asks again"
         return SantiagoError(Kind.INPUT, message, hint=f"`santiago resume{target(out_dir)}`")
-    first = answered_by(out_dir, question)
+    known = asked is not None and asked.answer is not None
+    first = (asked.actor, asked.answered_at) if asked and known else Inbox(out_dir).answered(question)
     by = f", by {harmless(first[0])} at {moment(first[1])}" if first else ""
     return SantiagoError(
         Kind.INPUT,

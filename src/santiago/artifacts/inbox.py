@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from santiago.artifacts import beneath
+from santiago.contract.answers import Letter, LetterKind
 from santiago.contract.ids import is_story_id, story_order
 from santiago.contract.moments import text_of
 from santiago.contract.patterns import pattern
-from santiago.contract.ports.desk import Letter, LetterKind
 from santiago.util.disk import guarding
 
 if TYPE_CHECKING:

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING
 
 from santiago.artifacts.inbox import Inbox
 from santiago.cli.view.text import columns_of, in_foreground, paint, say
-from santiago.contract.answers import describe
+from santiago.contract.answers import Letter, describe
 from santiago.contract.errors import SantiagoError
 from santiago.contract.event_effects import EXPIRED, OVERTAKEN
 from santiago.contract.events import EventKind
-from santiago.contract.ports.desk import Letter
 from santiago.executor.gates import LASTING
 from santiago.report.question import REST, TEST, card, meant
 from santiago.util.text import fit, harmless, width

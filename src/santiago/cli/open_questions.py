@@ -9,7 +9,8 @@ import click
 
 from santiago.app.planning.loading import open_here
 from santiago.cli.view.text import paint, say
-from santiago.report.questions import asking
+from santiago.report.asking import waiting
+from santiago.report.question import card
 from santiago.report.review import as_data, review_of
 from santiago.util.text import count, harmless
 
@@ -24,7 +25,9 @@ MOST_LINES = 60
 
 def show(name: str | None, *, as_json: bool) -> None:
     """Print the open questions of all runs of this repository, or of one."""
-    found = list(asking(name))
+    found = [
+        (run, [card(run.plan, run.state, one, run.out_dir) for one in open_ones]) for run, open_ones in waiting(name)
+    ]
     if as_json:
         rows = [{"run_id": run.run_id, **_data(one)} for run, cards in found for one in cards]
         for session in open_here() if name is None else ():

@@ -14,7 +14,7 @@ from santiago.app.finding import names_run, naming, split_target
 from santiago.app.loading import frozen, load, working
 from santiago.app.start.identity import refuse_copied
 from santiago.cli.view.text import say
-from santiago.report.questions import asking
+from santiago.report.asking import waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,7 +70,7 @@ def answer(
 
 def _asking(question: str) -> Path:
     """Return the run that asks a question; if none does, the running or newest run."""
-    found = [run.out_dir for run, _ in asking(None) if question in run.state.questions]
+    found = [run.out_dir for run, _ in waiting(None) if question in run.state.questions]
     return found[0] if len(found) == 1 else find_run(None)
 
 

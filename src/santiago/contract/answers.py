@@ -1,18 +1,51 @@
-"""What a person's answer to a question means. Each kind of question takes a few fixed words; other text may follow them."""
+"""What people say to a run: their letters, and what an answer means. Each kind of question takes a few fixed words."""
 
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import StoryPhase
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from santiago.contract.state import Question, RunState, StoryState
+
+
+LetterKind = Literal["stop-now", "stop", "answer", "change", "hint", "pause"]
+
+
+@record
+class Letter:
+    """What somebody outside wants of the run."""
+
+    kind: LetterKind
+    subject: str = ""
+    """The question that is answered, or the story that is to change or to get a hint."""
+    answer: str = ""
+    """Of an answer its word; of a `pause` after each chunk `on` or `off`."""
+    text: str = ""
+    scope: str = ""
+    """How far an approval reaches beyond what was asked: `chunk` or `run`."""
+    actor: str = "user"
+    name: str = ""
+    """Its file in the inbox."""
+    fault: str = ""
+    """Why it cannot be understood; it is then only reported and put away."""
+
+
+class Mailbox(Protocol):
+    """The inbox of a run or of a planning session. After a crash, letters that were not put away are read again."""
+
+    def collect(self) -> list[Letter]:
+        """Return what waits."""
+
+    def put_away(self, letters: Sequence[Letter], void: Collection[str]) -> None:
+        """Move letters away, once their events are in the log. Those in `void` answered nothing; their questions stay open."""
+
 
 _STOP = "pause the run here"
 _JUDGED = {"defer": "leave the story for later and go on with others", "stop": _STOP}

@@ -26,17 +26,18 @@ from santiago.contract.steps import (
 from santiago.executor import recover
 from santiago.executor.budget import TICK_MS, Budget
 from santiago.executor.decide import next_acts, next_to_retire
+from santiago.executor.letters import heard
 from santiago.executor.settle import dismiss, settle
 from santiago.executor.situation import Cancel, Scope, Situation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from santiago.contract.answers import Mailbox
     from santiago.contract.fold import Fold
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import Limits, RunInput
     from santiago.contract.ports.artifacts import ArtifactStore
-    from santiago.contract.ports.desk import Outside
     from santiago.contract.ports.run import Clock, Engine
     from santiago.contract.state import RunState, StoryState
     from santiago.contract.steps import Step
@@ -75,8 +76,8 @@ class Coordinator:
     """Who started the run. Signals are recorded as theirs."""
     attended: bool = False
     """Somebody answers questions while it runs."""
-    outside: Outside | None = None
-    """Who passes on what people ask from outside."""
+    mailbox: Mailbox | None = None
+    """Where people leave what they ask from outside."""
     intact: Callable[[Sequence[DetailRef]], None] = lambda _: None
     """Raises if a detailed plan is not what the log says."""
     beat: Callable[[Sign], None] = lambda _: None
@@ -209,17 +210,19 @@ class Coordinator:
                 self.engine.stop(step, now=self.urgency.at_once)
 
     def _hear_outside(self) -> None:
-        if self.outside is not None:
-            # Requests about work that is being put onto the branch, or is next, wait until that is over.
-            following = next_to_retire(self.fold.state)
-            heard = self.outside.hear(self.fold.state, {following.id} if following else ())
-            self.record(heard.facts)
-            self.outside.done()
-            self.urgency.asked = self.urgency.asked or heard.stop is not None
-            self.urgency.at_once = self.urgency.at_once or heard.stop == "now"
-            for step in self.flying.values():
-                if story_of(step) in heard.changed:
-                    self._cancel(step.id)
+        if self.mailbox is None:
+            return
+        # Requests about work that is being put onto the branch, or is next, wait until that is over.
+        following, letters = next_to_retire(self.fold.state), self.mailbox.collect()
+        found = heard(letters, self.fold.state, {following.id} if following else ())
+        self.record(found.facts)
+        if read := [letter for letter in letters if letter.name not in found.later]:
+            self.mailbox.put_away(read, found.void)
+        self.urgency.asked = self.urgency.asked or found.stop is not None
+        self.urgency.at_once = self.urgency.at_once or found.stop == "now"
+        for step in self.flying.values():
+            if story_of(step) in found.changed:
+                self._cancel(step.id)
 
     def _used_ms(self, now: int) -> int:
         """Return the run's execution time up to this reading of the clock."""

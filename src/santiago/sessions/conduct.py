@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from santiago.contract import codec
 from santiago.contract.events import Context, Event, EventKind, EventStatus, Fact
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from santiago.artifacts.session_files import SessionFiles
+    from santiago.contract.answers import Mailbox
     from santiago.contract.policy import RunInput
-    from santiago.contract.ports.desk import Letter
     from santiago.contract.ports.run import Clock, Stop
     from santiago.contract.session import SessionInput, SessionState, TurnState
     from santiago.sessions.asking import Asker
@@ -36,16 +36,6 @@ _POLL = 0.2
 """Seconds between two looks into the inbox while agents work."""
 _WORDS = 300
 """How many characters of an agent's last words the log keeps."""
-
-
-class Mailbox(Protocol):
-    """The inbox of a session."""
-
-    def collect(self) -> list[Letter]:
-        """Return what waits."""
-
-    def put_away(self, letters: Sequence[Letter], void: Sequence[str]) -> None:
-        """Move letters away, once their events are in the log."""
 
 
 @lean(kw_only=True)

@@ -15,8 +15,8 @@ from santiago.sessions.decide import too_many
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from santiago.contract.answers import Letter
     from santiago.contract.policy import Limits
-    from santiago.contract.ports.desk import Letter
     from santiago.contract.session import SessionState
 
 

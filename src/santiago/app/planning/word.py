@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, NoReturn
 from santiago.app.start.leaks import without_secrets
 from santiago.artifacts.inbox import Inbox
 from santiago.contract import codec
-from santiago.contract.answers import understood
+from santiago.contract.answers import Letter, understood
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_run
 from santiago.contract.phases import SessionPhase
-from santiago.contract.ports.desk import Letter
 from santiago.contract.reasons import Reason
 from santiago.contract.session import EXPIRED
 from santiago.sessions.decide import too_many

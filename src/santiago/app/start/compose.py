@@ -14,7 +14,6 @@ from santiago.app.start.acquire_run import Hold, Surroundings, check_temporary, 
 from santiago.app.start.agents import first_able, follower, next_one
 from santiago.app.start.ground import ground_of
 from santiago.app.start.header import RunHeader
-from santiago.app.start.inbox_adapter import Letters
 from santiago.app.start.judging import Means
 from santiago.app.start.leaks import SecretsInWork
 from santiago.app.start.leftovers import kill_leftovers, marks
@@ -22,6 +21,7 @@ from santiago.app.start.logbook import Logbook, freeze
 from santiago.app.start.preflight import Checkout, foresee
 from santiago.artifacts.attempts import FileAttempts
 from santiago.artifacts.details import FileDetails
+from santiago.artifacts.inbox import Inbox
 from santiago.artifacts.names import SETTINGS
 from santiago.contract.checks import all_commands_of
 from santiago.contract.errors import SantiagoError
@@ -289,7 +289,7 @@ class _Start:
             scope=request.scope,
             actor=request.actor,
             attended=request.attended,
-            outside=Letters(request.out_dir),
+            mailbox=Inbox(request.out_dir),
             intact=details.check,
             beat=self._beat,
             listeners=[self.log.take, *request.listeners],

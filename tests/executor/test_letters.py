@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from santiago.contract.answers import Letter
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.phases import RunPhase, StoryPhase
-from santiago.contract.ports.desk import Letter
-from santiago.desk.outside import understood
+from santiago.executor.letters import heard
 from tests.contract.histories import Journal, plan_of
 from tests.util.each import each
 
@@ -25,7 +25,7 @@ def asked(kind: str) -> Journal:
 
 def answer(journal: Journal, word: str, text: str = "") -> list[Fact]:
     letter = Letter(kind="answer", subject="S1-1", answer=word, text=text, actor="ann")
-    facts = understood([letter], journal.state).facts
+    facts = heard([letter], journal.state).facts
     journal.record(facts)
     return facts
 
@@ -82,7 +82,7 @@ def test_the_first_answer_counts() -> None:
 @each("word", ["stop", "approve", ""])
 def test_a_letter_that_answers_nothing_leaves_its_question_to_others(word: str) -> None:
     letter = Letter(kind="answer", subject="S1-1", answer=word, actor="ann", name="answer-S1-1.json")
-    assert understood([letter], asked("refusal").state).void == ["answer-S1-1.json"]
+    assert heard([letter], asked("refusal").state).void == ["answer-S1-1.json"]
 
 
 def test_an_answer_that_is_heard_again_after_a_crash_changes_and_notes_nothing() -> None:
@@ -100,14 +100,14 @@ def test_two_letters_about_one_story_are_heard_one_after_the_other() -> None:
         Letter(kind="answer", subject="S1-1", answer="refuse", actor="ann", name="answer-S1-1.json"),
         Letter(kind="change", subject="S1", text="shorter", actor="bob", name="change-S1-1.json"),
     ]
-    heard = understood(letters, journal.state)
-    assert heard.later == ["change-S1-1.json"]
-    journal.record(heard.facts)
-    journal.record(understood(letters[1:], journal.state).facts)
+    found = heard(letters, journal.state)
+    assert found.later == ["change-S1-1.json"]
+    journal.record(found.facts)
+    journal.record(heard(letters[1:], journal.state).facts)
     assert (journal["S1"].phase, journal["S1"].notes[-1]) == (S.READY, "shorter")
 
 
 def test_a_change_of_work_that_comes_onto_the_branch_waits_until_that_is_known() -> None:
     letter = Letter(kind="change", subject="S1", text="shorter", actor="bob", name="change-S1-1.json")
-    heard = understood([letter], asked("doubt").state, {"S1"})
-    assert (heard.later, heard.facts, heard.changed) == (["change-S1-1.json"], [], [])
+    found = heard([letter], asked("doubt").state, {"S1"})
+    assert (found.later, found.facts, found.changed) == (["change-S1-1.json"], [], [])
