@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from santiago.agent.catalog import MOST_BYTES, Catalog, availability, expanded, installation
-from santiago.agent.litter import cleared
 from santiago.agent.profile import Fault, Needs, Profile, Rule, SignIn, Start, Stop, parse
+from santiago.agent.ralph_fresh import cleared
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import MEANINGS, Reason
 from tests.agents.streams import ending, read

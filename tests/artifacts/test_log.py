@@ -13,11 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from santiago.artifacts import chain, frame
+from santiago.artifacts import frame, reader
 from santiago.artifacts.frame import GENESIS, MAX_LINE, WrongLineError, decode, encode
 from santiago.artifacts.log import Log
-from santiago.artifacts.reader import Reader, read_log
-from santiago.artifacts.tail import Tail
+from santiago.artifacts.reader import Reader, Tail, read_log
 from santiago.contract import codec
 from santiago.contract.codec import to_data
 from santiago.contract.errors import Kind, SantiagoError
@@ -477,8 +476,8 @@ def test_the_log_of_a_long_run_is_followed_in_bounded_memory(path: Path) -> None
     path.write_bytes(b"".join(lines))
     tail = Tail(path)
     assert sum(1 for _ in tail.read()) == len(lines)
-    in_a_piece = chain.PIECE // min(map(len, lines)) + 1
-    assert len(tail._stories) <= chain.MOST_NAMES + in_a_piece < len(lines)
+    in_a_piece = reader.PIECE // min(map(len, lines)) + 1
+    assert len(tail._stories) <= reader.MOST_NAMES + in_a_piece < len(lines)
 
 
 def test_a_log_that_vanishes_while_it_is_followed_is_missed_and_a_pipe_in_its_place_is_none(path: Path) -> None:

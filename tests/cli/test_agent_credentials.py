@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from santiago.process import sandbox
-from santiago.process.credentials import secrets_of
+from santiago.process.redact import secrets_of
 from tests.cli import fakes, greeter
 from tests.process.test_sandbox import KINDS, needs_landlock
 

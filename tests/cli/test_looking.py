@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 
 from santiago.artifacts.frame import GENESIS, encode
 from santiago.artifacts.lock import Lock
-from santiago.artifacts.reader import read_log
+from santiago.artifacts.reader import Tail, read_log
 from santiago.artifacts.store import LARGEST
-from santiago.artifacts.tail import Tail
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import Context, EventKind
 from santiago.contract.phases import RunPhase

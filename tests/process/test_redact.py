@@ -13,9 +13,8 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from santiago.process.capture import Capture
-from santiago.process.forms import fold, forms
-from santiago.process.redact import MARK, Redactor, secrets_in, to_hide
+from santiago.process.redact import MARK, Redactor, fold, forms, secrets_in, to_hide
+from santiago.process.supervisor import Capture
 from tests.process.writing import WRITTEN
 from tests.util.each import each
 

@@ -13,7 +13,7 @@ import pytest
 from santiago.contract import codec
 from santiago.contract.codec import sealed
 from santiago.contract.plan import Plan
-from santiago.process.forms import SHORTEST, fold
+from santiago.process.redact import SHORTEST, fold
 from tests.cli.santiago import santiago
 from tests.process.writing import WRITTEN
 

@@ -10,7 +10,7 @@ import pytest
 
 from santiago.process.command import Command
 from santiago.process.server import ProcessServer
-from santiago.workspace.stores import stores_of
+from santiago.workspace.own_objects import stores_of
 from santiago.workspace.workspace import GitWorkspace
 from tests.process.test_sandbox import KINDS, found
 from tests.workspace.conftest import ENV, commit, git, make_repo, write

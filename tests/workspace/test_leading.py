@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from santiago.workspace.leading import Lead, blind_to, elsewhere, leads
+from santiago.workspace.editable_installs import Lead, blind_to, elsewhere, leads
 from tests.util.each import each
 
 HERE = {"PATH": "/nowhere", "HOME": "/nonexistent"}

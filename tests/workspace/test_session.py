@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from santiago.contract.errors import SantiagoError
-from santiago.workspace import commits
-from santiago.workspace.session import Session
+from santiago.workspace.session import Session, commit_name, commit_text
 from tests.util.each import each
 from tests.workspace.conftest import ENV, Bench, git, make_repo, write
 
@@ -86,7 +85,7 @@ def test_a_commit_made_by_hand_is_the_one_that_git_makes(
     repo = make_repo(tmp_path / "repo", f"--object-format={object_format}")
     tree, parent = git(repo, "rev-parse", "HEAD^{tree}"), git(repo, "rev-parse", "HEAD")
     message = "Subject\n\nKey: Größe\n"
-    made = commits.content(tree, parent, (name, mail), message)
+    made = commit_text(tree, parent, (name, mail), message)
     when = made.decode().partition("> ")[2].partition("\n")[0]
     who = {
         f"GIT_{role}_{what}": value
@@ -96,4 +95,4 @@ def test_a_commit_made_by_hand_is_the_one_that_git_makes(
     done = subprocess.run(
         ["git", "commit-tree", tree, "-p", parent], cwd=repo, env=ENV | who, input=message.encode(), capture_output=True, check=True
     )  # fmt: skip
-    assert commits.name(made, object_format) == done.stdout.decode().strip()
+    assert commit_name(made, object_format) == done.stdout.decode().strip()

@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.workspace import sizes
 from santiago.workspace.changes import MOST_PATCH, Changes
 from tests.util.each import each
 from tests.workspace.conftest import ENV, STAY, Bench, commit, git, make_repo, write
@@ -441,7 +440,7 @@ def test_work_that_is_too_large_is_measured_before_git_reads_it_and_the_rest_is_
     write(folder, new="n\n")
     os.mkfifo(folder / "pipe")
     if sized == "many":
-        monkeypatch.setattr(sizes, "MOST_FILES", 5)
+        monkeypatch.setattr("santiago.workspace.snapshot.MOST_FILES", 5)
         for number in range(20):
             write(folder, **{f"z{number:02}": "z"})
     else:
@@ -458,7 +457,7 @@ def test_work_that_is_too_large_is_measured_before_git_reads_it_and_the_rest_is_
 def test_large_files_that_git_ignores_or_that_the_base_holds_count_for_nothing(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sizes, "MOST_BYTES", 20)
+    monkeypatch.setattr("santiago.workspace.snapshot.MOST_BYTES", 20)
     write(bench.repo, large="l" * 100)
     commit(bench.repo, "large")
     folder = bench.opened()

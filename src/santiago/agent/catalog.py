@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from santiago.agent.profile import Profile, parse
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.record import lean
-from santiago.process.places import is_private
+from santiago.process.toolchains import is_private
 from santiago.util import regular
 
 if TYPE_CHECKING:

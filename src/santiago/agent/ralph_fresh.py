@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from contextlib import ExitStack
+import shutil
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.agent.activity import Activity
-from santiago.agent.litter import cleared
 from santiago.agent.normalize import ending_of
 from santiago.agent.packet import render
 from santiago.contract.outcomes import AgentEnding, Usage
@@ -27,7 +28,7 @@ from santiago.util import regular
 from santiago.util.disk import failed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from santiago.agent.profile import Profile
     from santiago.agent.stream import Reading
@@ -37,6 +38,35 @@ if TYPE_CHECKING:
     from santiago.process.homes import Home
     from santiago.process.place import Place
     from santiago.process.server import ProcessServer
+
+
+@contextmanager
+def cleared(folder: str, patterns: tuple[str, ...]) -> Iterator[None]:
+    """Remove what appears under these names within this context. What was there before stays."""
+    before = _named(folder, patterns)
+    try:
+        yield
+    finally:
+        for path in _named(folder, patterns) - before:
+            _remove(path)
+
+
+def _named(folder: str, patterns: tuple[str, ...]) -> set[Path]:
+    if not patterns:
+        return set()
+    try:
+        return {path for path in Path(folder).iterdir() if any(fnmatchcase(path.name, one) for one in patterns)}
+    except OSError:
+        return set()
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink()
+
 
 KEEP = 1024 * 1024
 """Bytes of an agent's output that are kept in memory, from the beginning and again from the end."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from santiago.app.history import History
 from santiago.app.substeps import with_substeps
-from santiago.artifacts.faults import corrupt, possible
+from santiago.artifacts.file_errors import corrupt, possible
 from santiago.artifacts.files import read_bytes, read_json
 from santiago.artifacts.lock import NAME as LOCK
 from santiago.artifacts.lock import SIGNATURE, holder, last_sign

@@ -27,7 +27,7 @@ from santiago.process import sandbox
 from santiago.process.place import Place, link_into
 from santiago.util.clock import SystemClock
 from santiago.util.text import count, first, flat
-from santiago.workspace.leading import leads
+from santiago.workspace.editable_installs import leads
 from santiago.workspace.workspace import GitWorkspace
 
 if TYPE_CHECKING:

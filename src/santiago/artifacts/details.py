@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from santiago.artifacts.faults import corrupt
+from santiago.artifacts.file_errors import corrupt
 from santiago.contract import codec
 from santiago.contract.plan import Detail
 

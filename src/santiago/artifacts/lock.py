@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Self
 
 from santiago import __version__
-from santiago.artifacts.faults import refused
+from santiago.artifacts.file_errors import refused
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ports.run import Sign
 from santiago.contract.reasons import Reason

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from santiago.artifacts import repair
 from santiago.artifacts.beneath import write_all
-from santiago.artifacts.faults import corrupt
+from santiago.artifacts.file_errors import corrupt
 from santiago.artifacts.files import sync_folder
 from santiago.artifacts.frame import LOG_VERSION, encode
 from santiago.artifacts.reader import Reader, open_log

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from santiago.artifacts.faults import refused
+from santiago.artifacts.file_errors import refused
 from santiago.artifacts.files import read_json
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from santiago.artifacts.faults import corrupt, possible
+from santiago.artifacts.file_errors import corrupt, possible
 from santiago.artifacts.names import INPUT
 from santiago.artifacts.store import FileStore
 from santiago.contract import codec

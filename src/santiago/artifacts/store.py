@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import threading
+from dataclasses import replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from santiago.artifacts import beneath, frozen, harmless, preflight
-from santiago.artifacts.faults import corrupt, possible, refused
+from santiago.artifacts import beneath, preflight
+from santiago.artifacts.file_errors import corrupt, possible, refused
 from santiago.artifacts.log import Log
 from santiago.artifacts.names import ATTEMPTS, INPUT, LOG, PLAN, RESULT
 from santiago.artifacts.reader import Reader
@@ -25,7 +27,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from santiago.contract.events import Event
+    from santiago.contract.plan import Plan
+    from santiago.contract.policy import RunInput
     from santiago.process.redact import Redactor
+
+
+_MOST = 5
+"""How many fields one message names."""
+
 
 LARGEST = 64 * 2**20
 """Largest file that is read back, in bytes."""
@@ -74,8 +84,8 @@ class FileStore:
         """Write plan and input, and return their digests, input first. If they are already written, only compare."""
         wanted = {INPUT: codec.canonical(run_input), PLAN: codec.canonical(plan)}
         if self.has_log():
-            frozen.compare(self.path / INPUT, self.frozen(RunInput), run_input)
-            frozen.compare(self.path / PLAN, self.frozen(Plan), plan)
+            refuse_difference(self.path / INPUT, self.frozen(RunInput), run_input)
+            refuse_difference(self.path / PLAN, self.frozen(Plan), plan)
         else:
             for name, content in wanted.items():  # not redacted, since that would make it another plan
                 if self.get(name) != content:
@@ -154,8 +164,9 @@ class FileStore:
         self._log.append([self.redacted(event) for event in events])
 
     def redacted(self, event: Event) -> Event:
-        """Return an event as it will be recorded."""
-        return harmless.event(self._redactor, event)
+        """Return an event as it will be recorded: without secrets."""
+        context: Any = {name: _clean(self._redactor, value) for name, value in event.context.items()}
+        return event if context == event.context else replace(event, context=context)
 
     @property
     def head(self) -> LogHead:
@@ -216,8 +227,16 @@ class FileStore:
         return []
 
     def harmless(self, path: str, content: bytes) -> bytes:
-        """Return the content of a file as it will be written: without secrets."""
-        return harmless.file(self._redactor, path, content)
+        """Return the content of a file as it will be written: without secrets; what is JSON stays JSON."""
+        cleaned = self._redactor.whole(content)
+        if cleaned == content or not path.endswith(".json"):
+            return cleaned
+        try:
+            data = json.loads(content)
+        except ValueError:
+            return cleaned
+        text = json.dumps(_clean(self._redactor, data), indent=2, ensure_ascii=False)
+        return text.encode("utf-8", "backslashreplace") + b"\n"
 
     def put(self, path: str, content: bytes, *, sync: bool = True) -> None:
         """Replace a file completely or not at all. It is on disk on return, except with `sync=False`."""
@@ -329,3 +348,34 @@ class FileStore:
             return content is not None and codec.decode(Result, content, RESULT) is None
         except SantiagoError:
             return True
+
+
+def refuse_difference(path: Path, frozen: RunInput | Plan, given: RunInput | Plan) -> None:
+    """Raise if a document differs from the frozen one. The error names both digests and the fields that differ."""
+    old, new = codec.digest(frozen), codec.digest(given)
+    if old == new:
+        return
+    fields = sorted(_differences(codec.to_data(frozen), codec.to_data(given)))
+    named = ", ".join(fields[:_MOST]) + (f" and {len(fields) - _MOST} more" if len(fields) > _MOST else "")
+    raise refused(
+        path,
+        f"this differs from what the run began with: {named} (digest {old[:16]} then, {new[:16]} now)",
+        "Use a new out-dir; limits are raised with `santiago resume --add-attempts N` (--add-minutes, --add-cost, --add-tokens).",
+    )
+
+
+def _differences(old: Any, new: Any, path: str = "") -> Iterator[str]:
+    """Yield the fields in which two documents differ."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name in old.keys() | new.keys():
+            yield from _differences(old.get(name), new.get(name), f"{path}.{name}" if path else name)
+    elif old != new:
+        yield path
+
+
+def _clean(redactor: Redactor, value: Any) -> Any:
+    if isinstance(value, str):
+        return redactor.text(value)
+    if isinstance(value, dict):
+        return {name: _clean(redactor, item) for name, item in value.items()}
+    return [_clean(redactor, item) for item in value] if isinstance(value, list) else value

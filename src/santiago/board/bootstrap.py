@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from santiago.artifacts import repository
-from santiago.artifacts.faults import refused
+from santiago.artifacts.file_errors import refused
 from santiago.artifacts.files import write_new, write_whole
 from santiago.board import tsv
 from santiago.board.locking import locked

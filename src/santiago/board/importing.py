@@ -6,7 +6,7 @@ import re
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, get_args
 
-from santiago.artifacts.faults import refused
+from santiago.artifacts.file_errors import refused
 from santiago.artifacts.files import read_bytes, write_whole
 from santiago.board import rules, tsv
 from santiago.contract.board import (

@@ -10,9 +10,9 @@ import click
 
 from santiago.app.finding import find_run, find_story
 from santiago.app.loading import empty_fold, frozen, load, working
-from santiago.artifacts.faults import possible
+from santiago.artifacts.file_errors import possible
 from santiago.artifacts.names import LOG, has_begun
-from santiago.artifacts.tail import Tail
+from santiago.artifacts.reader import Tail
 from santiago.cli.view.lines import Lines
 from santiago.cli.view.text import say
 from santiago.contract import codec

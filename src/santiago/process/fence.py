@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.contract.record import lean
-from santiago.process import places
+from santiago.process import toolchains
 from santiago.process.place import Ground, Place
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class Sandbox:
         if place is not None:
             command = replace(command, cwd=place.host, env=place.told(command.env))
         for folder in (*([place.host] if place else []), *writable, *([temporary] if temporary else [])):
-            if not places.is_there(folder):
+            if not toolchains.is_there(folder):
                 raise SantiagoError(Kind.TRANSIENT, "the folder was removed", where=folder, reason=Reason.IO_ERROR)
         if home is not None:
             writable, readonly = (*writable, *home.writable), (*readonly, *home.shown)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.contract.record import record
-from santiago.process.places import inside
+from santiago.process.toolchains import inside
 from santiago.util import regular
 
 if TYPE_CHECKING:

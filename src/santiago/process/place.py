@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.contract.record import record
-from santiago.process.places import inside
+from santiago.process.toolchains import inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

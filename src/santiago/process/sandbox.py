@@ -14,9 +14,9 @@ from typing import Literal
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.process import landlock
-from santiago.process.apart import Apart, Bubblewrap, Namespaces
 from santiago.process.command import Command
 from santiago.process.fence import Landlock, Sandbox
+from santiago.process.mount_sandbox import Apart, Bubblewrap, Namespaces
 from santiago.process.place import Place
 from santiago.process.trying import PROBE_SECONDS, runs
 

@@ -6,6 +6,7 @@ connection closes, which is what happens when santiago itself dies.
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import json
 import os
@@ -15,12 +16,153 @@ import socket
 import struct
 import subprocess
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from santiago.process import keyrings, landlock, tree
-from santiago.process.capture import Capture
+from santiago.process import landlock, tree
 from santiago.process.command import Command, Report
 from santiago.process.redact import Redactor
+
+if TYPE_CHECKING:
+    from santiago.process.redact import Redactor
+
+
+_LOAD, _AND, _IS, _AT_LEAST, _ABOVE, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x25, 0x06
+_NUMBER, _MACHINE = 0, 4
+"""Where a filter finds the number of a system call, and the kind of machine code that makes it."""
+_ALLOW, _UNKNOWN_CALL = 0x7FFF0000, 0x00050000 | 38
+_NOT_X32 = 0xBFFFFFFF
+_FIRST = {0xC000003E: 248, 0x40000003: 286, 0xC00000B7: 217, 0x40000028: 309}
+"""Kind of machine code → `add_key`, after which come `request_key` and `keyctl`: x86 with 64 and 32 bits, Arm with 64 and 32."""
+_NO_NEW_PRIVILEGES, _SET_FILTER, _FILTER = 38, 22, 2
+
+
+def refuse_keyrings() -> None:
+    """Refuse the system calls of keyrings to this process and all that it starts."""
+    code = b"".join(map(_refusing, _FIRST)) + _step(_RETURN, _ALLOW)
+    buffer = ctypes.create_string_buffer(code, len(code))
+    program = struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(buffer))
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    libc.prctl(_SET_FILTER, _FILTER, ctypes.c_char_p(program), 0, 0)
+
+
+def _refusing(machine: int) -> bytes:
+    first = _FIRST[machine]
+    return b"".join(
+        (
+            _step(_LOAD, _MACHINE),
+            _step(_IS, machine, otherwise=6),  # past the end of this part
+            _step(_LOAD, _NUMBER),
+            _step(_AND, _NOT_X32),
+            _step(_AT_LEAST, first, otherwise=2),
+            _step(_ABOVE, first + 2, then=1),
+            _step(_RETURN, _UNKNOWN_CALL),
+            _step(_RETURN, _ALLOW),
+        )
+    )
+
+
+def _step(code: int, value: int, *, then: int = 0, otherwise: int = 0) -> bytes:
+    return struct.pack("HBBI", code, then, otherwise, value)
+
+
+class Captured(NamedTuple):
+    """The kept output, redacted. If nothing was dropped, all of it is in the head."""
+
+    head: str
+    tail: str
+    dropped: int
+    log_dropped: int
+
+
+class Capture:
+    """Takes output piece by piece. It keeps the beginning and the end in memory, and writes more of it to a log file."""
+
+    def __init__(self, keep: int, redactor: Redactor, log: str | None, log_keep: int | None = None) -> None:
+        self.keep = keep
+        self.redactor = redactor
+        self.head = bytearray()
+        self.ring = bytearray()
+        # More bytes than are shown, so that a secret across the cut is still recognised.
+        self.most = keep + redactor.reach
+        self.total = 0
+        self.log = _Log(log, keep if log_keep is None else log_keep, redactor) if log else None
+
+    def feed(self, piece: bytes) -> None:
+        self.total += len(piece)
+        if len(self.head) < self.keep:
+            self.head += piece[: self.keep - len(self.head)]
+        self.ring += piece[-self.most :]
+        if len(self.ring) > 2 * self.most:
+            del self.ring[: -self.most]
+        if self.log is not None:
+            self.log.feed(piece)
+
+    def end(self) -> Captured:
+        """Return what was kept, and finish the log file."""
+        start = max(len(self.ring) - self.most, 0)
+        ring = bytes(self.ring[start:])
+        log_dropped = self.log.end(ring, self.keep) if self.log is not None else self.total
+        dropped = max(self.total - 2 * self.keep, 0)
+        if not dropped:
+            after = len(self.head) - (self.total - len(ring))
+            return Captured(_text(self.redactor.whole(bytes(self.head) + ring[after:])), "", 0, log_dropped)
+        # Without `end()`, so that the possible beginning of a secret at the cut is not shown.
+        head = self.redactor.fresh().feed(bytes(self.head))
+        return Captured(_text(head), _text(last(self.redactor, ring, self.keep)), dropped, log_dropped)
+
+
+class _Log:
+    """A file that grows with the output, up to a limit. The end of the output is added when it is known."""
+
+    def __init__(self, path: str, most: int, redactor: Redactor) -> None:
+        self.handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+        self.most = most
+        self.redactor = redactor
+        self.stream = redactor.fresh()
+        self.total = 0
+        self.taken = 0
+        """Bytes of output that were given to the stream."""
+        self.failed = False
+
+    def feed(self, piece: bytes) -> None:
+        self.total += len(piece)
+        part = piece[: self.most - self.taken]
+        if part and not self.failed:
+            self._write(self.stream.feed(part))
+            self.taken += len(part)
+
+    def end(self, ring: bytes, keep: int) -> int:
+        """Finish with the last bytes of the output, and return how many are missing in the file."""
+        missing = max(self.total - self.taken - keep, 0)
+        if missing:
+            self._write(f"\n… {missing} bytes dropped …\n".encode() + last(self.redactor, ring, keep))
+        else:
+            rest = ring[len(ring) - (self.total - self.taken) :]
+            self._write(self.stream.feed(rest) + self.stream.end())
+        os.close(self.handle)
+        return max(missing, 1) if self.failed else missing
+
+    def _write(self, piece: bytes) -> None:
+        while piece and not self.failed:
+            try:
+                piece = piece[os.write(self.handle, piece) :]
+            except OSError:
+                # Output must be read on even if the disk is full. The coordinator meets the same error where it can act on it.
+                self.failed = True
+
+
+def last(redactor: Redactor, ring: bytes, keep: int) -> bytes:
+    """Return the last bytes of an output. The bytes before them only help to recognise a secret that begins earlier."""
+    stream = redactor.fresh()
+    before = max(len(ring) - keep, 0)
+    stream.feed(ring[:before])
+    return stream.feed(ring[before:]) + stream.end()
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "backslashreplace")
+
 
 PIECE = 256 * 1024
 DRAIN_MS = 200
@@ -115,7 +257,7 @@ class Supervision:
     def fence(self) -> None:
         """Restrict the process that becomes the program."""
         if self.command.keyless:
-            keyrings.close()
+            refuse_keyrings()
         if self.command.landlock is not None:
             landlock.restrict(self.command.landlock, tcp=self.command.tcp)
 

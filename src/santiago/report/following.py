@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from santiago.app.history import History
 from santiago.app.loading import Run, empty_fold, frozen, working
 from santiago.app.substeps import with_substeps
-from santiago.artifacts.faults import possible
+from santiago.artifacts.file_errors import possible
 from santiago.artifacts.names import LOG
-from santiago.artifacts.tail import Tail
+from santiago.artifacts.reader import Tail
 from santiago.contract.fold import undisturbed
 from santiago.util.clock import SystemClock
 

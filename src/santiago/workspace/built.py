@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from santiago.process.apart import overlays_work
+from santiago.process.mount_sandbox import overlays_work
 from santiago.process.place import Dependency
 
 if TYPE_CHECKING:

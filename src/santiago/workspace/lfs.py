@@ -6,14 +6,16 @@ objects. LFS replaces one by the other with a filter. Santiago runs no filter of
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import stat
+import struct
 import uuid
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.patterns import pattern
@@ -23,9 +25,179 @@ from santiago.util import regular
 from santiago.workspace.durable import sync
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from santiago.workspace.repository import Repository
+
+
+_START = struct.Struct(">4sII")
+_VERSIONS = (2, 3)
+"""Index versions that hold every path in full. Git writes no other version unless it is told to."""
+_MARKS = struct.Struct(">6I")
+_REST = struct.Struct(">3I")
+_MODE_AT, _REST_AT, _NAME_AT = 24, 28, 40
+_EXTENDED, _LENGTH = 0x4000, 0x0FFF
+_WORD = 0xFFFFFFFF
+
+
+class Entry(NamedTuple):
+    at: int
+    """Its offset in the index."""
+    mode: int
+    size: int
+    path: bytes
+
+
+def entries(index: bytes, object_format: str) -> Iterator[Entry]:
+    """Yield the entries of an index; none if its version is not known here."""
+    start, version, count = _START.unpack_from(index)
+    if start != b"DIRC" or version not in _VERSIONS:
+        return
+    at, names = _START.size, _NAME_AT + hashlib.new(object_format).digest_size
+    for _ in range(count):
+        (mode,) = struct.unpack_from(">I", index, at + _MODE_AT)
+        (size,) = struct.unpack_from(">I", index, at + _NAME_AT - 4)
+        (flags,) = struct.unpack_from(">H", index, at + names)
+        name = at + names + (4 if flags & _EXTENDED else 2)
+        end = name + (flags & _LENGTH)
+        if flags & _LENGTH == _LENGTH or index[end]:  # the path is longer than the field can say
+            end = index.index(b"\0", name)
+        yield Entry(at, mode, size, index[name:end])
+        at += (end - at + 8) // 8 * 8
+
+
+def stamped(index: bytes, marks: Mapping[int, os.stat_result], object_format: str) -> bytes:
+    """Return an index with new marks for some files, given by the offsets of their entries."""
+    size = hashlib.new(object_format).digest_size
+    body = bytearray(index[:-size])
+    for at, info in marks.items():
+        times = (*divmod(info.st_ctime_ns, 10**9), *divmod(info.st_mtime_ns, 10**9))
+        _MARKS.pack_into(body, at, *(value & _WORD for value in (*times, info.st_dev, info.st_ino)))
+        _REST.pack_into(body, at + _REST_AT, *(value & _WORD for value in (info.st_uid, info.st_gid, info.st_size)))
+    return bytes(body) + hashlib.new(object_format, body).digest()
+
+
+_FILES = (b"100644", b"100755")
+_EARLIER = 10 * 10**9
+"""Nanoseconds by which a filled file is dated before the index. Git would read a file again that is as new as its index."""
+
+
+def fill(repository: Repository, folder: Path, index: Path) -> None:
+    """Replace pointers in a fresh checkout by the objects that are here. Its index shows these files as unchanged."""
+    data = index.read_bytes()
+    if ATTRIBUTES not in data:
+        return
+    kind, top = repository.found.object_format, os.fsencode(folder) + b"/"
+    regulars = [entry for entry in entries(data, kind) if stat.S_ISREG(entry.mode)]
+    rules = [entry.path for entry in regulars if entry.path.rpartition(b"/")[2] == ATTRIBUTES]
+    if not any(gives(regular.content(top + path, LARGEST_RULES)) for path in rules):
+        return
+    small = {entry.path: entry.at for entry in regulars if 0 < entry.size <= LARGEST_POINTER}
+    found = _pointers({path: _content(top + path) for path in given(repository, small, index, folder)})
+    objects, before = Objects(repository), index.stat()
+    moment = before.st_mtime_ns - _EARLIER
+    marks = {small[path]: objects.put(found[path], top + path, moment) for path in objects.fillable(found)}
+    if marks:
+        index.write_bytes(stamped(data, marks, kind))
+        os.utime(index, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def point(repository: Repository, folder: Path, index: Path, base: str) -> tuple[bool, list[str]]:
+    """Store each changed file of LFS as an object, and put its pointer into the index instead of its content.
+
+    Return whether the index changed, and messages on files that could not be kept. In the index those stay as in the base.
+    """
+    changed = _changed(repository, index, base)
+    objects, made, lost = Objects(repository), {}, []
+    for path in sorted(given(repository, changed, index, folder)):
+        file = os.fsencode(folder) + b"/" + path
+        content = regular.content(file, LARGEST_POINTER + 1, follow=False)
+        if content == b"" or (content and pointer_in(content)):
+            continue  # an empty file is its own pointer
+        pointer = objects.keep(file) if content else None
+        if pointer is None:
+            lost.append(path)
+        else:
+            made[path] = pointer
+    if not (made or lost):
+        return False, []
+    names = _blobs(repository, index.parent, list(made.values()))
+    lines = [b"%b %b\t%b" % (changed[path][0], name, path) for path, name in zip(made, names, strict=True)]
+    lines += [b"%b %b\t%b" % (*changed[path][1:], path) for path in lost]
+    repository.on_objects("update-index", "-z", "--index-info", index=index, stdin=b"".join(x + b"\0" for x in lines))
+    return True, [_refusal(path) for path in lost]
+
+
+def _refusal(path: bytes) -> str:
+    shown = path.decode("utf-8", "backslashreplace")
+    return f"{shown}: a file of Git LFS of more than {LARGEST_OBJECT // 2**30} GiB, or not to be read"
+
+
+def _changed(repository: Repository, index: Path, base: str) -> dict[bytes, tuple[bytes, bytes, bytes]]:
+    """Return the files that differ between an index and a commit, each with its new mode, its old mode and its old blob."""
+    words = ("diff-index", "--cached", "--raw", "-z", "--no-renames", "--diff-filter=AMT", base)
+    fields = repository.on_objects(*words, index=index).out.split(b"\0")
+    found = {}
+    for head, path in zip(fields[::2], fields[1::2], strict=False):
+        old_mode, mode, old, *_ = head.removeprefix(b":").split(b" ")
+        if mode in _FILES:
+            found[path] = (mode, old_mode if old.strip(b"0") else b"0", old)
+    return found
+
+
+def _blobs(repository: Repository, own: Path, pointers: list[Pointer]) -> list[bytes]:
+    """Write pointers as git's objects, and return their names."""
+    if not pointers:
+        return []
+    file = own / f"pointer-{uuid.uuid4().hex}"
+    files = [file.with_name(f"{file.name}-{number}") for number in range(len(pointers))]
+    try:
+        for each, pointer in zip(files, pointers, strict=True):
+            each.write_bytes(pointer.content)
+        named = b"".join(os.fsencode(each) + b"\n" for each in files)
+        words = ("hash-object", "-w", "--no-filters", "--stdin-paths")
+        return repository.on_objects(*words, writes=True, stdin=named).out.split()
+    finally:
+        for each in files:
+            each.unlink(missing_ok=True)
+
+
+def absent(repository: Repository, index: Path) -> list[bytes]:
+    """Return the files of LFS that stay pointers in a checkout, since their objects are not here."""
+    listed = repository.on_objects("ls-files", "-s", "-z", index=index).out.split(b"\0")
+    blobs = {
+        path: head.split()[1] for head, _, path in (line.partition(b"\t") for line in listed) if head[:6] in _FILES
+    }
+    names = {path: blobs[path] for path in given(repository, blobs, index)}
+    found = _pointers(dict(zip(names, _small(repository, list(names.values())), strict=True)))
+    return sorted(found.keys() - set(Objects(repository).fillable(found)))
+
+
+def _small(repository: Repository, blobs: list[bytes]) -> list[bytes]:
+    """Return the contents of blobs; empty for a blob that is too large to be a pointer."""
+    sizes = _asked(repository, "--batch-check=%(objectsize)", blobs).split()
+    few = [blob for blob, size in zip(blobs, sizes, strict=False) if size.isdigit() and int(size) <= LARGEST_POINTER]
+    data, at, contents = _asked(repository, "--batch=%(objectsize)", few), 0, {}
+    for blob in few:
+        size, start = int(data[at : data.index(b"\n", at)]), data.index(b"\n", at) + 1
+        contents[blob], at = data[start : start + size], start + size + 1
+    return [contents.get(blob, b"") for blob in blobs]
+
+
+def _asked(repository: Repository, way: str, blobs: list[bytes]) -> bytes:
+    return repository.on_objects("cat-file", way, stdin=b"".join(blob + b"\n" for blob in blobs)).out if blobs else b""
+
+
+def _content(path: bytes) -> bytes:
+    return regular.content(path, LARGEST_POINTER + 1, follow=False) or b""
+
+
+def _pointers(contents: dict[bytes, bytes]) -> dict[bytes, Pointer]:
+    found = {path: pointer_in(content) for path, content in contents.items()}
+    return {path: pointer for path, pointer in found.items() if pointer is not None}
+
 
 ATTRIBUTES = b".gitattributes"
 GIVEN = b"filter=lfs"

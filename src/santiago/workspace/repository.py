@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.patterns import pattern
 from santiago.contract.reasons import Reason
-from santiago.workspace import commits
+from santiago.workspace import session
 from santiago.workspace.caches import RULES, rules_for
 from santiago.workspace.changes import Changes
 from santiago.workspace.durable import durability_of
@@ -180,10 +180,10 @@ class Repository:
 
     def commit(self, tree: str, parent: str, message: str) -> str:
         """Write a commit."""
-        content = commits.content(checked(tree), checked(parent), self.found.identity, message)
-        made = commits.name(content, self.found.object_format)
+        content = session.commit_text(checked(tree), checked(parent), self.found.identity, message)
+        made = session.commit_name(content, self.found.object_format)
         self.own.make()
-        with commits.as_file(content) as path:
+        with session.as_file(content) as path:
             self._ask(_KEEP, f"{path}\n".encode(), f"{made}\n".encode())
         self._trees[made], self._parents[made] = tree, parent
         self._unnamed.add(made)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import itertools
 import os
+import stat
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ports.workspace import Snapshot
 from santiago.contract.reasons import Reason
-from santiago.workspace import gitlinks, lfs, lfs_files
+from santiago.workspace import gitlinks, lfs
 from santiago.workspace.caches import built_by_cargo, rules_for
-from santiago.workspace.mend import mend
-from santiago.workspace.sizes import Sizes
 from santiago.workspace.troubles import is_of_the_machine, refused, trouble
 
 if TYPE_CHECKING:
@@ -23,6 +23,105 @@ if TYPE_CHECKING:
     from santiago.workspace.folders import Place
     from santiago.workspace.git import Answer
     from santiago.workspace.repository import Repository
+
+
+MOST_BYTES = 2**30
+"""Bytes of all new and changed files together, as their sizes say. Holes in a file count: git reads them too."""
+MOST_FILES = 100_000
+MOST_NAMED = 10
+
+
+class Sizes:
+    """Takes the names of new and changed files as git lists them, NUL-separated, and tells which of them fit."""
+
+    def __init__(self, folder: Path) -> None:
+        self._top = os.fsencode(folder)
+        self._rest = b""
+        self._bytes = 0
+        self.fitting: list[bytes] = []
+        self.large: list[str] = []
+        """What does not fit, in words."""
+
+    def take(self, piece: bytes) -> bool:
+        """Take a piece of the list; return False when there are too many files."""
+        *names, self._rest = (self._rest + piece).split(b"\0")
+        for name in names:
+            if len(self.fitting) >= MOST_FILES:
+                self.large.append(f"more than {MOST_FILES:,} new or changed files")
+                return False
+            self._measure(name)
+        return True
+
+    def _measure(self, name: bytes) -> None:
+        try:
+            info = os.lstat(os.path.join(self._top, name))  # noqa: PTH118  # bytes
+        except OSError:
+            self.fitting.append(name)  # it was removed, which is a change as well
+            return
+        if stat.S_ISDIR(info.st_mode):
+            return  # a repository inside this one, whose files come later
+        size = info.st_size if stat.S_ISREG(info.st_mode) else 0
+        if self._bytes + size <= MOST_BYTES:
+            self._bytes += size
+            self.fitting.append(name)
+        elif len(self.large) < MOST_NAMED:
+            self.large.append(f"{name.decode('utf-8', 'backslashreplace')[:200]} ({size / 2**30:,.1f} GiB)")
+
+
+_LONGEST_PATH = 4096
+"""Longest path in bytes, with the final NUL. A system with a lower limit gives an error, and git then names the file."""
+
+
+def mend(folder: Path, nested: Path, submodules: set[bytes]) -> list[str]:
+    """Mend everything below a folder. Git directories are moved to `nested`, except those of known submodules.
+
+    What lies too deep for any path is moved there too, since git would fail on it. Return messages on that.
+    """
+    top = os.fsencode(folder)
+    waiting, too_deep = [b""], []
+    while waiting:
+        place = waiting.pop()
+        here = os.path.join(top, place) if place else top  # noqa: PTH118  # bytes
+        # If it still cannot be read, git will name it as left out.
+        with suppress(OSError):
+            _give_back(here, 0o700)
+            for entry in list(os.scandir(here)):
+                inside = os.path.join(place, entry.name)  # noqa: PTH118  # bytes
+                if len(entry.path) >= _LONGEST_PATH:
+                    too_deep.append(f"path of {len(inside)} bytes: {_short(inside)}")
+                    _take_out(here, entry, nested)
+                elif entry.name == b".git":
+                    if place and place not in submodules:
+                        _give_back(entry.path, 0o700 if entry.is_dir(follow_symlinks=False) else 0)
+                        _take_out(here, entry, nested)
+                elif entry.is_dir(follow_symlinks=False):
+                    if inside not in submodules:
+                        waiting.append(inside)
+                elif entry.is_file(follow_symlinks=False):
+                    _give_back(entry.path, 0o400)
+    return too_deep
+
+
+def _give_back(path: bytes, rights: int) -> None:
+    with suppress(OSError):
+        mode = stat.S_IMODE(os.lstat(path).st_mode)
+        if mode & rights != rights:
+            os.chmod(path, mode | rights)  # noqa: PTH101  # bytes
+
+
+def _take_out(here: bytes, entry: os.DirEntry[bytes], nested: Path) -> None:
+    nested.mkdir(parents=True, exist_ok=True)
+    target = os.fsencode(nested / str(len(list(nested.iterdir()))))
+    handle = os.open(here, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.rename(entry.name, target, src_dir_fd=handle)
+    finally:
+        os.close(handle)
+
+
+def _short(path: bytes) -> str:
+    return f"{path[:60].decode('utf-8', 'backslashreplace')}…"
+
 
 GITLINK = "160000"
 
@@ -165,7 +264,7 @@ class Taking:
         tree, changes = self._difference()
         if not lfs.is_used(self.place.folder, (change.path for change in changes.listed)):
             return tree, changes
-        pointed, lost = lfs_files.point(self.repository, self.place.folder, self.index, self.base)
+        pointed, lost = lfs.point(self.repository, self.place.folder, self.index, self.base)
         self.left_out = (*self.left_out, *lost)
         return self._difference() if pointed else (tree, changes)
 

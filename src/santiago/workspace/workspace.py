@@ -18,18 +18,16 @@ from santiago.contract.patterns import pattern
 from santiago.contract.ports.workspace import Integration, Opened, Snapshot, WorkspaceConflictError
 from santiago.contract.reasons import Reason
 from santiago.util.removal import remove
-from santiago.workspace import branch, dependencies, gitlinks, lfs, lfs_files, locks, patches, private, refs
+from santiago.workspace import branch, changes, dependencies, gitlinks, lfs, private, refs
 from santiago.workspace.caches import is_cache
-from santiago.workspace.compose import compose
-from santiago.workspace.contents import Contents
+from santiago.workspace.contents import Contents, Listing
 from santiago.workspace.durable import boot
 from santiago.workspace.folders import Folders
 from santiago.workspace.inspect import find, uncommitted
-from santiago.workspace.integrate import apply, message
-from santiago.workspace.listing import Listing
+from santiago.workspace.joining import apply, compose, message
+from santiago.workspace.own_objects import stores_of
 from santiago.workspace.repository import Repository, checked
 from santiago.workspace.snapshot import Taking
-from santiago.workspace.stores import stores_of
 from santiago.workspace.unfinished import so_far
 
 if TYPE_CHECKING:
@@ -188,7 +186,7 @@ class GitWorkspace:
         repository = self.repository
         inside = private.make(folder, repository.found, self._common, commit, name)
         repository.on_objects("read-tree", "-u", "--reset", checked(commit), index=inside / "index", folder=folder)
-        lfs_files.fill(repository, folder, inside / "index")
+        lfs.fill(repository, folder, inside / "index")
         self._filled[str(folder)] = commit
         return inside
 
@@ -204,7 +202,7 @@ class GitWorkspace:
         try:
             self.repository.on_objects("read-tree", checked(commit), index=index)
             links = [link.path for link in gitlinks.listed(self.repository, index)]
-            pointers = lfs_files.absent(self.repository, index) if uses_lfs else []
+            pointers = lfs.absent(self.repository, index) if uses_lfs else []
         finally:
             index.unlink(missing_ok=True)
         return [os.fsdecode(path) for path in links], [os.fsdecode(path) for path in pointers]
@@ -263,7 +261,7 @@ class GitWorkspace:
             shutil.copy2(place.index, index)
             move = ("read-tree", "-m", "-u", checked(base), checked(applied.tree))
             self.repository.on_objects(*move, index=index, folder=place.folder)
-            lfs_files.fill(self.repository, place.folder, index)
+            lfs.fill(self.repository, place.folder, index)
             index.unlink()
         return True
 
@@ -335,7 +333,7 @@ class GitWorkspace:
         if paths:
             trees = self.repository.trees(checked(old), checked(new))
             self.repository.on_objects(*_SHOW, *trees, "--", *paths[:_MOST_SHOWN_FILES], take=take)
-        return patches.first_about(first, shown.decode("utf-8", "replace"))[:_MOST_SHOWN]
+        return changes.first_about(first, shown.decode("utf-8", "replace"))[:_MOST_SHOWN]
 
     def integrate(
         self,
@@ -380,7 +378,7 @@ class GitWorkspace:
     def unlock(self) -> None:
         """Remove what a crash left in the repository: locks on the run's refs, unused objects. No git of the run may be alive."""
         self.repository.own.clear()
-        locks.break_stale(self.repository.common, (self.branch, self.prefix))
+        refs.break_stale(self.repository.common, (self.branch, self.prefix))
 
     def tidy(self) -> None:
         """Remove all folders that a crash left; the work in them is kept by now."""

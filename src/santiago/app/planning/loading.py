@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from santiago.app.loading import frozen_input, working
 from santiago.artifacts import repository
-from santiago.artifacts.faults import possible
+from santiago.artifacts.file_errors import possible
 from santiago.artifacts.names import LOG
 from santiago.artifacts.reader import Reader
 from santiago.artifacts.session_files import ASKED, SessionFiles

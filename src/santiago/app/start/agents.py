@@ -20,7 +20,7 @@ from santiago.contract.phases import ENDED, RunPhase
 from santiago.contract.policy import Agent
 from santiago.contract.reasons import MEANINGS, OF_ONE_AGENT, Reason
 from santiago.process import environment, homes
-from santiago.process.credentials import secrets_of
+from santiago.process.redact import secrets_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

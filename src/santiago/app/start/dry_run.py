@@ -14,7 +14,7 @@ from santiago.app.start.identity import refuse_taken
 from santiago.app.start.preflight import Checkout, Prospect, foresee
 from santiago.app.start.scratch import scratch_of
 from santiago.app.start.units import sentence
-from santiago.artifacts import frozen
+from santiago.artifacts import store
 from santiago.artifacts.names import INPUT, PLAN, has_begun
 from santiago.contract.checks import commands_of
 from santiago.contract.record import record
@@ -101,8 +101,8 @@ def _state(request: Request) -> RunState:
     if not (request.out_dir / "progress.ndjson").exists():
         return empty_fold(request.plan, request.run_input).state
     run = load(request.out_dir)
-    frozen.compare(request.out_dir / INPUT, run.run_input, request.run_input)
-    frozen.compare(request.out_dir / PLAN, run.plan, request.plan)
+    store.refuse_difference(request.out_dir / INPUT, run.run_input, request.run_input)
+    store.refuse_difference(request.out_dir / PLAN, run.plan, request.plan)
     return run.state
 
 

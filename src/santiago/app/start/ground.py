@@ -9,14 +9,14 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.util.text import first, flat
 from santiago.workspace import built
-from santiago.workspace.leading import blind_to, elsewhere, leads
+from santiago.workspace.editable_installs import blind_to, elsewhere, leads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from santiago.process.place import Dependency, Ground
     from santiago.process.sandbox import Sandbox
-    from santiago.workspace.leading import Lead
+    from santiago.workspace.editable_installs import Lead
     from santiago.workspace.workspace import GitWorkspace
 
 

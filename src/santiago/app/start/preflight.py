@@ -25,7 +25,7 @@ from santiago.contract.reasons import Reason
 from santiago.contract.record import record
 from santiago.executor.schedule import followed, overlap
 from santiago.judge.commandline import programs, unwritten
-from santiago.process.places import inside
+from santiago.process.toolchains import inside
 from santiago.util.text import flat
 from santiago.workspace.inspect import NO_REPOSITORY, find, is_ignored
 

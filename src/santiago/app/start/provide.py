@@ -8,9 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from santiago.process.credentials import secrets_of, variables_of
 from santiago.process.place import link_into
-from santiago.process.redact import to_hide
+from santiago.process.redact import secrets_of, to_hide, variables_of
 from santiago.util.inside import is_inside
 from santiago.workspace.dependencies import on_path
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from santiago.contract.record import lean
-from santiago.process import places
+from santiago.process import toolchains
 from santiago.process.environment import OWN_TEMPORARY
 from santiago.process.fence import Fence, Sandbox, with_own_caches
 from santiago.process.place import STORES
@@ -75,9 +75,9 @@ class Apart(Sandbox):
 
     def _grounded(self, ground: Ground) -> Ground:
         # Never a whole home folder, even if a file of a virtual environment names it.
-        elsewhere = [path for path in ground.shown if not places.is_private(path)]
-        needed = places.needed([*(one.source for one in ground.dependencies), *elsewhere], self._roots)
-        shown = tuple(path for path in needed if not places.inside(path, ground.repo))
+        elsewhere = [path for path in ground.shown if not toolchains.is_private(path)]
+        needed = toolchains.needed([*(one.source for one in ground.dependencies), *elsewhere], self._roots)
+        shown = tuple(path for path in needed if not toolchains.inside(path, ground.repo))
         over = ground.over if ground.over and overlays_work(ground.over, ground.dependencies) else None
         built = ground.built if over and overlays_work(over, [*ground.built.values()]) else {}
         return replace(ground, seen_there=True, shown=shown, over=over, built=built)
@@ -103,14 +103,14 @@ class Apart(Sandbox):
 
     @cached_property
     def _roots(self) -> list[str]:
-        return places.hidden_roots(self.environment)
+        return toolchains.hidden_roots(self.environment)
 
     @cached_property
     def _surroundings(self) -> Layers:
         """The layers that are the same for every command: what is hidden, and what is shown inside hidden folders."""
-        needed = (path for path in _NEEDED_OF_RUN if places.is_there(path))
-        shown = (*places.toolchains(self.environment, self._roots), *needed, *places.of_the_kernel())
-        return {**_hidden((*self._roots, *places.closed_files())), **_as_it_lies("show", shown)}
+        needed = (path for path in _NEEDED_OF_RUN if toolchains.is_there(path))
+        shown = (*toolchains.toolchains(self.environment, self._roots), *needed, *toolchains.of_the_kernel())
+        return {**_hidden((*self._roots, *toolchains.closed_files())), **_as_it_lies("show", shown)}
 
     def _layers(self, fence: Fence) -> Layers:
         layers = {**self._surroundings, **_hidden(fence.hidden), **_as_it_lies("show", fence.readonly)}
@@ -124,9 +124,9 @@ class Apart(Sandbox):
     def _beside(self, seen: str, layers: Layers) -> Layers:
         """Return the layers without those in a repository's own tree. If that is a home folder, its toolchains stay."""
         home = self.environment.get("HOME")
-        if home and places.inside(os.path.realpath(home), seen):
+        if home and toolchains.inside(os.path.realpath(home), seen):
             return layers
-        return {path: layer for path, layer in layers.items() if not places.inside(path, seen)}
+        return {path: layer for path, layer in layers.items() if not toolchains.inside(path, seen)}
 
 
 @lean(frozen=True, slots=False)
@@ -191,21 +191,21 @@ def entering(spec: dict[str, object]) -> tuple[str, ...]:
 
 def _as_it_lies(how: How, paths: Iterable[str]) -> Layers:
     """Return layers for those paths that exist on this machine, at the same paths."""
-    return {real: Layer(how, real) for real in map(os.path.realpath, paths) if places.is_there(real)}
+    return {real: Layer(how, real) for real in map(os.path.realpath, paths) if toolchains.is_there(real)}
 
 
 def _hidden(paths: Iterable[str]) -> Layers:
-    there = [real for real in map(os.path.realpath, paths) if places.is_there(real)]
-    return {path: Layer("fresh") if places.is_folder(path) else Layer("show", _NOTHING) for path in there}
+    there = [real for real in map(os.path.realpath, paths) if toolchains.is_there(real)]
+    return {path: Layer("fresh") if toolchains.is_folder(path) else Layer("show", _NOTHING) for path in there}
 
 
 def _placed(place: Place) -> Layers:
     """Return the layers of a checkout: files that are read besides it, its folder at the path where it is seen, its dependencies."""
     layers = _as_it_lies("show", place.shown)
     for host, seen in place.read.items():
-        if places.is_there(host):
+        if toolchains.is_there(host):
             layers[os.path.realpath(seen)] = Layer("show", os.path.realpath(host))
-        if places.is_there(Path(host, "info", "alternates")):
+        if toolchains.is_there(Path(host, "info", "alternates")):
             # The stores that a store borrows from are beside it here, under other names than it knows.
             layers[f"{seen}/info"] = Layer("fresh")
     layers[place.seen] = Layer("show" if place.readonly else "open", os.path.realpath(place.host))
