@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from santiago.planner.errors import DocumentError
+from santiago.planner.draft import DocumentError
 from santiago.planner.markdown.outline import MAX_DEPTH, Kind, scan
 from santiago.planner.source import Source
 from tests.corpus.score import CORPUS

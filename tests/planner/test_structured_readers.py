@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from santiago.planner.errors import DocumentError
+from santiago.planner.draft import DocumentError
 from tests.planner.structured import codes, look, read, targets
 from tests.util.each import each
 

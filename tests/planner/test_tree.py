@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from santiago.planner.errors import DocumentError
+from santiago.planner.draft import DocumentError
 from santiago.planner.structured import json_tree, yaml_repair, yaml_tree
 from santiago.planner.structured.tree import (
     Array,

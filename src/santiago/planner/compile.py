@@ -17,8 +17,7 @@ from santiago.planner import checks, rebase, staffing
 from santiago.planner.account import Account, account
 from santiago.planner.draft import Document, Hint, Status
 from santiago.planner.findings import error
-from santiago.planner.graph import Graph, link
-from santiago.planner.order import chunk_labels, order, out_of_order
+from santiago.planner.order import Graph, chunk_labels, link, order, out_of_order
 from santiago.planner.reading import read_document, read_plan
 from santiago.planner.requirements import Planned, planned_units
 from santiago.planner.source import Source as Text

@@ -11,14 +11,18 @@ from __future__ import annotations
 
 import heapq
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from dataclasses import field
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise, product
 
-from santiago.contract.plan import Finding
+from santiago.contract.counting import count
+from santiago.contract.plan import Finding, Provenance
+from santiago.contract.record import lean
 from santiago.planner import ids
-from santiago.planner.draft import Unit
-from santiago.planner.findings import error, warning
-from santiago.planner.graph import Graph, cycles
+from santiago.planner.draft import EXTERNAL, PLANNED, Dep, Document, Unit
+from santiago.planner.findings import error, note, warning
 from santiago.planner.requirements import Planned
 
 ONLY_CHUNK = "C01"
@@ -142,3 +146,150 @@ def _label_order(chunks: list[str], planned: Sequence[Planned], labels: Sequence
             yield warning("chunk_order", line, message, hint)
         else:
             numbers[stem] = (number, label)
+
+
+MAX_CYCLES = 20
+"""The most cycles that one refusal reports."""
+
+
+@lean()
+class Graph:
+    """Edges by position: `needs[i]` holds the positions of the units that unit i depends on."""
+
+    needs: list[dict[int, Provenance]]
+    external: list[dict[str, Provenance]]
+    findings: list[Finding] = field(default_factory=list)
+
+
+def link(document: Document, planned: Sequence[Planned]) -> Graph:
+    """Return the dependency graph that the document declares. Nothing is guessed from prose."""
+    return _Linker(document, planned).run()
+
+
+class _Linker:
+    def __init__(self, document: Document, planned: Sequence[Planned]) -> None:
+        self.document = document
+        self.planned = planned
+        self.graph = Graph([{} for _ in planned], [{} for _ in planned])
+        self.by_id: dict[str, list[int]] = defaultdict(list)
+        self.by_tag: dict[str, list[int]] = defaultdict(list)
+        for position, item in enumerate(planned):
+            if item.unit.id:
+                self.by_id[ids.fold(item.unit.id)].append(position)
+            for tag in filter(None, (*item.unit.tags, item.unit.chunk)):
+                self.by_tag[ids.fold(tag)].append(position)
+        self.left_out = {ids.fold(unit.id) for unit in document.units if unit.id and unit.status not in PLANNED}
+        self.mentions: list[int] = []
+        """Lines that only mention an id."""
+
+    def run(self) -> Graph:
+        for position, item in enumerate(self.planned):
+            for dep in item.unit.deps:
+                self.resolve(position, dep)
+        for edge in self.document.edges:
+            self.link_groups(edge.group, edge.target, edge.line)
+        if self.mentions:
+            says = f"{count(len(self.mentions), 'id is', 'ids are')} mentioned in prose beside a dependency label; no edge was made"
+            hint = "Write the ids alone behind the label to declare a dependency."
+            self.say(note("mentioned_id", self.mentions[0], says, hint))
+        return self.graph
+
+    def resolve(self, position: int, dep: Dep) -> None:
+        """Resolve one dependency of one unit."""
+        name = ids.fold(dep.target)
+        if dep.carrier == "prose":
+            self.mentions.append(dep.line)
+        elif dep.carrier == "unclear":
+            self.unclear(position, dep)
+        elif dep.carrier == EXTERNAL:
+            self.unresolved(position, dep, name)  # even if a unit of this plan has the same name
+        elif found := self.by_id.get(name):
+            self.by_name(position, dep, found)
+        elif found := self.by_tag.get(name):
+            for target in found if position not in found else ():
+                self.edge(position, target, dep)
+        else:
+            self.unresolved(position, dep, name)
+
+    def unclear(self, position: int, dep: Dep) -> None:
+        shown = dep.target if len(dep.target) <= 60 else f"{dep.target[:59]}…"
+        says = f'{self.planned[position].key} is said to depend on "{shown}", which is not an id of this document; no edge was made'
+        hint = "Name the id of a story to make it wait for that story."
+        self.say(warning("dependency_unclear", dep.line, says, hint))
+
+    def by_name(self, position: int, dep: Dep, found: list[int]) -> None:
+        key = self.planned[position].key
+        if len(found) > 1:
+            where = ", ".join(str(self.planned[i].unit.line) for i in found)
+            says = f"{key} depends on {dep.target}, which is defined {len(found)} times (lines {where})"
+            hint = "Renumber the duplicates, so that the dependency names one of them."
+            self.say(error("ambiguous_dependency", dep.line, says, hint))
+        elif found == [position]:
+            hint = f"Remove {dep.target} from its dependencies."
+            self.say(error("self_dependency", dep.line, f"{key} depends on itself", hint))
+        else:
+            self.edge(position, found[0], dep)
+
+    def unresolved(self, position: int, dep: Dep, name: str) -> None:
+        says = f"{self.planned[position].key} depends on {dep.target}, which"
+        if name in self.left_out:
+            hint = "Plan that one too, or remove the dependency."
+            self.say(warning("dependency_dropped", dep.line, f"{says} is not planned", hint))
+        elif self.document.by_program and dep.carrier != EXTERNAL:
+            hint = "Define it, or remove it from depends_on."
+            self.say(error("unknown_dependency", dep.line, f"{says} the plan does not define", hint))
+        else:
+            self.graph.external[position].setdefault(dep.target, _provenance("external_depends_on", dep))
+            hint = "It is kept as external: the story is blocked until then, unless --assume-external."
+            self.say(warning("external_dependency", dep.line, f"{says} this document does not define", hint))
+
+    def link_groups(self, group: str, target: str, line: int) -> None:
+        """Make everything in `group` wait for everything in `target`."""
+        members, needed = self.members(group), self.members(target)
+        if not members or not needed:
+            missing = target if members else group
+            says = f"{group} is said to depend on {target}, but {missing} is nothing that is planned"
+            self.say(note("dependency_unclear", line, says, "Name a phase, a story or a task of this document."))
+            return
+        dep = Dep(target=target, line=line, carrier="section")
+        inside = set(members)
+        for position, other in product(members, [other for other in needed if other not in inside]):
+            self.edge(position, other, dep)
+
+    def members(self, name: str) -> list[int]:
+        folded = ids.fold(name)
+        return self.by_tag.get(folded) or self.by_id.get(folded) or []
+
+    def edge(self, position: int, target: int, dep: Dep) -> None:
+        if target not in self.graph.needs[position]:
+            self.graph.needs[position][target] = _provenance("depends_on", dep)
+
+    def say(self, finding: Finding) -> None:
+        self.graph.findings.append(finding)
+
+
+def _provenance(kind: str, dep: Dep) -> Provenance:
+    return Provenance(field=kind, value=dep.target, line=dep.line, carrier=dep.carrier)  # type: ignore[arg-type]
+
+
+def cycles(needs: Sequence[dict[int, Provenance]], left: set[int]) -> list[list[int]]:
+    """Return the cycles among these positions, each as a path that ends where it begins."""
+    found: list[list[int]] = []
+    while left and len(found) < MAX_CYCLES:
+        sorter = TopologicalSorter({position: [n for n in needs[position] if n in left] for position in sorted(left)})
+        try:
+            sorter.prepare()
+        except CycleError as error:
+            path = list(error.args[1])[::-1]
+            found.append(_from_smallest(path))
+            left = left - set(path)
+        else:
+            break
+    return found
+
+
+def _from_smallest(path: list[int]) -> list[int]:
+    """Rotate a cycle to begin at its first unit, so that one cycle is always printed the same way."""
+    ring = path[:-1]
+    start = ring.index(min(ring))
+    return [*ring[start:], *ring[:start], ring[start]]

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 from santiago.contract.plan import Finding
 from santiago.planner import findings, readers, refusals
-from santiago.planner.draft import Document
-from santiago.planner.errors import DocumentError
+from santiago.planner.draft import Document, DocumentError
 from santiago.planner.source import Source
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from santiago.planner.errors import DocumentError
+from santiago.planner.draft import DocumentError
 from santiago.planner.structured import yaml_tree
 from santiago.planner.structured.tree import Array, Object, Scalar, as_text
 from santiago.util import regular

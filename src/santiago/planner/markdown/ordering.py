@@ -12,8 +12,7 @@ from dataclasses import replace
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids, words
-from santiago.planner.draft import PLANNED, Dep, Document, GroupEdge, Unit
-from santiago.planner.errors import DocumentError
+from santiago.planner.draft import PLANNED, Dep, Document, DocumentError, GroupEdge, Unit
 from santiago.planner.findings import note, warning
 from santiago.planner.hints import targets
 from santiago.planner.markdown import boxes

@@ -15,7 +15,7 @@ from enum import Enum
 
 from santiago.contract.patterns import pattern
 from santiago.contract.record import lean
-from santiago.planner.errors import DocumentError
+from santiago.planner.draft import DocumentError
 
 MAX_DEPTH = 100
 """The most list levels. No person writes more; deeper text is an attack or a mistake."""

@@ -16,8 +16,7 @@ from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.contract.record import lean
 from santiago.planner import ids
-from santiago.planner.draft import Document, Unit
-from santiago.planner.errors import DocumentError
+from santiago.planner.draft import Document, DocumentError, Unit
 from santiago.planner.findings import note, warning
 from santiago.planner.markdown import carriers
 from santiago.planner.markdown.harvest import Harvester

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import hints, ids
-from santiago.planner.draft import Dep, Document, Status, Unit
-from santiago.planner.errors import DocumentError
+from santiago.planner.draft import Dep, Document, DocumentError, Status, Unit
 from santiago.planner.findings import left_out, note
 from santiago.planner.markdown.harvest import Carrier, Harvester
 from santiago.planner.order import looks_ahead

@@ -12,7 +12,7 @@ from math import isinf
 from typing import NamedTuple
 
 from santiago.contract.patterns import pattern
-from santiago.planner.errors import DocumentError
+from santiago.planner.draft import DocumentError
 from santiago.planner.structured.tree import MAX_DIGITS, Array, Builder, Node, Object, Scalar, ScalarKind, shortened
 
 _TOKEN = pattern(

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from santiago.contract.patterns import pattern
 from santiago.contract.record import lean
-from santiago.planner.errors import DocumentError
+from santiago.planner.draft import DocumentError
 
 MAX_DEPTH = 200
 MAX_NODES = 2_000_000

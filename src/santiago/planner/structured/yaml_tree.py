@@ -10,7 +10,7 @@ from math import isinf
 from typing import Any
 
 from santiago.contract.patterns import pattern
-from santiago.planner.errors import DocumentError
+from santiago.planner.draft import DocumentError
 from santiago.planner.structured.tree import MAX_DIGITS, Array, Builder, Node, Object, Scalar, ScalarKind
 
 _CORE = "tag:yaml.org,2002:"
