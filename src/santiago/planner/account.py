@@ -18,13 +18,13 @@ from typing import NamedTuple
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import HEADING, NOT_UNDERSTOOD, AccountRow, Offer
 from santiago.contract.record import lean
-from santiago.planner import chapters, ids, words
-from santiago.planner.chapters import CONTEXT, Fate
+from santiago.planner import ids, sniff, words
 from santiago.planner.draft import Document, Status, Unit
 from santiago.planner.findings import few
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source, Zone
 from santiago.planner.structured.tree import Object, items
+from santiago.planner.words import CONTEXT, Fate
 
 _UNKNOWN: Fate = ("left_out", NOT_UNDERSTOOD)
 _OUT: Fate = ("left_out", "out of scope")
@@ -262,7 +262,7 @@ class _Markdown:
         if at < 0 or at == self._title:
             return None
         block, holds = self.blocks[at], self._holds_units(at)
-        own = chapters.fate(block.text)
+        own = words.fate(block.text)
         zones, above = self.source.zones, block.section
         is_put_off = zones[at] == Zone.EXCLUDED and (above < 0 or zones[above] != Zone.EXCLUDED)
         if is_put_off and not (own == CONTEXT and words.matches(block.text, words.EXCLUDED_SECTIONS)):
@@ -288,7 +288,7 @@ class _Markdown:
     @cached_property
     def _named_as_left_out(self) -> str:
         """The items of a section with such a heading, as one text."""
-        found = [at for at in self.parts if at >= 0 and words.normal(self.blocks[at].text) in chapters.LEFT_OUT]
+        found = [at for at in self.parts if at >= 0 and words.normal(self.blocks[at].text) in words.LEFT_OUT]
         named = [words.normal(self.blocks[i].text) for at in found for i in range(at + 1, self.ends[at])]
         return "\n".join(named)[:MOST_TEXT]
 
@@ -339,7 +339,7 @@ class _Markdown:
         if fate == CONTEXT and not part.stories:
             return bool(group.boxes)
         label = group.label.strip()
-        if label.endswith((":", "：", "**")) and (chapters.fate(label) or words.concept(label)):
+        if label.endswith((":", "：", "**")) and (words.fate(label) or words.concept(label)):
             return False
         if group.boxes or group.named:
             return group.first.kind is Kind.ITEM or group.named > 1 or _lists_work(group.first.header)
@@ -439,7 +439,7 @@ class _Key(NamedTuple):
 
 
 def _fate_of_key(key: _Key, *, known: bool) -> Fate:
-    fate = chapters.fate(_HUMP.sub(r"\1 \2", key.name).replace("_", " "))
+    fate = words.fate(_HUMP.sub(r"\1 \2", key.name).replace("_", " "))
     return fate or (_UNKNOWN if key.many > 1 and not known else CONTEXT)
 
 
@@ -472,9 +472,7 @@ def _columns(source: Source) -> list[AccountRow]:
     """Return the row of the columns of a CSV table that are not read."""
     if source.looks_like != "csv":
         return []
-    from santiago.planner.readers import tickets
-
-    headers = (tickets.columns_of(source.text) or ("", []))[1]
-    unread = [header.strip() for header in headers if header.strip() and not tickets.means(header)]
+    headers = (sniff.columns_of(source.text) or ("", []))[1]
+    unread = [header.strip() for header in headers if header.strip() and not sniff.means(header)]
     title = f"columns {few(unread)}"
     return [AccountRow(lines=(1, 1), title=title, became="left_out", why="not read")] if unread else []

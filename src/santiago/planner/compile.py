@@ -13,7 +13,7 @@ from santiago.contract.codec import sealed
 from santiago.contract.counting import count
 from santiago.contract.plan import CONTRACT_VERSION, Chunk, Finding, Origin, Plan, Provenance, Source, Story
 from santiago.contract.record import lean
-from santiago.planner import checks, rebase, staffing
+from santiago.planner import checks, rebase, requirements
 from santiago.planner.account import Account, account
 from santiago.planner.draft import Document, Hint, Status
 from santiago.planner.findings import error
@@ -70,7 +70,7 @@ def faults_of_plan(text: Text) -> tuple[Finding, ...]:
 
 def _arrange(document: Document) -> tuple[list[Planned], Graph, list[str], list[int], list[Finding]]:
     """Return the planned units, their dependency graph, their chunks, their order, and all findings so far."""
-    staffed = staffing.staff(document)
+    staffed = requirements.staff(document)
     planned, findings = planned_units(document)
     graph = link(document, planned)
     labels = chunk_labels(planned)

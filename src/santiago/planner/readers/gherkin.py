@@ -12,7 +12,7 @@ from santiago.contract.record import lean
 from santiago.planner import hints, ids
 from santiago.planner.draft import Document, DraftCriterion, Hint, Unit, unique
 from santiago.planner.findings import warning
-from santiago.planner.gherkin_words import HEADER, HEADERS, STEP, THEN
+from santiago.planner.sniff import HEADER, HEADERS, STEP, THEN
 from santiago.planner.source import Source
 
 _TAG = pattern(r"@([^\s@#]+)")

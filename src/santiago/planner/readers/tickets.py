@@ -18,6 +18,7 @@ from santiago.planner.draft import Dep, Document, DocumentError, Status, Unit
 from santiago.planner.findings import left_out, note
 from santiago.planner.markdown.harvest import Carrier, Harvester
 from santiago.planner.order import looks_ahead
+from santiago.planner.sniff import columns_of, means
 from santiago.planner.source import Source
 from santiago.planner.structured.records.fields import status_of_word
 from santiago.planner.structured.tree import Node, Object, as_text, items, objects
@@ -31,48 +32,16 @@ _WIKI_HEAD = pattern(r"(?m)^h([1-6])\.[ \t]+")
 _WIKI_ITEM = pattern(r"(?m)^#[ \t]+")
 _EPICS = frozenset({"epic", "initiative", "milestone", "project"})
 
-COLUMNS = {
-    "id": "issue key|key|id|identifier|issue id|ticket|number|#|issue number|work item id",
-    "title": "summary|title|name|subject|issue|task|story|user story",
-    "body": "description|body|details|notes|content|acceptance criteria",
-    "status": "status|state|status category|column",
-    "priority": "priority|severity|importance",
-    "chunk": "sprint|milestone|cycle|cycle name|project milestone|fix version/s|fix versions|iteration path|epic name|epic|phase|release",
-    "parent": "parent|parent key|parent issue|epic link|parent id|parent summary",
-    "kind": "issue type|type|work item type|tracker",
-    "labels": "labels|label|tags|components",
-    "depends": "blocked by|depends on|dependencies|inward issue link (blocks)|predecessors|blockers|is blocked by",
-}
-"""The column names for each meaning."""
-_MEANS = {name: meaning for meaning, names in COLUMNS.items() for name in names.split("|")}
-
 
 class Ticket(NamedTuple):
     """One ticket from any export."""
 
     line: int
     said: dict[str, str]
-    """Texts by the meanings in `COLUMNS`; several texts of one meaning are joined."""
+    """Texts by the meanings of columns; several texts of one meaning are joined."""
 
     def get(self, meaning: str) -> str:
         return self.said.get(meaning, "").strip()
-
-
-def columns_of(text: str) -> tuple[str, list[str]] | None:
-    """Return the separator and the headers of a CSV table of tickets, or None if the text is something else."""
-    first = text.lstrip("\n").partition("\n")[0]
-    for separator in (",", "\t", ";"):
-        if first.count(separator) > 1:
-            headers = next(csv.reader([first[:20_000]], delimiter=separator), [])
-            known = {means(header) for header in headers}
-            if "title" in known and len(known - {None}) > 2 and all(len(header) < 80 for header in headers):
-                return separator, headers
-    return None
-
-
-def means(header: str) -> str | None:
-    """Return what a column means, or None if it is not read."""
-    return _MEANS.get(header.strip().lower())
 
 
 def read(source: Source) -> Document | None:
