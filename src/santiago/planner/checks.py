@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from santiago.contract.counting import count
 from santiago.contract.plan import Finding, Level, Story
+from santiago.planner.commands import NO_CHECK
 from santiago.planner.draft import Hint, Unit
 from santiago.planner.findings import error, few, note, warning
-from santiago.planner.known_tools import NO_CHECK
 
 SHOWN = 120
 """The most characters of a text that a finding quotes."""

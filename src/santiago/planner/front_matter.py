@@ -57,3 +57,12 @@ def _flow_items(value: str, line: int) -> tuple[tuple[str, int], ...]:
     if not (value.startswith("[") and value.endswith("]")):
         return ()
     return tuple((_unquoted(part), line) for part in value[1:-1].split(",") if part.strip())
+
+
+_ID_LINE = pattern(r"(?m)^[ \t]{0,3}(?:[-*] )?id:[ \t]*[\"'`]?([^\s\"'`#][^\n\"'`#]{0,200})")
+
+
+def plan_id(text: str, name: str) -> str:
+    """Return the id of a plan: the value of its `id:` line, else the file name without its ending."""
+    found = _ID_LINE.search(text)
+    return found[1].strip() if found else name.replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0]

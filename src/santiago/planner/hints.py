@@ -9,8 +9,13 @@ from typing import NamedTuple
 from santiago.contract.patterns import pattern
 from santiago.planner import ids, words
 from santiago.planner.draft import Dep
-from santiago.planner.known_tools import EXTENSIONS
 from santiago.planner.markdown.outline import Block
+
+_EXTENSIONS = words.spaced("""
+py pyi ts tsx js jsx mjs cjs vue svelte go rs java kt kts swift c h cc cpp hpp cs rb php ex exs erl hs scala clj dart
+lua r jl sql sh bash zsh ps1 md mdx rst txt json jsonc json5 yaml yml toml ini cfg env xml html htm css scss sass less
+proto graphql gql tf hcl prisma feature ipynb lock gradle cmake mk svg csv tsv zig nix sol astro hbs ejs
+""")
 
 _RANGE = pattern(
     r"(?P<a>(?<![\w-])[A-Za-z][\w-]{0,20}?\d{1,9}|\d+(?:\.\d+)?)\s*(?:\.\.+|…|–|—|\bto\b|\bthrough\b|-)\s*(?P<b>[A-Za-z][\w-]{0,20}?\d{1,9}|\d+(?:\.\d+)?)(?![\w.])"
@@ -175,7 +180,7 @@ def file_of(token: str) -> str | None:
 
 
 def _names_a_file(path: str, name: str) -> bool:
-    known = "." in name.lstrip(".") and name.rsplit(".", 1)[-1].lower() in EXTENSIONS
+    known = "." in name.lstrip(".") and name.rsplit(".", 1)[-1].lower() in _EXTENSIONS
     if "/" in path:
         return known or "*" in name or (path.endswith("/") and not path.startswith("api/"))
     return known and "(" not in path

@@ -9,7 +9,7 @@ from santiago.contract.patterns import pattern
 from santiago.contract.record import record
 from santiago.planner import front_matter, ids, sniff, words
 from santiago.planner.front_matter import Entry
-from santiago.planner.markdown import table_heads
+from santiago.planner.markdown import labels
 from santiago.planner.markdown.labels import says_done
 from santiago.planner.markdown.outline import Block, Kind, Outline, scan
 from santiago.planner.structured import json_tree
@@ -65,7 +65,7 @@ class Source:
         body = self.text.split("\n", body_at)[-1] if body_at else self.text
         if "plan" in self.front_matter:
             body = _TAGGED.sub(lambda tag: f"**{tag[1].replace('_', ' ')}:**", body)
-        return table_heads.mended(scan(body, body_at + 1, _begins_unit))
+        return labels.mended(scan(body, body_at + 1, _begins_unit))
 
     @cached_property
     def leads(self) -> list[ids.Found | None]:
@@ -239,7 +239,7 @@ def _lead_of(block: Block) -> ids.Found | None:
         case Kind.ITEM | Kind.PARA:
             return labelled_id(block.lines[0]) or ids.lead(block.lines[0])
         case Kind.ROW:
-            at = table_heads.id_column(block.header)
+            at = labels.id_column(block.header)
             return ids.lead(block.cells[at] if at < len(block.cells) else block.lines[0])
         case _:
             return None

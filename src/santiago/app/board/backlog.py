@@ -10,7 +10,7 @@ from santiago.board.board import add
 from santiago.contract.board import Card
 from santiago.contract.errors import SantiagoError
 from santiago.contract.patterns import pattern
-from santiago.planner.plan_spec import plan_id
+from santiago.planner.front_matter import plan_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
-from santiago.planner import commands, ids, plan_spec, words
+from santiago.planner import commands, ids, words
 from santiago.planner.draft import Dep, Document, Hint, Unit, unique
-from santiago.planner.findings import left_out, note
+from santiago.planner.findings import left_out, note, of_no_story, warning
+from santiago.planner.front_matter import entries_of, plan_id
 from santiago.planner.markdown.carriers import group_names, is_group
 from santiago.planner.markdown.harvest import Carrier, Harvester
 from santiago.planner.markdown.labels import read_label, split_label
 from santiago.planner.markdown.outline import Block, Kind
-from santiago.planner.markdown.unplanned import unplanned
-from santiago.planner.source import Source
+from santiago.planner.source import Source, Zone
 
 _OF_EACH = pattern(
     r"\b(?:every|each|all)\s+(?:of the\s+|user\s+)?(?:stor(?:y|ies)|tasks?|requirements?|features?|steps?|units?|tickets?)\b"
@@ -54,10 +54,10 @@ def document(
     checks, each = _run_checks(source, taken)
     if each:
         found.units = [replace(unit, verify=unique([*unit.verify, *each])) for unit in units]
-    found.run_verify = list(unique([*plan_spec.declared_checks(source), *checks.taken]))
+    found.run_verify = list(unique([*declared_checks(source), *checks.taken]))
     found.unread = list(unique(checks.left))
     found.findings += [
-        *plan_spec.told_id(source),
+        *told_id(source),
         *left_out(units),
         *unplanned(source, carriers, taken, repeated=repeated, known=known),
         *_unknown_labels(harvester),
@@ -155,3 +155,140 @@ def _unknown_labels(harvester: Harvester) -> Iterator[Finding]:
         message = f'"{text}" above a list ({count(len(found), "time")}) is not a known label; its items were read as plain ones'
         hint = 'If these are acceptance criteria, call them "Acceptance Criteria".'
         yield note("unknown_label", found[0], message, hint)
+
+
+def unplanned(
+    source: Source,
+    carriers: Sequence[Carrier],
+    taken: bytearray,
+    *,
+    repeated: Sequence[int] = (),
+    known: Collection[int] = (),
+) -> list[Finding]:
+    """Return the findings. `carriers` define the units, and `taken` tells for each block whether a unit contains it."""
+    known = {*repeated, *known}
+    free = [
+        block
+        for index, block in enumerate(source.outline.blocks)
+        if not taken[index] and index not in known and source.zones[index] != Zone.EXCLUDED
+    ]
+    return [
+        *_repetitions(source, repeated),
+        *_odd_boxes(source, carriers),
+        *_plain_heads(source, carriers),
+        *_free_criteria(source, taken),
+        *_explained_ids(carriers, free),
+        *_open_markers(source),
+    ]
+
+
+def _repetitions(source: Source, places: Sequence[int]) -> list[Finding]:
+    """Report places that only repeat a unit, such as a summary list."""
+    if not places:
+        return []
+    lines = sorted(source.outline.blocks[index].line for index in places)
+    message = (
+        f"{count(len(lines), 'line repeats', 'lines repeat')} units that are defined elsewhere "
+        f"and were read as the same (line {_listed(lines)})"
+    )
+    return [note("merged", lines[0], message, "Nothing to do, if they are the same.")]
+
+
+def _odd_boxes(source: Source, carriers: Sequence[Carrier]) -> Iterator[Finding]:
+    for block in (source.outline.blocks[carrier.at] for carrier in carriers if carrier.at >= 0):
+        if block.box is not None and block.box not in " xX~-" and block.box not in source.underway:
+            message = f"the box [{block.box}] is not one of [ ] [x] [~] [-]; read as open"
+            yield warning("unknown_box", block.line, message, "Use [ ] for open, [x] for done, [~] or [-] for dropped.")
+
+
+def _plain_heads(source: Source, carriers: Sequence[Carrier]) -> Iterator[Finding]:
+    """Report plain lines that begin with an id of the units' prefix and are followed by a list: they may be meant as headings."""
+    leads = [source.named[carrier.at] for carrier in carriers if carrier.at in source.named]
+    defined, prefixes = {lead.id for lead in leads}, {lead.prefix for lead in leads if lead.kind == "prefix"}
+    alike = {at: lead for at, lead in source.named.items() if lead.prefix in prefixes and lead.id not in defined}
+    for at, lead in alike.items():
+        if _heads_list(source.outline.blocks[at : at + 2]):
+            message = f"this line begins like a story of its own, {lead.id}, but was read as part of the text above it"
+            hint = f"Make it a heading: `### {lead.id}: {lead.rest.strip(' -–—:')}`"
+            yield warning("plain_head", source.outline.blocks[at].line, message, hint)
+
+
+def _heads_list(blocks: list[Block]) -> bool:
+    return [block.kind for block in blocks] == [Kind.PARA, Kind.ITEM] and len(blocks[0].lines) == 1
+
+
+def _free_criteria(source: Source, taken: bytearray) -> Iterator[Finding]:
+    """Report criteria sections of the whole document, which belong to no unit."""
+    blocks = source.outline.blocks
+    for index, block in enumerate(blocks):
+        if taken[index] or block.kind is not Kind.HEADING or words.concept(block.text) != "criteria":
+            continue
+        inside = [blocks[i] for i in source.outline.inside(index) if not taken[i]]
+        if items := sum(each.kind is Kind.ITEM and each.parent < 0 for each in inside):
+            yield of_no_story(items, block.text, block.line)
+
+
+def _open_markers(source: Source) -> list[Finding]:
+    if "NEEDS CLARIFICATION" not in source.text:
+        return []
+    lines = [number for number, line in enumerate(source.text.split("\n"), 1) if "NEEDS CLARIFICATION" in line]
+    hint = "Answer it in the document before agents guess."
+    return [warning("needs_clarification", line, "the document asks for a clarification here", hint) for line in lines]
+
+
+def _listed(lines: Sequence[int]) -> str:
+    return ", ".join(map(str, lines[:5])) + (", …" if len(lines) > 5 else "")
+
+
+_MOST = 2_000
+"""Only the first characters of a block are searched, up to this many."""
+
+
+def _explained_ids(carriers: Sequence[Carrier], free: list[Block]) -> Iterator[Finding]:
+    """Report ids that have a prefix of the units and are explained outside all units: `also FR-4: …`."""
+    defined = {ids.fold(made.id) for made in carriers if made.id}
+    prefixes = sorted({ids.prefix_of(made.id) for made in carriers if made.id and made.id[0].isalpha()} - {""})
+    if not prefixes:
+        return
+    explained = re.compile(
+        rf"(?<![\w/-])((?:{'|'.join(map(re.escape, prefixes[:40]))})[-_ ]?\d[\w.]{{0,12}})[*_`]{{0,2}}\s?[:：—–]\s?\S"
+    )
+    told = [block for block in free if block.kind in (Kind.PARA, Kind.ITEM, Kind.ROW)]
+    for line, text in ((line, text) for block in told for line, text in enumerate(block.lines, block.line)):
+        names = [name for name in explained.findall(text[:_MOST]) if ids.fold(name) not in defined]
+        if names:
+            defined |= set(map(ids.fold, names))
+            message = f"{', '.join(names)} is explained here and was not taken as a story"
+            hint = "Give it a line of its own that begins with the id, if it is one."
+            yield warning("looks_like_a_unit", line, message, hint)
+
+
+_PLAN_SPEC = frozenset({"planspec", "planspec v2", "plan spec", "plan spec v2"})
+_CHECK_KEYS = ("verify_commands", "verify-commands", "verifycommands")
+
+
+def declared_checks(source: Source) -> list[Hint]:
+    """Return the `verify_commands` of the front matter, or of the code fence under the heading PlanSpec."""
+    found = dict(source.front_matter)
+    for block in source.outline.blocks:
+        if block.kind is Kind.CODE and block.section >= 0 and _is_plan_spec(source.outline.blocks[block.section]):
+            found.update(entries_of(block.lines[1:], block.line + 1))
+    return [
+        Hint(value=value, line=line, carrier="front-matter")
+        for key in _CHECK_KEYS
+        if key in found
+        for value, line in found[key].items or ((found[key].value, found[key].line),)
+        if value
+    ]
+
+
+def told_id(source: Source) -> list[Finding]:
+    """Return a note with the id of a PlanSpec, since a plan has no field for it."""
+    if not any(block.kind is Kind.HEADING and _is_plan_spec(block) for block in source.outline.blocks[:20]):
+        return []
+    message = f"the id of this plan is {plan_id(source.text, source.name)}"
+    return [note("plan_id", 0, message, "Nothing to do; the board knows the plan by it.")]
+
+
+def _is_plan_spec(block: Block) -> bool:
+    return words.normal(block.text) in _PLAN_SPEC

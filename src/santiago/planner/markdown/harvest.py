@@ -13,8 +13,7 @@ from santiago.contract.patterns import pattern
 from santiago.contract.record import record
 from santiago.planner import ids
 from santiago.planner.draft import Dep, Status, Unit, unique
-from santiago.planner.markdown.gather import Walk
-from santiago.planner.markdown.gathered import Gathered
+from santiago.planner.markdown.gather import Gathered, Walk
 from santiago.planner.markdown.labels import clean
 from santiago.planner.markdown.outline import Outline
 

@@ -10,14 +10,13 @@ from santiago.contract.patterns import pattern
 from santiago.planner import hints, ids, words
 from santiago.planner.choosing import Evidence
 from santiago.planner.draft import DraftCriterion, Status, Unit
-from santiago.planner.markdown import table_heads
+from santiago.planner.markdown import labels
 from santiago.planner.markdown.carriers import carrier
 from santiago.planner.markdown.harvest import Carrier, status_of
-from santiago.planner.markdown.labels import clean
+from santiago.planner.markdown.labels import cell_of, clean, columns_of
 from santiago.planner.markdown.lists.definitions import grouped, is_listlike, kind_of
 from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.outline import Block, Kind
-from santiago.planner.markdown.table_heads import cell_of, columns_of
 from santiago.planner.source import Zone
 
 _BRACKETED = pattern(r"[(\[][^()\[\]]*[)\]]")
@@ -145,9 +144,9 @@ def _title(block: Block, columns: dict[str, int], lead: ids.Found | None) -> str
 
 def _other_cells(block: Block, first: int) -> list[str]:
     """Return the cells from this column on whose header is a title or unknown."""
-    at = table_heads.id_column(block.header)
+    at = labels.id_column(block.header)
     cells = list(enumerate(zip(block.cells, block.header, strict=False)))[first:]
-    return [cell for place, (cell, name) in cells if place != at and table_heads.column(name) in (None, "title")]
+    return [cell for place, (cell, name) in cells if place != at and labels.column(name) in (None, "title")]
 
 
 def with_columns(view: View, units: list[Unit], carriers: tuple[Carrier, ...]) -> list[Unit]:
