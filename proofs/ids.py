@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tests.planner.test_compile import added_at
 
 from proofs.telling import options, outcome
-from santiago.planner import readers
+from santiago.planner import reading
 from santiago.planner.source import Source
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def run(arguments: list[str]) -> list[Measured]:
         kept, now = added_at(place, ids=ids)
         if now != {**now, **kept} or [now[title] for title in now if title not in kept] != ["S101"]:
             wrong.append(f"place {place}, {'with' if ids else 'without'} ids of its own")
-    document = readers.read(Source("# TODO\n" + "- [ ] Do it\n" * 100_000))
+    document = reading.by_readers(Source("# TODO\n" + "- [ ] Do it\n" * 100_000))
     if document is None or len(document.units) != 100_000:
         wrong.append("a hundred thousand boxes are not read")
     return [outcome("ids", f"{len(places)} places, 100,000 boxes", wrong)]

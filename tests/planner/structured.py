@@ -6,7 +6,7 @@ import json
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
-from santiago.planner import readers
+from santiago.planner import reading
 from santiago.planner.source import Options, Source
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def read(text: str | dict[str, Any] | list[Any], *, units: str | None = None) ->
 
 def look(text: str | dict[str, Any] | list[Any], *, units: str | None = None) -> Document | None:
     written = dedent(text) if isinstance(text, str) else json.dumps(text, indent=1, ensure_ascii=False)
-    return readers.read(Source(written, options=Options(units=units)))
+    return reading.by_readers(Source(written, options=Options(units=units)))
 
 
 def codes(document: Document, level: str | None = None) -> list[str]:

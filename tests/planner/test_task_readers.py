@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
-from santiago.planner import readers
+from santiago.planner import reading
 from santiago.planner.compile import compile_plan
 from santiago.planner.source import Source
 from tests.planner.told import cases, told
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def read(text: str) -> Document:
-    document = readers.read(Source(dedent(text).lstrip("\n"), path="tasks.md"))
+    document = reading.by_readers(Source(dedent(text).lstrip("\n"), path="tasks.md"))
     assert document is not None
     return document
 
@@ -548,13 +548,13 @@ def test_steps_that_name_actions_and_results_are_the_plan_of_a_longer_text() -> 
     steps = (
         "## Step 1: Push\n\nActions:\n- Push\n\nResult: it is there\n\n## Step 2: Wait\n\n**Validation**: it is green\n"
     )
-    document = readers.read(Source(overview + steps))
+    document = reading.by_readers(Source(overview + steps))
     assert document is not None
     assert told(document, "criteria: ") == "criteria: it is there | it is green"
 
 
 def test_steps_of_a_procedure_inside_a_longer_text_are_no_units() -> None:
-    document = readers.read(
+    document = reading.by_readers(
         Source(
             "# PRD\n\n## Features\n\n"
             + "- A feature that matters\n" * 40

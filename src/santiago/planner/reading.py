@@ -1,12 +1,18 @@
-"""Read a document: refuse templates and the like, ask the readers, and explain the refusal if no reader finds a unit."""
+"""Read a document: refuse templates and the like, ask the readers, and explain the refusal if no reader finds a unit.
+
+A reader is one function `(source) -> Document | None`. It looks for the evidence of its format in the content, never in
+the file name alone, and returns None if there is none. The first reader that returns a document is used.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
+from typing import NamedTuple
 
 from santiago.contract.plan import Finding
-from santiago.planner import findings, readers, refusals
-from santiago.planner.draft import Document, DocumentError
+from santiago.planner import findings, refusals
+from santiago.planner.draft import PLANNED, Document, DocumentError
 from santiago.planner.source import Source
 
 
@@ -26,7 +32,7 @@ def _by_a_reader(source: Source) -> Document:
     refusal = refusals.conflict(source) or refusals.page(source) or refusals.template(source)
     if refusal is not None:
         return _refused(source, refusal)
-    return readers.read(source) or _refused(source, refusals.nothing_found(source))
+    return by_readers(source) or _refused(source, refusals.nothing_found(source))
 
 
 def _with_unreadable_as_finding(source: Source, read: Callable[[Source], Document]) -> Document:
@@ -40,3 +46,86 @@ def _with_unreadable_as_finding(source: Source, read: Callable[[Source], Documen
 def _refused(source: Source, finding: Finding) -> Document:
     title = source.title if source.looks_like == "markdown" else ""
     return Document(format=source.looks_like, title=title, findings=[finding])
+
+
+class Format(NamedTuple):
+    """One format: its reader, and what is known before the document is read."""
+
+    reader: str
+    """`module` or `module.function`."""
+    marks: tuple[str, ...] = ("",)
+    """A document of this format contains one of these texts. Without them the reader is not even loaded."""
+    units: str = ""
+    """What the units are, for the option `--units`: a `list`, `boxes`, or `any` list."""
+    known: bool = True
+    """A tool or a convention with a name writes it, so that there is no doubt about which list is the work."""
+
+
+FORMATS: dict[str, tuple[Format, ...]] = {
+    "csv": (Format("tickets"),),
+    "json": (
+        Format("tickets"),
+        Format("santiago_plan"),
+        Format("project_plan"),
+        Format("house_json"),
+        Format("taskmaster_json"),
+        Format("records.beads"),
+        Format("records", known=False),
+    ),
+    "gherkin": (Format("gherkin"),),
+    "yaml": (Format("records.yaml", known=False),),
+    "markdown": (
+        Format("gsd_plan", ("\nplan:",)),
+        Format("gsd_roadmap", ("Phase ",)),
+        Format("issue"),
+        Format("house.tasks"),
+        Format("openspec_delta"),
+        Format("task_lists.gsd", ("`est:", "`risk:", "`depends:"), "boxes"),
+        Format("task_lists.speckit", ("]",), "boxes"),
+        Format("task_lists.kiro", ("]",), "boxes"),
+        Format("task_lists.openspec", ("]",), "boxes"),
+        Format("unit_lists.kiro", units="list"),
+        Format("unit_lists.speckit", units="list"),
+        Format("fenced_stories", ("```", "~~~")),
+        Format("unit_lists.bmad", units="list"),
+        Format("unit_lists", units="any", known=False),
+    ),
+}
+"""Special formats come before general ones: a spec-kit task list is also a checklist."""
+
+_ASKED = {
+    **dict.fromkeys(("box", "boxes"), ("boxes", "any")),
+    **dict.fromkeys(("task", "tasks"), ("list", "boxes", "any")),
+}
+"""The kinds of format that a value of `--units` asks for. Any other value is the name of a `list`."""
+
+
+def by_readers(source: Source) -> Document | None:
+    """Return the document of the first reader that finds units to plan, or None."""
+    only_put_off: Document | None = None
+    for found in _asked(source):
+        document = _reader(found)(source) if any(mark in source.text for mark in found.marks) else None
+        if document is None:
+            continue
+        document.known = document.known or found.known
+        document.rivals = () if document.known else document.rivals
+        if not document.units or any(unit.status in PLANNED for unit in document.units):
+            return document
+        only_put_off = only_put_off or document  # used only if no other reader finds work to do
+    return only_put_off
+
+
+def _asked(source: Source) -> list[Format]:
+    formats, units = FORMATS[source.looks_like], source.options.units
+    if units is None or source.looks_like != "markdown":
+        return list(formats)
+    wanted = _ASKED.get(units.lower(), ("list", "any"))
+    return [found for kind in wanted for found in formats if found.units == kind]
+
+
+def _reader(found: Format) -> Callable[[Source], Document | None]:
+    # Imported one by one: readers that are never tried cost no time.
+    module, _, function = found.reader.partition(".")
+    reader: Callable[[Source], Document | None]
+    reader = getattr(import_module(f"santiago.planner.readers.{module}"), function or "read")
+    return reader
