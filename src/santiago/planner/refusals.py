@@ -16,10 +16,10 @@ from santiago.planner import ids, words
 from santiago.planner.choosing import offered
 from santiago.planner.findings import error, few
 from santiago.planner.markdown.carriers import label
-from santiago.planner.markdown.lists.definitions import kind_of, side_lists, span_of
-from santiago.planner.markdown.lists.loose import loose_items
-from santiago.planner.markdown.lists.model import view_of
+from santiago.planner.markdown.id_lists import kind_of, side_lists, span_of
 from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.markdown.plain_lists import loose_items
+from santiago.planner.markdown.unit_list import view_of
 from santiago.planner.readers import unit_lists
 from santiago.planner.source import Source, labelled_id
 from santiago.planner.structured.records import vocabulary

@@ -16,7 +16,7 @@ from santiago.planner.draft import Document, Status
 from santiago.planner.markdown import assemble, boxes, carriers
 from santiago.planner.markdown.boxes import Box
 from santiago.planner.markdown.harvest import Carrier
-from santiago.planner.markdown.lists.model import UnitList, View
+from santiago.planner.markdown.unit_list import UnitList, View
 from santiago.planner.source import Source
 
 _PUNCTUATION = pattern(r"[\W_]+")

@@ -14,8 +14,8 @@ from santiago.planner.draft import Document, DraftCriterion, Unit
 from santiago.planner.findings import warning
 from santiago.planner.markdown import assemble, carriers
 from santiago.planner.markdown.labels import read_label
-from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.markdown.unit_list import UnitList, View
 from santiago.planner.source import Source
 
 

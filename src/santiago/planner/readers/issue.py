@@ -16,8 +16,8 @@ from santiago.planner.findings import note, warning
 from santiago.planner.front_matter import Entry
 from santiago.planner.markdown import assemble, boxes, carriers
 from santiago.planner.markdown.harvest import Carrier, status_of
+from santiago.planner.markdown.id_lists import kind_of
 from santiago.planner.markdown.labels import clean, read_label
-from santiago.planner.markdown.lists.definitions import kind_of
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source, Zone
 

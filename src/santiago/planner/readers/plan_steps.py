@@ -20,10 +20,10 @@ from santiago.planner.draft import PLANNED, Dep, Document, Status, Unit, unique
 from santiago.planner.findings import error, note
 from santiago.planner.markdown import assemble, boxes, carriers, ordering
 from santiago.planner.markdown.harvest import Carrier, status_of
+from santiago.planner.markdown.id_lists import kind_of
 from santiago.planner.markdown.labels import Label, cell_of, clean, columns_of, step_label
-from santiago.planner.markdown.lists.definitions import kind_of
-from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.markdown.unit_list import UnitList, View
 from santiago.planner.source import Source, Zone
 
 _TOOL = pattern(r"[*_]*(?:Files?[*_]*:|Step \d+\b)")

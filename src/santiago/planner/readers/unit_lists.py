@@ -22,13 +22,18 @@ from santiago.planner.findings import note
 from santiago.planner.markdown import assemble
 from santiago.planner.markdown.carriers import group_names, is_group, label
 from santiago.planner.markdown.harvest import Carrier
+from santiago.planner.markdown.id_lists import named_lists
 from santiago.planner.markdown.labels import clean, read_label
-from santiago.planner.markdown.lists import loose
-from santiago.planner.markdown.lists.model import UnitList, View, view_of
-from santiago.planner.markdown.lists.named import named_lists
-from santiago.planner.markdown.lists.tables import table_lists, with_columns
-from santiago.planner.markdown.lists.unnamed import as_a_lists, chain_lists, numbered_lists, requirement_lists
 from santiago.planner.markdown.outline import Kind
+from santiago.planner.markdown.plain_lists import (
+    as_a_lists,
+    chain_lists,
+    loose_lists,
+    numbered_lists,
+    requirement_lists,
+)
+from santiago.planner.markdown.table_lists import table_lists, with_columns
+from santiago.planner.markdown.unit_list import UnitList, View, view_of
 from santiago.planner.readers import checklist, house, plan_steps
 from santiago.planner.source import Source
 
@@ -63,7 +68,7 @@ def lists(source: Source) -> list[UnitList]:
         *plan_steps.lists(view),
         *house.criteria_lists(view),
         *checklist.lists(view),
-        *loose.lists(view),
+        *loose_lists(view),
     ]
 
 

@@ -13,10 +13,10 @@ from santiago.planner.draft import DraftCriterion, Status, Unit
 from santiago.planner.markdown import labels
 from santiago.planner.markdown.carriers import carrier
 from santiago.planner.markdown.harvest import Carrier, status_of
+from santiago.planner.markdown.id_lists import grouped, is_listlike, kind_of
 from santiago.planner.markdown.labels import cell_of, clean, columns_of
-from santiago.planner.markdown.lists.definitions import grouped, is_listlike, kind_of
-from santiago.planner.markdown.lists.model import UnitList, View
 from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.markdown.unit_list import UnitList, View
 from santiago.planner.source import Zone
 
 _BRACKETED = pattern(r"[(\[][^()\[\]]*[)\]]")
