@@ -23,9 +23,9 @@ def read_document(source: Source) -> Document:
 
 def read_plan(source: Source) -> Document:
     """Return a plan.json that is to run unchanged. Its findings include what planning it again would correct."""
-    from santiago.planner.readers import santiago_plan
+    from santiago.planner.readers import strict_json
 
-    return _with_unreadable_as_finding(source, santiago_plan.as_it_is)
+    return _with_unreadable_as_finding(source, strict_json.as_it_is)
 
 
 def _by_a_reader(source: Source) -> Document:
@@ -65,21 +65,21 @@ FORMATS: dict[str, tuple[Format, ...]] = {
     "csv": (Format("tickets"),),
     "json": (
         Format("tickets"),
-        Format("santiago_plan"),
-        Format("project_plan"),
-        Format("house_json"),
-        Format("taskmaster_json"),
+        Format("strict_json.plan"),
+        Format("strict_json.project"),
+        Format("strict_json.house"),
+        Format("records.taskmaster"),
         Format("records.beads"),
         Format("records", known=False),
     ),
     "gherkin": (Format("gherkin"),),
     "yaml": (Format("records.yaml", known=False),),
     "markdown": (
-        Format("gsd_plan", ("\nplan:",)),
-        Format("gsd_roadmap", ("Phase ",)),
+        Format("gsd.plan", ("\nplan:",)),
+        Format("gsd.roadmap", ("Phase ",)),
         Format("issue"),
-        Format("house.tasks"),
-        Format("openspec_delta"),
+        Format("bare_lists.tasks"),
+        Format("task_lists.openspec_delta"),
         Format("task_lists.gsd", ("`est:", "`risk:", "`depends:"), "boxes"),
         Format("task_lists.speckit", ("]",), "boxes"),
         Format("task_lists.kiro", ("]",), "boxes"),

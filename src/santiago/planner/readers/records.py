@@ -1,20 +1,26 @@
 """Lists of stories, tasks, features or requirements in JSON or YAML, in the many shapes that tools and people give them.
 
-ralph uses `userStories`. beads writes one issue per line; an issue names its epic as its parent.
+ralph uses `userStories`. beads writes one issue per line; an issue names its epic as its parent. In task-master's tasks.json,
+tags contain tasks, and tasks may contain subtasks, which are then the units: their task becomes a tag, so that what it depends
+on, they depend on, and what depends on it, depends on them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from santiago.contract.counting import count
 from santiago.contract.plan import Finding
-from santiago.planner.draft import Document, GroupEdge, Unit
-from santiago.planner.findings import few, note, of_no_story, warning
+from santiago.planner.draft import Dep, Document, GroupEdge, Status, Unit
+from santiago.planner.findings import few, left_out, note, of_no_story, warning
 from santiago.planner.source import Source
-from santiago.planner.structured.records.document import read_tree
-from santiago.planner.structured.tree import Array, Object, fold_key, objects
+from santiago.planner.structured.records import fields, units
+from santiago.planner.structured.records.document import read_tree, title_of, unknown_units
+from santiago.planner.structured.records.lists import Member
+from santiago.planner.structured.records.units import mentions_of
+from santiago.planner.structured.tree import Array, Node, Object, fold_key, items, objects
 
 _NO_WORK = frozenset({"message", "molecule", "gate", "decision", "event", "agent", "role", "convoy"})
 
@@ -88,3 +94,116 @@ def _parents(issue: Object) -> list[str]:
 def _no_work(issue: Object) -> Finding:
     message = f"{issue.text('id')} is of the type {issue.text('issue_type')} and not planned"
     return note("context_list", issue.line, message, "Change its type to task to plan it.")
+
+
+_TYPICAL = ("testStrategy", "subtasks", "details")
+MAIN = "master"
+
+
+class _Tag(NamedTuple):
+    name: str
+    """Empty in older files, which have no tags."""
+    line: int
+    tasks: list[Object]
+    description: str = ""
+
+
+def taskmaster(source: Source) -> Document | None:
+    root = source.tree
+    if not isinstance(root, Object) or not (tags := _tags(root)):
+        return None
+    wanted = source.options.units
+    chosen = _choose(tags, wanted)
+    if chosen is None:
+        return unknown_units("taskmaster-json", str(wanted), [tag.name for tag in tags])
+    document = Document(format="taskmaster-json")
+    _read(chosen.tasks, document, chosen.name if chosen.name not in ("", MAIN) else None)
+    subtasks = sum("." in (unit.id or "") for unit in document.units)
+    document.evidence = (
+        count(len(chosen.tasks), "task") + (f' under the tag "{chosen.name}"' if chosen.name else ""),
+        count(subtasks, "subtask"),
+    )
+    document.title = title_of(root) or chosen.description
+    document.findings += [_other(tag, chosen) for tag in tags if tag is not chosen]
+    document.findings += left_out(document.units)
+    return document
+
+
+def _tags(root: Object) -> list[_Tag]:
+    if tasks := _tasks(root.get("tasks")):
+        return [_Tag("", root.line, tasks)]
+    found = []
+    for entry in root.fields.values():
+        if isinstance(entry.value, Object) and (tasks := _tasks(entry.value.get("tasks"))):
+            about = entry.value.get("metadata")
+            said = about.text("projectName", "description") if isinstance(about, Object) else ""
+            found.append(_Tag(entry.key, entry.line, tasks, said))
+    return found
+
+
+def _tasks(node: Node | None) -> list[Object]:
+    """Return the tasks if the list is task-master's: every task has a number, and some have its typical fields."""
+    tasks = objects(node) if isinstance(node, Array) else []
+    numbered = [task for task in tasks if task.text("id").isdecimal() and task.text("title")]
+    typical = any(task.field(*_TYPICAL) for task in numbered)
+    return tasks if typical and len(numbered) == len(items(node)) else []
+
+
+def _choose(tags: list[_Tag], wanted: str | None) -> _Tag | None:
+    if wanted and len(tags) > 1:
+        return next((tag for tag in tags if fold_key(tag.name) == fold_key(wanted)), None)
+    return next((tag for tag in tags if tag.name == MAIN), tags[0])
+
+
+def _other(tag: _Tag, chosen: _Tag) -> Finding:
+    message = f'{count(len(tag.tasks), "task")} under the tag "{tag.name}" {"is" if len(tag.tasks) == 1 else "are"} not planned; "{chosen.name}" was chosen'
+    return note("other_tags", tag.line, message, f"Use --units {tag.name} to plan these instead.")
+
+
+def _read(tasks: list[Object], document: Document, chunk: str | None) -> None:
+    """Add the units of these tasks: the subtasks of a task, or the task itself if it has none."""
+    top = {task.text("id") for task in tasks}
+    for task in tasks:
+        parts = objects(task.get("subtasks"))
+        siblings = {part.text("id") for part in parts}
+        for each in parts or [task]:
+            unit = replace(units.gather(Member(each, each.line), "json"), chunk=chunk)
+            document.units.append(_subtask(unit, task, siblings, top, document.findings) if parts else unit)
+        for dep in mentions_of(task, "json") if parts else ():
+            document.edges.append(GroupEdge(group=task.text("id"), target=dep.target, line=dep.line))
+
+
+def _subtask(unit: Unit, task: Object, siblings: set[str], top: set[str], findings: list[Finding]) -> Unit:
+    """Return a subtask with what it inherits from its task. It may depend on a sibling, on a task, or on `2.1` in full."""
+    name, own = task.text("id"), unit.id or ""
+    deps: dict[str, Dep] = {}
+    for dep in unit.deps:
+        text = dep.target
+        is_full = ("." in text or text in top) and (text not in siblings or text == own)
+        deps.setdefault(text if is_full else f"{name}.{text}", dep)
+    if (outer := deps.pop(name, None)) is not None:
+        message = f"subtask {name}.{own} depends on its own task; no edge was made"
+        findings.append(note("dependency_unclear", outer.line, message, "Name the subtask that must come first."))
+    return replace(
+        unit,
+        id=f"{name}.{own}" if own else None,
+        text="\n".join(filter(None, (unit.text, _text_of_task(task)))),
+        status=_subtask_status(unit, fields.status_of(task)),
+        tags=(name, *unit.tags),
+        priority=unit.priority or task.text("priority") or None,
+        deps=tuple(replace(dep, target=target) for target, dep in deps.items()),
+    )
+
+
+def _subtask_status(unit: Unit, parent: Status) -> Status:
+    """Return the status of a subtask. If its task is cancelled or deferred, an open subtask is, too."""
+    return parent if unit.status is Status.OPEN and parent in (Status.DROPPED, Status.FUTURE) else unit.status
+
+
+def _text_of_task(task: Object) -> str:
+    """Return the title and texts of the task, which a reader needs to understand its subtasks."""
+    said = [f"Part of task {task.text('id')}: {task.text('title')}"]
+    said += [text for key in ("description", "details") if (text := task.text(key))]
+    if strategy := task.text("testStrategy"):
+        said.append(f"Test strategy: {strategy}")
+    return "\n".join(said)

@@ -34,7 +34,7 @@ from santiago.planner.markdown.plain_lists import (
 )
 from santiago.planner.markdown.table_lists import table_lists, with_columns
 from santiago.planner.markdown.unit_list import UnitList, View, view_of
-from santiago.planner.readers import checklist, house, plan_steps
+from santiago.planner.readers import bare_lists, plan_steps
 from santiago.planner.source import Source
 
 _FORMATS = {
@@ -66,8 +66,8 @@ def lists(source: Source) -> list[UnitList]:
     return [
         *offers(view),
         *plan_steps.lists(view),
-        *house.criteria_lists(view),
-        *checklist.lists(view),
+        *bare_lists.criteria_lists(view),
+        *bare_lists.lists(view),
         *loose_lists(view),
     ]
 
