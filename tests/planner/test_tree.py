@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from santiago.planner.draft import DocumentError
-from santiago.planner.structured import json_tree, yaml_repair, yaml_tree
+from santiago.planner.structured import json_tree, yaml_tree
 from santiago.planner.structured.tree import (
     Array,
     Node,
@@ -273,17 +273,17 @@ def test_yaml_without_the_compiled_parser_reads_the_same(monkeypatch: pytest.Mon
     ],
 )
 def test_yaml_as_people_write_it_is_repaired_line_by_line(text: str, repaired: list[int], value: object) -> None:
-    root, found = yaml_repair.parse(text)
+    root, found = yaml_tree.parse_mended(text)
     assert found == repaired
     assert plain(root) == value
 
 
 def test_repair_keeps_lines_gives_up_in_bounded_time_and_swallows_no_record() -> None:
-    root, _ = yaml_repair.parse("a:\n  - [ ] one\n  - two\nb: 3\n", first_line=7)
+    root, _ = yaml_tree.parse_mended("a:\n  - [ ] one\n  - two\nb: 3\n", first_line=7)
     assert lines(root) == [8, 9, 10]
     for text in ("".join(f"k{n}: @x{n}\n" for n in range(200)), "\ta: b\n\t- c", "- id: a\n  'broken\n- id: b\n"):
         with pytest.raises(DocumentError):
-            yaml_repair.parse(text)
+            yaml_tree.parse_mended(text)
 
 
 @each("parse", [json_tree.parse, yaml_tree.parse])

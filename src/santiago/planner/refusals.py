@@ -22,12 +22,12 @@ from santiago.planner.markdown.plain_lists import loose_items
 from santiago.planner.markdown.unit_list import view_of
 from santiago.planner.readers import unit_lists
 from santiago.planner.source import Source, labelled_id
-from santiago.planner.structured.records import vocabulary
+from santiago.planner.structured import record_words
 from santiago.planner.structured.tree import fold_key
 
 _CONFLICT = pattern(r"^<{7} \S", re.MULTILINE)
-_CONFIGURATION = vocabulary.CONFIGURATION.union(
-    vocabulary.keys(
+_CONFIGURATION = record_words.CONFIGURATION.union(
+    record_words.keys(
         "environments dependencies version config settings server database logging packages steps stages variables metadata"
         " repository license"
     )

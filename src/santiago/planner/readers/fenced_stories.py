@@ -23,10 +23,11 @@ from santiago.planner.markdown.harvest import Harvester
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.readers.records import repaired_lines
 from santiago.planner.source import Source, Zone
-from santiago.planner.structured import json_tree, yaml_repair
-from santiago.planner.structured.records.criteria import has_criteria
-from santiago.planner.structured.records.document import document_of
-from santiago.planner.structured.records.lists import Candidate, Group, Member
+from santiago.planner.structured import json_tree, yaml_tree
+from santiago.planner.structured.record_criteria import has_criteria
+from santiago.planner.structured.record_document import document_of
+from santiago.planner.structured.record_lists import Candidate
+from santiago.planner.structured.record_units import Group, Member
 from santiago.planner.structured.tree import Node, Object, Scalar, as_text, objects
 
 _RECORD = pattern(r"^\s*(?:[-\[{,]\s*)*[\"']?id[\"']?\s*:", re.MULTILINE)
@@ -92,7 +93,7 @@ def _parse(block: Block) -> tuple[Node, list[int]]:
     text = textwrap.dedent("\n".join(lines))
     if text.lstrip()[:1] in ("{", "["):
         return json_tree.parse(text, block.line + 1), []
-    return yaml_repair.parse(text, block.line + 1)
+    return yaml_tree.parse_mended(text, block.line + 1)
 
 
 def read(source: Source) -> Document | None:

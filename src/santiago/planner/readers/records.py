@@ -16,10 +16,9 @@ from santiago.contract.plan import Finding
 from santiago.planner.draft import Dep, Document, GroupEdge, Status, Unit
 from santiago.planner.findings import few, left_out, note, of_no_story, warning
 from santiago.planner.source import Source
-from santiago.planner.structured.records import fields, units
-from santiago.planner.structured.records.document import read_tree, title_of, unknown_units
-from santiago.planner.structured.records.lists import Member
-from santiago.planner.structured.records.units import mentions_of
+from santiago.planner.structured import record_units
+from santiago.planner.structured.record_document import read_tree, title_of, unknown_units
+from santiago.planner.structured.record_units import Member, mentions_of
 from santiago.planner.structured.tree import Array, Node, Object, fold_key, items, objects
 
 _NO_WORK = frozenset({"message", "molecule", "gate", "decision", "event", "agent", "role", "convoy"})
@@ -37,9 +36,9 @@ def read(source: Source) -> Document | None:
 
 def yaml(source: Source) -> Document | None:
     """Read YAML, even if it is not quite valid."""
-    from santiago.planner.structured import yaml_repair
+    from santiago.planner.structured import yaml_tree
 
-    root, repaired = yaml_repair.parse(source.text)
+    root, repaired = yaml_tree.parse_mended(source.text)
     document = read_tree(root, "yaml", "field", source.options)
     if document is not None and repaired:
         document.findings.append(repaired_lines(repaired))
@@ -167,7 +166,7 @@ def _read(tasks: list[Object], document: Document, chunk: str | None) -> None:
         parts = objects(task.get("subtasks"))
         siblings = {part.text("id") for part in parts}
         for each in parts or [task]:
-            unit = replace(units.gather(Member(each, each.line), "json"), chunk=chunk)
+            unit = replace(record_units.gather(Member(each, each.line), "json"), chunk=chunk)
             document.units.append(_subtask(unit, task, siblings, top, document.findings) if parts else unit)
         for dep in mentions_of(task, "json") if parts else ():
             document.edges.append(GroupEdge(group=task.text("id"), target=dep.target, line=dep.line))
@@ -188,7 +187,7 @@ def _subtask(unit: Unit, task: Object, siblings: set[str], top: set[str], findin
         unit,
         id=f"{name}.{own}" if own else None,
         text="\n".join(filter(None, (unit.text, _text_of_task(task)))),
-        status=_subtask_status(unit, fields.status_of(task)),
+        status=_subtask_status(unit, record_units.status_of(task)),
         tags=(name, *unit.tags),
         priority=unit.priority or task.text("priority") or None,
         deps=tuple(replace(dep, target=target) for target, dep in deps.items()),

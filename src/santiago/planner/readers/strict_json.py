@@ -20,9 +20,9 @@ from santiago.planner.draft import EXTERNAL, Dep, Document, DraftCriterion, Hint
 from santiago.planner.findings import error, few, left_out, note, warning
 from santiago.planner.hints import behind_files, files_in
 from santiago.planner.source import Source
-from santiago.planner.structured.records import units
-from santiago.planner.structured.records.criteria import given_when_then
-from santiago.planner.structured.records.lists import Member
+from santiago.planner.structured import record_units
+from santiago.planner.structured.record_criteria import given_when_then
+from santiago.planner.structured.record_units import Member
 from santiago.planner.structured.tree import Array, Object, Scalar, as_bool, as_text, flat, items, objects
 
 _AGREE = "Make the two agree, or let `santiago plan` plan it again."
@@ -253,7 +253,7 @@ def _layers(task: Object) -> tuple[Object, ...]:
 
 
 def _task(task: Object) -> Unit:
-    unit = units.gather(Member(task, task.line), "json")
+    unit = record_units.gather(Member(task, task.line), "json")
     checks = list(_checks(task))
     return replace(
         unit,

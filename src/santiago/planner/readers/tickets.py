@@ -20,7 +20,7 @@ from santiago.planner.markdown.harvest import Carrier, Harvester
 from santiago.planner.order import looks_ahead
 from santiago.planner.sniff import columns_of, means
 from santiago.planner.source import Source
-from santiago.planner.structured.records.fields import status_of_word
+from santiago.planner.structured.record_units import status_of_word
 from santiago.planner.structured.tree import Node, Object, as_text, items, objects
 
 _BLOCKED = pattern(

@@ -8,8 +8,9 @@ from santiago.contract.plan import Offer
 from santiago.contract.record import lean
 from santiago.planner import ids, words
 from santiago.planner.choosing import Evidence, Standing
-from santiago.planner.structured.records import fields, vocabulary
-from santiago.planner.structured.records.criteria import has_criteria
+from santiago.planner.structured import record_units, record_words
+from santiago.planner.structured.record_criteria import has_criteria
+from santiago.planner.structured.record_units import Group, Member
 from santiago.planner.structured.tree import (
     Array,
     Field,
@@ -28,45 +29,13 @@ MAX_GROUPS = 6
 MAX_WRAPPERS = 3
 """The most objects around a list: `{prd: {scope: {features: …}}}`."""
 
-_SAYING = (*vocabulary.TITLE, *vocabulary.WEAK_TITLE)
+_SAYING = (*record_words.TITLE, *record_words.WEAK_TITLE)
 _WORKING = frozenset(("steps", "assertions", "test")).union(
-    vocabulary.DEPENDS, vocabulary.DONE_FLAGS, vocabulary.STATUS, vocabulary.PRIORITY
+    record_words.DEPENDS, record_words.DONE_FLAGS, record_words.STATUS, record_words.PRIORITY
 )
-_UNIT_RANK = {key: rank for rank, key in reversed(list(enumerate(vocabulary.UNIT_LISTS)))}
-_GROUPS = frozenset(vocabulary.GROUP_LISTS)
-_INNER = frozenset(vocabulary.INNER_LISTS)
-
-
-@lean(eq=False)
-class Group:
-    """A phase, epic or other group of units."""
-
-    label: str
-    line: int
-    names: tuple[str, ...] = ()
-    """The names that a dependency may use for it."""
-    node: Object | None = None
-    parent: Group | None = None
-    is_chunk: bool = True
-    """False for a parent story or feature: its parts belong together but are no stage of the plan."""
-
-
-@lean()
-class Member:
-    """One element of a list of units."""
-
-    node: Node
-    line: int
-    key: str | None = None
-    """Its key, if the units are entries of an object."""
-    group: Group | None = None
-    future: bool = False
-
-    @property
-    def last_line(self) -> int:
-        """The last line on which one of its values begins."""
-        inner = self.node.fields.values() if isinstance(self.node, Object) else ()
-        return max([self.line, *(max(entry.line, entry.value.line) for entry in inner)])
+_UNIT_RANK = {key: rank for rank, key in reversed(list(enumerate(record_words.UNIT_LISTS)))}
+_GROUPS = frozenset(record_words.GROUP_LISTS)
+_INNER = frozenset(record_words.INNER_LISTS)
 
 
 @lean(kw_only=True, eq=False)
@@ -115,7 +84,7 @@ class Candidate:
 
 
 def _id(node: Node) -> str:
-    return fields.id_of(node).text if isinstance(node, Object) else ""
+    return record_units.id_of(node).text if isinstance(node, Object) else ""
 
 
 def candidates(root: Node) -> list[Candidate]:
@@ -124,7 +93,7 @@ def candidates(root: Node) -> list[Candidate]:
     if keys >= {"apiversion", "kind"}:
         return []
     found = [candidate for candidate in _lists(root) if _accepted(candidate)]
-    if len(keys & vocabulary.CONFIGURATION) >= 2:
+    if len(keys & record_words.CONFIGURATION) >= 2:
         found = [candidate for candidate in found if candidate.evidence is Evidence.RECORDS_OF_WORK]
     return sorted(found, key=lambda candidate: candidate.standing, reverse=True)
 
@@ -211,7 +180,7 @@ def _collect_entry(
     elif isinstance(value, Scalar):
         return
     elif isinstance(value, Object) and _is_record(value) and not _inner_lists(value, stage=True):
-        name = entry.key if value.field(*vocabulary.ID) is None else None
+        name = entry.key if value.field(*record_words.ID) is None else None
         candidate.members.append(Member(value, entry.line, name, group, future))
     elif fold_key(entry.key) in _INNER:
         _collect(candidate, value, group, "", future=future, level=level + 1)
@@ -293,7 +262,7 @@ def _accepted(candidate: Candidate) -> bool:
     candidate.evidence = evidence
     if evidence is Evidence.TEXTS:
         return candidate.depth <= 1 or any(member.group for member in candidate.members)
-    weak = fold_key(candidate.key.split(".")[-1]) in vocabulary.WEAK_LISTS
+    weak = fold_key(candidate.key.split(".")[-1]) in record_words.WEAK_LISTS
     if not weak or evidence is Evidence.RECORDS_OF_WORK:
         return True
     return evidence is Evidence.RECORDS_WITH_IDS and (keyed > 0 or _are_prefixed(nodes))
@@ -314,7 +283,7 @@ def _evidence_of(nodes: list[Node], keyed: int) -> Evidence | None:
 
 def _are_prefixed(nodes: list[Node]) -> bool:
     """Tell whether half of the records have ids with a prefix; records made by a program alone hardly ever do."""
-    leads = [ids.lead(node.text(*vocabulary.ID)) for node in nodes if isinstance(node, Object)]
+    leads = [ids.lead(node.text(*record_words.ID)) for node in nodes if isinstance(node, Object)]
     return 2 * sum(1 for found in leads if found and found.kind == "prefix") >= len(nodes)
 
 
@@ -340,7 +309,7 @@ def _has_words(node: Node) -> bool:
 
 
 def _has_id(node: Object) -> bool:
-    return any(as_text(entry.value) for entry in node.pick(vocabulary.ID))
+    return any(as_text(entry.value) for entry in node.pick(record_words.ID))
 
 
 def _is_work(node: Object) -> bool:
@@ -350,6 +319,6 @@ def _is_work(node: Object) -> bool:
 def _is_machine(node: Object) -> bool:
     """Tell whether a record is a step that a program runs, as in a pipeline."""
     keys = {fold_key(key) for key in node.fields}
-    return bool(keys & vocabulary.MACHINE) and not (
+    return bool(keys & record_words.MACHINE) and not (
         has_criteria(node) or _has_id(node) or keys & {"description", "passes", "acceptance"}
     )

@@ -13,15 +13,15 @@ from santiago.planner.draft import Dep, Document, GroupEdge, Unit, unique
 from santiago.planner.findings import error, left_out, note, of_no_story, warning
 from santiago.planner.order import looks_ahead
 from santiago.planner.source import Options
-from santiago.planner.structured.records import fields, vocabulary
-from santiago.planner.structured.records.criteria import criteria_in, has_criteria, stated_criteria
-from santiago.planner.structured.records.lists import Candidate, Group, Member, candidates
-from santiago.planner.structured.records.units import Resolver, gather, mentions_of
+from santiago.planner.structured import record_units, record_words
+from santiago.planner.structured.record_criteria import criteria_in, has_criteria, stated_criteria
+from santiago.planner.structured.record_lists import Candidate, candidates
+from santiago.planner.structured.record_units import Group, Member, Resolver, gather, mentions_of
 from santiago.planner.structured.tree import Node, Object, as_text, fold_key
 
-_TITLES = vocabulary.keys("title project projectName name productName product projectTitle feature")
+_TITLES = record_words.keys("title project projectName name productName product projectTitle feature")
 _ABOUT = frozenset({"meta", "metadata", "project", "prd", "product"})
-_WHOLE = frozenset((*vocabulary.CRITERIA[0], *vocabulary.CRITERIA[1], "finalacceptance", "definitionofdone"))
+_WHOLE = frozenset((*record_words.CRITERIA[0], *record_words.CRITERIA[1], "finalacceptance", "definitionofdone"))
 
 
 def read_tree(root: Node, format_: str, carrier: str, options: Options) -> Document | None:
@@ -49,7 +49,7 @@ def read_tree(root: Node, format_: str, carrier: str, options: Options) -> Docum
 def _read_whole_document(document: Document, root: Object, carrier: str) -> None:
     """Read the fields around the list, which concern all units. `carrier` is empty if the root is itself the unit."""
     if carrier:
-        checks = fields.commands_of(root, carrier, set())
+        checks = record_units.commands_of(root, carrier, set())
         document.run_verify, document.unread = list(unique(checks.taken)), checks.left
         document.findings += _whole_criteria(root, carrier)
 
@@ -66,8 +66,8 @@ def _single_record(root: Node, found: list[Candidate]) -> Candidate | None:
 def _is_unit(node: Object) -> bool:
     """Tell whether a record is a unit: it has an id and a title, and says what is to be done."""
     titled = node.text("title") or (node.text("name") and has_criteria(node))
-    says = has_criteria(node) or node.get("description", *vocabulary.CHILDREN) is not None
-    return bool(titled and says and fields.id_of(node).text)
+    says = has_criteria(node) or node.get("description", *record_words.CHILDREN) is not None
+    return bool(titled and says and record_units.id_of(node).text)
 
 
 def _evidence(chosen: Candidate) -> list[str]:
@@ -119,7 +119,7 @@ def document_of(format_: str, evidence: Sequence[str], candidate: Candidate, car
     units = [_resolved(unit, resolver, found.findings) for unit in units]
     records = [each.node if isinstance(each.node, Object) else Object(each.line) for each in candidate.members]
     found.units = _with_titles_as_tags(units if any(unit.deps for unit in units) else _ranked(units, records))
-    _soft_chunks(found, [fields.chunk_of(record, vocabulary.SOFT_CHUNK) for record in records])
+    _soft_chunks(found, [record_units.chunk_of(record, record_words.SOFT_CHUNK) for record in records])
     found.edges = _group_edges(candidate.groups)
     found.findings += [*left_out(found.units), *_untitled(found.units)]
     found.findings += _group_findings(candidate.groups, candidate.empty)
@@ -164,7 +164,7 @@ def _with_titles_as_tags(units: list[Unit]) -> list[Unit]:
 
 def _ranked(units: list[Unit], records: Sequence[Object]) -> list[Unit]:
     """Give each unit its rank by the document's own order numbers. Units without a number come last."""
-    orders = [fields.order_of(record) for record in records]
+    orders = [record_units.order_of(record) for record in records]
     values = sorted({order for order in orders if order is not None})
     place: dict[float | None, int] = {value: number for number, value in enumerate((*values, None), 1)}
     return [replace(unit, rank=place[order]) for unit, order in zip(units, orders, strict=True)] if values else units

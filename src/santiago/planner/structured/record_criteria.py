@@ -10,7 +10,7 @@ from santiago.contract.patterns import pattern
 from santiago.contract.record import lean
 from santiago.planner import words
 from santiago.planner.draft import DraftCriterion, Hint
-from santiago.planner.structured.records import vocabulary
+from santiago.planner.structured import record_words
 from santiago.planner.structured.tree import (
     Array,
     Field,
@@ -29,14 +29,14 @@ _BULLET = pattern(r"^\s*(?:[-*•+]\s+|\\?\[[ xX~\-]\\?\]\s|\d{1,3}[.)]\s+)")
 _OWN_ID = pattern(
     r"^[*_`\[(]*((?:AC|CA|KA|CS|AK)[-_ ]?\d+(?:[.\-]\d+)*)[*_`\])]*\s*[:：.)\-–—]+\s*[*_]*\s*", re.IGNORECASE
 )
-_TEXT = vocabulary.keys(
+_TEXT = record_words.keys(
     "text description criterion criteria statement title name requirement condition expectation assertion scenario"
 )
-_SILENT = vocabulary.HOUSEKEEPING.union(
-    vocabulary.keys("id lastRun type priority verified"), vocabulary.DONE_FLAGS, vocabulary.STATUS
+_SILENT = record_words.HOUSEKEEPING.union(
+    record_words.keys("id lastRun type priority verified"), record_words.DONE_FLAGS, record_words.STATUS
 )
 _IDS = ("id", "key", "number", "ref")
-_TIERS = tuple(frozenset(tier) for tier in vocabulary.CRITERIA)
+_TIERS = tuple(frozenset(tier) for tier in record_words.CRITERIA)
 _STATED = _TIERS[0] | _TIERS[1]
 
 
@@ -61,7 +61,7 @@ def criteria_of(record: Object, carrier: str) -> Criteria:
     # The id and title belong to the unit, not to the criterion.
     if (own := given_when_then(record, titled=False)) is not None:
         gathered.found.append(own)
-        gathered.taken.update(vocabulary.GIVEN_WHEN_THEN)
+        gathered.taken.update(record_words.GIVEN_WHEN_THEN)
     return gathered
 
 
@@ -69,7 +69,7 @@ def _entries(record: Object) -> Iterator[Field]:
     """Yield the entries of a record, and the entries of objects in it that may hold criteria."""
     for entry in record.fields.values():
         yield entry
-        if fold_key(entry.key) in vocabulary.CRITERIA_INSIDE and isinstance(entry.value, Object):
+        if fold_key(entry.key) in record_words.CRITERIA_INSIDE and isinstance(entry.value, Object):
             yield from entry.value.fields.values()
 
 
@@ -154,7 +154,9 @@ def _object(node: Object, carrier: str, into: Criteria) -> None:
 def _commands(node: Object, carrier: str) -> list[Hint]:
     tests = node.text("type") == "test_passes"
     named = [
-        entry for key, entry in node.fields.items() if fold_key(key) in vocabulary.COMMANDS or (tests and key != "type")
+        entry
+        for key, entry in node.fields.items()
+        if fold_key(key) in record_words.COMMANDS or (tests and key != "type")
     ]
     each = [(as_text(each), each.line) for entry in named for each in items(entry.value)]
     return [Hint(value=text, line=line, carrier=carrier) for text, line in each if text]
@@ -162,7 +164,7 @@ def _commands(node: Object, carrier: str) -> list[Hint]:
 
 def _object_text(node: Object, said: Field | None) -> str:
     """Return the text of a criterion that is an object, with its further fields in brackets."""
-    silent = _SILENT | set(vocabulary.COMMANDS)
+    silent = _SILENT | set(record_words.COMMANDS)
     more = [
         f"{entry.key}: {' '.join(shown.split())}"
         for entry in node.fields.values()
@@ -176,7 +178,7 @@ def _object_text(node: Object, said: Field | None) -> str:
 
 def given_when_then(node: Object, *, titled: bool = True) -> DraftCriterion | None:
     """Return the criterion of an object with at least two of given, when and then; else None."""
-    parts = [(key, entry) for key in vocabulary.GIVEN_WHEN_THEN if (entry := node.field(key)) and items(entry.value)]
+    parts = [(key, entry) for key in record_words.GIVEN_WHEN_THEN if (entry := node.field(key)) and items(entry.value)]
     if len(parts) < 2:
         return None
     said = " ".join(f"{key.capitalize()} {', and '.join(_lines(entry.value))}" for key, entry in parts)
