@@ -1,4 +1,4 @@
-"""The agent of a start: which profile is meant, what it may see and write, whether it can begin."""
+"""The agents of a start: which profiles are meant, what each may see and write, whether it can begin, who takes over."""
 
 from __future__ import annotations
 
@@ -295,7 +295,7 @@ def worker_flags(names: str | None, playbook: Path | None, model: str | None) ->
 
 
 def _parts(names: str) -> list[str | None]:
-    """Return the agents that a text names. A comma inside a command line does not separate"""
+    """Return the agents that a text names. A comma inside a command line separates nothing."""
     parts = [part.strip() for part in names.split(",")]
     if " " in names.strip() and not all(_is_known(part) for part in parts):
         return [names]

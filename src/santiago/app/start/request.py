@@ -1,11 +1,11 @@
-"""What one start of a run was asked to do."""
+"""The request for one start of a run: what is wanted, from a run input, a plan and a person's options."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from santiago.app.actor import actor
 from santiago.app.changes import changed_agent
@@ -20,7 +20,7 @@ from santiago.artifacts.names import PLAN, has_begun
 from santiago.artifacts.repository import refuse_linked
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import Context
-from santiago.contract.policy import Policy, Verification
+from santiago.contract.policy import Policy
 from santiago.contract.record import lean
 from santiago.contract.ticks import is_same_plan
 from santiago.contract.units import Minutes, Usd
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Plan
     from santiago.contract.policy import Agent, Limits, RunInput
     from santiago.contract.state import RunState
+
+
+_CHANGED = "the settings of the agent have changed since the run began, and this start uses them"
 
 
 def _unconfirmed(plan: Plan) -> None:
@@ -144,28 +147,29 @@ class Request:
         )
 
 
+class Asked(TypedDict, total=False):
+    """What else a start is told. A plan that was `compiled` just now is in no file yet, and surely keeps all rules."""
+
+    plan_file: Path | None
+    compiled: bool
+    grants: Grants | None
+    agent: Agent | None
+    skips: list[tuple[str, str]] | None
+    own_work: tuple[str, str] | None
+    why: str
+    accepts: tuple[tuple[str, ...], str]
+
+
 def prepare(
-    out_dir: Path,
-    run_input: RunInput,
-    plan: Plan,
-    options: StartOptions,
-    *,
-    base: Path,
-    plan_file: Path | None = None,
-    grants: Grants | None = None,
-    skips: list[tuple[str, str]] | None = None,
-    own_work: tuple[str, str] | None = None,
-    why: str = "",
-    accepts: tuple[tuple[str, ...], str] | None = None,
-    agent: Agent | None = None,
-    compiled: bool = False,
+    out_dir: Path, run_input: RunInput, plan: Plan, options: StartOptions, *, base: Path, **asked: Unpack[Asked]
 ) -> Request:
     """Return the request for a start. The caller adds how to ask people, and the listeners.
 
-    `base` is the folder that the paths of the run input start from. A plan that was `compiled` just now is in no file yet,
-    and surely keeps all rules.
+    `base` is the folder that the paths of the run input start from.
     """
     refuse_linked(out_dir)
+    compiled, plan_file, agent = asked.get("compiled", False), asked.get("plan_file"), asked.get("agent")
+    own_work, accepts = asked.get("own_work"), asked.get("accepts")
     repo = Path(os.path.abspath(base / run_input.repo_path))  # noqa: PTH100  # links keep their names
     if has_begun(out_dir):  # the digest in the log already protects this plan
         plan = _as_begun(out_dir, plan) if compiled or plan_file else plan
@@ -177,104 +181,82 @@ def prepare(
     # A person who supplies or accepts work only wants it on the branch, so no agent is started for other stories.
     scope = Scope(stories=frozenset()) if own_work or accepts else scope_of(plan, options.chunks, options.only)
     refuse_own_word(settings.run_id or "")
-    policy, who = _policy(settings.policy, options), actor(options.actor)
+    policy, who = replace(settings.policy, **_said_of_policy(options)), actor(options.actor)
+    policy = replace(policy, gates=() if options.gate else policy.gates)
     of_settings = changed_agent(out_dir, settings, now) if agent is None and has_begun(out_dir) else None
+    model = f", model {of_settings.model_hint}" if of_settings and of_settings.model_hint else ""
     return Request(
         out_dir=out_dir,
         run_input=settings,
         repo=now,
         policy=policy,
         plan=plan,
-        jobs=options.jobs or policy.jobs,
+        jobs=policy.jobs,
         scope=scope,
-        skips=skips or [],
+        skips=asked.get("skips") or [],
         own_work=own_work,
-        why=why,
+        why=asked.get("why", ""),
         accepts=accepts,
         agent=agent or of_settings,
-        note=_going_on_with(of_settings) if of_settings else "",
-        grants=replace(grants or Grants(), actor=who),
+        note=f"{_CHANGED}: {called(of_settings)}{model}" if of_settings else "",
+        grants=replace(asked.get("grants") or Grants(), actor=who),
         actor=who,
     )
 
 
-def _going_on_with(agent: Agent) -> str:
-    model = f", model {agent.model_hint}" if agent.model_hint else ""
-    return (
-        f"the settings of the agent have changed since the run began, and this start uses them: {called(agent)}{model}"
-    )
-
-
 def _settings(out_dir: Path, run_input: RunInput, repo: Path, options: StartOptions) -> tuple[RunInput, Path]:
-    """Return the run input as it is frozen, and where its repository is now."""
+    """Return the run input as it is frozen, and where its repository is now.
+
+    Who writes tests first, and whether ticks are written back, stays as the run began; a later start chooses for itself.
+    """
     run_id = run_input.run_id or derived_id(out_dir, repo)
     now = repository_of(out_dir, run_id, repo)
-    # Whether stories without files may overlap decides which events are possible, so it is frozen with the run.
-    policy = replace(
+    began, policy, checks = (
+        frozen_input(out_dir) if has_begun(out_dir) else None,
         run_input.policy,
-        optimistic=options.optimistic or run_input.policy.optimistic,
-        tests_first=_tests_first(out_dir, run_input, options),
-        write_back=_write_back(out_dir, run_input, options),
+        run_input.verification,
     )
+    said = _said_of_policy(options)
     settings = replace(
         run_input,
         repo_path=frozen_path(out_dir, run_id, repo, now),
-        policy=policy,
-        limits=limited(run_input.limits, options),
-        verification=_verification(out_dir, run_input),
+        policy=replace(
+            policy,
+            # Whether stories without files may overlap decides which events are possible, so it is frozen with the run.
+            optimistic=options.optimistic or policy.optimistic,
+            tests_first=began.policy.tests_first if began else said.get("tests_first", policy.tests_first),
+            write_back=began.policy.write_back if began else options.write_back or policy.write_back,
+        ),
+        limits=replace(run_input.limits, **wished(options)),  # type: ignore[arg-type]  # each has the type of its field
+        verification=replace(checks, left_out=began.verification.left_out) if began else checks,
         run_id=run_id,
     )
     return settings, now
 
 
+def _said_of_policy(options: StartOptions) -> dict[str, Any]:
+    """Return the fields of a run's policy that a person replaces for this start."""
+    said = {one.name: value for one in fields(Policy) if (value := getattr(options, one.name, None))}
+    return {**said, "tests_first": lasting(said["tests_first"])} if "tests_first" in said else said
+
+
+def scope_of(plan: Plan, chunks: str | None, only: tuple[str, ...]) -> Scope:
+    """Return which chunks and stories a start may touch, as a person named them."""
+    stories = frozenset(find_story(plan, name).id for name in only)
+    named = frozenset(chunks_named(chunks, [chunk.label for chunk in plan.chunks])) if chunks is not None else None
+    return Scope(chunks=named, stories=stories if only else None)
+
+
 def said_in(options: StartOptions) -> frozenset[str]:
     """Return the settings that a person's options replace."""
-    policy = (f"policy.{one.name}" for one in fields(Policy) if getattr(options, one.name, None))
+    policy = (f"policy.{name}" for name in _said_of_policy(options))
     return frozenset((*policy, *(f"limits.{name}" for name in wished(options))))
-
-
-def _tests_first(out_dir: Path, run_input: RunInput, options: StartOptions) -> str:
-    """Return who writes tests first, as the run began. A later start may choose otherwise for itself."""
-    if has_begun(out_dir):
-        return frozen_input(out_dir).policy.tests_first
-    return lasting(options.tests_first) if options.tests_first else run_input.policy.tests_first
-
-
-def _verification(out_dir: Path, run_input: RunInput) -> Verification:
-    """Return the checks of a run, without those that a person left out when it began."""
-    if not has_begun(out_dir):
-        return run_input.verification
-    return replace(run_input.verification, left_out=frozen_input(out_dir).verification.left_out)
-
-
-def _write_back(out_dir: Path, run_input: RunInput, options: StartOptions) -> bool:
-    """Return whether ticks are written back, as the run began. A later start may choose it for itself."""
-    if has_begun(out_dir):
-        return frozen_input(out_dir).policy.write_back
-    return options.write_back or run_input.policy.write_back
 
 
 def _as_begun(out_dir: Path, plan: Plan) -> Plan:
     """Return the plan that a run began with if the given one differs only in ticks; else the given one."""
     begun, _ = begun_with(out_dir)
     return begun if is_same_plan(begun, plan) else plan
-
-
-def _policy(frozen: Policy, options: StartOptions) -> Policy:
-    """Return the policy of this start: the run's own, changed by a person's options."""
-    return replace(
-        frozen,
-        gate=options.gate or frozen.gate,  # type: ignore[arg-type]  # checked where it was given
-        gates=() if options.gate else frozen.gates,
-        keep_going=options.keep_going or frozen.keep_going,
-        assume_external=options.assume_external or frozen.assume_external,
-        sandbox=options.sandbox or frozen.sandbox,  # type: ignore[arg-type]  # checked where it was given
-        changed_tests=options.changed_tests or frozen.changed_tests,  # type: ignore[arg-type]  # checked where it was given
-        unproven=options.unproven or frozen.unproven,  # type: ignore[arg-type]  # checked where it was given
-        doubts=options.doubts or frozen.doubts,  # type: ignore[arg-type]  # checked where it was given
-        tests_first=lasting(options.tests_first) if options.tests_first else frozen.tests_first,
-        write_back=options.write_back or frozen.write_back,
-    )
 
 
 FLAGS = {
@@ -303,11 +285,6 @@ def _of(kind: type[Minutes | Usd], number: float, flag: str) -> int:
     return kind.of(number)
 
 
-def limited(limits: Limits, options: StartOptions) -> Limits:
-    """Return the limits, replaced where a person names others."""
-    return replace(limits, **wished(options))  # type: ignore[arg-type]  # each has the type of its field
-
-
 def refuse_other(frozen: Limits, options: StartOptions, out_dir: Path) -> None:
     """Raise if a person names another limit than the run began with. The hint tells how to add to it."""
     for name, value in wished(options).items():
@@ -327,11 +304,3 @@ def _shown(value: int | None) -> str:
     if value is None:
         return "no limit"
     return f"{value.written:g}" if isinstance(value, Minutes | Usd) else str(value)
-
-
-def scope_of(plan: Plan, chunks: str | None, only: tuple[str, ...]) -> Scope:
-    """Return what a start may touch."""
-    stories = frozenset(find_story(plan, name).id for name in only)
-    labels = [chunk.label for chunk in plan.chunks]
-    named = frozenset(chunks_named(chunks, labels)) if chunks is not None else None
-    return Scope(chunks=named, stories=stories if only else None)

@@ -6,7 +6,7 @@ import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from santiago.app.board.entry import claims_of
 from santiago.app.loading import empty_fold
@@ -29,17 +29,17 @@ from santiago.contract.events import Context
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.contract.record import lean
-from santiago.executor.reopen import Grants
 from santiago.report.checks import of_document, origin_of
 from santiago.report.run_status import mending
 from santiago.util.text import harmless
 
 if TYPE_CHECKING:
     from santiago.app.start.onward import Beginning
+    from santiago.app.start.request import Asked
     from santiago.app.start.start_options import StartOptions
     from santiago.cli.desk import TerminalDesk
     from santiago.contract.plan import Plan
-    from santiago.contract.policy import Agent, RunInput
+    from santiago.contract.policy import RunInput
     from santiago.contract.state import RunState
 
 
@@ -50,28 +50,17 @@ def start(
     flags: StartOptions,
     *,
     base: Path,
-    plan_file: Path | None = None,
-    grants: Grants | None = None,
-    skips: list[tuple[str, str]] | None = None,
-    own_work: tuple[str, str] | None = None,
-    why: str = "",
-    accepts: tuple[tuple[str, ...], str] | None = None,
-    agent: Agent | None = None,
     said: frozenset[str] = frozenset(),
-    compiled: bool = False,
     beginning: Beginning | None = None,
+    **more: Unpack[Asked],
 ) -> int:
     """Carry a plan out and return the exit code.
 
-    `base` is the folder that the paths of the run input start from. `said` are settings that the command line replaces. A plan
-    that this command just `compiled` is in no file yet, and surely keeps all rules. `beginning` is what else a new run needs.
+    `base` is the folder that the paths of the run input start from. `said` are settings that the command line replaces.
+    `beginning` is what else a new run needs.
     """
     asked = not flags.no_input and sys.stdin.isatty()
-    request = prepare(
-        out_dir, run_input, plan, flags,
-        base=base, plan_file=plan_file, grants=grants, skips=skips, own_work=own_work, why=why, accepts=accepts,
-        agent=agent, compiled=compiled,
-    )  # fmt: skip
+    request = prepare(out_dir, run_input, plan, flags, base=base, **more)
     if beginning is not None:
         request.settings, request.begins_on = beginning.settings, beginning.commit
         request.planned = Context(run=beginning.run) if beginning.run else Context()
@@ -92,7 +81,7 @@ def start(
         return show(request, trusted=flags.trust_commands, units=taken, as_json=flags.as_json, waits=waits)
     if (claims := claims_of(repo, out_dir, request.actor)) is not None:
         request.scope = replace(request.scope, claims=claims)
-        if request.scope.is_empty and not (skips or own_work or accepts):
+        if request.scope.is_empty and not (request.skips or request.own_work or request.accepts):
             _note(
                 "no ticket of this run is claimed, so this start only reads answers; `santiago loop` goes on with its tickets"
             )
