@@ -98,7 +98,7 @@ def test_a_program_that_only_prints_text_is_shown_by_its_last_line_and_its_usage
     usage = place.json("status")["usage"]
     assert (usage["tokens"], usage["cost_usd"], usage["unreported"]) == (None, None, 1)
     shown = place.look("show", "S1")
-    assert "used       tokens and cost unknown\n" in shown
+    assert "   tokens and cost unknown\n" in shown
     assert "tools that it used" not in shown
 
 

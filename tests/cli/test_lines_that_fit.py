@@ -24,12 +24,12 @@ from santiago.app.loading import frozen
 from santiago.app.start.header import RunHeader
 from santiago.cli.main import main
 from santiago.cli.view.screen import Screen
-from santiago.cli.view.text import broken
 from santiago.contract.events import Context, Event, EventKind
 from santiago.contract.phases import RunPhase
 from santiago.report.page import rows_that_fit
 from santiago.util.clock import moment, time_of_day, zone
 from santiago.util.text import width
+from santiago.util.wrapping import broken
 from tests.cli import greeter
 from tests.cli.conftest import Done
 from tests.cli.fakes import PRD

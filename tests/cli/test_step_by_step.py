@@ -20,8 +20,8 @@ from santiago.artifacts.names import LOG
 from santiago.artifacts.reader import Reader
 from santiago.contract.views import run_step_state, step_states
 from santiago.report.agent_activity import Doing
-from santiago.report.pages import page
 from santiago.report.run_status import chunk_ms
+from santiago.report.story import page
 from santiago.util.text import width
 from tests.cli import greeter
 from tests.cli.greeter import committed, git, looks, out_dir, place, says
@@ -319,8 +319,8 @@ def test_lines_7_8_and_85_status_and_the_views_show_the_words_of_the_execution_m
     assert json.loads(looks(asked, "show", "S1", "--json").stdout)["status"] == "in_progress"
     assert "step S1 Say hello: Plan Proposed\n" in looks(asked, "status").stdout
     assert "Plan Proposed" in looks(asked, "show", "S1").stdout
-    run, now = load(out_dir(asked)), "2026-11-17T00:00:00.000Z"
-    shown = page(run, run.plan.stories[0], "story", Doing(run.out_dir, "", once=True), now)
+    run = load(out_dir(asked))
+    shown = page(run, run.plan.stories[0], "story", Doing(run.out_dir, "", once=True), 0)
     assert any("Plan Proposed" in line.text for line in shown), "on the screen of `watch`"
     (asked / "new.md").write_text(PLAN)
     looks(asked, "plan", "new.md")

@@ -13,6 +13,7 @@ from santiago.artifacts.registry import common_git_dir, register
 from santiago.contract.phases import RunPhase
 from santiago.report.chunks import MARKS, rows_of
 from santiago.report.following import Following
+from santiago.report.page import in_ascii
 from santiago.tui.dialogs import Picking
 from santiago.tui.watch import WatchScreen
 from tests.cli import greeter
@@ -49,8 +50,8 @@ def words(made: Made) -> list[str]:
 
 
 def test_line_64_each_state_of_a_chunk_has_a_word_and_a_sign_of_its_own(tmp_path: Path, failed: Made) -> None:
-    for look in ("symbol", "plain", "word"):
-        assert len({getattr(mark, look) for mark in MARKS}) == len(MARKS)
+    for looks in ({one.symbol for one in MARKS}, {in_ascii(one.symbol) for one in MARKS}, {one.word for one in MARKS}):
+        assert len(looks) == len(MARKS)
     states = ["completed", "left out", "failed", "blocked", "next", "waiting", "waiting"]
     assert words(every_state(tmp_path / "every")) == states
     assert words(failed) == ["completed", "failed", "next", "waiting", "waiting"]
@@ -218,7 +219,8 @@ def test_line_73_whoever_opens_late_sees_everything_then_follows_and_is_told_of_
 
 def test_line_64_pages_of_a_story_and_a_filter_by_words_or_state(failed: Made) -> None:
     async def reads(browser: Browser) -> None:
-        assert "3  story_verification_failed   53 s   14.5k tokens   $0.11" in browser.text()
+        assert "43,500 tokens   $0.33" in browser.text()
+        assert "  3  ✗ story_verification_failed     48 s    5.0 s    14.5k" in browser.text()
         await browser.press("3")
         assert "running pytest -q tests/test_3.py" in browser.text()
         await browser.press("4")

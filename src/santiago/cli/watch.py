@@ -8,10 +8,11 @@ from santiago.app.finding import running_or_newest
 from santiago.app.loading import load
 from santiago.cli.view.screens import browse, has_screen
 from santiago.cli.view.text import say
+from santiago.report.asking import asked
 from santiago.report.chunks import rows_of
 from santiago.report.headline import headline, pauses_now, subline
 from santiago.report.marks import mark
-from santiago.report.pages import question_lines
+from santiago.report.question import card
 from santiago.report.story_status import waits_for
 from santiago.util.clock import SystemClock
 from santiago.util.text import flat
@@ -36,8 +37,9 @@ def _listing(out_dir: Path) -> int:
     for row in rows_of(run):
         say(row.text)
         _stories(run, row.label)
-    for line in question_lines(run):
-        say(line.text)
+    for question in asked(run.state, run.out_dir)[0]:
+        one = card(run.plan, run.state, question, run.out_dir)
+        say(f"{one.id} asks: {flat(one.text)}   ({one.command} {'|'.join(word for word, _ in one.words)})")
     say("`santiago log --follow` follows the run, `santiago status` tells more, `santiago show STORY` shows one story")
     return 0
 

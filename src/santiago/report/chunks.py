@@ -1,4 +1,4 @@
-"""The chunks of a run as rows: number, label, progress, a word and a symbol for the state, and a note."""
+"""The chunks of a run as rows: number, label, progress, a word and a symbol for the state, and a note; one of them as a page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from santiago.contract.counting import count
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.record import record
 from santiago.executor.budget import Budget
+from santiago.report.asking import asked
 from santiago.report.marks import Mark
+from santiago.report.measures import span
+from santiago.report.page import Line
 from santiago.report.run_status import STATUSES, chunk_ms, counts_of
 from santiago.report.story_status import named
 from santiago.util.text import flat
@@ -111,3 +114,19 @@ def _why(run: Run, story: StoryState) -> str:
     if story.phase is StoryPhase.BLOCKED:
         return f", {story.reason}" if story.reason else ""
     return f", {story.counted} of {count(Budget(run.run_input.limits, run.state).attempts_of(story), 'attempt')}"
+
+
+def chunk_page(run: Run, row: ChunkRow) -> list[Line]:
+    """Return the page of a chunk as a whole."""
+    lines = [
+        Line(f"chunk {row.number}  {flat(row.label)}", "head"),
+        Line(f"{row.mark.word}   {row.done} of {count(row.stories, 'story', 'stories')} done"),
+    ]
+    lines += [Line(row.note, "bad" if row.failed else "warn")] if row.note else []
+    lines += [Line(f"{span(row.ms)} so far" if row.mark.word == "current" else span(row.ms), "dim")] if row.ms else []
+    waiting = [one for one in asked(run.state, run.out_dir)[0] if _in_chunk(run, one.story, row.label)]
+    return [*lines, *(Line(f"{one.id} asks: {flat(one.text)}", "warn") for one in waiting)]
+
+
+def _in_chunk(run: Run, story: str | None, label: str) -> bool:
+    return story in run.state.stories and run.state.stories[story or ""].chunk == label

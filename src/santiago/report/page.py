@@ -13,7 +13,7 @@ from santiago.util.text import width
 Tone = Literal["", "head", "good", "bad", "warn", "busy", "dim"]
 """What a line says, apart from its words. Front ends have a colour for each."""
 
-LABEL = 8
+LABEL = 9
 """Columns of a label. The text stands behind it, after a blank."""
 _ASCII = str.maketrans(
     {"✓": "*", "✗": "x", "▶": ">", "▸": ">", "›": ">", "»": "}", "▼": "v", "·": ".", "…": "~", "│": "|", "┃": "|", "─": "-"}
@@ -29,6 +29,10 @@ class Line(NamedTuple):
     """Whether a line that is too long is left as it is, or cut, but not wrapped: a command to paste, a log, a patch."""
     label: str = ""
     """A word in a column of its own before the text. Further lines of the same thing have a blank as their label."""
+
+    @property
+    def whole(self) -> str:
+        return f"{self.label:{LABEL}} {self.text}" if self.label else self.text
 
 
 class Page(NamedTuple):

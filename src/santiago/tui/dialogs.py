@@ -27,7 +27,7 @@ def as_text(lines: Sequence[Line], *, plain: bool) -> Text:
     """Return lines as one text; nothing in them is markup."""
     text = Text()
     for number, line in enumerate(lines):
-        text.append(("\n" if number else "") + shown(line.text, plain=plain), style=TONES[line.tone])
+        text.append(("\n" if number else "") + shown(line.whole, plain=plain), style=TONES[line.tone])
     return text
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 from rich.style import Style
-from rich.text import Text
 from textual.strip import Strip
 from textual.theme import Theme
 
-from santiago.report.page import in_ascii
+from santiago.report.page import LABEL, in_ascii
 from santiago.util.text import fit, width
+from santiago.util.wrapping import broken
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -84,25 +84,13 @@ def joined(parts: list[str], columns: int, gap: str = "   ") -> str:
     return cut(line, columns)
 
 
-def broken(line: Line, columns: int) -> list[Part]:
+def parts_of(line: Line, columns: int) -> list[Part]:
     """Return a line of a page as lines of the screen."""
     style = TONES[line.tone]
-    if line.verbatim or width(line.text) <= columns:
-        return [(cut(line.text, columns), style)]
-    indent = len(line.text) - len(line.text.lstrip())
-    found, current = [], ""
-    for word in line.text.split(" "):
-        longer = f"{current} {word}" if current.strip() else current + word
-        if width(longer) > columns and current.strip():
-            found.append(current)
-            longer = " " * min(indent + 2, columns // 2) + word
-        while len(longer) > columns:  # a word that is longer than a line is broken where the line ends
-            found.append(longer[:columns])
-            longer = longer[columns:]
-        current = longer
-    return [(cut(text, columns), style) for text in [*found, current]]
-
-
-def plain_text(text: str, tone: str = "", *, plain: bool = False) -> Text:
-    """Return a text for a widget; nothing in it is markup."""
-    return Text(shown(text, plain=plain), style=TONES[tone], no_wrap=False)
+    if line.verbatim:
+        return [(cut(line.whole, columns), style)]
+    found = broken(line.whole, columns, LABEL + 1 if line.label else None).split("\n")
+    # A word that is longer than a line is broken where the line ends.
+    return [
+        (cut(text[at : at + columns], columns), style) for text in found for at in range(0, len(text) or 1, columns)
+    ]

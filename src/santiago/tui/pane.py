@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 
-from santiago.tui.look import broken, strip
+from santiago.tui.look import parts_of, strip
 
 if TYPE_CHECKING:
     from textual.strip import Strip
@@ -25,6 +25,10 @@ class Pane(ScrollView, can_focus=True):
         self.lines: list[Line] = []
         self._shown: list[Part] = []
 
+    @property
+    def columns(self) -> int:
+        return max(1, self.size.width - 1)
+
     def show(self, lines: list[Line], *, anew: bool = False, at_end: bool = False) -> None:
         """Show these lines. `anew` begins at the top, or at the end with `at_end`."""
         if lines == self.lines and not anew:
@@ -38,8 +42,7 @@ class Pane(ScrollView, can_focus=True):
             self.scroll_home(animate=False)
 
     def _break(self) -> None:
-        columns = max(1, self.size.width - 1)
-        self._shown = [part for line in self.lines for part in broken(line, columns)]
+        self._shown = [part for line in self.lines for part in parts_of(line, self.columns)]
         self.virtual_size = Size(self.size.width, len(self._shown))
         self.refresh()
 

@@ -14,11 +14,12 @@ from santiago.contract.errors import SantiagoError
 from santiago.executor.selection import numbered, selected
 from santiago.report.agent_activity import Doing
 from santiago.report.asking import asked
+from santiago.report.chunks import chunk_page
 from santiago.report.following import Following
 from santiago.report.headline import headline, pauses_now, subline
 from santiago.report.marks import RUNS
-from santiago.report.pages import PAGES, chunk_page, page
 from santiago.report.run_status import word_of
+from santiago.report.story import PAGES, page
 from santiago.tui.acting import Acting
 from santiago.tui.filtering import FilterLine
 from santiago.tui.fitting import Fitting
@@ -219,7 +220,7 @@ class WatchScreen(Acting, LookingOn, Fitting):
         if row.story:
             planned = self.following.by_id[row.story]
             doing, live = self._following_agent(row.story), self.changed_live(row.story)
-            lines = page(self.current, planned, self.page_shown, doing, self.following.utc(), live)
+            lines = page(self.current, planned, self.page_shown, doing, self.pane.columns, live)
         else:
             lines = chunk_page(self.current, self.rows.chunk_of(row))
         self.pane.show(lines, anew=anew, at_end=bool(row.story) and self.page_shown == "log")

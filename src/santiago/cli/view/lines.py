@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.app.substeps import titles_of
-from santiago.cli.view.text import broken, columns_of, paint
+from santiago.cli.view.text import columns_of, paint
 from santiago.contract.event_effects import SHOW, TESTS
 from santiago.contract.events import EventKind
 from santiago.contract.reasons import MEANINGS, OF_ONE_AGENT, Reason
@@ -18,6 +18,7 @@ from santiago.report.measures import span
 from santiago.report.resting import stopping
 from santiago.report.spending import dollars
 from santiago.util.text import count, first, flat
+from santiago.util.wrapping import broken
 
 if TYPE_CHECKING:
     from collections.abc import Callable

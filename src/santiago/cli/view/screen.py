@@ -20,7 +20,7 @@ from santiago.cli.view.frames import framed, title_line
 from santiago.cli.view.lines import Line, Lines
 from santiago.cli.view.live import Live, is_wanted
 from santiago.cli.view.table import Table
-from santiago.cli.view.text import broken, columns_of, paint, say
+from santiago.cli.view.text import columns_of, paint, say
 from santiago.contract import codec
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase, StoryPhase
@@ -38,6 +38,7 @@ from santiago.report.resting import because
 from santiago.report.story_status import held_back
 from santiago.util.clock import SystemClock, time_of_day, zone
 from santiago.util.text import count, harmless
+from santiago.util.wrapping import broken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
