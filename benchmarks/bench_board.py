@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from benchmarks.measure import verdict
 from huey import SqliteHuey  # type: ignore[import-untyped]
 
-from santiago.board.board import add
-from santiago.board.opening import laid_out
-from santiago.board.root import find
+from santiago.board.board_commands import add
+from santiago.board.board_handle import laid_out
+from santiago.board.board_place import find
 from santiago.board.rules import Move
 from santiago.contract.board import Card
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from proofs.figures import Measured
 
-    from santiago.board.opening import Opened
+    from santiago.board.board_handle import BoardHandle
 
 ROUNDS = 25
 EACH = 40
@@ -57,7 +57,7 @@ def run() -> list[Measured]:
     ]
 
 
-def _board(project: Path, count: int) -> Opened:
+def _board(project: Path, count: int) -> BoardHandle:
     (project / ".git").mkdir(parents=True)
     opened = laid_out(find(project, {}))
     with opened.store.writing() as at:
@@ -87,7 +87,7 @@ def _huey(folder: Path) -> tuple[SqliteHuey, Callable[[int], None]]:
     return queue, enqueue
 
 
-def _claim_and_move(opened: Opened) -> None:
+def _claim_and_move(opened: BoardHandle) -> None:
     for _ in range(EACH):
         card = opened.board.claim("developer-todo", "worker", "worker").card
         assert card is not None
@@ -102,7 +102,7 @@ def _dequeue(queue: SqliteHuey) -> None:
         queue.put_result(task.id, DONE)
 
 
-def _refill(boards: dict[int, Opened]) -> None:
+def _refill(boards: dict[int, BoardHandle]) -> None:
     """Put everything back that a round took."""
     for opened in boards.values():
         with opened.store.reading() as at:

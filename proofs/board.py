@@ -17,17 +17,17 @@ from tests.board.invariants import wrong
 from proofs.crowd import Crowd, hurry
 from proofs.telling import outcome
 from santiago.board import tsv
-from santiago.board.board import add
-from santiago.board.opening import laid_out
-from santiago.board.root import find
-from santiago.board.store import Store
+from santiago.board.board_commands import add
+from santiago.board.board_handle import laid_out
+from santiago.board.board_place import find
+from santiago.board.board_store import Store
 from santiago.contract.board import QUEUES, TODO, BoardEvent, Card, ticket_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from proofs.figures import Measured
-    from santiago.board.records import Reading
+    from santiago.board.board_store import Reading
 
 LOOKS = 4
 """How often the whole board is looked at meanwhile."""

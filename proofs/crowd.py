@@ -10,8 +10,8 @@ import traceback
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from santiago.board import clock
-from santiago.board.opening import open_board
+from santiago.board import board_clock
+from santiago.board.board_handle import open_board
 from santiago.board.rules import Move
 from santiago.contract.board import TODO, Card, Queue
 from santiago.contract.errors import Kind, SantiagoError
@@ -20,11 +20,11 @@ from santiago.contract.reasons import Reason
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from santiago.board.board import Board
+    from santiago.board.board_commands import Board
 
 FASTER = 60
 """The board's clock runs so many times faster than the machine's: a lease of a minute ends after a second."""
-_machine_clocks = clock.machine_clocks
+_machine_clocks = board_clock.machine_clocks
 
 
 def hurry() -> None:
@@ -34,7 +34,7 @@ def hurry() -> None:
         boot, monotonic, wall = _machine_clocks()
         return boot, monotonic * FASTER, wall * FASTER
 
-    clock.machine_clocks = clocks
+    board_clock.machine_clocks = clocks
 
 
 class Crowd:

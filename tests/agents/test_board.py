@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from santiago.board.opening import open_board
+from santiago.board.board_handle import open_board
 from santiago.process import sandbox
 from tests.agents.homes import KEY, home
 from tests.agents.install import NO_NPM, PROGRAMS, chosen, have_npm, install

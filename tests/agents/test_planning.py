@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from santiago.app.planning.loading import load
+from santiago.app.planning.planning_sessions import load_session
 from santiago.process import sandbox
 from tests.agents import story
 from tests.agents.homes import KEY, home
@@ -65,7 +65,7 @@ def test_two_real_agents_draft_merge_and_edit_a_plan(tmp_path: Path) -> None:
         edited = santiago("review", "--edit", WISH, "--actor", "ann", cwd=repo, env=env, seconds=SECONDS)
         assert edited.returncode == 0, edited.stderr
     (folder,) = (repo / ".santiago" / "sessions").iterdir()
-    session = load(folder)
+    session = load_session(folder)
     assert [story.title for story in session.plan(1).stories] == ["Greet by name", "Say goodbye"]
     assert [story.title for story in session.plan(2).stories] == ["Greet by name", "Say goodbye", "Greet politely"]
     assert [(turn.mode, turn.agents) for turn in session.state.turns] == [("multi", BOTH), ("single", BOTH[:1])]

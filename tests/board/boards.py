@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from santiago.board.opening import open_board
+from santiago.board.board_handle import open_board
 from santiago.board.rules import Move
 from santiago.contract.board import Card, Queue
 

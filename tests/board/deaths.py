@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from santiago.board import tsv
-from santiago.board.bootstrap import prepare
-from santiago.board.opening import Opened, open_board
-from santiago.board.root import find
+from santiago.board.board_handle import BoardHandle, open_board
+from santiago.board.board_layout import prepare
+from santiago.board.board_place import find
+from santiago.board.board_store import Store
 from santiago.board.rules import Move
-from santiago.board.store import Store
 from santiago.contract.board import FIELDS, QUEUES, Card, evolve
 from santiago.contract.errors import SantiagoError
 from tests.board.project import project, ticket
@@ -61,7 +61,7 @@ def work(folder: Path, mend: Callable[[], object] = lambda: None) -> None:
             raise
 
 
-def _steps(opened: Opened) -> None:
+def _steps(opened: BoardHandle) -> None:
     opened.board.add(ticket("T-1"), "me")
     opened.projections.flush()
     card = opened.board.claim("developer-todo", "w", "w").card

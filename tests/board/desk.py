@@ -7,10 +7,11 @@ import subprocess
 from pathlib import Path
 from typing import Any, Self
 
-from santiago.app.board.routing import Consents, route
+from santiago.app.board.routing import route
+from santiago.app.board.ticket_context import Consents
 from santiago.app.loading import Run, load
-from santiago.board.opening import Opened, open_board
-from santiago.contract.board import Card, Happening
+from santiago.board.board_handle import BoardHandle, open_board
+from santiago.contract.board import Card, TicketEvent
 from tests.cli import greeter
 from tests.cli.inside import Told, inside
 from tests.cli.santiago import santiago
@@ -105,7 +106,7 @@ class Desk:
         greeter.git(self.repo, "add", "-A")
         greeter.git(self.repo, "commit", "-q", "-m", "By hand")
 
-    def opened(self) -> Opened:
+    def opened(self) -> BoardHandle:
         return open_board(self.repo, {})
 
     def card(self, name: str) -> Card:
@@ -114,7 +115,7 @@ class Desk:
         assert found is not None
         return found
 
-    def events(self, name: str) -> list[Happening]:
+    def events(self, name: str) -> list[TicketEvent]:
         with self.opened() as opened, opened.store.reading() as at:
             return list(at.events(ticket=name))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from santiago.board.records import Reading
+from santiago.board.board_store import Reading
 from santiago.contract.board import CLAIMED_FROM, QUEUES, BoardEvent, Card, evolve
 from tests.board import table
 

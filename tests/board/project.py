@@ -8,7 +8,7 @@ from typing import NamedTuple
 import click
 from click.testing import CliRunner
 
-from santiago.board.opening import Opened, open_board
+from santiago.board.board_handle import BoardHandle, open_board
 from santiago.cli.queue_files import COMMANDS
 from santiago.contract.board import Card, Queue
 from santiago.contract.errors import SantiagoError
@@ -29,7 +29,7 @@ def project(folder: Path, *, sigee: bool = False) -> Path:
     return folder
 
 
-def opened(folder: Path, **environ: str) -> Opened:
+def opened(folder: Path, **environ: str) -> BoardHandle:
     return open_board(folder, environ)
 
 

@@ -13,7 +13,7 @@ from unittest.mock import patch
 from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
-from santiago.board.opening import Opened
+from santiago.board.board_handle import BoardHandle
 from santiago.tui.app import SantiagoApp
 from santiago.tui.board import BoardScreen, Column
 from santiago.tui.pane import Pane
@@ -58,7 +58,7 @@ class Person:
 
 
 def look(
-    desk: Desk | Opened,
+    desk: Desk | BoardHandle,
     script: Callable[[Person], Awaitable[None]],
     *,
     size: tuple[int, int] = (120, 30),

@@ -13,8 +13,8 @@ from types import SimpleNamespace
 import click
 import pytest
 
-from santiago.app.board import accepting
-from santiago.board.telling import verdict_of
+from santiago.app.board import by_hand
+from santiago.board.board_telling import verdict_of
 from santiago.cli.board import command
 from santiago.cli.main import santiago
 from santiago.contract.board import FIELDS
@@ -33,8 +33,8 @@ __all__ = ["desk"]
 OTHER = """
 import sys
 from pathlib import Path
-from santiago.board.board import Board
-from santiago.board.store import Store
+from santiago.board.board_commands import Board
+from santiago.board.board_store import Store
 claim = Board(Store(Path(sys.argv[1]))).claim("developer-todo", "ben", "ben")
 print(claim.card.id)
 """
@@ -123,7 +123,7 @@ def test_a_planner_accepts_by_key_what_the_done_gate_lets_through(
 ) -> None:
     """The board in the TUI, board lines 22 and 52: a accepts after a word, and says what is missing where something is."""
     shell = shells.Desk(tmp_path)
-    monkeypatch.setattr(accepting, "sys", SimpleNamespace(executable=program()))
+    monkeypatch.setattr(by_hand, "sys", SimpleNamespace(executable=program()))
     for name, value in shell.env.items():
         monkeypatch.setenv(name, value)
     shell.add("T1", "developer-todo", "--verify", "grep hello hello.txt")
@@ -274,7 +274,7 @@ def test_without_a_terminal_the_board_is_a_list_or_data(
     """Fourteen fields in their order, and what they mean now; what has to be decided, and by whom."""
     filled(desk)
     monkeypatch.setattr("santiago.report.board.ticks_of", lambda _: TICKS)
-    monkeypatch.setattr("santiago.board.clock.utc", lambda: NOW)
+    monkeypatch.setattr("santiago.board.board_clock.utc", lambda: NOW)
     assert command.main(["--plain"], standalone_mode=False) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("NEEDS YOU, 2 tickets wait for a decision: PAY-1, PAY-2, planner-inbox 1,")

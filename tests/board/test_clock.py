@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from santiago.board import clock
+from santiago.board import board_clock
 from santiago.contract.board import BoardEvent
 from tests.board.project import opened, project, ticket
 
@@ -35,7 +35,7 @@ class Machine:
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     made = Machine()
-    monkeypatch.setattr(clock, "machine_clocks", made.read)
+    monkeypatch.setattr(board_clock, "machine_clocks", made.read)
     return made
 
 

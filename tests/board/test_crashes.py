@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from santiago.board.board import Board
+from santiago.board.board_commands import Board
+from santiago.board.board_store import Store
 from santiago.board.rules import Move
-from santiago.board.store import Store
 from santiago.contract.board import QUEUES, Card
 from santiago.contract.errors import SantiagoError
 from santiago.contract.reasons import ExitCode

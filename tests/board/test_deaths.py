@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from santiago.board.board import add
+from santiago.board.board_commands import add
 from santiago.contract.errors import SantiagoError
 from tests.board.project import lines, opened, project, ticket
 from tests.crash import sick, tracing
@@ -24,7 +24,7 @@ ALL = ["nowhere", "developer-todo", "planner-review", "done"]
 OPENING = """
 import sys
 from pathlib import Path
-from santiago.board.store import Store
+from santiago.board.board_store import Store
 for number in range(int(sys.argv[2])):
     print(number, flush=True)
     sys.stdin.readline()

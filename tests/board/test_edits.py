@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from santiago.board import records
+from santiago.board import board_store
 from santiago.board.rules import Move
 from santiago.contract.board import Card
 from tests.board.project import Told, lines, opened, project, queue, ticket
@@ -117,7 +117,7 @@ def test_an_old_row_does_not_move_a_ticket_back(folder: Path, monkeypatch: pytes
     found[2][6] = "look here"
     edit(folder, "developer-todo", found)
     with opened(folder) as board:
-        monkeypatch.setattr(records, "utc", lambda: "2050-01-01T00:00:00Z")
+        monkeypatch.setattr(board_store, "utc", lambda: "2050-01-01T00:00:00Z")
         board.board.claim("developer-todo", "w", "w", name="T-1")
         board.board.move("T-1", "developer-todo", Move(to="planner-review", evidence="x.log"), "w")
     told = queue(folder, "import", "--from-tsv")

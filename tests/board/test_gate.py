@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from santiago.board import gate
-from santiago.board.opening import Opened, open_board
+from santiago.board import done_gate
+from santiago.board.board_handle import BoardHandle, open_board
 from santiago.board.rules import Move
 from santiago.contract.board import PLANNERS, BoardEvent, Card
 from santiago.contract.errors import Kind
@@ -20,7 +20,7 @@ COMMIT = "c" * 40
 TABLE = "task_no\ttitle\tkind\tstatus\n1\tx\tverify\tPASS\n"
 
 
-def reviewed(opened: Opened, name: str, *, attempt: int = 1, text: str = TABLE, **about: Any) -> Card:
+def reviewed(opened: BoardHandle, name: str, *, attempt: int = 1, text: str = TABLE, **about: Any) -> Card:
     """Return a ticket in the review, with a table of results and, unless nothing is said of it, the event that vouches for it."""
     opened.board.add(ticket(name), "planner")
     claimed = opened.board.claim("developer-todo", "ada", "ada", name=name).card
@@ -35,19 +35,19 @@ def reviewed(opened: Opened, name: str, *, attempt: int = 1, text: str = TABLE, 
     return opened.board.move(name, None, Move(to="planner-review", evidence=path.name), "ada")
 
 
-def lacks(opened: Opened, card: Card, actor: str = "planner", commit: str = COMMIT) -> list[str]:
+def lacks(opened: BoardHandle, card: Card, actor: str = "planner", commit: str = COMMIT) -> list[str]:
     with opened.store.reading() as at:
-        found = gate.missing(at, opened.place, card, actor, PLANNERS, lambda one: one == commit)
+        found = done_gate.missing(at, opened.place, card, actor, PLANNERS, lambda one: one == commit)
     return [one.what for one in found]
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Opened]:
+def opened(tmp_path: Path) -> Iterator[BoardHandle]:
     with open_board(project(tmp_path / "p"), {}) as found:
         yield found
 
 
-def test_work_with_a_record_of_its_own_passes_and_without_one_or_with_anothers_does_not(opened: Opened) -> None:
+def test_work_with_a_record_of_its_own_passes_and_without_one_or_with_anothers_does_not(opened: BoardHandle) -> None:
     """Board lines 24 and 52 to 56: nothing is missing, also on the last attempt; a record of another ticket or place counts for nothing."""
     assert lacks(opened, reviewed(opened, "GOOD")) == []
     (found,) = lacks(opened, reviewed(opened, "MINE", recorded=False))
@@ -72,13 +72,15 @@ def test_work_with_a_record_of_its_own_passes_and_without_one_or_with_anothers_d
         ({"digest": "0" * 64}, "was changed since santiago wrote it"),
     ],
 )
-def test_evidence_that_shows_nothing_of_this_work_is_refused(opened: Opened, how: dict[str, Any], said: str) -> None:
+def test_evidence_that_shows_nothing_of_this_work_is_refused(
+    opened: BoardHandle, how: dict[str, Any], said: str
+) -> None:
     """Board line 54: forged, failed, of a dry run, of another attempt or commit, or edited."""
     (found,) = lacks(opened, reviewed(opened, "T", **how))
     assert said in found
 
 
-def test_all_that_is_missing_is_said_at_once(opened: Opened) -> None:
+def test_all_that_is_missing_is_said_at_once(opened: BoardHandle) -> None:
     """Board lines 52 and 63: who may not accept is told so, beside everything else."""
     card = reviewed(opened, "T", recorded=False)
     found = lacks(opened, card, actor="ada")
@@ -86,8 +88,8 @@ def test_all_that_is_missing_is_said_at_once(opened: Opened) -> None:
         "ada is not a planner", "ada did the work, and nobody may accept their own work", "nothing shows that its checks passed",
     ]  # fmt: skip
     with opened.store.reading() as at:
-        missing = gate.missing(at, opened.place, card, "ada", PLANNERS, lambda _: True)
-    error = gate.refusal(card, missing)
+        missing = done_gate.missing(at, opened.place, card, "ada", PLANNERS, lambda _: True)
+    error = done_gate.refusal(card, missing)
     assert error.kind is Kind.BLOCKED
     assert "is not a planner" in error.message
     assert "queue verify T" in error.hint

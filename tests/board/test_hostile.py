@@ -12,11 +12,11 @@ import pytest
 
 from santiago.app.board.routing import route
 from santiago.app.board.settling import shortened
-from santiago.board import records, root, store
-from santiago.board.gate import Missing, refusal
-from santiago.board.opening import open_board
-from santiago.board.projections import Projections
+from santiago.board import board_place, board_store
+from santiago.board.board_handle import open_board
+from santiago.board.done_gate import Missing, refusal
 from santiago.board.rules import Move, refuse_text
+from santiago.board.tsv_projections import Projections
 from santiago.cli.queue import enqueue
 from santiago.contract.board import QUEUES, Card
 from santiago.contract.errors import Kind, SantiagoError
@@ -54,7 +54,7 @@ def test_an_id_is_given_once_also_after_the_archive_was_cleared(desk: Desk, caps
 
 def test_two_claims_of_one_worker_within_a_second_have_two_leases(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Board line 29: a late move by the first is refused, also where it names its lease without the number of its claim."""
-    monkeypatch.setattr(records, "utc", lambda: "2026-11-17T12:00:00Z")
+    monkeypatch.setattr(board_store, "utc", lambda: "2026-11-17T12:00:00Z")
     desk.add(card("T1", retry_budget=9))
     leases = []
     for _ in range(3):
@@ -64,7 +64,7 @@ def test_two_claims_of_one_worker_within_a_second_have_two_leases(desk: Desk, mo
         last = claimed.lease
         desk.board.move("T1", None, Move(to="developer-todo", phase="ready"), "ada", lease=last)
     assert leases == [f"held:ada:2026-11-17T12:00:0{number}Z" for number in range(3)]
-    monkeypatch.setattr(records, "utc", lambda: "2026-11-17T12:00:01Z")  # a time that the second lease has already
+    monkeypatch.setattr(board_store, "utc", lambda: "2026-11-17T12:00:01Z")  # a time that the second lease has already
     desk.board.claim("developer-todo", "ada", "ada")
     for lease in leases:
         with pytest.raises(SantiagoError, match="no longer yours"):
@@ -116,7 +116,7 @@ def test_a_folder_for_something_else_is_no_runtime_root(desk: Desk, name: str) -
     (desk.place.project / "src").mkdir()
     (desk.place.project / "src" / "main.py").touch()
     with pytest.raises(SantiagoError, match="is used for something else"):
-        root.runtime_root(desk.place.project, {"SIGEE_RUNTIME_ROOT": name})
+        board_place.runtime_root(desk.place.project, {"SIGEE_RUNTIME_ROOT": name})
 
 
 def test_who_only_looks_sees_the_board_also_on_a_full_disk(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +145,7 @@ def test_a_board_of_a_newer_version_is_left_alone_and_one_of_an_earlier_gets_the
     with pytest.raises(SantiagoError, match="another version of santiago wrote this board"):
         desk.add(card("T1"))
     with closing(sqlite3.connect(desk.place.store)) as connection:
-        connection.execute(f"PRAGMA user_version = {store.VERSION}")
+        connection.execute(f"PRAGMA user_version = {board_store.VERSION}")
     desk.add(card("T1"))
     desk.store.close()
     with closing(sqlite3.connect(desk.place.store)) as connection:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from santiago.board.opening import is_on_board
-from santiago.board.root import find
+from santiago.board.board_handle import is_on_board
+from santiago.board.board_place import find
 from santiago.contract.board import FIELDS, BoardEvent, Card
 from santiago.contract.errors import Kind, SantiagoError
 from tests.board.project import lines, opened, project, queue, tree

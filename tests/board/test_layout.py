@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from santiago.board.opening import is_on_board
-from santiago.board.root import find
+from santiago.board.board_handle import is_on_board
+from santiago.board.board_place import find
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.util import mounts
 from tests.board.project import opened, project, queue, ticket, tree
@@ -116,8 +116,8 @@ def test_asking_whether_a_plain_project_is_on_the_board_loads_no_database(tmp_pa
     """board lines 11 and 36."""
     folder = project(tmp_path / "p")
     program = (
-        "import sys; from pathlib import Path; from santiago.board import opening, root;"
-        f"print(opening.is_on_board(root.find(Path({str(folder)!r}), {{}})), 'sqlite3' in sys.modules)"
+        "import sys; from pathlib import Path; from santiago.board import board_handle, board_place;"
+        f"print(board_handle.is_on_board(board_place.find(Path({str(folder)!r}), {{}})), 'sqlite3' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from santiago.board.leaks import clean, leaks
+from santiago.board.internals import clean, leaks
 
 KEPT = (
     "Read UTF-8 files", "Dates by ISO-8601", "Ask GPT-5 for a title", "SHA-256 digests, AES-256 and RFC-9110", "COVID-19 figures",

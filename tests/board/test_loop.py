@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from santiago.app.board import reviewing
-from santiago.app.board.loop import Loop
-from santiago.app.board.working import Means, leave_out
-from santiago.board.gate import Missing
+from santiago.app.board import planner_review
+from santiago.app.board.queue_loop import Loop
+from santiago.app.board.ticket_context import TicketContext
+from santiago.app.board.working import leave_out
+from santiago.board.done_gate import Missing
 from santiago.contract.board import BoardEvent, Card
 from santiago.contract.events import EventKind
 from santiago.contract.phases import StoryPhase
@@ -270,7 +271,7 @@ def test_a_request_is_dropped_with_all_its_tickets(tmp_path: Path) -> None:
 def test_work_that_is_on_the_branch_is_not_left_out(finished: Desk) -> None:
     """Board line 28: a ticket may be dropped while its accepted work waits to be archived."""
     with finished.opened() as opened:
-        leave_out(Means(opened=opened, consents=CONSENTS), [replace(finished.card("REQ.S1"), decided="stop")])
+        leave_out(TicketContext(opened=opened, consents=CONSENTS), [replace(finished.card("REQ.S1"), decided="stop")])
     assert not finished.run("REQ").state.stories["S1"].skipped
 
 
@@ -378,14 +379,14 @@ def test_a_request_that_lacks_something_is_blocked_and_given_to_no_worker(
     desk = Desk(tmp_path).requested()
     for name, value in desk.env.items():
         monkeypatch.setenv(name, value)
-    real = reviewing.all_missing
+    real = planner_review.all_missing
 
-    def lacking(means: Means, card: Card, actor: str) -> list[Missing]:
-        return real(means, card, actor) if card.story else [Missing(what="the truth moved on", remedy="Look at it.")]
+    def lacking(context: TicketContext, card: Card, actor: str) -> list[Missing]:
+        return real(context, card, actor) if card.story else [Missing(what="the truth moved on", remedy="Look at it.")]
 
-    monkeypatch.setattr(reviewing, "all_missing", lacking)
+    monkeypatch.setattr(planner_review, "all_missing", lacking)
     with desk.opened() as opened:
-        ended = Loop(Means(opened=opened, consents=CONSENTS)).run()
+        ended = Loop(TicketContext(opened=opened, consents=CONSENTS)).run()
     assert ended.reason is Reason.NO_PROGRESS
     card = desk.card("REQ")
     assert (card.queue, card.error_class, desk.card("REQ.S1").queue) == ("blocked", "hard_fail", "done")

@@ -12,10 +12,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from santiago.board import clock
-from santiago.board.board import Board
+from santiago.board import board_clock
+from santiago.board.board_commands import Board
+from santiago.board.board_store import Store
 from santiago.board.rules import Move
-from santiago.board.store import Store
 from santiago.contract.board import CLAIMED_FROM, QUEUES, Card, Phase, Queue
 from santiago.contract.errors import SantiagoError
 from tests.board import cards, table
@@ -37,7 +37,7 @@ class AnyUse(RuleBasedStateMachine):
         super().__init__()
         self.folder = tempfile.TemporaryDirectory(prefix="board-", dir=MEMORY)
         self.now, self.wall = 0, 0
-        self.patch = mock.patch.object(clock, "machine_clocks", self.clocks)
+        self.patch = mock.patch.object(board_clock, "machine_clocks", self.clocks)
         self.patch.start()
         self.store = Store(Path(self.folder.name) / "board.sqlite3")
         self.board = Board(self.store)

@@ -7,9 +7,9 @@ from typing import get_args
 
 import pytest
 
-from santiago.board.board import Board
+from santiago.board.board_commands import Board
+from santiago.board.board_store import Store
 from santiago.board.rules import Move
-from santiago.board.store import Store
 from santiago.contract.board import QUEUES, Card, Phase, Queue
 from santiago.contract.errors import SantiagoError
 from santiago.contract.reasons import ExitCode

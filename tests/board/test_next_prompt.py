@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from santiago.board import rendering
-from santiago.board.leaks import leaks
+from santiago.board import board_telling
+from santiago.board.internals import leaks
+from santiago.board.loop_verdict import judge
 from santiago.board.next_prompt import Product, loop_lines, prompt_lines, target_of, user_text
-from santiago.board.verdict import judge
 from santiago.contract.board import Card
 from tests.board.cards import blocked, card, spent
 
@@ -75,7 +75,7 @@ def test_the_lines_for_programs() -> None:
 def told(cards: Sequence[Card], project: Path, *, setting: str = "", **product: Any) -> str:
     finished = product.pop("finished", ())
     made = Product(waiting=cards, finished=finished, finished_count=len(finished), **product)
-    return user_text(judge(cards, 0), made, rendering.read(project, setting))
+    return user_text(judge(cards, 0), made, board_telling.read(project, setting))
 
 
 def test_the_text_for_users_while_there_is_work_and_when_all_is_done(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_the_contract_names_language_and_headings(tmp_path: Path) -> None:
         "language: en\nprompt heading: What to say next\nwhy sentence: Because:\n1. For users.\n2. Trust\n3. Doubt\n",
         ".santiago",
     )
-    found = rendering.read(tmp_path)
+    found = board_telling.read(tmp_path)
     assert (found.effect, found.confidence, found.risk) == ("For users", "Trust", "Doubt")
     assert (found.prompt, found.why, found.warnings) == ("What to say next", "Because", ())
 
@@ -203,7 +203,7 @@ def test_the_setting_then_the_contract_then_english(
 ) -> None:
     """Board line 70: an unknown language is English, with a warning."""
     contract(tmp_path, text)
-    found = rendering.read(tmp_path, setting)
+    found = board_telling.read(tmp_path, setting)
     assert (found.language, bool(found.warnings)) == (language, warned)
     assert found.prompt == {"en": "Next prompt", "ko": "다음 실행 프롬프트"}[language]
 
@@ -211,10 +211,10 @@ def test_the_setting_then_the_contract_then_english(
 def test_a_contract_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     """Board line 70: too large, or outside of the project."""
     contract(tmp_path, "x" * 2**17)
-    assert "larger" in rendering.read(tmp_path).warnings[0]
+    assert "larger" in board_telling.read(tmp_path).warnings[0]
     project = tmp_path / "project"
     (project / ".sigee" / "policies").mkdir(parents=True)
-    rendering.path_of(project).symlink_to(tmp_path / "elsewhere.md")
+    board_telling.path_of(project).symlink_to(tmp_path / "elsewhere.md")
     (tmp_path / "elsewhere.md").write_text(KOREAN, encoding="utf-8")
-    found = rendering.read(project)
+    found = board_telling.read(project)
     assert (found.language, len(found.warnings)) == ("en", 1)

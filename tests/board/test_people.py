@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from santiago.app.board import settings
-from santiago.board.board import Board
-from santiago.board.store import Store
+from santiago.app.board import ticket_context
+from santiago.board.board_commands import Board
+from santiago.board.board_store import Store
 from santiago.contract.board import Card
 from santiago.report.board_pages import word
 from tests.board import boards
@@ -178,10 +178,10 @@ def test_who_does_not_own_the_repository_decides_nothing_in_their_own_name(
     monkeypatch.setenv("USER", "ann")
     monkeypatch.delenv("SANTIAGO_ACTOR", raising=False)
     monkeypatch.delenv("SANTIAGO_RUN", raising=False)
-    assert "ann" in settings.planners_of(tmp_path, in_person=True)
-    assert "ann" not in settings.planners_of(tmp_path, in_person=False)
+    assert "ann" in ticket_context.planners_of(tmp_path, in_person=True)
+    assert "ann" not in ticket_context.planners_of(tmp_path, in_person=False)
     monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
-    assert "ann" not in settings.planners_of(tmp_path, in_person=True)
+    assert "ann" not in ticket_context.planners_of(tmp_path, in_person=True)
 
 
 STATES = {

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from santiago.artifacts.files import write_whole
-from santiago.board import projections
-from santiago.board.board import add
-from santiago.board.opening import Opened
+from santiago.board import tsv_projections
+from santiago.board.board_commands import add
+from santiago.board.board_handle import BoardHandle
 from santiago.board.rules import Move
 from santiago.contract.board import FIELDS
 from tests.board.project import lines, opened, project, queue, ticket
@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
     return project(tmp_path / "p")
 
 
-def handed_over(board: Opened, name: str) -> None:
+def handed_over(board: BoardHandle, name: str) -> None:
     board.board.claim("developer-todo", "w", "w", name=name)
     board.board.move(name, "developer-todo", Move(to="planner-review", evidence="x.log"), "w")
 
@@ -101,8 +101,8 @@ def test_many_changes_are_written_once_and_at_the_end(folder: Path, monkeypatch:
         written.append(path.name)
         write_whole(path, content)
 
-    monkeypatch.setattr(projections, "write_whole", heard)
-    monkeypatch.setattr(projections, "LEAST_S", 600.0)
+    monkeypatch.setattr(tsv_projections, "write_whole", heard)
+    monkeypatch.setattr(tsv_projections, "LEAST_S", 600.0)
     with opened(folder) as board:
         for number in range(50):
             board.board.add(ticket(f"T-{number}"), "me")
@@ -113,16 +113,16 @@ def test_many_changes_are_written_once_and_at_the_end(folder: Path, monkeypatch:
 
 def test_files_follow_by_themselves_while_a_process_goes_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """board line 15: at most so far behind, although nobody closes the board."""
-    monkeypatch.setattr(projections, "LEAST_S", 0.01)
+    monkeypatch.setattr(tsv_projections, "LEAST_S", 0.01)
     done = threading.Event()
-    real = projections.Projections._write
+    real = tsv_projections.Projections._write
 
     def heard(*words: object, **more: object) -> float:
         wait = real(*words, **more)  # type: ignore[arg-type]  # as they came
         done.set()
         return wait
 
-    monkeypatch.setattr(projections.Projections, "_write", heard)
+    monkeypatch.setattr(tsv_projections.Projections, "_write", heard)
     board = opened(folder)
     board.board.add(ticket("T-1"), "me")
     assert done.wait(60)
@@ -134,17 +134,17 @@ def test_a_file_rests_ten_times_as_long_as_it_took_to_write(monkeypatch: pytest.
     """board line 15: by the monotonic clock, also after the machine was started anew."""
     now = 1000.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
-    assert projections._wait(None) == 0
-    assert projections._wait((998.0, 10 * 0.5)) == 3
-    assert projections._wait((990.0, 10 * 0.5)) <= 0
-    assert projections._wait((5000.0, 10 * 0.5)) == 0
+    assert tsv_projections._wait(None) == 0
+    assert tsv_projections._wait((998.0, 10 * 0.5)) == 3
+    assert tsv_projections._wait((990.0, 10 * 0.5)) <= 0
+    assert tsv_projections._wait((5000.0, 10 * 0.5)) == 0
 
 
 def test_a_busy_board_of_many_tickets_writes_its_large_file_seldom(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """board lines 15 and 33: two processes share the times, so that one does not write what the other has just written."""
-    monkeypatch.setattr(projections, "LEAST_S", 30.0)  # no timer of their own within this test
+    monkeypatch.setattr(tsv_projections, "LEAST_S", 30.0)  # no timer of their own within this test
     one, other = opened(folder), opened(folder)
     one.board.add(ticket("T-1"), "me")
     assert one.projections._write(one.store, hurry=False) == 0

@@ -91,7 +91,7 @@ def test_an_earlier_claim_moves_nothing_any_more(tmp_path: Path) -> None:
     desk.add("LATE")
     first = desk.claim("ada", "developer-todo", "--lease-minutes", "1")["lease"]
     with desk.opened() as opened, opened.board.transaction() as at:
-        from santiago.board.board import release_expired
+        from santiago.board.board_commands import release_expired
 
         release_expired(at, 10**12)
     second = desk.claim("bob")

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from santiago.app.board import working
-from santiago.app.board.only_loop import only_loop
 from santiago.app.board.routing import route
-from santiago.app.board.working import Means, work_on
+from santiago.app.board.ticket_context import TicketContext
+from santiago.app.board.working import only_loop, work_on
 from santiago.app.start.request import Request
 from santiago.board.rules import Move
 from santiago.contract.events import EventKind
@@ -60,7 +60,7 @@ def test_the_loop_waits_for_whoever_works_on_the_same_run(tmp_path: Path, monkey
     monkeypatch.setattr(working, "_POLL_S", 0)
     with desk.opened() as opened:
         card = route(opened, desk.card("REQ"), CONSENTS)
-        working.start(Means(opened=opened, consents=CONSENTS, patience_s=60), card, {})
+        working.start(TicketContext(opened=opened, consents=CONSENTS, patience_s=60), card, {})
     assert others == []
 
 
@@ -71,14 +71,14 @@ def test_what_a_person_moved_while_it_was_worked_on_stays_where_they_put_it(tmp_
         claims = [opened.board.claim("developer-todo", "developer@loop", "planner").card for _ in range(2)]
         cards = [card for card in claims if card]
         opened.board.move("REQ.S1", None, Move(to="blocked", note="not now"), "ann")
-        moved = work_on(Means(opened=opened, consents=CONSENTS), cards)
+        moved = work_on(TicketContext(opened=opened, consents=CONSENTS), cards)
     assert [card.queue for card in moved] == ["blocked", "planner-review"]
     assert desk.card("REQ.S1").note == "not now"
 
 
 def test_a_lease_is_held_while_the_loop_waits_for_a_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Board line 29: nothing is recorded of a run that waits, for hours where its agent's limit says so."""
-    monkeypatch.setattr("santiago.app.board.renewing.EVERY_MS", 1)
+    monkeypatch.setattr("santiago.app.board.ticket_context.EVERY_MS", 1)
     (tmp_path / "agent.sh").write_text(LIMITED.format(tmp_path / "refused"))
     desk = Desk(tmp_path, settings=f"[board]\ndeveloper = 'sh {tmp_path}/agent.sh'\n").routed()
     happened: list[str] = []
@@ -90,6 +90,6 @@ def test_a_lease_is_held_while_the_loop_waits_for_a_service(tmp_path: Path, monk
         card = opened.board.claim("developer-todo", "developer@loop", "planner").card
         assert card
         monkeypatch.setattr(opened.board, "renew", lambda *_: happened.append("renewed"))
-        work_on(Means(opened=opened, consents=CONSENTS, follow=follow), [card])
+        work_on(TicketContext(opened=opened, consents=CONSENTS, follow=follow), [card])
     began, ended = happened.index(EventKind.WAIT_STARTED), happened.index(EventKind.WAIT_ENDED)
     assert "renewed" in happened[began:ended]

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from santiago.board.profiles import claim_lines, hint
-from santiago.board.triage import as_data, as_tsv, label, triage
+from santiago.board.triage import as_data, as_tsv, claim_lines, hint, label, triage
 from tests.board.cards import NOW, blocked, card, spent
 
 PRIORITIES: list[tuple[dict[str, Any], str]] = [

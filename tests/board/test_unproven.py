@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from santiago.app.board import accepting, settling
+from santiago.app.board import by_hand, settling
 from santiago.contract.board import BoardEvent
 from santiago.contract.events import EventKind
 from santiago.contract.outcomes import Proof
@@ -115,7 +115,7 @@ def test_a_person_s_word_takes_the_ticket_through_the_review_to_done(waiting: De
 
 def test_a_person_takes_it_by_key_too(waiting: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """The board in the TUI: a asks why, since no test says it."""
-    monkeypatch.setattr(accepting, "sys", SimpleNamespace(executable=program()))
+    monkeypatch.setattr(by_hand, "sys", SimpleNamespace(executable=program()))
     for name, value in waiting.env.items():
         monkeypatch.setenv(name, value)
 

@@ -7,10 +7,10 @@ import json
 import click
 import pytest
 
-from santiago.app.board.questions import questions_of
+from santiago.app.board.asking_tickets import questions_of
 from santiago.app.loading import load
 from santiago.artifacts.registry import common_git_dir, register
-from santiago.board import archive, telling, weekly
+from santiago.board import board_commands, board_telling, weekly
 from santiago.cli.archive import command as archive_command
 from santiago.cli.main import main
 from santiago.cli.queue_views import COMMANDS
@@ -108,7 +108,7 @@ def test_the_next_prompt_for_programs_and_for_users(desk: Desk, capsys: pytest.C
     ran(COMMANDS["next-prompt"], "--user-facing")
     assert "Why this now: Nobody loses a file.\n" in capsys.readouterr().out
     truth.write_text("visions:\n  - id: VIS-BOOT-001\n    statement: Replace me\n", encoding="utf-8")
-    assert telling.statement_of(desk.place.project) == ""
+    assert board_telling.statement_of(desk.place.project) == ""
 
 
 def test_a_request_whose_parts_are_done_is_not_planned_again_and_what_was_finished_last_is_named_first(
@@ -228,7 +228,7 @@ def test_no_worker_empties_the_archive(actor: str, desk: Desk) -> None:
         ran(archive_command, "clear", "--yes", "--actor", actor)
     assert refused.value.exit_code == 10
     with desk.store.reading() as at:
-        assert archive.months(at) == {"2026-10": 1}
+        assert board_commands.months(at) == {"2026-10": 1}
 
 
 def test_status_tells_of_the_board(

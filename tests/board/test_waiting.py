@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from santiago.app.board import waiting
+from santiago.app.board import queue_loop
 from tests.board.desk import Desk
 from tests.board.project import opened, project, ticket
 
@@ -22,10 +22,10 @@ def test_a_loop_with_nothing_to_do_ends(tmp_path: Path) -> None:
 
 def test_waiting_ends_with_the_first_change_or_with_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Board line 51: a look at the store now and then, bounded."""
-    monkeypatch.setattr(waiting, "PAUSE_S", 0.01)
+    monkeypatch.setattr(queue_loop, "PAUSE_S", 0.01)
     folder = project(tmp_path / "p")
     with opened(folder) as board:
-        assert not waiting.wait_for_change(board, 0)
+        assert not queue_loop.wait_for_change(board, 0)
 
         def add() -> None:
             with opened(folder) as other:
@@ -33,5 +33,5 @@ def test_waiting_ends_with_the_first_change_or_with_its_time(tmp_path: Path, mon
 
         thread = threading.Thread(target=add)
         thread.start()
-        assert waiting.wait_for_change(board, 5)
+        assert queue_loop.wait_for_change(board, 5)
         thread.join()

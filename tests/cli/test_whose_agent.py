@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from santiago.app.loading import frozen_input, load
-from santiago.app.planning.loading import load as load_session
+from santiago.app.planning.planning_sessions import load_session as load_session
 from tests.board.desk import Desk
 from tests.cli import fakes, greeter
 from tests.cli.greeter import looks, out_dir, says

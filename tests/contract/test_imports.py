@@ -72,7 +72,7 @@ def test_the_codec_loads_validation_only_once_something_is_unusual() -> None:
 DOCUMENT = "# PRD\n\n## User Stories\n\n### US-1: Make x\n\n- [ ] the file x exists\n"
 RUN = ("run", "prd.md", "--agent", "touch x", "--verify", "test -f x")
 RARE = {"pydantic", "rich", "yaml", "textual", "configparser", "zoneinfo", "importlib.resources", "xml"}
-BOARD = {"santiago.board.board", "sqlite3"}
+BOARD = {"santiago.board.board_commands", "sqlite3"}
 WORK = {"santiago.planner.reading", "santiago.judge.tree_judge", "santiago.agent", "santiago.executor.loop"}
 LOOKING = {*RARE, *WORK, "santiago.contract.session", "tomllib", "socket", "difflib"}
 

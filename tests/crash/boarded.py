@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.app.loading import load
-from santiago.board.opening import open_board
+from santiago.board.board_handle import open_board
 from santiago.contract.board import BoardEvent
 from tests.board.desk import REQUEST, SETTINGS
 from tests.cli import greeter

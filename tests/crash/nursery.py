@@ -155,10 +155,10 @@ class Ports:
         if self.order.when in ("unrecorded", "recorded"):
             FileStore.append = self._at_event(FileStore.append)  # type: ignore[method-assign]
         elif self.order.when in ("uncommitted", "committed"):
-            from santiago.board import store
+            from santiago.board import board_store
 
             FileStore.append = self._recording(FileStore.append)  # type: ignore[method-assign]
-            store._commit = self._recording(store._commit)
+            board_store._commit = self._recording(board_store._commit)
         elif self.order.when == "half":
             for module in (beneath, log, repair):
                 module.write_all = self._torn(module.write_all)  # type: ignore[attr-defined]

@@ -10,7 +10,7 @@ from santiago.contract import codec
 from santiago.contract.plan import CONTRACT_VERSION, Plan
 from santiago.contract.policy import Agent
 from santiago.contract.session import Drafter, SessionInput
-from santiago.sessions.revising import Ground, given, looked_through
+from santiago.sessions.draft_check import Ground, given, looked_through
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
 LARGEST = 200_000

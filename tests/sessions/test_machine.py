@@ -23,7 +23,8 @@ from santiago.contract.session import (
     fold_session,
 )
 from santiago.contract.units import Minutes
-from santiago.sessions.decide import (
+from santiago.sessions.conduct import shown
+from santiago.sessions.session_acts import (
     MOST_STARTS,
     Ask,
     AskPerson,
@@ -35,7 +36,6 @@ from santiago.sessions.decide import (
     next_acts,
     too_many,
 )
-from santiago.sessions.shown import shown
 
 K, P = EventKind, SessionPhase
 LIMITS = Limits()

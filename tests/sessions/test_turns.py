@@ -13,7 +13,7 @@ import pytest
 from santiago.contract.plan import CONTRACT_VERSION
 from santiago.contract.policy import Agent
 from santiago.contract.session import Drafter, SessionInput
-from santiago.sessions.revising import Ground, looked_through
+from santiago.sessions.draft_check import Ground, looked_through
 from tests.cli import greeter
 from tests.sessions.drafters import Place, plan
 from tests.util.restored import restored

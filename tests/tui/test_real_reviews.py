@@ -12,7 +12,7 @@ import pytest
 
 from santiago.app.loading import load as load_run
 from santiago.app.loading import working
-from santiago.app.planning.loading import load
+from santiago.app.planning.planning_sessions import load_session
 from santiago.contract.phases import RunPhase, SessionPhase
 from santiago.report.following_session import execution_screen
 from santiago.tui.deciding import Deciding
@@ -97,7 +97,7 @@ def test_lines_50_and_63_every_arrow_is_walked_and_what_was_said_is_recorded(age
         seen.append("EXECUTION_ACTIVE")
 
     review(folder, walks)
-    planning = load(folder)
+    planning = load_session(folder)
     run_dir = greeter.out_dir(agents.repo)
     assert planning.state.run == run_dir.name
     assert inside("stop", "--now", cwd=agents.repo).returncode == 0
@@ -174,7 +174,7 @@ def test_lines_56_and_58_finalized_without_a_start_the_plan_is_frozen_and_read_o
     run_dir = greeter.out_dir(agents.repo)
     assert not load_run(run_dir).state.running
     assert execution_screen(run_dir) == "NORMAL"
-    assert load(folder).state.phase is SessionPhase.FINALIZED
+    assert load_session(folder).state.phase is SessionPhase.FINALIZED
 
 
 def test_line_56_a_newer_revision_is_not_finalized_by_who_looked_at_an_older_one(planned: tuple[Agents, Path]) -> None:
@@ -190,7 +190,7 @@ def test_line_56_a_newer_revision_is_not_finalized_by_who_looked_at_an_older_one
         assert "revision 2 has replaced revision 1: + S2" in reader.text()
 
     review(folder, is_late)
-    assert load(folder).state.phase is SessionPhase.REVIEW
+    assert load_session(folder).state.phase is SessionPhase.REVIEW
 
 
 def test_line_80_a_base_that_moved_is_said_with_its_choices(planned: tuple[Agents, Path]) -> None:
@@ -203,7 +203,7 @@ def test_line_80_a_base_that_moved_is_said_with_its_choices(planned: tuple[Agent
         await reader.press("v")
         await reader.press("enter")
         await reader.rests(2)
-        assert load(folder).state.turns[-1].text == "check the plan against the commits that came since"
+        assert load_session(folder).state.turns[-1].text == "check the plan against the commits that came since"
         await reader.press("f")
         assert "new commits" not in reader.text()
         await reader.press("escape")
@@ -282,7 +282,7 @@ def test_lines_53_and_77_where_all_turns_are_used_more_can_be_allowed(agents: Ag
         assert "1 of 3 turns" in reader.text()
 
     review(folder, allows)
-    assert load(folder).state.raised == {"planning_max_turns": 2}
+    assert load_session(folder).state.raised == {"planning_max_turns": 2}
 
 
 async def _asks_to_leave(reader: Reader) -> int:
@@ -311,7 +311,7 @@ def test_line_56_who_leaves_before_the_run_begins_is_asked_and_finds_its_start_o
 
     reader = review(folder, leaves)
     assert f"`santiago review {folder.name}` offers to begin it" in (reader.app.return_value or "")
-    waited(lambda: not working(folder) and load(folder).state.phase is SessionPhase.FINALIZED)
+    waited(lambda: not working(folder) and load_session(folder).state.phase is SessionPhase.FINALIZED)
 
     async def begins(reader: Reader) -> None:
         assert reader.actions() == ["c", "r", "w"]
@@ -364,5 +364,5 @@ def test_line_79_leaving_while_a_turn_runs_lets_it_go_on(planned: tuple[Agents, 
     reader = review(folder, leaves)
     assert f"{folder.name} goes on" in (reader.app.return_value or "")
     agents.told("wait", on=False)
-    waited(lambda: load(folder).state.phase is not SessionPhase.DRAFTING and not working(folder))
-    assert load(folder).state.revision == 2
+    waited(lambda: load_session(folder).state.phase is not SessionPhase.DRAFTING and not working(folder))
+    assert load_session(folder).state.revision == 2

@@ -100,11 +100,11 @@ def _named(name: str) -> Path:
 
 def _refuse_session(name: str) -> None:
     """Raise if the name is that of a planning session, since a plan under review cannot run."""
-    from santiago.app.planning import loading
+    from santiago.app.planning import planning_sessions
 
-    if not loading.names_session(name):
+    if not planning_sessions.names_session(name):
         return
-    planning = loading.load(loading.find_session(name))
+    planning = planning_sessions.load_session(planning_sessions.find_session(name))
     asked = [one.id for one in planning.state.open_questions()]
     waits = f"{', '.join(asked)} is open" if asked else f"it is {planning.state.phase}"
     run = planning.state.run

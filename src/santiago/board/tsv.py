@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from santiago.contract.board import Happening
+    from santiago.contract.board import TicketEvent
 
 ARCHIVE_FIELDS = (*FIELDS, "archived_at", "archived_by")
 HISTORY_FIELDS = (
@@ -28,6 +28,8 @@ _ARCHIVE = pattern(r"done-[0-9]{4}-[0-9]{2}\.tsv")
 _GAP = "\x1f"
 """Separates values while a line is made. No value may contain it."""
 _BREAKS = str.maketrans("\t\r\n" + _GAP, "   \t")
+ticket_row: Callable[[dict[str, Any]], Iterable[object]] = itemgetter(*FIELDS)
+archive_row: Callable[[dict[str, Any]], Iterable[object]] = itemgetter(*ARCHIVE_FIELDS)
 
 
 def archives(folder: Path) -> list[Path]:
@@ -44,11 +46,7 @@ def content(fields: Sequence[str], rows: Iterable[Iterable[object]]) -> bytes:
     return "".join([line(fields), *map(line, rows)]).encode()
 
 
-ticket_row: Callable[[dict[str, Any]], Iterable[object]] = itemgetter(*FIELDS)
-archive_row: Callable[[dict[str, Any]], Iterable[object]] = itemgetter(*ARCHIVE_FIELDS)
-
-
-def history_row(event: Happening) -> list[object]:
+def history_row(event: TicketEvent) -> list[object]:
     """Return the row for one ticket that ran out of attempts, with its values at that time."""
     about = event.about
     return [

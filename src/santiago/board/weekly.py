@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from santiago.board.board import Board
-    from santiago.board.records import Reading
-    from santiago.board.root import Place
+    from santiago.board.board_commands import Board
+    from santiago.board.board_place import Place
+    from santiago.board.board_store import Reading
     from santiago.contract.board import Card
 
 MOST_WEEKS = 520

@@ -31,10 +31,10 @@ def command(context: click.Context) -> None:
 @_json
 def status(as_json: bool = False) -> None:
     """Print how many tickets each month's archive holds."""
-    from santiago.board import archive
+    from santiago.board import board_commands
 
     with opened_board.opened() as opened, opened.store.reading() as at:
-        held = archive.months(at)
+        held = board_commands.months(at)
     if as_json:
         click.echo(json.dumps({"months": held, "total": sum(held.values())}, indent=2))
         return
@@ -49,10 +49,10 @@ def status(as_json: bool = False) -> None:
 def flush(actor: str | None, as_json: bool) -> None:
     """Archive what an imported board left in its done queue."""
     from santiago.app.actor import actor as acting
-    from santiago.board import archive
+    from santiago.board import board_commands
 
     with opened_board.opened() as opened, opened.store.writing() as at:
-        number = archive.flush(at, acting(actor))
+        number = board_commands.flush(at, acting(actor))
     if as_json:
         click.echo(json.dumps({"flushed": number}))
     elif number:
@@ -69,18 +69,18 @@ def clear(yes: bool, actor: str | None, as_json: bool) -> None:
     """Remove every archived ticket from the board; only a person does this, and it is recorded."""
     from santiago.app.actor import actor as acting
     from santiago.app.profiles import own_catalog
-    from santiago.board import archive
+    from santiago.board import board_commands
 
     who, agents = acting(actor), own_catalog().names()
     with opened_board.opened() as opened:
         with opened.store.reading() as at:
-            archive.refuse_worker(at, who, agents)
-            held = archive.months(at)
+            board_commands.refuse_worker(at, who, agents)
+            held = board_commands.months(at)
         if not yes:
             raise _unsure(held)
         with opened.store.writing() as at:
-            archive.refuse_worker(at, who, agents)
-            held = archive.clear(at, who)
+            board_commands.refuse_worker(at, who, agents)
+            held = board_commands.clear(at, who)
     if as_json:
         click.echo(json.dumps({"cleared": held, "total": sum(held.values())}, indent=2))
     else:

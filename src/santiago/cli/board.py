@@ -20,7 +20,7 @@ def command(plain: bool, actor: str | None, as_json: bool) -> int:
     What other processes change is shown as it happens. Press ? for the keys and the commands that do the same.
     """
     from santiago.app.actor import actor as acting
-    from santiago.board.clock import utc
+    from santiago.board.board_clock import utc
     from santiago.cli import opened_board
     from santiago.cli.view.screens import has_screen
     from santiago.cli.view.text import say

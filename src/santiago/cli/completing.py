@@ -111,7 +111,7 @@ def _sessions(*_: object) -> Names:
 
 def _tickets(*_: object) -> Names:
     """Return the tickets that stand in the files of the board's queues, which are hardly ever late."""
-    from santiago.board.root import find
+    from santiago.board.board_place import find
 
     found: Names = {}
     for path in sorted(find(Path.cwd(), os.environ).queues.glob("*.tsv")):

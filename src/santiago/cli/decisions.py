@@ -74,18 +74,18 @@ def accept(
 
 def _record_on_board(run: Run, *, as_json: bool) -> None:
     """Take the tickets of accepted stories to done, if a board routed the run."""
-    from santiago.board.root import is_noted
+    from santiago.board.board_place import is_noted
 
     if not is_noted(run.out_dir):
         return
 
-    from santiago.app.board.reviewing import record_accepted
-    from santiago.app.board.working import Means
-    from santiago.board.opening import open_board
+    from santiago.app.board.planner_review import record_accepted
+    from santiago.app.board.ticket_context import TicketContext
+    from santiago.board.board_handle import open_board
     from santiago.cli.board_consents import consents
 
     with open_board(run.out_dir, os.environ) as opened:
-        done = record_accepted(Means(opened=opened, consents=consents(no_input=True)))
+        done = record_accepted(TicketContext(opened=opened, consents=consents(no_input=True)))
     for name in () if as_json else done:
         say(f"{name} is done, and in the archive of the board", err=True)
 

@@ -28,7 +28,7 @@ from santiago.app.start.scratch import scratch_of
 from santiago.app.start.trust import waiting
 from santiago.app.trying import bench
 from santiago.artifacts.repository import find_root
-from santiago.board.bootstrap import network_of
+from santiago.board.board_layout import network_of
 from santiago.cli.agent_checks import Checkup
 from santiago.cli.start.trust import approve
 from santiago.cli.view.ci import is_ci, service

@@ -17,9 +17,9 @@ from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from santiago.app.board.loop import Ended, Said
+    from santiago.app.board.queue_loop import Ended, Said
     from santiago.app.start.request import Request
-    from santiago.board.opening import Opened
+    from santiago.board.board_handle import BoardHandle
     from santiago.contract.events import Event
     from santiago.contract.state import RunState
     from santiago.report.page import Tone
@@ -63,12 +63,11 @@ def command(
     from pathlib import Path
     from signal import SIGHUP, SIGTERM
 
-    from santiago.app.board import results
-    from santiago.app.board.loop import Loop
-    from santiago.app.board.only_loop import only_loop
-    from santiago.app.board.waiting import wait_for_change
-    from santiago.app.board.working import Means, StoppedError
-    from santiago.board.opening import open_board
+    from santiago.app.board import queue_loop
+    from santiago.app.board.queue_loop import Loop, wait_for_change
+    from santiago.app.board.ticket_context import TicketContext
+    from santiago.app.board.working import StoppedError, only_loop
+    from santiago.board.board_handle import open_board
     from santiago.cli.board_consents import consents
     from santiago.cli.start.trust import approve
     from santiago.cli.view.lines import Line
@@ -78,7 +77,9 @@ def command(
     with open_board(Path.cwd(), os.environ) as opened, only_loop(opened.place):
         approve(opened.place.project, asked=not no_input and sys.stdin.isatty(), trusted=trust_project)
         asking = consents(trusted=trust_commands, units=yes, no_input=no_input)
-        means = Means(opened=opened, consents=asking, jobs=jobs, agent=agent, follow=_follow, patience_s=PATIENCE_S)
+        context = TicketContext(
+            opened=opened, consents=asking, jobs=jobs, agent=agent, follow=_follow, patience_s=PATIENCE_S
+        )
         codes = list[str]()
 
         def said(one: Said) -> None:
@@ -90,15 +91,15 @@ def command(
 
         try:
             while True:
-                ended = Loop(means, max_cycles, no_progress_limit, said).run()
+                ended = Loop(context, max_cycles, no_progress_limit, said).run()
                 if minutes is None or not wait_for_change(opened, minutes):
                     break
         except StoppedError as stop:
             say("stopped; `santiago loop` goes on where this one ended", err=True)
             return ExitCode.TERMINATED if stop.signals[:1] in ((SIGTERM,), (SIGHUP,)) else ExitCode.INTERRUPTED
         _explain(opened, ended)
-        cards = results.accepted(opened, ended.done)
-        branches, unproven = results.unmerged(opened, cards), results.unproven(opened, cards)
+        cards = queue_loop.accepted(opened, ended.done)
+        branches, unproven = queue_loop.unmerged(opened, cards), queue_loop.unproven(opened, cards)
         _tell_results(branches, unproven)
         codes += _codes(ended)
         if not as_json:
@@ -128,9 +129,9 @@ def _codes(ended: Ended) -> list[str]:
     ]
 
 
-def _tell(opened: Opened, ended: Ended) -> None:
+def _tell(opened: BoardHandle, ended: Ended) -> None:
     """Print how the loop ended, and what to do next; an empty board says how to fill it."""
-    from santiago.board.clock import utc
+    from santiago.board.board_clock import utc
     from santiago.cli.view.text import say
     from santiago.report.board import whole_board
     from santiago.report.board_pages import empty_page, word
@@ -163,7 +164,7 @@ def _sentence(ended: Ended, data: dict[str, Any]) -> str:
     return f"{stopped}: {MEANINGS[ended.reason].sentence}" + (f" ({which})" if which else "")
 
 
-def _explain(opened: Opened, ended: Ended) -> None:
+def _explain(opened: BoardHandle, ended: Ended) -> None:
     """Print on standard error why tickets do not go on, and what helps."""
     from santiago.cli.view.text import say
     from santiago.contract.board import fields_of

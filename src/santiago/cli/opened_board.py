@@ -13,13 +13,13 @@ from santiago.contract.errors import SantiagoError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from santiago.board.opening import Opened
+    from santiago.board.board_handle import BoardHandle
 
 
 @contextmanager
-def opened() -> Iterator[Opened]:
+def opened() -> Iterator[BoardHandle]:
     """Open the board. Messages about its files are printed when they are written."""
-    from santiago.board.opening import open_board
+    from santiago.board.board_handle import open_board
 
     with open_board(Path.cwd(), os.environ) as found:
         yield found
@@ -36,14 +36,14 @@ def board_here(most: int | None) -> dict[str, Any] | None:
 
     With `most`, only so many tickets of each queue.
     """
-    from santiago.board import root
+    from santiago.board import board_place
 
     try:
-        place = root.find(Path.cwd(), os.environ)
+        place = board_place.find(Path.cwd(), os.environ)
         if not place.store.is_file():
             return None
-        from santiago.board.clock import utc
-        from santiago.board.opening import is_on_board
+        from santiago.board.board_clock import utc
+        from santiago.board.board_handle import is_on_board
         from santiago.report.board import whole_board
 
         if not is_on_board(place):
@@ -58,10 +58,10 @@ def board_here(most: int | None) -> dict[str, Any] | None:
 
 def routed(runs: Sequence[str]) -> frozenset[str]:
     """Return which of these runs have open tickets on the board: `loop` goes on with them, since `resume` claims nothing."""
-    from santiago.board import root
+    from santiago.board import board_place
 
     with suppress(SantiagoError):  # where the board cannot be read, `status` says so
-        if not root.find(Path.cwd(), os.environ).store.is_file():
+        if not board_place.find(Path.cwd(), os.environ).store.is_file():
             return frozenset()
         with opened() as found, found.store.reading() as at:
             cards = {run: at.of_run(run) for run in runs}
@@ -69,7 +69,7 @@ def routed(runs: Sequence[str]) -> frozenset[str]:
     return frozenset()
 
 
-def synchronise(board: Opened) -> int:
+def synchronise(board: BoardHandle) -> int:
     """Put plans with open boxes onto the board; print which could not be, and return how many."""
     from santiago.app.board.backlog import synchronise as synchronised
 

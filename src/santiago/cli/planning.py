@@ -12,8 +12,8 @@ from santiago.app.compiling import Job
 from santiago.app.loading import load as load_run
 from santiago.app.paths import near
 from santiago.app.planning.go_on import go_on
-from santiago.app.planning.loading import load
-from santiago.app.planning.word import moved_since
+from santiago.app.planning.planning_sessions import load_session
+from santiago.app.planning.session_word import moved_since
 from santiago.artifacts.names import INPUT
 from santiago.artifacts.repository import RUNS
 from santiago.cli.start.consent import ask_consent, ask_unfenced
@@ -27,8 +27,8 @@ from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.report.checks import of_document, origin_of
 from santiago.report.endings import is_the_agents
 from santiago.report.review import review_of
-from santiago.sessions.decide import exhausted, too_many
-from santiago.sessions.sources import sources
+from santiago.sessions.draft_check import sources
+from santiago.sessions.session_acts import exhausted, too_many
 from santiago.util.clock import time_of_day
 from santiago.util.text import count, flat, harmless
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from santiago.app.planning.begin import Wanted
-    from santiago.app.planning.loading import Planning
+    from santiago.app.planning.planning_sessions import Planning
     from santiago.contract.events import Event, Fact
     from santiago.contract.plan import Plan
     from santiago.contract.session import SessionState
@@ -62,7 +62,7 @@ def carry_on(
     """Go on with a session until it waits for a person, and print what happens; return its state."""
     listeners, consent = [] if quiet else [_tell], partial(ask_unfenced, asked=asked, said=unfenced)
     go_on(folder, actor, facts=facts, listeners=listeners, consent_unfenced=consent)
-    return load(folder)
+    return load_session(folder)
 
 
 def ask_commands(planning: Planning, *, asked: bool, trusted: bool) -> None:
@@ -99,17 +99,17 @@ def answer_in(
     folder: Path, question: str, given: str, text: str, me: str, *, revision: int | None, as_json: bool
 ) -> int:
     """Answer a question of a session. If no process works on it, carry the answer out at once."""
-    from santiago.app.planning import word
+    from santiago.app.planning import session_word
 
-    planning = load(folder)
+    planning = load_session(folder)
     asked = planning.state.questions.get(question)
     if asked is None or asked.answer is not None:
-        word.refuse_answered(planning, question)
+        session_word.refuse_answered(planning, question)
     assert asked is not None
     if asked.kind == "plan":
-        word.say_on_plan(planning, given, text, me, revision=revision)
+        session_word.say_on_plan(planning, given, text, me, revision=revision)
     else:
-        word.answer(planning, asked, given, text, me)
+        session_word.answer(planning, asked, given, text, me)
     before = ended(planning)
     if not planning.worker:
         planning = carry_on(folder, me, quiet=as_json, asked=may_ask(no_input=False))

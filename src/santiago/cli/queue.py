@@ -77,7 +77,7 @@ def add(
     santiago queue add "Fix the total" --queue developer-todo --verify "pytest -q tests/test_total.py"
     """
     from santiago.app.actor import actor as named
-    from santiago.app.board.claiming import refuse_lost
+    from santiago.app.board.by_hand import refuse_lost
     from santiago.board import rules
     from santiago.contract.board import Card
 
@@ -112,7 +112,7 @@ def _document(words: tuple[str, ...], source: str) -> str:
 
 def _next(card: Card, project: Path) -> tuple[str, str]:
     """Return what to do after a ticket was added: a request that nothing describes needs a document, or a planning agent."""
-    from santiago.app.board.settings import board_settings
+    from santiago.app.board.ticket_context import board_settings
 
     if card.queue == "planner-inbox" and card.source == "manual" and board_settings(project).planner is None:
         name = f"santiago queue move {card.id} --to planner-inbox --source doc:PATH"
@@ -157,7 +157,7 @@ def list_all(queue: str | None, as_json: bool) -> int:
 
 def _list_for_people(queue: str | None) -> int:
     """Print the tickets as `santiago board --plain` does, or those of one queue."""
-    from santiago.board.clock import utc
+    from santiago.board.board_clock import utc
     from santiago.cli.view.text import say
     from santiago.report.board import whole_board
     from santiago.report.board_pages import listing
@@ -206,7 +206,7 @@ def guard(worker: str, plan: str | None, actor: str | None) -> int:
     import os
 
     from santiago.app.actor import actor as named
-    from santiago.app.board.entry import guard as ask
+    from santiago.app.board.single_entry import guard as ask
 
     word = ask(os.environ, Path.cwd(), worker, plan, named(actor))
     click.echo(word)

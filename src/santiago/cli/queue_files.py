@@ -30,7 +30,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 @json_option
 def init(governance: bool, actor: str | None, as_json: bool) -> None:
     """Begin a board: folders, queues, policies and forms. From then on work goes through it."""
-    from santiago.board.opening import found, open_board
+    from santiago.board.board_handle import found, open_board
 
     # The starters come first: they make `.sigee`, and where that stands everything else goes below it.
     starters = _starters(found(Path.cwd(), os.environ).project) if governance else []
@@ -64,14 +64,14 @@ def import_(from_tsv: bool, force_rows: bool, actor: str | None, as_json: bool) 
 
 
 def _rows(actor: str, *, force: bool, as_json: bool) -> int:
-    from santiago.board import importing, root
-    from santiago.board.opening import laid_out
+    from santiago.board import board_place, tsv_import
+    from santiago.board.board_handle import laid_out
 
-    place = root.find(Path.cwd(), os.environ)
-    report = importing.read(place)
-    importing.refuse(report, force=force)
+    place = board_place.find(Path.cwd(), os.environ)
+    report = tsv_import.read(place)
+    tsv_import.refuse(report, force=force)
     with laid_out(place) as opened:
-        lines = importing.take_in(opened, report, actor, force=force)
+        lines = tsv_import.take_in(opened, report, actor, force=force)
     _notices(opened.notices)
     left_out = [row.told() for row in report.faults]
     if as_json:
@@ -85,8 +85,8 @@ def _rows(actor: str, *, force: bool, as_json: bool) -> int:
 
 
 def _edits(actor: str, *, as_json: bool) -> int:
-    from santiago.board.edits import from_tsv
-    from santiago.board.opening import open_board
+    from santiago.board.board_handle import open_board
+    from santiago.board.tsv_import import from_tsv
 
     with open_board(Path.cwd(), os.environ) as opened:
         taken = from_tsv(opened, actor)
@@ -109,13 +109,13 @@ def _edits(actor: str, *, as_json: bool) -> int:
 @json_option
 def sync(discard_edits: bool, as_json: bool) -> int:
     """Write the board's files exactly as its store has them, with what people said to the runs behind its tickets."""
-    from santiago.app.board.reviewing import record_accepted
-    from santiago.app.board.working import Means
-    from santiago.board.opening import open_board
+    from santiago.app.board.planner_review import record_accepted
+    from santiago.app.board.ticket_context import TicketContext
+    from santiago.board.board_handle import open_board
     from santiago.cli.board_consents import consents
 
     with open_board(Path.cwd(), os.environ) as opened:
-        done = record_accepted(Means(opened=opened, consents=consents(no_input=True)))
+        done = record_accepted(TicketContext(opened=opened, consents=consents(no_input=True)))
         told = opened.projections.exact(discard=discard_edits)
         edited = opened.projections.edited()
     if as_json:

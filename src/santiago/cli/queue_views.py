@@ -15,8 +15,8 @@ from santiago.contract.reasons import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from santiago.board.opening import Opened
-    from santiago.board.verdict import Verdict
+    from santiago.board.board_handle import BoardHandle
+    from santiago.board.loop_verdict import Verdict
     from santiago.contract.board import Card
 
 MOST = 20
@@ -32,11 +32,11 @@ _user = click.option(
 @_json
 def triage_blocked(limit: int, as_json: bool) -> None:
     """List blocked tickets, the most urgent and then the oldest first, as TSV."""
-    from santiago.board import clock, triage
+    from santiago.board import board_clock, triage
 
     with opened_board.opened() as opened, opened.store.reading() as at:
         cards = {card.id: card for card in at.cards("blocked")}
-        rows = triage.triage(cards.values(), clock.utc())[:limit]
+        rows = triage.triage(cards.values(), board_clock.utc())[:limit]
     if as_json:
         _print(triage.as_data(rows))
     elif wants_rows():
@@ -64,9 +64,9 @@ def _say_triage(cards: Sequence[Card]) -> None:
 def weekly_retry_summary(weeks: int, actor: str | None, as_json: bool) -> None:
     """Sum up which tickets ran out of attempts, and write it into the board's history."""
     from santiago.app.actor import actor as acting
-    from santiago.board import clock, weekly
+    from santiago.board import board_clock, weekly
 
-    now = clock.utc()
+    now = board_clock.utc()
     with opened_board.opened() as opened:
         summary, path = weekly.write(opened.board, opened.place, now, acting(actor), weeks)
         name = opened.place.named(path)
@@ -98,21 +98,21 @@ def _tell(*, user_facing: bool, as_json: bool, with_next: bool) -> Verdict:
         return tell(opened, user_facing=user_facing, as_json=as_json, with_next=with_next)
 
 
-def tell(opened: Opened, *, user_facing: bool, as_json: bool = False, with_next: bool = False) -> Verdict:
+def tell(opened: BoardHandle, *, user_facing: bool, as_json: bool = False, with_next: bool = False) -> Verdict:
     """Print where the loop stands, after plans with open boxes were taken onto the board."""
-    from santiago.app.board.questions import asking_tickets
-    from santiago.app.board.settings import board_settings
+    from santiago.app.board.asking_tickets import asking_tickets
+    from santiago.app.board.ticket_context import board_settings
+    from santiago.board import board_telling, loop_verdict
     from santiago.board import next_prompt as prompts
-    from santiago.board import telling, verdict
 
     backlog, project = opened_board.synchronise(opened), opened.place.project
     language = board_settings(project).language or ""
     with opened.store.reading() as at:
-        told = telling.tell(at, project, backlog, asking_tickets(at, project), language)
+        told = board_telling.tell(at, project, backlog, asking_tickets(at, project), language)
     for warning in told.warnings:
         opened_board.warn(warning)
     if as_json:
-        data = {**verdict.as_data(told.verdict), **({"next": prompts.as_data(told.target)} if with_next else {})}
+        data = {**loop_verdict.as_data(told.verdict), **({"next": prompts.as_data(told.target)} if with_next else {})}
         data["lines"] = [*prompts.loop_lines(told.verdict), *(prompts.prompt_lines(told.target) if with_next else ())]
         _print({**data, "text": told.text} if user_facing else data)
     elif user_facing:
@@ -130,9 +130,9 @@ def tell(opened: Opened, *, user_facing: bool, as_json: bool = False, with_next:
     return told.verdict
 
 
-def _say_words(opened: Opened, backlog: int) -> None:
+def _say_words(opened: BoardHandle, backlog: int) -> None:
     """Print where the board stands, and what each ticket needs that waits for somebody."""
-    from santiago.board.clock import utc
+    from santiago.board.board_clock import utc
     from santiago.report.board import whole_board
     from santiago.report.board_pages import awaited, empty_page, headline, stuck, word
 

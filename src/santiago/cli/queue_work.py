@@ -25,8 +25,8 @@ from santiago.contract.board import CLAIMED_FROM, LEASE_MINUTES, Status
 from santiago.contract.counting import count
 
 if TYPE_CHECKING:
-    from santiago.board.board import Claim
-    from santiago.board.opening import Opened
+    from santiago.board.board_commands import Claim
+    from santiago.board.board_handle import BoardHandle
     from santiago.contract.board import Card
 
 
@@ -43,8 +43,8 @@ def claim(
 ) -> int:  # fmt: skip
     """Take the first ticket of a queue that may be claimed, or the one that is named; one claim is one attempt."""
     from santiago.app.actor import actor as named
-    from santiago.app.board.claiming import claim as take
-    from santiago.board import profiles
+    from santiago.app.board.by_hand import claim as take
+    from santiago.board import triage
 
     name = _one(ticket, name)
     worker = worker or named(actor)
@@ -65,10 +65,10 @@ def claim(
         return 0
     card = found.card
     if as_json:
-        hint, token = profiles.hint(card), f"{card.lease}#{card.attempt_count}"
+        hint, token = triage.hint(card), f"{card.lease}#{card.attempt_count}"
         print_data({"ticket": data_of(card), "lease": token, "profile": hint.profile, "profile_source": hint.source})
         return 0
-    for line in profiles.claim_lines(card):
+    for line in triage.claim_lines(card):
         click.echo(line)
     show_row(card)
     return 0
@@ -81,7 +81,7 @@ def _one(ticket: str | None, name: str | None) -> str | None:
     return ticket if name is None else name
 
 
-def _queue_of(opened: Opened, name: str | None) -> str:
+def _queue_of(opened: BoardHandle, name: str | None) -> str:
     """Return the queue that a ticket is claimed from, where nobody says it."""
     with opened.store.reading() as at:
         card = at.card(name) if name is not None else None
@@ -150,7 +150,7 @@ def move(
 ) -> int:  # fmt: skip
     """Move a ticket; to done only through the done gate, by a planner or by the owner of the repository at a terminal."""
     from santiago.app.actor import actor as named
-    from santiago.app.board import claiming
+    from santiago.app.board import by_hand
     from santiago.board import rules
     from santiago.board.rules import Move
 
@@ -165,14 +165,14 @@ def move(
     )  # fmt: skip
     with opened_board.opened() as opened:
         if to == "done":
-            card = claiming.accept(
+            card = by_hand.accept(
                 opened, name, source, evidence, named(actor), _consents(), in_person=present or in_person(),  # type: ignore[arg-type]
             )  # fmt: skip
             show(card, as_json=as_json, word="DONE")
             if not as_json:
                 queue_views.tell(opened, user_facing=True)
             return 0
-        card = claiming.hand_over(opened, name, source, wish, named(actor), lease=lease, worker=worker)  # type: ignore[arg-type]
+        card = by_hand.hand_over(opened, name, source, wish, named(actor), lease=lease, worker=worker)  # type: ignore[arg-type]
         return show(card, as_json=as_json, word="MOVED")
 
 
@@ -196,7 +196,7 @@ def verify(
     as_json: bool,
 ) -> int:
     """Run a ticket's checks on a person's work, and hand it over to the review with what they said."""
-    from santiago.app.board.verifying import verify as judged
+    from santiago.app.board.by_hand import verify as judged
 
     refuse_secrets(attest, *checks)
     with opened_board.opened() as opened:
@@ -235,7 +235,7 @@ def _explain(card: Card) -> None:
 def decide(name: str, word: str, budget: int | None, why: str, actor: str | None, as_json: bool) -> int:
     """Say what becomes of a ticket that has used its attempts; drop closes any ticket that is no longer wanted."""
     from santiago.app.actor import actor as named
-    from santiago.app.board.claiming import refuse_other_than_planner
+    from santiago.app.board.by_hand import refuse_other_than_planner
 
     refuse_secrets(why)
     with opened_board.opened() as opened:

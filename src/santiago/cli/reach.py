@@ -46,7 +46,7 @@ def answer(
     words: tuple[str, ...], text: str, rest: str | None, revision: int | None, actor: str | None, as_json: bool
 ) -> int | None:
     """Answer a question of a run or of a planning session, or list what is asked."""
-    from santiago.app.planning.loading import asking_session
+    from santiago.app.planning.planning_sessions import asking_session
 
     if (session := asking_session(words)) is not None:
         from santiago.cli.planning import answer_in

@@ -13,7 +13,7 @@ from santiago.cli.options import agent_option
 from santiago.contract.reasons import ExitCode
 
 if TYPE_CHECKING:
-    from santiago.app.planning.loading import Planning
+    from santiago.app.planning.planning_sessions import Planning
     from santiago.contract.session import Drafter
 
 
@@ -61,7 +61,7 @@ def command(
     santiago review --edit "S3 also needs a migration"     a turn of one agent
     santiago review --finalize --revision 2                make it final and carry it out
     """
-    from santiago.app.planning.loading import find_session, load, sessions_here
+    from santiago.app.planning.planning_sessions import find_session, load_session, sessions_here
 
     wish = _wish(
         {
@@ -78,26 +78,26 @@ def command(
     only_looks = session is None and wish is None and add_turns is None and not as_json
     if only_looks and not sessions_here() and (begun := _begin(no_input=no_input, plain=plain, who=who)) is not None:
         return begun
-    planning = load(find_session(session))
+    planning = load_session(find_session(session))
     if wish is None and add_turns is None:
         return _look(planning, revision, plain=plain, as_json=as_json)
     from santiago.app.actor import actor  # loaded here, since only looking at a session needs none of these
-    from santiago.app.planning import word
+    from santiago.app.planning import session_word
     from santiago.cli import planning as shown
     from santiago.cli.view.text import say
 
     me, asked = actor(who), shown.may_ask(no_input=no_input)
     if finalize and revision is None:
         raise click.UsageError(f"Say which revision you looked at: --revision {planning.state.revision}")
-    facts = word.more_turns(planning, add_turns, me) if add_turns else []
+    facts = session_word.more_turns(planning, add_turns, me) if add_turns else []
     if named and not finalize:
-        facts += word.other_drafters(_drafters(planning, agent, model, playbook), me)
+        facts += session_word.other_drafters(_drafters(planning, agent, model, playbook), me)
     if wish == "take-up":
-        facts += word.take_up(planning, me)
+        facts += session_word.take_up(planning, me)
     elif wish is not None:
         consent = partial(shown.ask_commands, planning, asked=asked, trusted=trust_commands)
         starts = finalize and planning.asked.artifact == "plan" and not no_start
-        word.say_on_plan(
+        session_word.say_on_plan(
             planning, wish, adjust or edit or "", me,
             revision=revision, moved=moved_base, consent=consent if starts else lambda: None,
         )  # fmt: skip

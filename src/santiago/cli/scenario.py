@@ -20,13 +20,11 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from santiago.board.governance.benches import Bench
-    from santiago.board.governance.dag import Node
-    from santiago.board.governance.faults import Fault
-    from santiago.board.governance.running import Request
+    from santiago.board.board_place import Place
+    from santiago.board.governance.documents import Fault
+    from santiago.board.governance.scenario_results import Ended, Result
+    from santiago.board.governance.scenario_run import Bench, Node, Request
     from santiago.board.governance.scenarios import Scenario
-    from santiago.board.governance.summary import Ended, Result
-    from santiago.board.root import Place
     from santiago.process.sandbox import Mode
     from santiago.process.server import ProcessServer
     from santiago.report.page import Tone
@@ -113,7 +111,7 @@ def run(**options: Any) -> int:
 
     Exit 30 where one failed. A red step that passes is reported: it proves nothing.
     """
-    from santiago.board.governance import ranges, running
+    from santiago.board.governance import ranges, scenario_run
     from santiago.contract.reasons import ExitCode
 
     flags = _Flags(**options)
@@ -124,7 +122,7 @@ def run(**options: Any) -> int:
     catalogue = _catalogue(folder, place, flags)
     if catalogue is None:
         return ExitCode.FAILED
-    nodes = running.selected(catalogue, request)
+    nodes = scenario_run.selected(catalogue, request)
     commands = () if request.dry_run else _approve(place.project, catalogue, nodes, flags)
     ended = _executed(folder, place, catalogue, request, commands, flags)
     counts = bool(request.ticket and ended.digest) and _record(place, request.ticket or "", ended)
@@ -141,7 +139,7 @@ def run(**options: Any) -> int:
 def _record(place: Place, ticket: str, ended: Ended) -> bool:
     """Have the board record the run, and return whether it is evidence of a ticket there."""
     from santiago.app.board.governed import record_scenarios
-    from santiago.board.opening import is_on_board, laid_out
+    from santiago.board.board_handle import is_on_board, laid_out
 
     if not is_on_board(place):
         return False
@@ -161,7 +159,7 @@ def _say_of_ticket(ticket: str, ended: Ended, *, counts: bool) -> None:
 
 def _places() -> tuple[Path, Place]:
     """Return the worktree here, and the folders of its repository's board."""
-    from santiago.board.root import find
+    from santiago.board.board_place import find
     from santiago.cli.truth import project_here
 
     folder = project_here()
@@ -169,14 +167,14 @@ def _places() -> tuple[Path, Place]:
 
 
 def _request(folder: Path, flags: _Flags) -> Request:
-    from santiago.board.governance import running
+    from santiago.board.governance import scenario_run
     from santiago.cli.truth import impact_of
 
     if (flags.base or flags.head) and not flags.changed_only:
         raise click.UsageError("--base and --head belong to --changed-only")
     narrowed = flags.changed_only or flags.files
     found = impact_of(folder, flags.base, flags.head, flags.files) if narrowed else None
-    return running.Request(
+    return scenario_run.Request(
         ticket=flags.ticket,
         dry_run=flags.dry_run,
         concerned=found.impacted["scenarios"] if found else None,
@@ -223,8 +221,8 @@ def _approve(
     project: Path, catalogue: Mapping[str, Scenario], nodes: Mapping[str, Node], flags: _Flags
 ) -> Sequence[str]:
     """Return the commands of the steps' scenarios, after a person has approved those that need it."""
-    from santiago.app.governing import approved
-    from santiago.board.governance.running import scenarios_of
+    from santiago.app.board.governed import approved
+    from santiago.board.governance.scenario_run import scenarios_of
     from santiago.board.governance.scenarios import CATALOGUE
     from santiago.cli.start.consent import ask_consent
 
@@ -242,15 +240,15 @@ def _executed(
     folder: Path, place: Place, catalogue: Mapping[str, Scenario], request: Request, commands: Sequence[str],
     flags: _Flags,
 ) -> Ended:  # fmt: skip
-    from santiago.board.governance import benches, running
+    from santiago.board.governance import scenario_run
     from santiago.process.server import ProcessServer
 
     if request.dry_run:
-        return running.run(benches.for_dry_run(), place, catalogue, request)
+        return scenario_run.run(scenario_run.for_dry_run(), place, catalogue, request)
     server = ProcessServer()
     try:
         with _bench(folder, server, commands, flags) as bench:
-            return running.run(bench, place, catalogue, request, (lambda _: None) if flags.as_json else _hear)
+            return scenario_run.run(bench, place, catalogue, request, (lambda _: None) if flags.as_json else _hear)
     finally:
         server.close()
 
@@ -259,16 +257,16 @@ def _bench(
     folder: Path, server: ProcessServer, commands: Sequence[str], flags: _Flags
 ) -> AbstractContextManager[Bench]:
     """Return where the commands run: here, or in a checkout, which also needs the repository's settings."""
+    from santiago.app.board.governed import checked_out
     from santiago.app.config import run_input_defaults
-    from santiago.app.governing import checked_out
-    from santiago.board.governance import benches
+    from santiago.board.governance import scenario_run
     from santiago.cli.start.trust import approve
     from santiago.contract.units import Minutes
     from santiago.process.sandbox import detect
 
     if flags.at is None:
         source = dict(os.environ)
-        return benches.in_place(folder, server, detect(flags.sandbox, source), source, flags.timeout * 60_000)
+        return scenario_run.in_place(folder, server, detect(flags.sandbox, source), source, flags.timeout * 60_000)
     approve(folder, asked=_asked(flags), trusted=flags.trust_project)
     settings = run_input_defaults(folder)
     settings = replace(

@@ -26,12 +26,16 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def validate(strict: bool, as_json: bool) -> int:
     """Check the files, the hierarchy, the links and the scenarios. Exit 0 where all is well, 30 otherwise."""
-    from santiago.board.governance import truth
+    from santiago.board.governance import truth_validation
     from santiago.cli.view.faults import show_faults
     from santiago.contract.reasons import ExitCode
 
     project = governed()
-    faults, revision, notes = truth.validate(project, strict=strict), truth.revision(project), truth.notes(project)
+    faults, revision, notes = (
+        truth_validation.validate(project, strict=strict),
+        truth_validation.revision(project),
+        truth_validation.notes(project),
+    )
     if as_json:
         data = {
             "contract_version": 1, "status": "FAIL" if faults else "PASS", "strict": strict, "revision": revision,
@@ -61,8 +65,8 @@ def concerned(
     base: str | None, head: str | None, files: tuple[str, ...], ticket: str | None, enforce: bool, as_json: bool
 ) -> int:
     """Say what a change concerns, and what must be verified. Exit 10 where the layer guard refuses it."""
+    from santiago.board.board_place import find
     from santiago.board.governance import impact
-    from santiago.board.root import find
     from santiago.contract.reasons import ExitCode
 
     project = governed()
@@ -115,7 +119,7 @@ def project_here() -> Path:
 def governed() -> Path:
     """Return the project here; raise if it has no product truth."""
     from santiago.board.governance.hierarchy import TRUTH
-    from santiago.board.governance.truth import is_on
+    from santiago.board.governance.truth_validation import is_on
     from santiago.contract.errors import Kind, SantiagoError
 
     project = project_here()

@@ -163,7 +163,7 @@ class Card:
 
 
 @record
-class Happening:
+class TicketEvent:
     """One event of the board, as it is kept."""
 
     seq: int
@@ -188,12 +188,12 @@ def fields_of(card: Card) -> dict[str, Any]:
     return dict(zip(_NAMES, _values(card), strict=True))
 
 
-def evolve(card: Card | None, event: Happening) -> Card:
+def evolve(card: Card | None, event: TicketEvent) -> Card:
     """Return the card after an event. Cards change nowhere else."""
     return Card(**({} if card is None else fields_of(card)) | evolved(card, event))
 
 
-def evolved(card: Card | None, event: Happening) -> dict[str, Any]:
+def evolved(card: Card | None, event: TicketEvent) -> dict[str, Any]:
     """Return the fields that an event sets. A ticket that enters a queue stands behind all that came before."""
     values: dict[str, Any] = {"updated_at": event.at, "id": event.ticket}
     if "queue" in event.changes and (card is None or event.changes["queue"] != card.queue):

@@ -5,26 +5,26 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from santiago.app.board.questions import asking_tickets
-from santiago.board import clock
+from santiago.app.board.asking_tickets import asking_tickets
+from santiago.board import board_clock
+from santiago.board.board_telling import verdict_of
+from santiago.board.loop_verdict import ACTIONABLE, is_for_user
+from santiago.board.loop_verdict import as_data as verdict_data
 from santiago.board.rules import split_links
-from santiago.board.telling import verdict_of
 from santiago.board.triage import age_days, label
-from santiago.board.verdict import ACTIONABLE, is_for_user
-from santiago.board.verdict import as_data as verdict_data
 from santiago.contract.board import FIELDS
 from santiago.contract.moments import ms_of
 
 if TYPE_CHECKING:
-    from santiago.board.opening import Opened
-    from santiago.board.records import Reading
-    from santiago.board.verdict import Verdict
+    from santiago.board.board_handle import BoardHandle
+    from santiago.board.board_store import Reading
+    from santiago.board.loop_verdict import Verdict
     from santiago.contract.board import Card
 
 _MINUTE_MS = 60_000
 
 
-def whole_board(opened: Opened, backlog: int, now: str, most: int | None = None) -> dict[str, Any]:
+def whole_board(opened: BoardHandle, backlog: int, now: str, most: int | None = None) -> dict[str, Any]:
     """Read a board, and return it as data; `backlog` is the number of plans that could not become tickets."""
     with opened.store.reading() as at:
         verdict = verdict_of(at, backlog, asking_tickets(at, opened.place.project))
@@ -84,6 +84,6 @@ def ticks_of(at: Reading) -> int:
     text = at.meta("clock")
     if text is None:
         return 0
-    anchor, (boot, monotonic, wall) = clock.Anchor(**json.loads(text)), clock.machine_clocks()
+    anchor, (boot, monotonic, wall) = board_clock.Anchor(**json.loads(text)), board_clock.machine_clocks()
     passed = monotonic - anchor.monotonic if boot == anchor.boot else wall - anchor.wall
     return anchor.ticks + max(0, passed)

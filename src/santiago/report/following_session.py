@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from santiago.app.loading import load as load_run
 from santiago.app.loading import working
-from santiago.app.planning.loading import Planning, load
+from santiago.app.planning.planning_sessions import Planning, load_session
 from santiago.artifacts.inbox import Inbox
 from santiago.artifacts.names import LOG, has_begun
 from santiago.artifacts.repository import RUNS
@@ -101,7 +101,7 @@ class FollowingSession:
         return execution_screen(self.run_dir) if self.run_dir else screen_of(self.planning)
 
     def _read(self) -> None:
-        found = load(self.folder)
+        found = load_session(self.folder)
         known = {one.name: getattr(found, one.name) for one in fields(found)}
         self.planning = _Remembering(**known, plans=self._plans)
         self.letters = self._letters()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
-from santiago.app.planning.loading import load
-from santiago.app.planning.loading import sessions_of as folders_of
+from santiago.app.planning.planning_sessions import load_session
+from santiago.app.planning.planning_sessions import sessions_of as folders_of
 from santiago.app.start.agents import called
 from santiago.contract import codec
 from santiago.contract.answers import KINDS
@@ -19,7 +19,7 @@ from santiago.contract.record import record
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from santiago.app.planning.loading import Planning
+    from santiago.app.planning.planning_sessions import Planning
     from santiago.contract.plan import Plan, Story
     from santiago.contract.views import Screen
     from santiago.planner.rebase import Diff
@@ -135,7 +135,7 @@ def sessions_of(root: Path, most: int = OTHERS) -> list[tuple[str, str]]:
 
 def _standing(folder: Path) -> str:
     try:
-        return word_of(load(folder))
+        return word_of(load_session(folder))
     except SantiagoError:
         return "damaged"
 

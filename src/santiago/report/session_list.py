@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from santiago.app.planning.loading import load, sessions_of
+from santiago.app.planning.planning_sessions import load_session, sessions_of
 from santiago.contract.errors import SantiagoError
 from santiago.contract.record import record
 from santiago.report.measures import ago
@@ -41,7 +41,7 @@ def session_rows(root: Path) -> list[SessionRow]:
 
 def _row(folder: Path) -> SessionRow:
     try:
-        planning = load(folder)
+        planning = load_session(folder)
     except SantiagoError:
         return SessionRow(folder=folder, title="", at="", state="damaged")
     revision = f", rev {planning.state.revision}" if planning.state.revision else ""

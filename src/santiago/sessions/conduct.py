@@ -4,38 +4,55 @@ from __future__ import annotations
 
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from santiago.contract import codec
 from santiago.contract.events import Context, Event, EventKind, EventStatus, Fact
 from santiago.contract.facts import of_run, spent
 from santiago.contract.phases import SessionPhase
-from santiago.contract.plan import Plan
-from santiago.contract.ports.agent import Drafting
+from santiago.contract.plan import CONTRACT_VERSION, Plan
+from santiago.contract.ports.agent import Drafting, Packet, whole
 from santiago.contract.ports.run import Sign
 from santiago.contract.reasons import SHARED, Reason
-from santiago.contract.record import lean
+from santiago.contract.record import lean, record
+from santiago.contract.result import Feedback, Session
 from santiago.contract.session import apply
-from santiago.sessions import revising
-from santiago.sessions.asking import Brought, Errand
-from santiago.sessions.decide import Ask, AskPerson, Begin, Cancel, Conclude, Finalize, next_acts
-from santiago.sessions.hearing import heard, wants_end
-from santiago.sessions.shown import shown
+from santiago.sessions import draft_check
+from santiago.sessions.session_acts import (
+    Ask,
+    AskPerson,
+    Begin,
+    Cancel,
+    Conclude,
+    Finalize,
+    heard,
+    next_acts,
+    wants_end,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from santiago.artifacts.session_files import SessionFiles
     from santiago.contract.answers import Mailbox
+    from santiago.contract.outcomes import AgentEnding
     from santiago.contract.policy import RunInput
+    from santiago.contract.ports.agent import AgentBackend
     from santiago.contract.ports.run import Clock, Stop
-    from santiago.contract.session import SessionInput, SessionState, TurnState
-    from santiago.sessions.asking import Asker
+    from santiago.contract.ports.workspace import Workspace
+    from santiago.contract.session import Artifact, DraftKind, SessionInput, SessionState, TurnState
+    from santiago.sessions.draft_check import Ground
 
 _POLL = 0.2
 """Seconds between two looks into the inbox while agents work."""
 _WORDS = 300
 """How many characters of an agent's last words the log keeps."""
+_STATUS: dict[SessionPhase, Literal["planning", "ready", "cancelled"]] = {
+    SessionPhase.DRAFTING: "planning",
+    SessionPhase.REVIEW: "ready",
+    SessionPhase.FINALIZED: "ready",
+    SessionPhase.CANCELLED: "cancelled",
+}
 
 
 @lean(kw_only=True)
@@ -170,7 +187,7 @@ class Conductor:
         turn = self.state.turn
         assert turn is not None
         self._lay_out(turn, merging=asks[0].kind == "merge")
-        errands = [self._errand(turn, ask, place) for place, ask in enumerate(asks, 1)]
+        requests = [self._request(turn, ask, place) for place, ask in enumerate(asks, 1)]
         self.record(
             [
                 Fact(
@@ -178,27 +195,27 @@ class Conductor:
                     attempt=turn.number,
                     context=Context(agent=one.agent, kind=one.kind, round=one.start),
                 )
-                for one in errands
+                for one in requests
             ]
         )
         asker, ground, began = self.asker(), self._ground(), self.clock.monotonic_ms()
         ends = _Ends(self.stop)
-        with ThreadPoolExecutor(len(errands)) as pool:
-            waiting = {pool.submit(asker.ask, one, ground, ends): one for one in errands}
+        with ThreadPoolExecutor(len(requests)) as pool:
+            waiting = {pool.submit(asker.ask, one, ground, ends): one for one in requests}
             while waiting:
                 ends.wanted = ends.wanted or any(map(wants_end, self.mailbox.collect()))
                 ready, _ = wait(waiting, timeout=_POLL, return_when=FIRST_COMPLETED)
                 for future in ready:
                     del waiting[future]
-                    self._brought(future.result())
+                    self._record_result(future.result())
                 passed = self.clock.monotonic_ms() - began
                 self.beat(Sign(used_ms=self.state.used_ms, steps={one.id: passed for one in waiting.values()}))
 
-    def _errand(self, turn: TurnState, ask: Ask, place: int) -> Errand:
+    def _request(self, turn: TurnState, ask: Ask, place: int) -> DraftRequest:
         earlier = sum(draft.starts for one in self.state.turns for draft in one.drafts.values())
         draft = turn.drafts.get((ask.kind, ask.agent))
         left = int(self.run_input.limits.planning_timeout_minutes) - self.state.used_ms
-        return Errand(
+        return DraftRequest(
             turn=turn.number,
             kind=ask.kind,
             agent=ask.agent,
@@ -251,24 +268,24 @@ class Conductor:
         draft = turn.drafts["draft", agent]
         return self.store.draft(turn.number, agent, "draft", self.asked.artifact, draft.digest)
 
-    def _brought(self, brought: Brought) -> None:
-        errand, ending = brought.errand, brought.ending
+    def _record_result(self, result: DraftResult) -> None:
+        request, ending = result.request, result.ending
         facts = []
         if ending.question:
             facts.append(self._question("agent", ending.question))
         context = spent(ending.usage)
-        context |= Context(ms=ending.ms, digest=brought.digest, findings=list(brought.findings))
-        if brought.reason is not None:
-            context |= Context(reason=brought.reason, message=self._words(brought))
-        facts.append(_ended(errand.turn, errand.kind, errand.agent, "failed" if brought.reason else "ok", context))
+        context |= Context(ms=ending.ms, digest=result.digest, findings=list(result.findings))
+        if result.reason is not None:
+            context |= Context(reason=result.reason, message=self._words(result))
+        facts.append(_ended(request.turn, request.kind, request.agent, "failed" if result.reason else "ok", context))
         self.record(facts)
 
-    def _words(self, brought: Brought) -> str:
+    def _words(self, result: DraftResult) -> str:
         """Return what an agent said last, and what helps if its program, account or service is the cause."""
-        words = brought.ending.message.strip()[-_WORDS:]
-        if brought.reason not in SHARED or not brought.ending.remedy:
+        words = result.ending.message.strip()[-_WORDS:]
+        if result.reason not in SHARED or not result.ending.remedy:
             return words
-        help_ = brought.ending.remedy.replace("santiago resume", f"santiago review {self.asked.session_id} --take-up")
+        help_ = result.ending.remedy.replace("santiago resume", f"santiago review {self.asked.session_id} --take-up")
         return f"{words.rstrip('.')}. {help_}" if words else help_
 
     # Concluding a turn
@@ -289,14 +306,14 @@ class Conductor:
             return
         draft, number = act.draft, revision + 1
         text = self.store.draft(turn.number, draft.agent, draft.kind, self.asked.artifact, draft.digest)
-        taken = revising.looked_through(text, self._ground((number, draft.agent, turn)))
+        taken = draft_check.looked_through(text, self._ground((number, draft.agent, turn)))
         assert taken.plan is not None, "a draft that was taken once is taken again"
         content = codec.canonical(taken.plan) if self.asked.artifact == "plan" else taken.text.encode()
         digest = self.store.keep_revision(number, self.asked.artifact, content)
         ended = EventKind.TURN_ENDED
         self.record([of_run(ended, SessionPhase.REVIEW, "ok", revision=number, digest=digest, agent=draft.agent)])
 
-    def _ground(self, new: tuple[int, str, TurnState] | None = None) -> revising.Ground:
+    def _ground(self, new: tuple[int, str, TurnState] | None = None) -> draft_check.Ground:
         decided = [
             (one.revision, _by(one, one.merged_by), one.actor, one.text) for one in self.state.turns if one.revision
         ]
@@ -304,12 +321,12 @@ class Conductor:
             number, agent, turn = new
             decided.append((number, _by(turn, agent), turn.actor, turn.text))
         before = self._latest() if self.state.revision and self.asked.artifact == "plan" else None
-        return revising.Ground(
+        return draft_check.Ground(
             asked=self.asked,
             source=self.store.source() if self.asked.document else "",
             given=self.given,
             before=codec.decode(Plan, before, "the revision before") if before else None,
-            history=revising.told(decided),
+            history=draft_check.told(decided),
         )
 
     def _digest_of(self, revision: int) -> str:
@@ -353,3 +370,136 @@ def _document(asked: SessionInput) -> str:
     """Return the name under which agents find the document."""
     ending = asked.document.rpartition(".")[2]
     return f"document.{ending}" if "." in asked.document and ending.isalnum() else "document.md"
+
+
+class DraftFiles(Protocol):
+    """The files of drafts in a session's folder."""
+
+    def paths_of(self, turn: int, agent: str, kind: DraftKind, start: int) -> tuple[str, str]:
+        """Return the files for an agent's prompt and output."""
+
+    def keep_prompt(self, turn: int, agent: str, kind: DraftKind, start: int, prompt: str) -> None:
+        """Write the prompt."""
+
+    def keep_draft(self, turn: int, agent: str, kind: DraftKind, artifact: Artifact, text: str) -> str:
+        """Write what an agent drafted and return its digest."""
+
+
+@record
+class DraftRequest:
+    """What one agent is asked to do, as data."""
+
+    turn: int
+    kind: DraftKind
+    agent: str
+    start: int
+    """How often it was asked in this turn, this time included."""
+    number: int
+    """How often any agent was asked in this session, this time included."""
+    base: str
+    drafting: Drafting
+    findings: tuple[str, ...]
+    notes: tuple[str, ...]
+    timeout_ms: int
+
+    @property
+    def id(self) -> str:
+        return f"{self.kind}/{self.turn}/{self.agent}"
+
+
+@record
+class DraftResult:
+    """What the agent brought back."""
+
+    request: DraftRequest
+    ending: AgentEnding
+    digest: str = ""
+    """Digest of its draft, even if the draft cannot be used."""
+    findings: tuple[str, ...] = ()
+    reason: Reason | None = None
+
+
+@record
+class Asker:
+    """Asks agents."""
+
+    session_id: str
+    agents: Mapping[str, AgentBackend]
+    workspace: Workspace
+    files: DraftFiles
+    plan_folder: str
+
+    def ask(self, request: DraftRequest, ground: Ground, stop: Stop) -> DraftResult:
+        """Have an agent write a draft, and check it."""
+        folder = self.workspace.checkout(request.base, f"{request.kind}-{request.turn}-{request.agent}")
+        try:
+            touched = self.workspace.watched(folder)
+            ending = self._asked(request, folder, stop)
+            changed = touched()
+        finally:
+            self.workspace.discard(folder)
+        return self._looked_at(request, ground, ending, changed)
+
+    def _asked(self, request: DraftRequest, folder: str, stop: Stop) -> AgentEnding:
+        agent = self.agents[request.agent]
+        prompt_file, log = self.files.paths_of(request.turn, request.agent, request.kind, request.start)
+        packet = Packet(
+            run_id=self.session_id,
+            story=whole("the whole plan"),
+            attempt=request.number,
+            criteria=(),
+            commands=(),
+            chunk_titles=(),
+            critiques=(),
+            notes=request.notes,
+            folder=folder,
+            plan_folder=self.plan_folder,
+            log=log,
+            prompt_file=prompt_file,
+            timeout_ms=request.timeout_ms,
+            findings=request.findings,
+            drafting=request.drafting,
+        )
+        self.files.keep_prompt(request.turn, request.agent, request.kind, request.start, agent.render(packet))
+        return agent.attempt(packet, stop)
+
+    def _looked_at(
+        self, request: DraftRequest, ground: Ground, ending: AgentEnding, changed: tuple[str, ...]
+    ) -> DraftResult:
+        if ending.question or ending.reason is not None:
+            reason = Reason.AGENT_ASKED if ending.question else ending.reason
+            return DraftResult(request=request, ending=ending, reason=reason)
+        draft = draft_check.looked_through(ending.detail, ground)
+        digest = ""
+        if ending.detail:
+            digest = self.files.keep_draft(
+                request.turn, request.agent, request.kind, ground.asked.artifact, ending.detail
+            )
+        thrown = (
+            (f"files were changed in the checkout, and are thrown away: {', '.join(changed[:5])}",) if changed else ()
+        )
+        wrong = (*draft.findings, *thrown) if draft.plan is None else ()
+        reason = Reason.PLAN_GENERATION_FAILED if draft.plan is None else None
+        return DraftResult(request=request, ending=ending, digest=digest, findings=wrong, reason=reason)
+
+
+def shown(state: SessionState) -> Session:
+    """Return the fields about planning. The fields about execution belong to the run."""
+    last = state.turns[-1] if state.turns else None
+    return Session(
+        contract_version=CONTRACT_VERSION,
+        plan_revision=state.revision,
+        planning_iteration_count=len(state.turns),
+        planning_feedback_history=tuple(
+            Feedback(revision=turn.began, mode=turn.mode, text=turn.text, actor=turn.actor, at=turn.at)
+            for turn in state.turns
+            if turn.text
+        ),
+        last_planning_mode=last.mode if last else None,
+        execution_mode="chunked_by_planner_v1",
+        current_chunk=None,
+        completed_chunks=(),
+        chunk_history=(),
+        resumable_state=None,
+        status=_STATUS[state.phase],
+    )

@@ -9,8 +9,8 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from santiago.app.board.questions import questions_of
-from santiago.board.verdict import ACTIONABLE
+from santiago.app.board.asking_tickets import questions_of
+from santiago.board.loop_verdict import ACTIONABLE
 from santiago.contract.errors import SantiagoError
 from santiago.report.board import whole_board
 from santiago.report.board_pages import awaited, empty_page, headline, standing, ticket_page, tone_of, word
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
-    from santiago.board.opening import Opened
+    from santiago.board.board_handle import BoardHandle
     from santiago.report.page import Tone
 
 SECONDS = 0.5
@@ -108,7 +108,7 @@ class BoardScreen(Acting, Fitting):
     needing, printing = "the board", "santiago queue list"
 
     def __init__(
-        self, opened: Opened, backlog: int, actor: str, utc: Callable[[], str], *, plain: bool = False
+        self, opened: BoardHandle, backlog: int, actor: str, utc: Callable[[], str], *, plain: bool = False
     ) -> None:
         super().__init__()
         self.opened, self.backlog, self.actor, self.utc = opened, backlog, actor, utc

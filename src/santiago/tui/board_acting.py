@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from textual.screen import Screen
 
-from santiago.app.board import claiming
-from santiago.app.board.accepting import accepted, attested
-from santiago.app.board.settings import planners_of
+from santiago.app.board import by_hand
+from santiago.app.board.by_hand import accepted, attested
+from santiago.app.board.ticket_context import planners_of
 from santiago.app.start.leaks import refuse_secrets
 from santiago.board.rules import Move
 from santiago.contract.board import CLAIMED_FROM, LEASE_MINUTES, MOVES
@@ -23,7 +23,7 @@ from santiago.util.text import flat
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from santiago.board.opening import Opened
+    from santiago.board.board_handle import BoardHandle
     from santiago.contract.board import Card, Queue
 
 MORE_TRIES = 3
@@ -34,7 +34,7 @@ class Acting(Screen[None]):
     """The actions; what is shown, and where, is for those who inherit them."""
 
     plain: bool
-    opened: Opened
+    opened: BoardHandle
     actor: str
 
     @property
@@ -65,7 +65,7 @@ class Acting(Screen[None]):
         self._ask(f"Claim {_named(ticket)}?", lines, {"y": f"claim it as {self.actor}"}, chosen)
 
     def _claim(self, ticket: dict[str, Any]) -> str:
-        card = claiming.claim(
+        card = by_hand.claim(
             self.opened, ticket["queue"], self.actor, self.actor, name=ticket["id"], minutes=LEASE_MINUTES
         ).card
         if card is None:
@@ -101,7 +101,7 @@ class Acting(Screen[None]):
         self._type(title, "", lambda text: self._moved(ticket, wish(text)))
 
     def _moved(self, ticket: dict[str, Any], wish: Move) -> str:
-        card = claiming.hand_over(self.opened, ticket["id"], ticket["queue"], wish, self.actor, worker=self.actor)
+        card = by_hand.hand_over(self.opened, ticket["id"], ticket["queue"], wish, self.actor, worker=self.actor)
         return f"{card.id} is in {card.queue} now"
 
     def action_accept(self) -> None:
@@ -141,7 +141,7 @@ class Acting(Screen[None]):
     def _is_planner(self) -> bool:
         """Tell whether whoever sits here is a planner; say what to do where not."""
         try:
-            claiming.refuse_other_than_planner(self.opened, self.actor, in_person=True)
+            by_hand.refuse_other_than_planner(self.opened, self.actor, in_person=True)
         except SantiagoError as error:
             planner = next(iter(planners_of(self.opened.place.project, in_person=False)), "NAME")
             self.say(f"{error.message}. Leave with q, then `santiago board --actor {planner}`.", "bad")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.app.actor import actor
-from santiago.app.planning import word
-from santiago.app.planning.loading import load
+from santiago.app.planning import session_word
+from santiago.app.planning.planning_sessions import load_session
 from santiago.contract.errors import SantiagoError
 from santiago.report.following_session import FollowingSession
 from santiago.report.page import Line
@@ -90,8 +90,8 @@ class Reviewing(CarryingOut):
     def _leave_word(self, wish: str, text: str = "", *, moved: bool = False) -> str:
         """Leave an answer on the shown revision; return why that failed, or an empty text."""
         try:
-            planning, looked_at = load(self.following.folder), self.following.review.revision
-            word.say_on_plan(planning, wish, text, actor(), revision=looked_at, moved=moved)
+            planning, looked_at = load_session(self.following.folder), self.following.review.revision
+            session_word.say_on_plan(planning, wish, text, actor(), revision=looked_at, moved=moved)
         except SantiagoError as error:
             return f"{error.message}. {error.hint}".rstrip(" .") + "."
         return ""
@@ -101,7 +101,7 @@ class Reviewing(CarryingOut):
     def action_finalize(self) -> None:
         planning, review = self.following.planning, self.following.review
         try:
-            moved = word.moved_since(planning) if review.artifact == "plan" else ""
+            moved = session_word.moved_since(planning) if review.artifact == "plan" else ""
         except SantiagoError as error:
             self.say(f"{error.message}. {error.hint}", "bad")
             return
@@ -181,7 +181,7 @@ class Reviewing(CarryingOut):
 
     def action_take_up(self) -> None:
         try:
-            word.take_up(load(self.following.folder), actor())
+            session_word.take_up(load_session(self.following.folder), actor())
         except SantiagoError as error:
             self.say(f"{error.message}. {error.hint}", "bad")
         else:
@@ -201,7 +201,7 @@ class Reviewing(CarryingOut):
     def _ask(self, question: Question) -> None:
         def send(text: str) -> str:
             try:
-                word.answer(load(self.following.folder), question, text, "", actor())
+                session_word.answer(load_session(self.following.folder), question, text, "", actor())
             except SantiagoError as error:
                 return error.message
             return ""

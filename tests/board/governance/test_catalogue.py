@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from santiago.board.governance import compiling, dag, scenarios
-from santiago.board.governance.running import Request, selected
+from santiago.board.board_place import find
+from santiago.board.governance import compiling, scenario_run, scenarios
+from santiago.board.governance.scenario_run import Request, selected
 from santiago.board.governance.scenarios import CATALOGUE
-from santiago.board.root import find
 from tests.board.governance.product import BYE, HELLO, write, write_scenario
 
 ROOT = ".sigee/.runtime"
@@ -55,7 +55,7 @@ def test_a_cycle_is_told_as_a_path(project: Path) -> None:
 def test_steps_run_as_red_impl_units_green_smoke_and_one_brings_what_it_waits_for_and_no_gate(project: Path) -> None:
     """Board line 72: the order, gates last, a scenario after the green of what it depends on; and `--only`."""
     write_scenario(project, BYE, depends_on="hello")
-    nodes = dag.build(scenarios.read(project).scenarios)
+    nodes = scenario_run.build(scenarios.read(project).scenarios)
     assert [name for name in nodes if name.startswith("hello")] == [
         "hello_red", "hello_impl", "hello_unit_normal_1", "hello_unit_normal_2", "hello_unit_boundary_1", "hello_unit_boundary_2",
         "hello_unit_failure_1", "hello_unit_failure_2", "hello_green",

@@ -151,7 +151,7 @@ def test_steps_run_in_the_sandbox(project: Path) -> None:
 
 def test_a_run_on_a_commit_stands_in_its_own_checkout(project: Path) -> None:
     """Board lines 54, 60: what would be accepted is a commit, whatever stands in the working tree; its results open the gate."""
-    from santiago.board.governance.gate import Change, missing
+    from santiago.board.governance.governance_gate import Change, missing
 
     write(project, f"{TRUTH}/core-overrides.yaml", OVERRIDE)
     base = commit(project)

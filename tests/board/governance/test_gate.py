@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from santiago.board.governance import benches, compiling, gate, impact, running, scenarios
-from santiago.board.governance.gate import Change
+from santiago.board.board_place import find
+from santiago.board.governance import compiling, governance_gate, impact, scenario_run, scenarios
+from santiago.board.governance.governance_gate import Change
 from santiago.board.governance.hierarchy import TRUTH
+from santiago.board.governance.scenario_results import digest_of, state_file
 from santiago.board.governance.scenarios import CATALOGUE
 from santiago.board.governance.starters import seed
-from santiago.board.governance.summary import digest_of, state_file
-from santiago.board.root import find
 from santiago.process.fence import Sandbox
 from santiago.process.server import ProcessServer
 from tests.board.governance.product import BYE, commit, override, write, write_scenario
@@ -42,9 +42,9 @@ def run_once(shop: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path
     """A changed project, all of whose scenarios ran for T-1."""
     project = shutil.copytree(shop, tmp_path_factory.mktemp("ran") / "shop", symlinks=True)
     change, server = changed(project), ProcessServer()
-    with benches.in_place(project, server, Sandbox(), dict(os.environ), 60_000) as bench:
+    with scenario_run.in_place(project, server, Sandbox(), dict(os.environ), 60_000) as bench:
         found = scenarios.read(project).scenarios
-        running.run(bench, find(project, {}), found, running.Request(ticket="T-1"))
+        scenario_run.run(bench, find(project, {}), found, scenario_run.Request(ticket="T-1"))
     server.close()
     return project, change
 
@@ -55,7 +55,7 @@ def ran(run_once: tuple[Path, Change]) -> tuple[Path, Change]:
 
 
 def told(project: Path, change: Change) -> list[str]:
-    found = gate.missing(project, project / ROOT, change)
+    found = governance_gate.missing(project, project / ROOT, change)
     assert all(one.remedy for one in found)
     return [one.what for one in found]
 
@@ -73,7 +73,7 @@ def test_nothing_is_missing_where_governance_is_off_and_starters_close_the_gate_
     tmp_path: Path,
 ) -> None:
     """Board lines 12 and 61: without a product truth the gate asks for nothing; then each starter that is left."""
-    assert not gate.is_on(tmp_path)
+    assert not governance_gate.is_on(tmp_path)
     assert told(tmp_path, Change(ticket="T", base=None, head=None, evidence=())) == []
     seed(tmp_path)
     found = told(tmp_path, Change(ticket="T-1", base=None, head=None, evidence=()))

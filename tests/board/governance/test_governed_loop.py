@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from santiago.app.board.routing import route
-from santiago.app.board.working import Means, work_on
+from santiago.app.board.ticket_context import TicketContext
+from santiago.app.board.working import work_on
 from santiago.board.governance.scenarios import CATALOGUE, ENDING
 from santiago.contract.board import BoardEvent
 from tests.board.desk import CONSENTS, HELLO, ONE, Desk
@@ -91,13 +92,13 @@ def test_a_test_contract_that_is_broken_from_the_beginning_stops_the_loop(tmp_pa
 
 def test_a_lease_lasts_as_long_as_its_scenarios(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Board lines 29 and 60: each command that ended is a sign of life."""
-    monkeypatch.setattr("santiago.app.board.renewing.EVERY_MS", 0)
+    monkeypatch.setattr("santiago.app.board.ticket_context.EVERY_MS", 0)
     desk = breaking(tmp_path, WHOLE)
     with desk.opened() as opened:
         route(opened, desk.card("REQ"), CONSENTS)
         claimed = opened.board.claim("developer-todo", "developer@loop", "planner").card
         assert claimed
-        work_on(Means(opened=opened, consents=CONSENTS), [claimed])
+        work_on(TicketContext(opened=opened, consents=CONSENTS), [claimed])
     kinds = [one.event for one in desk.events("REQ.S1")]
     recorded = kinds.index(BoardEvent.EVIDENCE_RECORDED)
     assert kinds[recorded:].count(BoardEvent.LEASE_RENEWED) >= 11

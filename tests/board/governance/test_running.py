@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from santiago.board.governance import benches, running, scenarios
-from santiago.board.governance.running import Request
-from santiago.board.governance.summary import Ended
-from santiago.board.root import find
+from santiago.board.board_place import find
+from santiago.board.governance import scenario_run, scenarios
+from santiago.board.governance.scenario_results import Ended
+from santiago.board.governance.scenario_run import Request
 from santiago.contract.errors import SantiagoError
 from santiago.process.fence import Sandbox
 from santiago.process.server import ProcessServer
@@ -32,8 +32,8 @@ def run(project: Path) -> Iterator[Run]:
         found = scenarios.read(project)
         assert found.faults == ()
         request = Request(**wishes)  # type: ignore[arg-type]
-        with benches.in_place(project, server, Sandbox(), dict(os.environ), ms) as bench:
-            return running.run(bench, find(project, {}), found.scenarios, request)
+        with scenario_run.in_place(project, server, Sandbox(), dict(os.environ), ms) as bench:
+            return scenario_run.run(bench, find(project, {}), found.scenarios, request)
 
     yield go
     server.close()

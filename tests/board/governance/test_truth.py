@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from santiago.board.governance import truth
+from santiago.board.governance import truth_validation
 from santiago.board.governance.hierarchy import TRUTH
 from santiago.board.governance.scenarios import CATALOGUE
 from santiago.board.governance.starters import seed
@@ -14,7 +14,10 @@ from tests.board.governance.product import BYE, override, write, write_scenario,
 
 
 def told(project: Path, *, strict: bool = True) -> list[str]:
-    return [f"{one.where.removeprefix('.sigee/')}: {one.message}" for one in truth.validate(project, strict=strict)]
+    return [
+        f"{one.where.removeprefix('.sigee/')}: {one.message}"
+        for one in truth_validation.validate(project, strict=strict)
+    ]
 
 
 def test_a_product_truth_in_order_is_valid_also_with_a_comment_on_starters_and_an_expired_override(
@@ -22,16 +25,16 @@ def test_a_product_truth_in_order_is_valid_also_with_a_comment_on_starters_and_a
 ) -> None:
     """Board lines 57, 61 and 62: strict validation passes, and the revision can be read by others (line 38); what expired is told."""
     assert told(project) == []
-    assert truth.revision(project) == 4
+    assert truth_validation.revision(project) == 4
     path = project / TRUTH / "vision.yaml"
     path.write_text(f"# VIS-BOOT-1 stood here once\n{path.read_text()}")
     assert told(project) == []
     override(project, "2026-02-01T00:00:00Z")
     assert told(project) == []
-    (note,) = truth.notes(project)
+    (note,) = truth_validation.notes(project)
     assert "core-overrides.yaml:6: the override OVR-1 expired on 2026-02-01T00:00:00Z" in note
     (project / TRUTH / "vision.yaml").unlink()
-    assert truth.revision(project) is None
+    assert truth_validation.revision(project) is None
 
 
 def test_every_fault_is_told_at_once_with_its_file_and_line(project: Path) -> None:
@@ -71,7 +74,7 @@ def test_strict_asks_for_all_files_and_one_revision(project: Path) -> None:
     differ, missing = told(project)
     assert differ.startswith("product-truth: the files have different revisions: vision.yaml 5, pillars.yaml 4")
     assert missing == "product-truth/core-overrides.yaml: it is missing"
-    assert truth.revision(project) is None
+    assert truth_validation.revision(project) is None
 
 
 def test_strict_asks_that_link_capability_and_scenario_agree(project: Path) -> None:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from santiago.artifacts.files import read_text
-from santiago.board.board import add
+from santiago.board.board_commands import add
 from santiago.contract.board import Card
 from santiago.contract.errors import SantiagoError
 from santiago.contract.patterns import pattern
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from santiago.board.opening import Opened
+    from santiago.board.board_handle import BoardHandle
 
 _OPEN_BOX = pattern(r"^\s*[-*+] \[ \] \S", re.MULTILINE)
 MOST = 10_000
@@ -34,7 +34,7 @@ def open_plans(folder: Path) -> Iterator[tuple[str, Path, int]]:
             yield plan_id(text, path.name), path, boxes
 
 
-def synchronise(opened: Opened) -> tuple[str, ...]:
+def synchronise(opened: BoardHandle) -> tuple[str, ...]:
     """Add a request for every plan with open boxes that has none; return notices for a person.
 
     If the plan's request was archived, another one is added only where boxes were added since.
@@ -55,7 +55,7 @@ def synchronise(opened: Opened) -> tuple[str, ...]:
     return tuple(notices)
 
 
-def _add_request(opened: Opened, name: str, boxes: int) -> None:
+def _add_request(opened: BoardHandle, name: str, boxes: int) -> None:
     source = f"plan:{name}"
     with opened.store.reading() as at:
         cards = at.of_source(source)
@@ -77,7 +77,7 @@ def _add_request(opened: Opened, name: str, boxes: int) -> None:
             add(at, card, "santiago")
 
 
-def left_open(opened: Opened, card: Card) -> str:
+def left_open(opened: BoardHandle, card: Card) -> str:
     """Return the note for a finished request: how many boxes of its plan are still open."""
     plans = open_plans(opened.place.plans) if card.source.startswith("plan:") else ()
     return f"{sum(boxes for name, _, boxes in plans if f'plan:{name}' == card.source)} open"

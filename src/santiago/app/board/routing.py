@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from santiago.app.board import bases
 from santiago.app.board.backlog import open_plans
-from santiago.app.board.planning import planned_by
-from santiago.app.board.settings import board_settings
 from santiago.app.board.settling import SIGNAL, shortened, with_way_back
+from santiago.app.board.ticket_context import board_settings
 from santiago.app.compiling import asked_for, read_document
 from santiago.app.config import run_input_defaults, values_of
-from santiago.app.loading import frozen
+from santiago.app.loading import frozen, load
+from santiago.app.planning.begin import Wanted, begin
+from santiago.app.planning.go_on import go_on
+from santiago.app.planning.planning_sessions import load_session
+from santiago.app.planning.session_word import say_on_plan
 from santiago.app.shortage import too_short
 from santiago.app.start.agents import named
 from santiago.app.start.compose import execute
@@ -23,27 +26,28 @@ from santiago.app.start.trust import note_basis
 from santiago.artifacts import repository
 from santiago.artifacts.files import write_whole
 from santiago.artifacts.names import has_begun
-from santiago.board.board import add, found
+from santiago.board.board_commands import add, found
 from santiago.board.rules import Change, Move
 from santiago.contract.board import TODO, BoardEvent, Card
 from santiago.contract.counting import count
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ids import run_id_from
 from santiago.contract.reasons import ExitCode, Reason
-from santiago.contract.record import record
 from santiago.executor.schedule import followed
 from santiago.executor.situation import Scope
 from santiago.util.inside import is_inside
 from santiago.workspace import refs
+from santiago.workspace.ancestry import independent, is_ancestor, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
+    from santiago.app.board.ticket_context import Consents
     from santiago.app.start.request import Request
-    from santiago.board.opening import Opened
+    from santiago.board.board_handle import BoardHandle
+    from santiago.contract.board import Card
     from santiago.contract.plan import Plan
     from santiago.contract.policy import RunInput
-
 
 _NO_AGENT = (
     "Install one or sign in to it (`santiago doctor` says how), or name any program with developer under [board] in "
@@ -53,22 +57,11 @@ _NO_CHECK = (
     "Name a command that tests the work: `Verification:` in the document, or story_commands under [verification] in "
     "santiago.toml."
 )
+MOST = 20
+"""How many finished requests are looked at, the last first."""
 
 
-@record
-class Consents:
-    """How to ask a person for consent, and how to tell them something."""
-
-    commands: Callable[[list[str]], None]
-    """Asks whether commands of a document may run; raises where they may not."""
-    units: Callable[[Plan], None]
-    """Asks whether the units of a proposal are meant; raises where they are not."""
-    unfenced: Callable[[], None]
-    """Asks whether agents may run without a sandbox; raises where they may not."""
-    tell: Callable[[str], None]
-
-
-def route(opened: Opened, card: Card, consents: Consents, agent: str | None = None) -> Card:
+def route(opened: BoardHandle, card: Card, consents: Consents, agent: str | None = None) -> Card:
     """Make a request's run and its tickets. If that fails, block the request with the reason."""
     try:
         return routed(opened, card, consents, agent=agent)
@@ -82,7 +75,7 @@ def route(opened: Opened, card: Card, consents: Consents, agent: str | None = No
 
 
 def routed(
-    opened: Opened, card: Card, consents: Consents, begins_on: str | None = None, agent: str | None = None
+    opened: BoardHandle, card: Card, consents: Consents, begins_on: str | None = None, agent: str | None = None
 ) -> Card:
     """Make a request's run and its tickets. After a crash, doing it again completes the rest.
 
@@ -105,7 +98,7 @@ def routed(
     return _with_tickets(opened, card, plan, run_input, run_id)
 
 
-def _as_story(opened: Opened, card: Card, plan: Plan, run_id: str) -> Card:
+def _as_story(opened: BoardHandle, card: Card, plan: Plan, run_id: str) -> Card:
     """Connect a ticket that somebody added to a worker's queue by hand with the only story of its run."""
     changes = {"run": run_id, "story": plan.stories[0].id}
     with opened.board.transaction() as at:
@@ -114,7 +107,7 @@ def _as_story(opened: Opened, card: Card, plan: Plan, run_id: str) -> Card:
         )
 
 
-def plan_of(opened: Opened, card: Card, agent: str | None = None) -> tuple[Plan, str]:
+def plan_of(opened: BoardHandle, card: Card, agent: str | None = None) -> tuple[Plan, str]:
     """Return the plan of a request, and the name of its document."""
     path = document_of(opened, card, agent)
     name = repository.name_inside(path, opened.place.project)
@@ -128,7 +121,7 @@ def plan_of(opened: Opened, card: Card, agent: str | None = None) -> tuple[Plan,
     return compiled.plan, name
 
 
-def document_of(opened: Opened, card: Card, agent: str | None = None) -> Path:
+def document_of(opened: BoardHandle, card: Card, agent: str | None = None) -> Path:
     """Return the document of a request.
 
     Without one, the planning agent writes it, or else `agent`. If there is none, raise so that a person decides.
@@ -151,7 +144,7 @@ def document_of(opened: Opened, card: Card, agent: str | None = None) -> Path:
     return planned_by(opened, card, planner)
 
 
-def _own_document(opened: Opened, card: Card) -> Path:
+def _own_document(opened: BoardHandle, card: Card) -> Path:
     """Return the document of a ticket that was added to a worker's queue by hand.
 
     Its title and its note are all that the document says.
@@ -176,7 +169,7 @@ def _unplannable(message: str, hint: str) -> SantiagoError:
     return SantiagoError(Kind.INPUT, message, hint=hint, reason=Reason.PLAN_GENERATION_FAILED)
 
 
-def block(opened: Opened, card: Card, error: SantiagoError) -> Card:
+def block(opened: BoardHandle, card: Card, error: SantiagoError) -> Card:
     """Move a request to blocked, with the reason. If a person must decide, the note begins with SIGNAL."""
     if error.exit_code == ExitCode.TRANSIENT:
         raise error  # the disk or another process failed; the ticket is not to blame
@@ -189,7 +182,7 @@ def block(opened: Opened, card: Card, error: SantiagoError) -> Card:
     return opened.board.move(card.id, card.queue, wish, "planner")
 
 
-def _free_run_id(opened: Opened, card: Card) -> str:
+def _free_run_id(opened: BoardHandle, card: Card) -> str:
     """Return an id for a request's run that no other run has."""
     project, wanted, number = opened.place.project, run_id_from(card.id), 1
     name, used = wanted, refs.used_in(project)  # branches outlive the folders of their runs
@@ -199,7 +192,7 @@ def _free_run_id(opened: Opened, card: Card) -> str:
     return name
 
 
-def _reserve_run(opened: Opened, card: Card, name: str) -> None:
+def _reserve_run(opened: BoardHandle, card: Card, name: str) -> None:
     """Record the id of a request's run before the run is made, so that a crash never makes two."""
     change = Change(event=BoardEvent.TICKET_ROUTED, changes={"run": name}, about={})
     with opened.board.transaction() as at:
@@ -207,13 +200,13 @@ def _reserve_run(opened: Opened, card: Card, name: str) -> None:
 
 
 def _make_run(
-    opened: Opened, settings: RunInput, plan: Plan, out_dir: Path, consents: Consents, begins_on: str | None
+    opened: BoardHandle, settings: RunInput, plan: Plan, out_dir: Path, consents: Consents, begins_on: str | None
 ) -> None:
     project = opened.place.project
     repository.keep_out_of_git(project / ".santiago")
     note_basis(project, out_dir.name, consents.tell)
     request = prepare(out_dir, settings, plan, StartOptions(actor="planner"), base=project, compiled=True)
-    request.only_creates, request.begins_on = True, begins_on or bases.base_commit(opened)
+    request.only_creates, request.begins_on = True, begins_on or base_commit(opened)
     request.settings = values_of(run_input_defaults(project))
     for text in too_short(len(plan.stories), settings.limits, settings.policy.jobs):
         consents.tell(text)
@@ -229,7 +222,7 @@ def set_consents(request: Request, consents: Consents) -> None:
     request.confirm_units = lambda _: None  # they were asked about when the request was routed
 
 
-def _settings(opened: Opened, card: Card, plan: Plan, document: str, run_id: str, agent: str | None) -> RunInput:
+def _settings(opened: BoardHandle, card: Card, plan: Plan, document: str, run_id: str, agent: str | None) -> RunInput:
     """Return the settings of a routed run. The planner accepts each result, and a ticket's budget limits its story."""
     project = opened.place.project
     found = run_input_defaults(project)
@@ -252,7 +245,7 @@ def _settings(opened: Opened, card: Card, plan: Plan, document: str, run_id: str
     )  # fmt: skip
 
 
-def _with_tickets(opened: Opened, card: Card, plan: Plan, run_input: RunInput, run_id: str) -> Card:
+def _with_tickets(opened: BoardHandle, card: Card, plan: Plan, run_input: RunInput, run_id: str) -> Card:
     """Put the stories onto the board as tickets. The request waits for all of them."""
     behind, before = followed(plan, optimistic=run_input.policy.optimistic), _chunks_before(plan)
     with opened.board.transaction() as at:
@@ -285,3 +278,49 @@ def _chunks_before(plan: Plan) -> dict[str, Sequence[str]]:
         found |= dict.fromkeys(chunk.stories, before)
         before = chunk.stories
     return found
+
+
+def planned_by(opened: BoardHandle, card: Card, agent: str) -> Path:
+    """Return the document for a request. The planning agent is asked only once."""
+    path = opened.place.root / "requests" / f"{card.id}.md"
+    if path.is_file():
+        return path
+    subject = f"{card.title}\n\n{card.note}".strip()
+    wanted = Wanted(subject=subject, agents=(agent,), artifact="document", output=opened.place.named(path))
+    opened.store.close()  # agents are started by a fork, and the store must be closed then
+    folder = begin(wanted, "planner", dict(os.environ))
+    go_on(folder, "planner")
+    session = load_session(folder)
+    if session.state.review is None:
+        hint = f"`santiago review {folder.name}` shows what it wrote."
+        message = f"the planning agent {agent} wrote no usable document"
+        raise SantiagoError(Kind.BLOCKED, message, hint=hint, reason=Reason.NEEDS_USER_CONFIRMATION)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    say_on_plan(session, "approve", "", "planner", moved=True)
+    go_on(folder, "planner")
+    return path
+
+
+def base_commit(opened: BoardHandle) -> str | None:
+    """Return the commit that a new request builds on; None for HEAD.
+
+    A request that waits for nothing but a person's word counts as finished. It may be accepted long after others that
+    were built on it, so a branch that another one contains does not count.
+    """
+    project = opened.place.project
+    with opened.store.reading() as at:
+        done = [card for card in at.cards("done") if card.run and not card.request]
+        open_ones = [card for queue in ("planner-inbox", "blocked") for card in at.cards(queue) if not card.decided]
+    waiting = [card for card in open_ones if card.run and not card.request and _waits_for_a_word(opened, card)]
+    done.sort(key=lambda one: (one.archived_at, one.arrival))
+    found = [resolve(project, f"refs/heads/santiago/{card.run}") for card in (*done[-MOST:], *waiting)]
+    heads = independent(project, [head for head in found if head is not None])
+    return None if not heads or is_ancestor(project, heads[-1], "HEAD") else heads[-1]
+
+
+def _waits_for_a_word(opened: BoardHandle, card: Card) -> bool:
+    """Tell whether all work of a request is on its branch and passed its checks, and only a person's word is missing."""
+    try:
+        return load(opened.place.project / repository.RUNS / card.run).state.reason is Reason.UNPROVEN
+    except SantiagoError:
+        return False  # whoever works on the run is told

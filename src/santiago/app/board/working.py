@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from santiago.app.board import evidence, governed, settling
-from santiago.app.board.renewing import Renewal
+from santiago.app.board import governed, settling, ticket_evidence
 from santiago.app.board.routing import set_consents
-from santiago.app.board.settings import board_settings
+from santiago.app.board.ticket_context import PLANNER, Renewal
 from santiago.app.loading import frozen, load, working
 from santiago.app.start.agents import named
 from santiago.app.start.compose import execute
@@ -17,27 +17,30 @@ from santiago.app.start.request import prepare
 from santiago.app.start.start_options import StartOptions
 from santiago.artifacts import repository
 from santiago.artifacts.inbox import Inbox
-from santiago.board.board import found
+from santiago.artifacts.lock import Lock
+from santiago.board.board_commands import found
 from santiago.board.rules import Move
 from santiago.contract.board import TODO
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import StoryPhase
-from santiago.contract.record import record
+from santiago.contract.reasons import Reason
 from santiago.executor.reopen import Grants
 from santiago.executor.situation import Scope
+from santiago.util.clock import SystemClock
+from santiago.util.disk import guarding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from santiago.app.board.routing import Consents
+    from santiago.app.board.ticket_context import TicketContext
     from santiago.app.start.request import Request
-    from santiago.board.opening import Opened
+    from santiago.board.board_handle import BoardHandle
+    from santiago.board.board_place import Place
     from santiago.contract.board import Card, Role
     from santiago.contract.policy import Agent
     from santiago.contract.state import RunState, StoryState
 
-PLANNER = "planner"
 _POLL_S = 0.2
 
 
@@ -49,96 +52,73 @@ class StoppedError(KeyboardInterrupt):
         self.signals = tuple(signals)
 
 
-@record
-class Means:
-    """What the functions that work on tickets need: the open board, how to ask a person, and options."""
-
-    opened: Opened
-    consents: Consents
-    jobs: int = 1
-    agent: str | None = None
-    """The agent for developers' tickets that the command line names; it goes before the settings."""
-    follow: Callable[[Request], None] = lambda _: None
-    """Called with each start before it begins, so that a screen can follow it."""
-    patience_s: float = 0.0
-    """How many seconds to wait while another process works on the run."""
-
-    def out_dir(self, card: Card) -> Path:
-        return self.opened.place.project / repository.RUNS / card.run
-
-    def agent_of(self, role: Role) -> str | None:
-        """Return the agent for tickets of a role, where one is named."""
-        own = self.agent if role == "developer" else None
-        return own or board_settings(self.opened.place.project).agent_of(role)
-
-
-def work_on(means: Means, cards: Sequence[Card]) -> list[Card]:
+def work_on(context: TicketContext, cards: Sequence[Card]) -> list[Card]:
     """Make one attempt for each of these claimed tickets, and return them where they went.
 
     All belong to one run and one role.
     """
     try:
-        start(means, cards[0], {card.story: card.attempt_count for card in cards}, role=cards[0].role, renewed=cards)
+        start(context, cards[0], {card.story: card.attempt_count for card in cards}, role=cards[0].role, renewed=cards)
     except SantiagoError as error:
         if error.kind is Kind.TRANSIENT:
-            give_back(means, cards, error.message)
+            give_back(context, cards, error.message)
             raise
-        return [_blocked(means, card, error) for card in cards]
-    return [settle_after_start(means, card) for card in cards]
+        return [_blocked(context, card, error) for card in cards]
+    return [settle_after_start(context, card) for card in cards]
 
 
-def settle_after_start(means: Means, card: Card) -> Card:
+def settle_after_start(context: TicketContext, card: Card) -> Card:
     """Move a ticket to where it belongs after a start of its run, also if that ended before the attempt began."""
-    if (now := _moved_by_others(means, card)) is not None:
+    if (now := _moved_by_others(context, card)) is not None:
         return now
-    moved = settle(means, card)
+    moved = settle(context, card)
     if moved.status != "in_progress":
         return moved
-    run = load(means.out_dir(card))
+    run = load(context.out_dir(card))
     wish = settling.after_end(card, run.state, run.history.end)
-    return _moved(means, card, wish) if wish else moved
+    return _moved(context, card, wish) if wish else moved
 
 
 def start(
-    means: Means, of: Card, claims: dict[str, int], *, role: Role = "developer", renewed: Sequence[Card] = (),
+    context: TicketContext, of: Card, claims: dict[str, int], *, role: Role = "developer", renewed: Sequence[Card] = (),
     own_work: tuple[str, str] | None = None, skips: list[tuple[str, str]] | None = None,
 ) -> RunState:  # fmt: skip
     """Continue a run. Only claimed stories begin; work that waits for its integration goes onto the branch."""
-    request = _request(means, of, claims, role, own_work, skips)
-    means.follow(request)
-    request.beat = Renewal(means.opened.board, renewed).beat
-    _await_others(means, of)
-    means.opened.store.close()  # the start forks, and the store must be closed then
+    request = _request(context, of, claims, role, own_work, skips)
+    context.follow(request)
+    request.beat = Renewal(context.opened.board, renewed).beat
+    _await_others(context, of)
+    context.opened.store.close()  # the start forks, and the store must be closed then
     state = execute(request)
     if request.signals or state.stop_requested:
         raise StoppedError(request.signals)
     return state
 
 
-def _await_others(means: Means, of: Card) -> None:
+def _await_others(context: TicketContext, of: Card) -> None:
     """Wait while another process works on the run. A person who verifies their own work is soon done."""
-    until = time.monotonic() + means.patience_s
-    while time.monotonic() < until and working(means.out_dir(of)) is not None:
+    until = time.monotonic() + context.patience_s
+    while time.monotonic() < until and working(context.out_dir(of)) is not None:
         time.sleep(_POLL_S)
 
 
 def _request(
-    means: Means, of: Card, claims: dict[str, int], role: Role, own_work: tuple[str, str] | None,
+    context: TicketContext, of: Card, claims: dict[str, int], role: Role, own_work: tuple[str, str] | None,
     skips: list[tuple[str, str]] | None,
 ) -> Request:  # fmt: skip
-    out_dir = means.out_dir(of)
+    out_dir = context.out_dir(of)
     plan, run_input = frozen(out_dir)
-    agent = means.agent_of(role)
-    raised = max([0, *(card.retry_budget - run_input.limits.story_max_attempts for card in _children(means, of))])
+    agent = context.agent_of(role)
+    raised = max([0, *(card.retry_budget - run_input.limits.story_max_attempts for card in _children(context, of))])
     request = prepare(
-        out_dir, run_input, plan, StartOptions(actor=PLANNER, jobs=means.jobs),
+        out_dir, run_input, plan, StartOptions(actor=PLANNER, jobs=context.jobs),
         base=out_dir, grants=_grants(out_dir, raised), own_work=own_work, skips=skips,
         agent=_other(run_input.agent, named(run_input.agent, agent, None, None)) if agent else None,
     )  # fmt: skip
-    waiting = [card for card in _children(means, of) if card.queue == "blocked" and not card.is_unproven]
+    waiting = [card for card in _children(context, of) if card.queue == "blocked" and not card.is_unproven]
     blocked = frozenset(card.story for card in waiting if not card.decided)
     request.scope = Scope(claims=claims, blocked=blocked)
-    set_consents(request, means.consents)
+    set_consents(request, context.consents)
     return request
 
 
@@ -147,8 +127,8 @@ def _other(frozen: Agent, agent: Agent) -> Agent | None:
     return agent if replace(agent, fallback=frozen.fallback) != frozen else None
 
 
-def _children(means: Means, of: Card) -> list[Card]:
-    with means.opened.store.reading() as at:
+def _children(context: TicketContext, of: Card) -> list[Card]:
+    with context.opened.store.reading() as at:
         return at.of_request(of.request or of.id)
 
 
@@ -160,59 +140,61 @@ def _grants(out_dir: Path, raised: int) -> Grants:
     return Grants(attempts=max(0, raised - already), actor=PLANNER)
 
 
-def settle(means: Means, card: Card) -> Card:
+def settle(context: TicketContext, card: Card) -> Card:
     """Move a ticket to where its run says that it belongs, with its evidence. Leave it while its attempt is to come."""
-    run = load(means.out_dir(card))
+    run = load(context.out_dir(card))
     story = run.state.stories[card.story]
-    wish = settling.after_attempt(card, run.state, evidence.critique(run, story))
+    wish = settling.after_attempt(card, run.state, ticket_evidence.critique(run, story))
     if wish is None:
         return card
-    link = evidence.keep(means.opened, card, run)
+    link = ticket_evidence.keep(context.opened, card, run)
     if wish.to == "planner-review":
-        governed.collect(means, card, evidence.base_of(means.opened, story), story.commit, run.run_input)
-    return _moved(means, card, replace(wish, evidence=link))
+        governed.collect_evidence(
+            context, card, ticket_evidence.base_of(context.opened, story), story.commit, run.run_input
+        )
+    return _moved(context, card, replace(wish, evidence=link))
 
 
-def _moved_by_others(means: Means, card: Card) -> Card | None:
+def _moved_by_others(context: TicketContext, card: Card) -> Card | None:
     """Return the ticket as it is now, if somebody moved it during the work: their move counts. Else return None."""
-    with means.opened.store.reading() as at:
+    with context.opened.store.reading() as at:
         now = found(at, card.id)
     return None if (now.lease, now.attempt_count) == (card.lease, card.attempt_count) else now
 
 
-def _moved(means: Means, card: Card, wish: Move) -> Card:
+def _moved(context: TicketContext, card: Card, wish: Move) -> Card:
     lease = f"{card.lease}#{card.attempt_count}"
-    return means.opened.board.move(card.id, card.queue, wish, card.worker, lease=lease)
+    return context.opened.board.move(card.id, card.queue, wish, card.worker, lease=lease)
 
 
-def take_up_answers(means: Means, cards: Sequence[Card]) -> None:
+def take_up_answers(context: TicketContext, cards: Sequence[Card]) -> None:
     """Start the runs whose questions people have answered, so that they read the answers."""
     for run_id in dict.fromkeys(card.run for card in cards):
         first = next(card for card in cards if card.run == run_id)
-        inbox = Inbox(means.out_dir(first))
-        if any(inbox.answered(one.id) for one in load(means.out_dir(first)).state.open_questions()):
-            start(means, first, {})
+        inbox = Inbox(context.out_dir(first))
+        if any(inbox.answered(one.id) for one in load(context.out_dir(first)).state.open_questions()):
+            start(context, first, {})
 
 
-def leave_out(means: Means, cards: Sequence[Card]) -> None:
+def leave_out(context: TicketContext, cards: Sequence[Card]) -> None:
     """Leave the stories of closed tickets out of their run, so that no other story waits for them."""
     for run_id in dict.fromkeys(card.run for card in cards):
         closed = [card for card in cards if card.run == run_id]
-        stories = load(means.out_dir(closed[0])).state.stories
+        stories = load(context.out_dir(closed[0])).state.stories
         skips = [(card.story, f"{card.decided}, by the planner") for card in closed if _is_open(stories[card.story])]
         if skips:
-            start(means, closed[0], {}, skips=skips)
+            start(context, closed[0], {}, skips=skips)
 
 
-def set_aside(means: Means, cards: Sequence[Card]) -> None:
+def set_aside(context: TicketContext, cards: Sequence[Card]) -> None:
     """Start the runs where the story of a blocked ticket is still next, so that other stories no longer wait for it."""
     for run_id in dict.fromkeys(card.run for card in cards):
         mine = [card for card in cards if card.run == run_id]
-        state = load(means.out_dir(mine[0])).state
+        state = load(context.out_dir(mine[0])).state
         chunk = state.next_chunk()
         stories = [state.stories[card.story] for card in mine]
         if any(one.its_turn and not one.aside and chunk and one.chunk == chunk.label for one in stories):
-            start(means, mine[0], {})
+            start(context, mine[0], {})
 
 
 def _is_open(story: StoryState) -> bool:
@@ -220,21 +202,56 @@ def _is_open(story: StoryState) -> bool:
     return not story.skipped and not story.integrated and story.phase is not StoryPhase.DONE
 
 
-def give_back(means: Means, cards: Sequence[Card], why: str) -> None:
+def give_back(context: TicketContext, cards: Sequence[Card], why: str) -> None:
     for card in cards:
-        if _moved_by_others(means, card) is not None:
+        if _moved_by_others(context, card) is not None:
             continue
         wish = Move(to=TODO[card.role], phase="ready", note=settling.shortened(why), error_class="soft_fail")
-        means.opened.board.move(card.id, card.queue, wish, PLANNER, lease=str(card.attempt_count))
+        context.opened.board.move(card.id, card.queue, wish, PLANNER, lease=str(card.attempt_count))
 
 
-def _blocked(means: Means, card: Card, error: SantiagoError) -> Card:
+def _blocked(context: TicketContext, card: Card, error: SantiagoError) -> Card:
     """Block a ticket whose run could not start, until a person mends the cause."""
-    if (now := _moved_by_others(means, card)) is not None:
+    if (now := _moved_by_others(context, card)) is not None:
         return now
     note = f"{settling.SIGNAL}: {error.message}" if error.kind is Kind.BLOCKED else error.message
     wish = Move(
         to="blocked", note=settling.shortened(note), next_action=settling.with_way_back(error.hint, card.id, TODO[card.role]),
         error_class="dependency_blocked" if error.kind is Kind.BLOCKED else "hard_fail",
     )  # fmt: skip
-    return means.opened.board.move(card.id, card.queue, wish, PLANNER, lease=str(card.attempt_count))
+    return context.opened.board.move(card.id, card.queue, wish, PLANNER, lease=str(card.attempt_count))
+
+
+def free_ready(opened: BoardHandle) -> None:
+    """Free each waiting ticket whose story need not wait in its run: those before it are done, blocked or left out."""
+    with opened.store.reading() as at:
+        waiting = [card for name in at.following() if (card := at.card(name)) is not None and card.run]
+    for run in dict.fromkeys(card.run for card in waiting):
+        try:
+            stories = load(opened.place.project / repository.RUNS / run).state.stories
+        except SantiagoError:
+            continue  # whoever works on the run is told
+        for card in waiting:
+            if card.run == run and card.queue in TODO.values() and stories[card.story].its_turn:
+                opened.board.free(card.id, "planner")
+
+
+@contextmanager
+def only_loop(place: Place) -> Iterator[None]:
+    """Hold the board's loop lock during the block; raise where another loop holds it."""
+    folder = place.root / "locks"
+    with guarding(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    lock = Lock(folder, since=SystemClock().utc(), name="loop.lock")
+    try:
+        lock.acquire()
+    except SantiagoError as error:
+        if error.reason is not Reason.LOCK_HELD:
+            raise
+        message = f"another loop works on this board: {error.message.removeprefix('it is in use by ')}"
+        hint = "It will also work on tickets that are added now. Wait for it, or stop it with Ctrl-C in its terminal."
+        raise SantiagoError(Kind.TRANSIENT, message, hint=hint, reason=Reason.LOCK_HELD) from None
+    try:
+        yield
+    finally:
+        lock.release()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from santiago.artifacts.files import write_whole
 from santiago.artifacts.repository import keep_out_of_git, name_inside, refuse_linked
 from santiago.board.governance import scenarios
-from santiago.board.governance.faults import Fault, Faults
+from santiago.board.governance.documents import Fault, Faults
 from santiago.board.governance.scenarios import CATALOGUE, ENDING, files_in
 from santiago.contract.record import record
 from santiago.util import regular
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from santiago.board.board_place import Place
     from santiago.board.governance.scenarios import Catalogue, Scenario
-    from santiago.board.root import Place
 
 COPIES = "dag/scenarios"
 """The folder of the copies, below the runtime root."""

@@ -1,9 +1,10 @@
-"""Reads governance files: YAML of limited size, inside the project, with the line of every value."""
+"""Reads governance files: YAML of limited size, inside the project, with the line of every value. Faults are collected with their place and remedy."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from santiago.contract.record import record
 from santiago.planner.draft import DocumentError
 from santiago.planner.structured import yaml_tree
 from santiago.planner.structured.tree import Array, Object, Scalar, as_text
@@ -13,7 +14,6 @@ from santiago.util.inside import is_inside
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from santiago.board.governance.faults import Faults
     from santiago.planner.structured.tree import Node
 
 MOST = 1 << 20
@@ -64,3 +64,31 @@ def whole_number(node: Node | None) -> int | None:
     """Return a whole number of at least 1; None for anything else."""
     value = node.value if isinstance(node, Scalar) and node.kind == "number" else None
     return value if isinstance(value, int) and value >= 1 else None
+
+
+@record
+class Fault:
+    file: str
+    """Relative to the project."""
+    line: int
+    """1-based; 0 where the fault concerns the file as a whole."""
+    message: str
+    remedy: str
+
+    @property
+    def where(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+    def to_data(self) -> dict[str, Any]:
+        return {"file": self.file, "line": self.line or None, "message": self.message, "remedy": self.remedy}
+
+
+class Faults(list[Fault]):
+    """Collects faults as they are found."""
+
+    def add(self, file: str, line: int, message: str, remedy: str) -> None:
+        self.append(Fault(file=file, line=line, message=message, remedy=remedy))
+
+    def in_order(self) -> tuple[Fault, ...]:
+        """Return each fault once, by file and line."""
+        return tuple(sorted(set(self), key=lambda one: (one.file, one.line, one.message)))

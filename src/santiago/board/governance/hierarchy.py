@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from santiago.board.governance.faults import Faults
+    from santiago.board.governance.documents import Faults
 
 TRUTH = f"{SIGEE}/product-truth"
 LAYERS = ("core", "system", "experimental")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from santiago.artifacts.repository import keep_out_of_git, refuse_linked
-from santiago.board.governance import hierarchy, ranges, scenarios, summary
-from santiago.board.governance.faults import Faults
+from santiago.board.governance import hierarchy, ranges, scenario_results, scenarios
+from santiago.board.governance.documents import Faults
 from santiago.board.governance.hierarchy import LAYERS, LEVELS, LINKS, TRUTH, path_of
+from santiago.board.governance.scenario_results import state_file
 from santiago.board.governance.scenarios import CATALOGUE, concerns
-from santiago.board.governance.summary import state_file
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def keep(root: Path, ticket: str, found: Impact) -> Path:
     path = file_of(root, ticket)
     refuse_linked(path.parent)
     keep_out_of_git(root)
-    summary.keep(path, found.to_data())
+    scenario_results.keep(path, found.to_data())
     return path
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from fnmatch import filter as matching
+from graphlib import CycleError, TopologicalSorter
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from santiago.board.governance.dag import cycle
-from santiago.board.governance.documents import SIGEE, names_in, text_of, tree_of
-from santiago.board.governance.faults import Fault, Faults
+from santiago.board.governance.documents import SIGEE, Fault, Faults, names_in, text_of, tree_of
 from santiago.board.governance.hierarchy import CONTRACT, LAYERS
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
@@ -196,10 +195,22 @@ def _check_names(one: Scenario, scenarios: Mapping[str, Scenario], faults: Fault
 
 
 def _check_order(scenarios: Mapping[str, Scenario], faults: Faults) -> None:
-    if path := cycle(scenarios):
+    if path := _cycle(scenarios):
         first = scenarios[path[0]]
         message = f"scenarios wait for each other: {' -> '.join(path)}"
         faults.add(first.file, first.lines.get("depends_on", 0), message, "Remove one of these depends_on.")
+
+
+def _cycle(scenarios: Mapping[str, Scenario]) -> tuple[str, ...]:
+    """Return a cycle of scenarios that wait for each other, which begins and ends with its smallest name; else nothing."""
+    needs = {name: [dep for dep in one.depends_on if dep in scenarios] for name, one in sorted(scenarios.items())}
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as error:
+        ring = list(error.args[1])[:0:-1]  # each depends on the one after it
+        start = ring.index(min(ring))
+        return (*ring[start:], *ring[:start], ring[start])
+    return ()
 
 
 def _check_known(

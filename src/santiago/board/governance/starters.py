@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from santiago.artifacts.files import write_whole
 from santiago.board.governance import hierarchy
-from santiago.board.governance.faults import Faults
+from santiago.board.governance.documents import Faults
 from santiago.board.governance.hierarchy import LINKS, OVERRIDES, TRUTH, path_of
 from santiago.board.governance.scenarios import CATALOGUE, ENDING, files_in
 from santiago.contract.errors import Kind, SantiagoError

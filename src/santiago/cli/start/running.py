@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from santiago.app.board.entry import claims_of
+from santiago.app.board.single_entry import claims_of
 from santiago.app.loading import empty_fold
 from santiago.app.notice import Notice
 from santiago.app.paths import near

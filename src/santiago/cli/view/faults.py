@@ -10,7 +10,7 @@ from santiago.util.text import harmless
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from santiago.board.governance.faults import Fault
+    from santiago.board.governance.documents import Fault
 
 
 def show_faults(faults: Iterable[Fault]) -> None:

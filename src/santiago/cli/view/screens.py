@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from textual.screen import Screen
 
-    from santiago.app.planning.loading import Planning
+    from santiago.app.planning.planning_sessions import Planning
 
 
 def has_screen() -> bool:
