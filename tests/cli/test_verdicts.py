@@ -89,7 +89,7 @@ def test_tests_that_got_another_class_and_another_name_are_taken_for_what_they_w
 def test_new_tests_that_would_never_end_without_the_work_are_not_waited_for(tmp_path: Path) -> None:
     repo = repository(tmp_path / "repo", BASE)
     endless = WITH_ADD.replace("test_add(self):", "test_add(self):\n        while not hasattr(numbers_, 'add'): pass")
-    impatient = "from santiago.judge import port; port._LEAST_MS = 500; from santiago.cli.entry import entry; entry()"
+    impatient = "from santiago.judge import tree_judge; tree_judge._LEAST_MS = 500; from santiago.cli.entry import entry; entry()"
     ran = run(repo, {"numbers_.py": SOURCE, "test_numbers.py": endless}, program=("-c", impatient))
     assert (ran.returncode, story(repo)["proof"]) == (0, "own_tests"), ran.stderr
 

@@ -8,7 +8,7 @@ fail without the work?). So an attempt gains nothing by changing its tests.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from santiago.contract import complaints
 from santiago.contract.codec import canonical, to_data
@@ -19,13 +19,15 @@ from santiago.judge.comparison import WHOLE, fails_alike, lacks_coverage, lost, 
 from santiago.judge.naming.named_tests import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from santiago.contract.outcomes import CheckResult
     from santiago.judge.comparison import Shown
     from santiago.judge.naming.named_tests import Tests
     from santiago.judge.trees import Trees
 
+    Fate = Literal["falls", "stays red", "is gone"]
+    List = Literal["broken", "changed", "eased", "vanished"]
     Tells = Callable[[str], bool]
     """Tells something of a test: whether the work changed its text, or whether the story speaks of it, so that it may be wrong."""
 
@@ -116,36 +118,50 @@ def _failure(before: CheckResult, failed: CheckResult) -> Reason:
     return Reason.STORY_VERIFICATION_FAILED
 
 
+_LISTS: Mapping[tuple[Fate, bool], List] = {
+    ("falls", False): "broken",  # it worked before, and the work breaks it
+    ("falls", True): "changed",  # the work changed its text, so what it expects may be meant to be another thing
+    ("stays red", False): "eased",  # only the changed judge makes it pass
+    ("stays red", True): "changed",  # the story speaks of it, so the test may be what is wrong
+    ("is gone", False): "vanished",
+}
+"""What becomes of a test of the base, with its old text, on work that passes; whether that may be meant → where it is listed."""
+
+
 def of_old_tests(found: Verdict, checks: Sequence[Check], texts: Trees, speaks_of: Tells = lambda _: False) -> Verdict:
     """Return the verdict with what the tests of the base say about the work, if the work changed any of them."""
-    broken, eased, changed, gone = ([], [], [], [])  # type: tuple[list[str], list[str], list[str], list[str]]
+    lists: dict[List, list[str]] = {name: [] for name in _LISTS.values()}
     message = ""
     for check in checks:
-        name = check.work.names
-        if not check.came_with_work:
-            gone += name(_gone(check, texts.renamed))
-        if check.old_tests is None or check.came_with_work:
-            continue
-        old = _without_excused(check, check.old_tests, texts)
-        # Tests that were written for the story, even if their file could not be loaded on the base.
-        own = [test for test in old.failing if check.earlier and test not in (check.earlier.tests or {})]
-        if check.earlier is not None:
-            gone += name(test for test in vanished(old, check.work) if test not in gone)
-        fallen = [test for test in lost(check.base, old) if test not in own]
-        changed += name(test for test in fallen if texts.text_changed(test))
-        broken += name(test for test in fallen if not texts.text_changed(test))
-        if WHOLE in fallen:
-            message = "".join(complaints.new(check.base.output, old.output)[:1])
-        if check.said_no:
-            failed = dict.fromkeys((*(test for test in check.base.failing if test in old.failing), *own))
-            better = [test for test in failed if test not in check.work.failing and (test or not check.lacks_file)]
-            changed += name(test for test in better if speaks_of(name_of(test)))
-            eased += name(test for test in better if not speaks_of(name_of(test)))
-    first = slice(MOST_NAMES)
+        for fate, is_meant, test in () if check.came_with_work else _fates(check, texts, speaks_of):
+            lists[_LISTS[fate, is_meant]] += check.work.names([test])
+            if fate == "falls" and test == WHOLE and check.old_tests:
+                message = "".join(complaints.new(check.base.output, check.old_tests.output)[:1])
+    lists["vanished"] = [test for test in lists["vanished"] if test not in lists["changed"]]
+    told = {name: tuple(tests[:MOST_NAMES]) for name, tests in lists.items()}
     return replace(
-        found, broken=tuple(broken[first]), eased=tuple(eased[first]), changed=tuple(changed[first]),
-        vanished=tuple(test for test in gone if test not in changed)[first], message=message,
+        found, broken=told["broken"], eased=told["eased"], changed=told["changed"], vanished=told["vanished"], message=message
     )  # fmt: skip
+
+
+def _fates(check: Check, texts: Trees, speaks_of: Tells) -> Iterator[tuple[Fate, bool, str]]:
+    """Yield what becomes of each test of the base that the work, or its tests, make end in another way."""
+    gone = _gone(check, texts.renamed)
+    yield from (("is gone", False, test) for test in gone)
+    if check.old_tests is None:
+        return
+    old, own = _without_excused(check, check.old_tests, texts), list[str]()
+    if check.earlier is not None:
+        # Tests that were written for the story, even if their file could not be loaded on the base.
+        own = [test for test in old.failing if test not in (check.earlier.tests or {})]
+        yield from (("is gone", False, test) for test in vanished(old, check.work) if test not in gone)
+    for test in lost(check.base, old):
+        if test not in own:
+            yield "falls", texts.text_changed(test), test
+    red = [test for test in check.base.failing if test in old.failing] if check.said_no else []
+    for test in dict.fromkeys((*red, *own)) if check.said_no else ():
+        if test not in check.work.failing and (test != WHOLE or not check.lacks_file):
+            yield "stays red", speaks_of(name_of(test)), test
 
 
 def _without_excused(check: Check, old: Shown, texts: Trees) -> Shown:
