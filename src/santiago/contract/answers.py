@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -10,8 +11,6 @@ from santiago.contract.phases import StoryPhase
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
     from santiago.contract.state import Question, RunState, StoryState
 
 

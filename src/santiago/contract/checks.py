@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import RunInput
 

@@ -11,6 +11,7 @@ import json
 import re
 import sys
 from codecs import BOM_UTF8
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
@@ -26,8 +27,6 @@ from santiago.contract.reasons import Reason
 from santiago.contract.units import _Scaled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pydantic import TypeAdapter
     from pydantic_core import ErrorDetails
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable
+from typing import TypeVar
 
 from santiago.contract.events import Event, EventKind
 from santiago.contract.outcomes import Proof
 from santiago.contract.reasons import SHARED, Reason
 from santiago.contract.state import DetailState, Question, Refusal, RunState, StoryState, Unshown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 OVERTAKEN = "overtaken"
 """Recorded in place of an answer that is no longer needed: the story was skipped, or a person supplied the work."""

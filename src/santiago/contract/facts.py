@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Unpack, cast
 
 from santiago.contract.events import Context, EventKind, EventStatus, Fact
-from santiago.contract.outcomes import Proof
-from santiago.contract.phases import StoryPhase
+from santiago.contract.outcomes import Proof, Usage
+from santiago.contract.phases import RunPhase, SessionPhase, StoryPhase
 
 if TYPE_CHECKING:
-    from santiago.contract.outcomes import Usage
-    from santiago.contract.phases import RunPhase, SessionPhase
     from santiago.contract.state import StoryState
 
 

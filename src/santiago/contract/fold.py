@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import gc
 from bisect import bisect_left, insort
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,6 @@ from santiago.contract.phases import PARKED, RUN_MOVES, SATISFIED, STORY_MOVES, 
 from santiago.contract.state import ChunkState, RunState, StoryState, initial
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from santiago.contract.plan import Plan
 
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import fnmatch
 import re
+from collections.abc import Iterable
 from functools import cache
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _PIECE = pattern(r"\*\*/?|[*?]|\[[^\]\n]+\]|\{[^{}]*\}|.", re.DOTALL)
 _PLAIN = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}

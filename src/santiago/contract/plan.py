@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from santiago.contract.ids import STORY_ID
 from santiago.contract.patterns import pattern
 from santiago.contract.record import AtLeast, Matching, record
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 CONTRACT_VERSION: Literal[1] = 1
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Iterable
 from dataclasses import field
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 from santiago.contract.events import Event, EventKind
 from santiago.contract.ids import RUN_ID
@@ -13,10 +14,6 @@ from santiago.contract.policy import Agent
 from santiago.contract.reasons import Reason
 from santiago.contract.record import AtLeast, Matching, lean, record
 from santiago.contract.state import Question
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
 
 Artifact = Literal["plan", "document"]
 """What the agents write: a plan that can be run, or a document that the compiler reads."""

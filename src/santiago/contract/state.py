@@ -6,6 +6,7 @@ It also holds what follows from the log, so that deciding never scans the whole 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,6 @@ from santiago.contract.phases import PARKED, SATISFIED, WAITING, RunPhase, Story
 from santiago.contract.record import lean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from santiago.contract.outcomes import Proof
     from santiago.contract.plan import Plan
     from santiago.contract.reasons import Reason

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -10,8 +11,6 @@ from typing import TYPE_CHECKING
 from santiago.contract.patterns import pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from santiago.contract.plan import Plan
 
 

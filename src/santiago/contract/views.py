@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, assert_never
 
-from santiago.contract.board import TODO
+from santiago.contract.board import TODO, Queue, Status
 from santiago.contract.phases import WAITING, RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from santiago.contract.board import Queue, Status
     from santiago.contract.plan import Role
     from santiago.contract.state import RunState, StoryState
 

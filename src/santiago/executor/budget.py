@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from santiago.contract.counting import count
+from santiago.contract.policy import Limits
 from santiago.contract.reasons import Reason
-
-if TYPE_CHECKING:
-    from santiago.contract.policy import Limits
-    from santiago.contract.state import RunState, StoryState
+from santiago.contract.state import RunState, StoryState
 
 MAX_UNCOUNTED = 5
 """How many attempts of one story may end without being counted. Without this limit a broken service would be asked for ever."""

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from santiago.contract.complaints import TELLING
-from santiago.contract.outcomes import CheckVerdict
+from santiago.contract.outcomes import AttemptOutcome, CheckResult, CheckVerdict, Verdict
 from santiago.contract.patterns import pattern
 from santiago.contract.reasons import MEANINGS, SHARED, Reason
 from santiago.executor import messages
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from santiago.contract.outcomes import AttemptOutcome, CheckResult, Verdict
-
 
 MAX_LINES = 40
 """Lines of output in one critique: enough to act on, not a second log."""

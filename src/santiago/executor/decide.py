@@ -6,26 +6,21 @@ Stories run as early as dependencies, chunk and file focus allow; they are integ
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Unpack
+from collections.abc import Iterator
+from typing import Literal, Unpack
 
 from santiago.contract.event_effects import SHOW, TESTS
-from santiago.contract.events import EventKind, EventStatus, Fact
+from santiago.contract.events import Context, EventKind, EventStatus, Fact
 from santiago.contract.facts import of_run, of_story
 from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.plan import Story
 from santiago.contract.reasons import MEANINGS, SHARED, Reason
+from santiago.contract.state import ChunkState, RunState, StoryState
 from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, VerifyRun, WriteBack, story_of
 from santiago.executor import gates, unproven, waiting
 from santiago.executor.budget import MAX_UNCOUNTED, Budget
-from santiago.executor.situation import Cancel
+from santiago.executor.situation import Act, Cancel, Situation
 from santiago.executor.tally import stopped_by
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from santiago.contract.events import Context
-    from santiago.contract.plan import Story
-    from santiago.contract.state import ChunkState, RunState, StoryState
-    from santiago.executor.situation import Act, Situation
 
 
 def next_acts(at: Situation) -> list[Act]:

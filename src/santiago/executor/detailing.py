@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import CONTRACT_VERSION, LONGEST_DETAIL, Detail, Origin, Story, Substep
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
 
 MOST_ACTIONS, MOST_SUBSTEPS, MOST_OTHERS = 50, 20, 200
 LONGEST_TEXT = 4_000

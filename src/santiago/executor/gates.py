@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from santiago.contract.answers import KINDS
 from santiago.contract.counting import count
@@ -12,16 +12,12 @@ from santiago.contract.facts import of_run, of_story
 from santiago.contract.moments import ms_of, text_of
 from santiago.contract.outcomes import Proof
 from santiago.contract.phases import StoryPhase
+from santiago.contract.policy import Gate
 from santiago.contract.reasons import Reason
+from santiago.contract.state import Question, RunState, StoryState
 from santiago.contract.steps import Adopt, Propose
 from santiago.executor.budget import Budget
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from santiago.contract.policy import Gate
-    from santiago.contract.state import Question, RunState, StoryState
-    from santiago.executor.situation import Act, Situation
+from santiago.executor.situation import Act, Situation
 
 _PROVEN = (Proof.PROVED, Proof.OWN_TESTS)
 LASTING = frozenset({"unproven"})

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from santiago.contract.answers import JUDGED, UNFIT, lacks, understood, words_of
+from santiago.contract.answers import JUDGED, UNFIT, Letter, Understood, lacks, understood, words_of
 from santiago.contract.errors import SantiagoError
 from santiago.contract.event_effects import PAUSES, REST
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import accepted, of_run, of_story
 from santiago.contract.phases import WAITING, StoryPhase
 from santiago.contract.record import lean
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from santiago.contract.answers import Letter, Understood
-    from santiago.contract.state import Question, RunState, StoryState
+from santiago.contract.state import Question, RunState, StoryState
 
 NOTED = 3
 """How many of the faulty letters that are found together get a line of their own in the log."""

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import field
 from typing import TYPE_CHECKING
 
+from santiago.contract.answers import Mailbox
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import Event, EventKind, Fact
 from santiago.contract.facts import of_run
+from santiago.contract.fold import Fold
 from santiago.contract.phases import ENDED, RunPhase, StoryPhase
-from santiago.contract.ports.run import Sign
+from santiago.contract.plan import Plan, Story
+from santiago.contract.policy import Limits, RunInput
+from santiago.contract.ports.run import Clock, Engine, Sign
 from santiago.contract.record import lean
+from santiago.contract.state import RunState, StoryState
 from santiago.contract.steps import (
     Adopt,
     Attempt,
@@ -19,6 +25,7 @@ from santiago.contract.steps import (
     ExamineBase,
     Order,
     Propose,
+    Step,
     VerifyRun,
     WriteBack,
     story_of,
@@ -28,20 +35,10 @@ from santiago.executor.budget import TICK_MS, Budget
 from santiago.executor.decide import next_acts, next_to_retire
 from santiago.executor.letters import heard
 from santiago.executor.settle import dismiss, settle
-from santiago.executor.situation import Cancel, Scope, Situation
+from santiago.executor.situation import Act, Cancel, Scope, Situation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from santiago.contract.answers import Mailbox
-    from santiago.contract.fold import Fold
-    from santiago.contract.plan import Plan, Story
-    from santiago.contract.policy import Limits, RunInput
     from santiago.contract.ports.artifacts import ArtifactStore
-    from santiago.contract.ports.run import Clock, Engine
-    from santiago.contract.state import RunState, StoryState
-    from santiago.contract.steps import Step
-    from santiago.executor.situation import Act
 
 
 POLL_MS = 200

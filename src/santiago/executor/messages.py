@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from santiago.contract.plan import Story
+from santiago.contract.plan import Story
 
 LONGEST = 120
 """Characters of one complaint."""

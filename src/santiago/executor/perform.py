@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, assert_never
 
@@ -22,28 +23,31 @@ from santiago.contract.outcomes import (
     Verdict,
 )  # fmt: skip
 from santiago.contract.patterns import pattern
-from santiago.contract.plan import content_of
-from santiago.contract.ports.agent import Packet
-from santiago.contract.ports.judge import SetUpFailedError, Work
-from santiago.contract.ports.workspace import WorkspaceConflictError
+from santiago.contract.plan import Plan, Story, content_of
+from santiago.contract.policy import RunInput
+from santiago.contract.ports.agent import AgentBackend, Packet
+from santiago.contract.ports.judge import Judge, SetUpFailedError, Work
+from santiago.contract.ports.run import Clock, Stop
+from santiago.contract.ports.workspace import Opened, Snapshot, Workspace, WorkspaceConflictError
 from santiago.contract.reasons import SHARED, Reason
 from santiago.contract.record import lean
-from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, Propose, VerifyRun, WriteBack
+from santiago.contract.steps import (
+    Adopt,
+    Attempt,
+    ExamineBase,
+    Integrate,
+    JudgeClaim,
+    Order,
+    Propose,
+    VerifyRun,
+    WriteBack,
+)
 from santiago.contract.units import Usd
 from santiago.executor import critique, detailing, messages
 from santiago.executor.proposing import Proposer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from santiago.contract.plan import Plan, Story
-    from santiago.contract.policy import RunInput
-    from santiago.contract.ports.agent import AgentBackend
     from santiago.contract.ports.artifacts import AttemptFiles, DetailFiles
-    from santiago.contract.ports.judge import Judge
-    from santiago.contract.ports.run import Clock, Stop
-    from santiago.contract.ports.workspace import Opened, Snapshot, Workspace
-    from santiago.contract.steps import Order
 
 MOST_TEST_FILES = 10
 """Test files that an agent is told of."""

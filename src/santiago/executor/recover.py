@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import Context, EventKind, Fact
 from santiago.contract.facts import of_run, of_story, spent
 from santiago.contract.outcomes import Usage
 from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.ports.run import Sign
+from santiago.contract.ports.workspace import Snapshot
 from santiago.contract.reasons import Reason
+from santiago.contract.state import RunState, StoryState
 from santiago.contract.units import Usd
 from santiago.executor import messages
 from santiago.executor.budget import TICK_MS
 from santiago.executor.settle import unfinished
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from santiago.contract.ports.run import Sign
-    from santiago.contract.ports.workspace import Snapshot
-    from santiago.contract.state import RunState, StoryState
 
 _AT_WORK = (RunPhase.EXECUTING, RunPhase.RUN_VERIFICATION)
 MOST_WORDS = 500

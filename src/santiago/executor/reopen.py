@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Container, Sequence
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_run, of_story
 from santiago.contract.phases import ENDED, PARKED, RunPhase, StoryPhase
+from santiago.contract.policy import Limits
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.contract.record import record
+from santiago.contract.state import RunState, StoryState
 from santiago.executor.budget import Budget
 from santiago.executor.decide import begin_chunk
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
-
-    from santiago.contract.policy import Limits
-    from santiago.contract.state import RunState, StoryState
 
 _OF_RUN = frozenset({Reason.RUN_TIMEOUT, Reason.COST_BUDGET_EXHAUSTED})
 """Limits of the whole run. Reopening a single story cannot continue a run that reached one of them."""

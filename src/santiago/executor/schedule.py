@@ -6,16 +6,12 @@ A story that names no files may touch any, so it waits for all before it, and al
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import field
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
+from santiago.contract.plan import Plan, Story
 from santiago.contract.record import lean
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from santiago.contract.plan import Plan, Story
 
 _SIGNS = "*?[{"
 

@@ -8,18 +8,14 @@ always a number.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Sequence
 
 from santiago.contract.counting import count
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.patterns import pattern
 from santiago.contract.phases import StoryPhase
 from santiago.contract.record import record
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    from santiago.contract.state import ChunkState, RunState
+from santiago.contract.state import ChunkState, RunState
 
 LONGEST = 2000
 """Characters of one selection."""

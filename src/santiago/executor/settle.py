@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 from santiago.contract.answers import KINDS
 from santiago.contract.events import Context, EventKind, EventStatus, Fact
 from santiago.contract.facts import of_run, of_story, spent
 from santiago.contract.outcomes import (
+    AgentEnding,
     AttemptOutcome,
     BaseExamined,
     ClaimOutcome,
@@ -21,13 +22,9 @@ from santiago.contract.outcomes import (
 )
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, SHARED, Reason
+from santiago.contract.state import RunState, StoryState
 from santiago.executor import critique, messages
 from santiago.executor.decide import run_end
-
-if TYPE_CHECKING:
-    from santiago.contract.outcomes import AgentEnding
-    from santiago.contract.state import RunState, StoryState
-
 
 QUESTIONS = {
     Reason.CHANGED_EXPECTATION: "changed_expectation",

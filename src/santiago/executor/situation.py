@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from santiago.contract.events import Fact
+from santiago.contract.plan import Story
+from santiago.contract.policy import RunInput
 from santiago.contract.record import lean, record
+from santiago.contract.state import RunState, StoryState
 from santiago.contract.steps import Step
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from santiago.contract.plan import Story
-    from santiago.contract.policy import RunInput
-    from santiago.contract.state import RunState, StoryState
 
 
 @record

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
+from typing import Literal, NamedTuple, TypedDict
 
 from santiago.contract.counting import count
 from santiago.contract.outcomes import Criterion, Proof
 from santiago.contract.phases import RunPhase, StoryPhase
-from santiago.contract.plan import CONTRACT_VERSION
+from santiago.contract.plan import CONTRACT_VERSION, Plan, Story
 from santiago.contract.reasons import MEANINGS, Reason
-from santiago.contract.result import LogHead, NextAction, Result, StoryResult, Summary, TotalUsage
+from santiago.contract.result import LogHead, NextAction, Result, StoryResult, StoryStatus, Summary, TotalUsage
+from santiago.contract.state import RunState, StoryState
 from santiago.contract.units import Seconds, Usd
-
-if TYPE_CHECKING:
-    from santiago.contract.plan import Plan, Story
-    from santiago.contract.result import StoryStatus
-    from santiago.contract.state import RunState, StoryState
-
 
 Strength = Literal["shown", "attested", "claimed", "prose", "not_proven"]
 WORDS: dict[Strength, str] = {

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from santiago.contract.events import EventKind
+from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import accepted, of_story
 from santiago.contract.outcomes import Proof
 from santiago.contract.phases import StoryPhase
 from santiago.contract.reasons import Reason
+from santiago.contract.state import RunState, StoryState
 from santiago.executor import gates
 from santiago.executor.budget import MAX_UNCOUNTED, Budget
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from santiago.contract.events import Fact
-    from santiago.contract.state import RunState, StoryState
-    from santiago.executor.situation import Situation
+from santiago.executor.situation import Situation
 
 
 def owed(at: Situation) -> Iterator[Fact]:

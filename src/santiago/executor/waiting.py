@@ -6,17 +6,15 @@ between changes nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_run
 from santiago.contract.moments import ms_of, text_of
+from santiago.contract.policy import Limits
 from santiago.contract.reasons import Reason
+from santiago.contract.state import Refusal, RunState
 from santiago.executor.budget import MAX_UNCOUNTED
-
-if TYPE_CHECKING:
-    from santiago.contract.policy import Limits
-    from santiago.contract.state import Refusal, RunState
 
 MARGIN_MS = 1_500
 """Added to a time that the service named, since its clock may differ from ours."""

@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.contract.outcomes import CheckResult, CheckVerdict, Output
+from santiago.contract.ports.run import Stop
 from santiago.contract.record import lean, record
 from santiago.contract.units import Seconds
 from santiago.judge import missing
 from santiago.judge.commandline import programs, runner_of
 from santiago.judge.comparison import Shown, fails_alike
 from santiago.judge.naming.junit import UnreadError
+from santiago.judge.naming.named_tests import Tests
 from santiago.judge.naming.printed_results import named, tally
 from santiago.judge.naming.runner_options import asking, refused
-from santiago.process.command import Command
+from santiago.process.command import Command, Report
 from santiago.process.place import Ground
 from santiago.process.temporary import Temporary
 from santiago.util import regular
 from santiago.util.disk import CACHE, guarding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
-
-    from santiago.contract.ports.run import Stop
-    from santiago.judge.naming.named_tests import Tests
-    from santiago.process.command import Report
     from santiago.process.sandbox import Sandbox
     from santiago.process.server import ProcessServer
 

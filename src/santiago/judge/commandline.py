@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import dropwhile, pairwise, takewhile
-from typing import TYPE_CHECKING
 
 from santiago.contract import globs
 from santiago.contract.patterns import pattern
 from santiago.contract.record import record
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-
 
 _WORD = r"""(?:\\.|'[^']*'|"(?:\\.|[^"\\])*"|`[^`]*`|[<>$]\((?:[^()]|\([^()]*\))*\)|[^\s;|&()<>'"`\\])+"""
 _TOKEN = pattern(

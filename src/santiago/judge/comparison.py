@@ -8,22 +8,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from santiago.contract import complaints
 from santiago.contract.counting import count
-from santiago.contract.outcomes import CheckVerdict
+from santiago.contract.outcomes import CheckResult, CheckVerdict
 from santiago.contract.patterns import pattern
 from santiago.contract.record import lean
-from santiago.judge.naming.named_tests import INSIDE, function_of, name_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from santiago.contract.outcomes import CheckResult
-    from santiago.judge.naming.named_tests import Tests
+from santiago.judge.naming.named_tests import INSIDE, Tests, function_of, name_of
 
 _LONE_FILE = pattern(r"^[^\s:>]{1,500}\.[cm]?[jt]s$")
 WHOLE = ""

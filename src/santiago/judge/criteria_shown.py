@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from santiago.contract.outcomes import Criterion
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from santiago.judge.comparison import Shown
     from santiago.judge.verdict import Check
 

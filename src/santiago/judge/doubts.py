@@ -10,21 +10,19 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from santiago.contract.outcomes import DoubtfulLine
 from santiago.contract.patterns import pattern
+from santiago.contract.ports.workspace import Change
 from santiago.judge.python_text import statements
 from santiago.judge.runner_tables import table
 from santiago.judge.sections import dotted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from santiago.contract.ports.workspace import Change
-
     Judges = Callable[[str], bool]
     Read = Callable[[str], bytes | None]
     Lines = dict[int, str]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from santiago.contract import globs
 from santiago.contract.plan import PROSE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     Read = Callable[[str], bytes | None]
 
 REASON = "no_test"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
@@ -17,8 +18,6 @@ from santiago.judge.runner_tables import table
 from santiago.judge.sections import MIXED, NODE, dotted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
-
     Read = Callable[[str], bytes | None]
 
 ALL_TESTS = "@tests"

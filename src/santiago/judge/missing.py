@@ -7,6 +7,7 @@ that check fails now, and may pass later.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
@@ -15,8 +16,6 @@ from santiago.judge.judges import is_test
 from santiago.process import enter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
-
     from santiago.judge.comparison import Shown
     from santiago.process.command import Report
 

@@ -9,12 +9,9 @@ import ast
 import re
 import sys
 import warnings
-from typing import TYPE_CHECKING
+from collections.abc import Container, Iterable, Iterator
 
 from santiago.contract.record import record
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator
 
 _LONGEST = 300
 """A name's meaning is written out only up to this many characters, since names within names could grow without end."""

@@ -9,14 +9,12 @@ import ast
 import json
 import re
 from collections import defaultdict
+from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from santiago.contract.patterns import pattern
 from santiago.judge.runner_tables import table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _PYTHON = frozenset({"pytest", "coverage", "tox", "nox", "hatch", "poe", "pdm", "task", "nose2"})
 NODE = frozenset({"npm", "yarn", "pnpm", "bun", "jest", "mocha", "ava", "vitest", "tap", "tape", "node"})

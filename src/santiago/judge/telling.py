@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from santiago.contract.outcomes import CheckVerdict, Proof
+from santiago.contract.outcomes import CheckVerdict, DoubtfulLine, Proof, Verdict
+from santiago.contract.plan import Story
+from santiago.contract.policy import Policy
 from santiago.contract.reasons import Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-
-    from santiago.contract.outcomes import DoubtfulLine, Verdict
-    from santiago.contract.plan import Story
-    from santiago.contract.policy import Policy
     from santiago.judge.verdict import Check
 
     Difference = Callable[[Iterable[str]], str]

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from santiago.contract.outcomes import Verdict
 from santiago.contract.patterns import pattern
 from santiago.contract.reasons import Reason
-from santiago.judge.comparison import WHOLE, lost, vanished
-from santiago.judge.missing import found_no_test
+from santiago.judge.comparison import WHOLE, Shown, lost, vanished
+from santiago.judge.missing import Missing, found_no_test
 from santiago.judge.naming.named_tests import file_of
 from santiago.judge.telling import listed
 from santiago.judge.verdict import MOST_NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-
-    from santiago.judge.comparison import Shown
-    from santiago.judge.missing import Missing
-
     Pairs = Sequence[tuple[Shown, Shown]]
     """What each check showed on the base, and on the base with the new tests."""
     Lacks = Callable[[Shown], Missing | None]

@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from santiago.contract.checks import commands_of, is_told, lanes, run_commands_of
 from santiago.contract.outcomes import DoubtfulLine, Proof, Verdict
-from santiago.contract.ports.judge import Examination, Judged, SetUpFailedError
+from santiago.contract.plan import Plan, Story
+from santiago.contract.policy import RunInput
+from santiago.contract.ports.judge import Examination, Judged, Lack, SetUpFailedError, Work
+from santiago.contract.ports.run import Stop
+from santiago.contract.ports.workspace import Workspace
 from santiago.contract.reasons import Reason
 from santiago.contract.record import lean
 from santiago.judge import criteria_shown, excuses, telling, tests_first, verdict
 from santiago.judge.commandline import absent, names_what_is_missing, unwritten
-from santiago.judge.comparison import ends_alike, fallen, of_files, retried, sees
+from santiago.judge.comparison import Shown, ends_alike, fallen, of_files, retried, sees
 from santiago.judge.doubts import doubts
 from santiago.judge.judges import JudgeFiles
 from santiago.judge.missing import found_no_test, lacked, lacks_package, missing_module, waits_for_tests
 from santiago.judge.trees import Trees
-from santiago.judge.trials import GARBAGE, StoppedError, Trial
-from santiago.judge.verdict import Check
+from santiago.judge.trials import GARBAGE, Results, StoppedError, Trial, Trials
+from santiago.judge.verdict import Check, Tells
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from santiago.contract.plan import Plan, Story
-    from santiago.contract.policy import RunInput
-    from santiago.contract.ports.judge import Lack, Work
-    from santiago.contract.ports.run import Stop
-    from santiago.contract.ports.workspace import Workspace
-    from santiago.judge.comparison import Shown
-    from santiago.judge.trials import Results, Trials
-    from santiago.judge.verdict import Tells
-
     ByStory = dict[tuple[str, str], Shown]
     """What checks showed, by their command and the story that they are told, if any."""
     Explain = Callable[[str, Sequence[Shown], Sequence[Story], Stop], Lack | None]

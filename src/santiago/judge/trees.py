@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import field
 from functools import cached_property
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 from santiago.contract import globs
+from santiago.contract.ports.workspace import Workspace
 from santiago.contract.record import lean
-from santiago.judge.judges import NAMED_TESTS
+from santiago.judge.judges import NAMED_TESTS, JudgeFiles
 from santiago.judge.naming.named_tests import file_of, name_of
 from santiago.judge.sections import put_back, with_new_examples
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from santiago.contract.ports.workspace import Workspace
-    from santiago.judge.judges import JudgeFiles
 
 _SHARED_FOLDER = (".go", ".java", ".kt", ".cs", ".swift")
 """Languages in which the files of a folder see each other without an import."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import partial
@@ -11,18 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.contract.checks import ATTEMPT, PROMPT_FILE, STORY
-from santiago.contract.ports.judge import Noted, SetUpFailedError
+from santiago.contract.policy import RunInput
+from santiago.contract.ports.judge import Noted, Notes, SetUpFailedError
+from santiago.contract.ports.run import Stop
+from santiago.contract.ports.workspace import Supply, Workspace
 from santiago.contract.record import lean, record
 from santiago.judge.comparison import Shown
 from santiago.util.inside import is_inside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from santiago.contract.policy import RunInput
-    from santiago.contract.ports.judge import Notes
-    from santiago.contract.ports.run import Stop
-    from santiago.contract.ports.workspace import Supply, Workspace
     from santiago.judge.check_runner import CheckRunner
 
     Results = dict[str, Shown]

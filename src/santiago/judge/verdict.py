@@ -7,23 +7,19 @@ fail without the work?). So an attempt gains nothing by changing its tests.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from santiago.contract import complaints
 from santiago.contract.codec import canonical, to_data
-from santiago.contract.outcomes import CheckVerdict, Verdict
+from santiago.contract.outcomes import CheckResult, CheckVerdict, Verdict
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
-from santiago.judge.comparison import WHOLE, fails_alike, lacks_coverage, lost, passes, vanished
-from santiago.judge.naming.named_tests import name_of
+from santiago.judge.comparison import WHOLE, Shown, fails_alike, lacks_coverage, lost, passes, vanished
+from santiago.judge.naming.named_tests import Tests, name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from santiago.contract.outcomes import CheckResult
-    from santiago.judge.comparison import Shown
-    from santiago.judge.naming.named_tests import Tests
     from santiago.judge.trees import Trees
 
     Fate = Literal["falls", "stays red", "is gone"]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from santiago.contract.events import Event
     from santiago.contract.outcomes import AgentEnding, AttemptOutcome, Verdict
     from santiago.contract.plan import Detail

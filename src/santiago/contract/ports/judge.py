@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from santiago.contract.outcomes import CheckResult, Verdict
@@ -11,8 +12,6 @@ from santiago.contract.reasons import Reason
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from santiago.contract.policy import Workspace
     from santiago.contract.ports.run import Stop
 

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
-from santiago.judge.naming.named_tests import numbered, worst
+from santiago.judge.naming.named_tests import Status, Tests, numbered, worst
 from santiago.util import regular
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from santiago.judge.naming.named_tests import Status, Tests
 
 LARGEST = 32 * 1024 * 1024
 MOST_FILES = 1000

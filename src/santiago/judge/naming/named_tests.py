@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from santiago.contract.patterns import pattern
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
 
 Status = Literal["passed", "failed", "skipped"]
 Tests = dict[str, Status]

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from santiago.contract.patterns import pattern
-from santiago.judge.naming.named_tests import INSIDE, worst
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from santiago.judge.naming.named_tests import Named, Status
+from santiago.judge.naming.named_tests import INSIDE, Named, Status, worst
 
 _STATUS: dict[str | None, Status] = {
     **dict.fromkeys("✓✔√", "passed"), **dict.fromkeys("✕✖✘×✗❯", "failed"), **dict.fromkeys("○✎﹣⚠↓-", "skipped"),

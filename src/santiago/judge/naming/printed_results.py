@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
 
 from santiago.contract.patterns import pattern
 from santiago.judge.naming import junit, outlines
-from santiago.judge.naming.named_tests import numbered, worst
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from santiago.judge.naming.named_tests import Named, Status, Tests
+from santiago.judge.naming.named_tests import Named, Status, Tests, numbered, worst
 
 _ESCAPES = pattern(r"\x1b(?:\[[0-?]*+[ -/]*+[@-~]|\][^\x07\x1b]*+(?:\x07|\x1b\\)|[@-_])")
 _EMPTY_LINES = pattern(r"\n{3,}")

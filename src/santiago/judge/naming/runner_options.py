@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Mapping
 from itertools import count
-from typing import TYPE_CHECKING
 
 from santiago.contract.patterns import pattern
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _STARTERS = (
     r"(?:\w+=[^\s;&|]*|(?:[^\s;&|]*/)?python[\d.]*|node|env|exec|time|cross-env|npx|bunx|yarn|pnpm|uv|poetry|pipenv|pdm"
