@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from santiago.app.history import History
 from santiago.app.loading import frozen
-from santiago.app.start.header import RunHeader
+from santiago.app.start.request import RunHeader
 from santiago.cli.main import main
 from santiago.cli.view.screen import Screen
 from santiago.contract.events import Context, Event, EventKind

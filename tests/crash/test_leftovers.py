@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from santiago.app.start.leftovers import kill_leftovers, marks
+from santiago.app.start.held_run import kill_leftovers, marks
 from santiago.artifacts.lock import Lock
 from santiago.contract.errors import SantiagoError
 from santiago.workspace.workspace import GitWorkspace

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from santiago.app.start.scratch import scratch_of
+from santiago.app.paths import scratch_of
 from tests.crash.checks import events_of
 from tests.crash.sick import ERRORS, PLACES, Fault, SickPlace, library, sick_place, sweep
 from tests.crash.world import RUN

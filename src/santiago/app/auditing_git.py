@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from santiago.app.start.scratch import scratch_of
+from santiago.app.paths import scratch_of
 from santiago.app.truth import unknown_commits
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import StoryPhase

@@ -10,11 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from santiago.app.start import provide
-from santiago.app.start.acquire_run import look_around
-from santiago.app.start.ground import ground_of
-from santiago.app.start.judging import Means
-from santiago.app.start.scratch import scratch_of
+from santiago.app.paths import scratch_of
+from santiago.app.start.judging import JudgeParts, dependency_folders, ground_of, look_around
 from santiago.artifacts.files import write_whole
 from santiago.contract.errors import SantiagoError
 from santiago.contract.patterns import pattern
@@ -122,7 +119,7 @@ class ByHand:
 class Bench:
     """Where checks are tried."""
 
-    means: Means
+    means: JudgeParts
     run_input: RunInput
     provided: tuple[Dependency, ...]
     commit: str
@@ -158,8 +155,7 @@ class Bench:
     def checkout(self, commit: str, commands: Sequence[str]) -> Iterator[Checkout]:
         """Lend a checkout of a commit that is ready for these commands."""
         means, setup = self.means, self.run_input.workspace.setup
-        names, source = (str(means.around.repo),), means.around.source
-        ground = ground_of(means.fence, means.workspace, self.provided, names, setup, commands, source)
+        ground = ground_of(means.fence, means.workspace, self.provided, means.around, setup, commands)
         trials = means.judge(_plan(""), self.run_input, ground).trials
         folder = means.workspace.checkout(commit, "trying")
         try:
@@ -211,9 +207,9 @@ def bench(run_input: RunInput, server: ProcessServer) -> Iterator[Bench]:
         around.repo, f"trying-{os.getpid()}", scratch, provided=around.provided, stores_at=fence.stores
     )
     found = workspace.inspect()
-    provided = provide.folders(workspace, run_input, around.source)
+    provided = dependency_folders(workspace, run_input, around.source)
     hidden = (str(workspace.folders.top.parent),)
-    means = Means(server=server, fence=fence, around=around, workspace=workspace, hidden=hidden)
+    means = JudgeParts(server=server, fence=fence, around=around, workspace=workspace, hidden=hidden)
     try:
         with _ending_in_order(), workspace.working():
             yield Bench(

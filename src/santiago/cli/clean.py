@@ -13,8 +13,8 @@ import click
 
 from santiago.app.actor import actor as named
 from santiago.app.loading import empty_fold, frozen, replay, working
+from santiago.app.paths import scratch_of
 from santiago.app.start.identity import refuse_copied
-from santiago.app.start.scratch import scratch_of
 from santiago.artifacts import registry
 from santiago.artifacts.lock import Lock
 from santiago.artifacts.names import PLAN, has_begun

@@ -23,8 +23,8 @@ from santiago.agent.catalog import availability
 from santiago.agent.profile import EXAMPLE
 from santiago.app.config import load, run_input_defaults
 from santiago.app.notice import Notice
+from santiago.app.paths import scratch_of
 from santiago.app.start import agents
-from santiago.app.start.scratch import scratch_of
 from santiago.app.start.trust import waiting
 from santiago.app.trying import bench
 from santiago.artifacts.repository import find_root

@@ -16,8 +16,8 @@ from santiago.app.loading import frozen, load
 from santiago.app.start.agents import named
 from santiago.app.start.onward import Beginning, beginning, settings_of
 from santiago.app.start.preflight import refuse_outside
+from santiago.app.start.proposals import is_open, new_parts
 from santiago.app.start.trust import said_by
-from santiago.app.start.units import is_open, new_parts
 from santiago.app.unfinished import newest_of, unfinished_of
 from santiago.artifacts import repository
 from santiago.cli.going_on import go_on_with, step_on

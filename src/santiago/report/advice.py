@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from santiago.app.paths import typed
 from santiago.app.shortage import named, too_few, too_short, unchecked
-from santiago.app.start.units import ways_on
+from santiago.app.start.proposals import ways_on
 from santiago.contract.policy import Limits
 from santiago.report.accounting import proposal
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from santiago.app.start.acquire_run import look_around
-from santiago.app.start.scratch import scratch_of
+from santiago.app.paths import scratch_of
+from santiago.app.start.judging import look_around
 from santiago.contract.errors import SantiagoError
 from santiago.process.redact import Redactor
 from santiago.workspace.workspace import GitWorkspace

@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.app.config import run_input_defaults, values_of
+from santiago.app.paths import scratch_of
 from santiago.app.planning.planning_sessions import with_drafters
-from santiago.app.start import agents, provide, signals
-from santiago.app.start.acquire_run import check_temporary, look_around
+from santiago.app.start import agents, signals
 from santiago.app.start.compose import execute
-from santiago.app.start.ground import ground_of
-from santiago.app.start.leftovers import kill_leftovers, marks
+from santiago.app.start.held_run import check_temporary, kill_leftovers, marks
+from santiago.app.start.judging import dependency_folders, ground_of, look_around
 from santiago.app.start.request import prepare
-from santiago.app.start.scratch import scratch_of
 from santiago.app.start.start_options import StartOptions
 from santiago.artifacts import registry, repository
 from santiago.artifacts.files import read_bytes, write_whole
@@ -46,7 +45,7 @@ from santiago.workspace.workspace import GitWorkspace
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from santiago.app.start.acquire_run import Surroundings
+    from santiago.app.start.judging import StartEnvironment
     from santiago.artifacts.session_files import SessionFiles
     from santiago.contract.events import Event, Fact
     from santiago.contract.policy import Agent, RunInput
@@ -180,7 +179,7 @@ class _Desk:
     def _has_real_agent(self) -> bool:
         return any(one.agent.mode != "scripted" for one in self.asked.drafters)
 
-    def _backend(self, agent: Agent, around: Surroundings, fence: Sandbox, workspace: GitWorkspace) -> AgentBackend:
+    def _backend(self, agent: Agent, around: StartEnvironment, fence: Sandbox, workspace: GitWorkspace) -> AgentBackend:
         limits = self.run_input.limits
         limits = replace(
             limits, run_max_tokens=limits.planning_max_tokens, run_max_cost_usd=limits.planning_max_cost_usd
@@ -192,8 +191,8 @@ class _Desk:
         agents.refuse_early(profile, run_input, around.source, lambda _: False)
         hidden = (str(self.folder), str(workspace.folders.top.parent))
         fenced = partial(agents.fenced, profile=profile, sandbox=fence, source=around.source, hidden=hidden)
-        dependencies = provide.folders(workspace, run_input, around.source)
-        ground = ground_of(fence, workspace, dependencies, (str(around.repo),), (), (), around.source)
+        dependencies = dependency_folders(workspace, run_input, around.source)
+        ground = ground_of(fence, workspace, dependencies, around, (), ())
         scratch = workspace.folders.temporary
         return agents.backend(profile, run_input, self.server, around.source, fenced, around.secrets, scratch, ground)
 

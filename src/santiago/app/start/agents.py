@@ -11,7 +11,6 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from santiago.agent import catalog, scripted
-from santiago.agent.catalog import Catalog
 from santiago.agent.ralph_fresh import Fenced, RalphFresh
 from santiago.app.profiles import own_catalog
 from santiago.artifacts.files import read_text
@@ -25,6 +24,7 @@ from santiago.process.redact import secrets_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from santiago.agent.catalog import Catalog
     from santiago.agent.profile import Profile
     from santiago.contract.policy import RunInput
     from santiago.contract.ports.agent import AgentBackend

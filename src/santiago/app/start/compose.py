@@ -9,16 +9,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from santiago import __version__
-from santiago.app.start import agents, kept, signals, start_events, units
-from santiago.app.start.acquire_run import Hold, Surroundings, check_temporary, look_around, take_hold
+from santiago.app.start import agents, kept, signals, start_events
 from santiago.app.start.agents import first_able, follower, next_one
-from santiago.app.start.ground import ground_of
-from santiago.app.start.header import RunHeader
-from santiago.app.start.judging import Means
+from santiago.app.start.held_run import RunLog, check_temporary, freeze, kill_leftovers, marks, take_hold
+from santiago.app.start.judging import JudgeParts, ground_of, look_around
 from santiago.app.start.leaks import SecretsInWork
-from santiago.app.start.leftovers import kill_leftovers, marks
-from santiago.app.start.logbook import Logbook, freeze
 from santiago.app.start.preflight import Checkout, foresee
+from santiago.app.start.request import RunHeader
 from santiago.artifacts.attempts import FileAttempts
 from santiago.artifacts.details import FileDetails
 from santiago.artifacts.inbox import Inbox
@@ -28,7 +25,6 @@ from santiago.contract.errors import SantiagoError
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_run
 from santiago.contract.phases import ENDED, RunPhase
-from santiago.contract.record import record
 from santiago.engine.threads import ThreadsEngine
 from santiago.executor.loop import Coordinator
 from santiago.executor.perform import StepPerformer
@@ -45,8 +41,6 @@ if TYPE_CHECKING:
     from santiago.contract.ports.agent import AgentBackend
     from santiago.contract.ports.run import Sign
     from santiago.contract.state import RunState
-    from santiago.process.place import Ground
-    from santiago.process.sandbox import Sandbox
 
 
 def execute(request: Request) -> RunState:
@@ -66,37 +60,8 @@ def execute(request: Request) -> RunState:
 def _turn(request: Request, server: ProcessServer) -> tuple[RunState, Agent]:
     """Carry a plan out with one agent, until the run stops or the agent cannot go on; return the state and the agent."""
     with ExitStack() as stack:
-        clock, run_input = WorkClock(SystemClock(), server.worked), request.effective
-        check_temporary()  # needed to find out which sandbox works
-        around = look_around(run_input)
-        fence = sandbox.detect(run_input.policy.sandbox, around.source)
-        hold = take_hold(request, around, fence, clock, stack)
-        digests = freeze(hold.store, request)
-        checkout = Checkout(run_input, hold.workspace, hold.dependencies, request.begins_on)
-        run_input, passed_over = first_able(run_input, around.source, checkout.lacks)
-        start = _Start(
-            request=request,
-            run_input=run_input,
-            server=server,
-            stack=stack,
-            clock=clock,
-            around=around,
-            hold=hold,
-            fence=fence,
-            ground=ground_of(
-                fence,
-                hold.workspace,
-                hold.dependencies,
-                (str(around.repo),),
-                run_input.workspace.setup,
-                () if request.skips else all_commands_of(request.plan, run_input),
-                around.source,
-            ),
-            log=Logbook(request, hold, clock.utc()),
-            attempts=FileAttempts(hold.store),
-            checkout=checkout,
-        )
-        return start.run(digests, passed_over), run_input.agent
+        start = _Start(request, server, stack)
+        return start.run(), start.run_input.agent
 
 
 def _close(server: ProcessServer, out_dir: Path) -> None:
@@ -104,29 +69,29 @@ def _close(server: ProcessServer, out_dir: Path) -> None:
         kill_leftovers(out_dir)  # an agent without a sandbox may have killed the supervisor of its children
 
 
-@record
 class _Start:
-    """One start of a run that this process holds."""
+    """One start of a run that this process holds, with one agent."""
 
-    request: Request
-    run_input: RunInput
-    """With the policy and the agent of this start."""
-    server: ProcessServer
-    stack: ExitStack
-    clock: WorkClock
-    around: Surroundings
-    hold: Hold
-    fence: Sandbox
-    ground: Ground
-    log: Logbook
-    attempts: FileAttempts
-    checkout: Checkout
+    def __init__(self, request: Request, server: ProcessServer, stack: ExitStack) -> None:
+        self.request, self.server, self.stack = request, server, stack
+        self.clock, wanted = WorkClock(SystemClock(), server.worked), request.effective
+        check_temporary()  # needed to find out which sandbox works
+        self.around = look_around(wanted)
+        self.fence = sandbox.detect(wanted.policy.sandbox, self.around.source)
+        self.hold = take_hold(request, self.around, self.fence, self.clock, stack)
+        self.digests = freeze(self.hold.store, request)
+        """Those of the frozen run input and plan."""
+        self.checkout = Checkout(wanted, self.hold.workspace, self.hold.dependencies, request.begins_on)
+        self.run_input, self.passed_over = first_able(wanted, self.around.source, self.checkout.lacks)
+        """The run input with the policy and the agent of this start; messages on agents that cannot begin."""
+        commands = () if request.skips else all_commands_of(request.plan, self.run_input)
+        setup = self.run_input.workspace.setup
+        self.ground = ground_of(self.fence, self.hold.workspace, self.hold.dependencies, self.around, setup, commands)
+        self.log = RunLog(request, self.hold, self.clock.utc())
+        self.attempts = FileAttempts(self.hold.store)
 
-    def run(self, digests: tuple[str, str], passed_over: list[str]) -> RunState:
-        """Go on where the log ends. `digests` are those of the frozen run input and plan.
-
-        `passed_over` are messages on agents that cannot begin, and on who works instead.
-        """
+    def run(self) -> RunState:
+        """Go on where the log ends."""
         hold, log, request = self.hold, self.log, self.request
         notices = [*hold.notices, *foresee(self.run_input, log.state, request, self.checkout)]
         self._consent_unfenced()
@@ -161,11 +126,11 @@ class _Start:
         if hold.begun_before:
             hold.workspace.tidy()
         if log.fresh:
-            coordinator.record([self._created(digests), *self._kept(), *(going_on if request.only_creates else [])])
+            coordinator.record([self._created(), *self._kept(), *(going_on if request.only_creates else [])])
         if request.only_creates:
             log.project(log.state)
             return log.state
-        switch = [of_run(EventKind.NOTE, message=text) for text in (request.note, *passed_over) if text]
+        switch = [of_run(EventKind.NOTE, message=text) for text in (request.note, *self.passed_over) if text]
         coordinator.record([self._started(name), *switch, *going_on])
         if not request.skips:
             return self._work(coordinator)
@@ -189,7 +154,7 @@ class _Start:
         state, request, workspace = self.log.state, self.request, self.hold.workspace
         facts = []
         if not request.skips:  # skipping a story starts nothing
-            facts += units.confirmations(request.plan, state, request.confirm_units, request.actor)
+            facts += start_events.confirmations(request.plan, state, request.confirm_units, request.actor)
         if request.approves and not request.skips:
             facts += start_events.approvals(request.plan, self.run_input, state, request.consent, request.actor)
         if self.log.fresh and not request.only_creates:
@@ -248,7 +213,7 @@ class _Start:
 
     def _coordinator(self, agent: AgentBackend, tests_agent: AgentBackend) -> Coordinator:
         request, run_input, plan, workspace = self.request, self.run_input, self.request.plan, self.hold.workspace
-        means = Means(
+        means = JudgeParts(
             server=self.server,
             fence=self.fence,
             around=self.around,
@@ -309,10 +274,10 @@ class _Start:
             )
         )  # fmt: skip
 
-    def _created(self, digests: tuple[str, str]) -> Fact:
-        """Make the run's branch, and return the first fact, with the digests of plan and run input."""
+    def _created(self) -> Fact:
+        """Make the run's branch, and return the first fact."""
         fact = of_run(
-            EventKind.RUN_CREATED, RunPhase.CREATED, input_digest=digests[0], plan_digest=digests[1],
+            EventKind.RUN_CREATED, RunPhase.CREATED, input_digest=self.digests[0], plan_digest=self.digests[1],
             settings_digest=self.hold.store.digest(SETTINGS) or "",
             head=self.hold.workspace.begin(self.request.begins_on or self.hold.found.head), branch=f"santiago/{self.request.run_id}",
         )  # fmt: skip

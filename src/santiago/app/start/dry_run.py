@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from santiago.app.loading import empty_fold, load
-from santiago.app.start import agents, kept, provide, start_events
+from santiago.app.paths import scratch_of
+from santiago.app.start import agents, kept, start_events
 from santiago.app.start.agents import first_able
 from santiago.app.start.identity import refuse_taken
+from santiago.app.start.judging import dependency_folders
 from santiago.app.start.preflight import Checkout, Prospect, foresee
-from santiago.app.start.scratch import scratch_of
-from santiago.app.start.units import sentence
+from santiago.app.start.proposals import sentence
 from santiago.artifacts import store
 from santiago.artifacts.names import INPUT, PLAN, has_begun
 from santiago.contract.checks import commands_of
@@ -65,7 +66,7 @@ def try_out(request: Request, *, trusted: bool, units: bool = False, waits: Wait
     workspace.is_dirty()  # raises if no run can work here
     if not has_begun(request.out_dir):
         refuse_taken(workspace, request.run_id, request.out_dir)
-    checkout = Checkout(run_input, workspace, provide.folders(workspace, run_input, os.environ))
+    checkout = Checkout(run_input, workspace, dependency_folders(workspace, run_input, os.environ))
     notes = foresee(run_input, state, request, checkout)
     if state.seq and not request.skips and not request.own_work:
         # Raises if going on would only repeat a failure.

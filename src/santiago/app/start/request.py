@@ -15,7 +15,7 @@ from santiago.app.loading import frozen_input
 from santiago.app.start.agents import called, lasting
 from santiago.app.start.identity import derived_id, frozen_path, repository_of
 from santiago.app.start.preflight import refuse_unapproved, refuse_unfit
-from santiago.app.start.units import refuse
+from santiago.app.start.proposals import refuse
 from santiago.artifacts.names import PLAN, has_begun
 from santiago.artifacts.repository import refuse_linked
 from santiago.contract.errors import Kind, SantiagoError
@@ -32,7 +32,6 @@ from santiago.util.own_run import refuse_own_word
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from santiago.app.start.header import RunHeader
     from santiago.app.start.start_options import StartOptions
     from santiago.contract.events import Event
     from santiago.contract.plan import Plan
@@ -45,6 +44,23 @@ _CHANGED = "the settings of the agent have changed since the run began, and this
 
 def _unconfirmed(plan: Plan) -> None:
     raise refuse(plan, plan.source.path)
+
+
+@lean(frozen=True)
+class RunHeader:
+    """What a person should see before anything runs."""
+
+    run_id: str
+    out_dir: Path
+    stories: int
+    chunks: int
+    agent: str
+    sandbox: str
+    jobs: int
+    resumed: bool
+    notices: tuple[str, ...]
+    follower: str = ""
+    """Who takes over where the agent cannot go on."""
 
 
 @lean(kw_only=True)

@@ -56,6 +56,15 @@ def approvals(
     ]
 
 
+def confirmations(plan: Plan, state: RunState, confirm: Callable[[Plan], None], actor: str) -> list[Fact]:
+    """Return the fact that a person agreed to the units of a proposal. `confirm` raises if nobody did."""
+    if plan.certain or state.units:
+        return []
+    confirm(plan)
+    name = plan.chosen.name if plan.chosen else ""
+    return [of_run(EventKind.UNITS_CONFIRMED, actor=actor, digest=plan.digest, text=name)]
+
+
 def trusting(ticked: Sequence[str], consent: Callable[[int], bool], actor: str) -> list[Fact]:
     """Ask once whether the document's word is taken for boxes that are ticked and that no check shows."""
     if not ticked:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from santiago.app.start.units import refuse
+from santiago.app.start.proposals import refuse
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.policy import AS_PROPOSED
 from santiago.contract.reasons import Reason

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from santiago.app.start.header import RunHeader
+    from santiago.app.start.request import RunHeader
     from santiago.contract.events import Event
     from santiago.contract.plan import Plan
     from santiago.contract.policy import RunInput

@@ -1,4 +1,4 @@
-"""Whether a run may begin on a proposal: a plan of a document that leaves a doubt about which list is the work."""
+"""What a proposal leaves open: a plan of a document that leaves a doubt about which list is the work."""
 
 from __future__ import annotations
 
@@ -7,28 +7,14 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.counting import count
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.events import EventKind, Fact
-from santiago.contract.facts import of_run
 from santiago.contract.plan import NOT_UNDERSTOOD
 from santiago.contract.reasons import Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from santiago.contract.plan import AccountRow, Plan
-    from santiago.contract.state import RunState
 
 NAMED = 5
 """How many parts of a document one message names."""
-
-
-def confirmations(plan: Plan, state: RunState, confirm: Callable[[Plan], None], actor: str) -> list[Fact]:
-    """Return the fact that a person agreed to the units of a proposal. `confirm` raises if nobody did."""
-    if plan.certain or state.units:
-        return []
-    confirm(plan)
-    name = plan.chosen.name if plan.chosen else ""
-    return [of_run(EventKind.UNITS_CONFIRMED, actor=actor, digest=plan.digest, text=name)]
 
 
 def refuse(plan: Plan, document: str, again: str = "") -> SantiagoError:
