@@ -24,7 +24,7 @@ from textual.widgets import Input, Static
 
 from santiago.app import detached
 from santiago.tui.app import SantiagoApp
-from santiago.tui.fitting import LEAST
+from santiago.tui.base_screen import LEAST
 from santiago.tui.listing import Listing
 from santiago.tui.pane import Pane
 from santiago.tui.review import ReviewScreen
@@ -39,7 +39,7 @@ MOST_ROUNDS = 1000
 """Rounds of messages before a program counts as one that never rests; a timer may begin one more now and then."""
 SOON = {
     "santiago.tui.watch.SLOW": 2, "santiago.tui.review.SLOW": 2, "santiago.tui.review.LATER": 0.001,
-    "santiago.tui.board.SECONDS": 0.1, "santiago.tui.looking_on.SECONDS": 0.1,
+    "santiago.tui.board.SECONDS": 0.1, "santiago.tui.watch.AGAIN": 0.1,
 }  # fmt: skip
 """What the screens look at only now and then is looked at soon."""
 KEYS = {

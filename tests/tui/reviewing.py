@@ -102,7 +102,7 @@ class Reader(Person):
     async def rests(self, revision: int) -> None:
         """Wait for a revision, and that nobody works on the session any more."""
         await self.until(lambda: self.screen.following.review.revision == revision)
-        await self.until(lambda: "finalize" in self.screen.controls)
+        await self.until(lambda: "finalize" in self.screen.offered)
 
     @property
     def closed(self) -> bool:

@@ -14,8 +14,8 @@ from santiago.contract.phases import RunPhase
 from santiago.report.chunks import MARKS, rows_of
 from santiago.report.following import Following
 from santiago.report.page import in_ascii
-from santiago.tui.dialogs import Picking
 from santiago.tui.watch import WatchScreen
+from santiago.tui.windows import Picking
 from tests.cli import greeter
 from tests.tui.driving import Browser, browse, drive, resized
 from tests.tui.made import NOW, K, Made, P, asking_run, document, failed_run, running_run

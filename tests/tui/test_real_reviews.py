@@ -15,10 +15,9 @@ from santiago.app.loading import working
 from santiago.app.planning.planning_sessions import load_session
 from santiago.contract.phases import RunPhase, SessionPhase
 from santiago.report.following_session import execution_screen
-from santiago.tui.deciding import Deciding
-from santiago.tui.dialogs import Picking
 from santiago.tui.review import ReviewScreen
-from santiago.tui.run_screen import RunScreen
+from santiago.tui.watch import RunScreen
+from santiago.tui.windows import Deciding, Picking
 from tests.cli import greeter, words
 from tests.cli.inside import inside
 from tests.cli.santiago import santiago
@@ -91,7 +90,7 @@ def test_lines_50_and_63_every_arrow_is_walked_and_what_was_said_is_recorded(age
         await _cancels(reader)
         at("NORMAL")
         await reader.press("t")
-        await reader.until(lambda: "finalize" in reader.screen.controls)
+        await reader.until(lambda: "finalize" in reader.screen.offered)
         at("PLAN_REVIEW_READY")
         await _executes(reader, agents)
         seen.append("EXECUTION_ACTIVE")
@@ -127,7 +126,7 @@ async def _cancels(reader: Reader) -> None:
     assert isinstance(reader.app.screen, Deciding)
     await reader.press("y")
     await reader.until(lambda: reader.screen.following.review.state == "cancelled review")
-    await reader.until(lambda: "take_up" in reader.screen.controls)
+    await reader.until(lambda: "take_up" in reader.screen.offered)
 
 
 async def _executes(reader: Reader, agents: Agents) -> None:
@@ -159,7 +158,7 @@ def test_lines_56_and_58_finalized_without_a_start_the_plan_is_frozen_and_read_o
 
     async def finalizes(reader: Reader) -> None:
         await reader.press("f", "n")
-        await reader.until(lambda: "run" in reader.screen.controls)
+        await reader.until(lambda: "run" in reader.screen.offered)
         assert reader.closed
         assert "frozen rev 1" in reader.text()
         run = reader.screen.following.review.run
@@ -183,7 +182,8 @@ def test_line_56_a_newer_revision_is_not_finalized_by_who_looked_at_an_older_one
     async def is_late(reader: Reader) -> None:
         await reader.press("f")
         reader.screen.tick = lambda: None  # type: ignore[method-assign]
-        reader.screen._read = lambda *, late: False  # type: ignore[method-assign]
+        reader.screen.following.look = lambda: False  # type: ignore[method-assign]
+        reader.screen.following.ask_worker = lambda: False  # type: ignore[method-assign]
         agents.draft("One", "Two")
         assert santiago("review", "--edit", "one more", cwd=agents.repo).returncode == 0
         await reader.press("y")
@@ -209,7 +209,7 @@ def test_line_80_a_base_that_moved_is_said_with_its_choices(planned: tuple[Agent
         await reader.press("escape")
         greeter.git(agents.repo, "commit", "-q", "--allow-empty", "-m", "Even more")
         await reader.press("f", "n")
-        await reader.until(lambda: "run" in reader.screen.controls)
+        await reader.until(lambda: "run" in reader.screen.offered)
 
     review(folder, finalizes)
 
@@ -278,7 +278,7 @@ def test_lines_53_and_77_where_all_turns_are_used_more_can_be_allowed(agents: Ag
         await reader.press("enter")
         await reader.sees("a number from 1 to 1000, please")
         await reader.press("backspace", "2", "enter")
-        await reader.until(lambda: "continue" in reader.screen.controls)
+        await reader.until(lambda: "continue" in reader.screen.offered)
         assert "1 of 3 turns" in reader.text()
 
     review(folder, allows)

@@ -282,7 +282,7 @@ def test_lines_70_and_81_questions_are_answered_in_place_and_enter_alone_approve
         await browser.press("enter")
         assert "understood: approve" in browser.text()
         await browser.press("enter")
-        await browser.until(lambda: "S1.1" in browser.screen.current.state.stories and bool(browser.screen.questions))
+        await browser.until(lambda: "S1.1" in browser.screen.current.state.stories and bool(browser.screen.asked()))
         await browser.press("s")
         await browser.until(lambda: browser.screen.current.worker is None)
 

@@ -14,8 +14,7 @@ from santiago.contract.views import screen
 from santiago.report.controls import controls_of
 from santiago.report.following_session import FollowingSession
 from santiago.report.review import screen_of
-from santiago.tui.deciding import Deciding, Saying
-from santiago.tui.dialogs import Reading
+from santiago.tui.windows import Deciding, Reading, Saying
 from tests.tui.driving import resized
 from tests.tui.made import CHUNKS, document
 from tests.tui.made_session import NOW, SAID, MadeSession, drafting, large, reviewed
@@ -47,7 +46,7 @@ def test_line_62_the_plan_is_shown_by_chunk_with_pages_and_earlier_revisions_are
         assert lines[-1].split() == ["+", "S10", "Tell", "the", "customers"]
         head = reader.text()
         assert "rev 2  review" in head
-        assert "10 stories · 5 chunks · 21 criteria · 0 uncovered" in head
+        assert "10 stories   5 chunks   21 criteria" in head
         assert "2 of 20 turns, 4 of 120 min, 109,200 tokens, $0.84" in head
         await reader.press("2")
         assert "revision 2 against revision 1" in reader.page()
@@ -194,7 +193,7 @@ def test_line_71_very_many_stories_open_folded_and_only_seen_lines_are_made(tmp_
 
     async def looks(reader: Reader) -> None:
         assert len(reader.screen.rows.rows) == 8
-        assert "400 stories · 8 chunks" in reader.text()
+        assert "400 stories   8 chunks" in reader.text()
         await reader.press("end", "right")
         assert len(reader.screen.rows.rows) == 58
         await reader.press("slash")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Plan
     from santiago.contract.state import Question
     from santiago.contract.views import Screen
+    from santiago.report.review import Review
 
 
 @lean(kw_only=True)
@@ -76,10 +77,11 @@ class FollowingSession:
         self._read()
         return True
 
-    def show(self, revision: int) -> None:
+    def show(self, revision: int) -> Review:
         """Show another revision. If it is the latest, later ones are shown as they come."""
         self.earlier = revision if 0 < revision < self.planning.state.revision else 0
         self.compare()
+        return self.review
 
     @property
     def before(self) -> Plan | None:

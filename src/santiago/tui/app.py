@@ -1,4 +1,4 @@
-"""The app around all screens: colours, signals, and restoring the terminal."""
+"""The app around all screens: colours, signals, restoring the terminal, and the chunks of a plan while the rest is read."""
 
 from __future__ import annotations
 
@@ -8,19 +8,27 @@ import signal
 import sys
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rich.text import Text
 from textual.app import App
+from textual.screen import Screen
+from textual.widgets import Static
 
+from santiago.contract.errors import SantiagoError
 from santiago.contract.reasons import ExitCode
-from santiago.tui.look import THEME, tells_unicode
+from santiago.tui.look import THEME, TONES, shown, tells_unicode
+from santiago.util.text import count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from textual.app import ComposeResult
     from textual.binding import BindingType
-    from textual.screen import Screen
 
-    from santiago.contract.errors import SantiagoError
+    from santiago.report.outline import Outline
+    from santiago.tui.base_screen import ShowRun, ShowSession
 
+MOST = 200
+"""How many chunks are shown while the rest is read. No terminal has more lines."""
 SECONDS = 1.0
 """Seconds between two checks whether the terminal still exists."""
 
@@ -78,10 +86,58 @@ class SantiagoApp(App[str]):
         if self._painted:  # leaving earlier would restore the terminal only in part
             self.exit(return_code=ExitCode.TERMINATED)
 
+    def on_show_run(self, event: ShowRun) -> None:
+        from santiago.tui.watch import RunScreen
+
+        screen = event.screen.tried(lambda: RunScreen(event.out_dir, plain=event.screen.plain, consents=event.consents))
+        if screen is not None:
+            self.push_screen(screen)
+
+    def on_show_session(self, event: ShowSession) -> None:
+        from santiago.tui.review import ReviewScreen
+
+        screen = event.screen.tried(lambda: ReviewScreen(event.folder, plain=event.screen.plain))
+        if screen is not None:
+            self.push_screen(screen)
+
     def fail(self, error: SantiagoError) -> None:
         """Leave with an error, because there is nothing to show."""
         self.failed = error
         self.exit()
+
+
+class Opening(Screen[None]):
+    """The frame with the chunks. It can be left at once; all other keys belong to the next screen."""
+
+    app: SantiagoApp
+    BINDINGS: ClassVar[list[BindingType]] = [("q,ctrl+c", "app.quit")]
+
+    def __init__(self, name: str, chunks: Sequence[Outline], make: Callable[[bool], Screen[None]]) -> None:
+        """Show `chunks` under a name, then the screen that `make` returns. `make` gets whether only ASCII can be shown."""
+        super().__init__()
+        self.heading, self.chunks, self.make = name, chunks, make
+
+    def compose(self) -> ComposeResult:
+        head = Text(self.heading, style=TONES["head"], no_wrap=True, overflow="ellipsis")
+        stories = sum(chunk.stories for chunk in self.chunks)
+        head.append(f"  reading {count(stories, 'story', 'stories')}" if stories else "  reading", style=TONES["dim"])
+        yield Static(head, id="head")
+        rows = Text(no_wrap=True, overflow="ellipsis")
+        for number, chunk in enumerate(self.chunks[:MOST], 1):
+            rows.append(f"  {number:>2}   {shown(chunk.label, plain=self.app.plain)}  ")
+            rows.append(f"{chunk.stories}\n", style=TONES["dim"])
+        yield Static(rows, id="rows")
+
+    def on_mount(self) -> None:
+        self.app.call_later(self.call_after_refresh, self._go_on)  # nothing is painted before the app is ready
+
+    def _go_on(self) -> None:
+        try:
+            screen = self.make(self.app.plain)
+        except SantiagoError as error:
+            self.app.fail(error)
+        else:
+            self.app.switch_screen(screen)
 
 
 def run(screen: Screen[None]) -> tuple[int, str]:

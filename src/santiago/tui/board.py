@@ -11,16 +11,14 @@ from textual.widgets.option_list import Option
 
 from santiago.app.board.asking_tickets import questions_of
 from santiago.board.loop_verdict import ACTIONABLE
-from santiago.contract.errors import SantiagoError
 from santiago.report.board import whole_board
 from santiago.report.board_pages import awaited, empty_page, headline, standing, ticket_page, tone_of, word
 from santiago.report.page import Line
-from santiago.tui.board_acting import Acting
-from santiago.tui.board_keys import BOARD
-from santiago.tui.fitting import Fitting
-from santiago.tui.look import TONES, cut, joined, shown
-from santiago.tui.pane import Pane
-from santiago.util.text import flat, width
+from santiago.tui.base_screen import Head
+from santiago.tui.board_actions import BoardActions
+from santiago.tui.keys import BOARD, bindings
+from santiago.tui.look import TONES, cut, shown
+from santiago.util.text import flat
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +35,6 @@ SLOW = 60
 """Looks between two readings of a board that nobody changed: its ages and leases go on."""
 MOST = 200
 """Tickets of a queue that are shown; `santiago queue list` has all."""
-WIDE = 100
 _TONES: dict[str, Tone] = {"OPEN": "busy", "DONE": "good", "NEEDS YOU": "warn", "STUCK": "bad"}
 
 
@@ -97,42 +94,30 @@ class Column(Vertical):
         return text.append(f"\n{shown(told, plain=self.plain)}", style=TONES["dim"])
 
 
-class BoardScreen(Acting, Fitting):
+class BoardScreen(BoardActions):
     """Shows one board; what people do here follows the same rules as on the command line."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *((key.keys, key.action) for key in BOARD if key.action),
-        ("left", "beside(-1)"),
-        ("right", "beside(1)"),
-    ]
-    needing, printing = "the board", "santiago queue list"
+    KEYS, needing, printing = BOARD, "the board", "santiago queue list"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(BOARD), ("left", "beside(-1)")]
 
     def __init__(
         self, opened: BoardHandle, backlog: int, actor: str, utc: Callable[[], str], *, plain: bool = False
     ) -> None:
-        super().__init__()
+        super().__init__(plain=plain)
         self.opened, self.backlog, self.actor, self.utc = opened, backlog, actor, utc
-        self.plain = plain
+        self.columns = [Column(queue, plain=plain) for queue in ACTIONABLE]
         self.data: dict[str, Any] = {}
         self.at = 0
         """The column with the cursor."""
-        self.told = ("", "")
-        self._seen = -1
-        self._ticks = 0
+        self._changes = -1
+        """The number of the board's changes that were read."""
 
-    def compose(self) -> ComposeResult:
-        yield Static(id="head")
+    def body(self) -> ComposeResult:
         with Horizontal(id="columns"):
-            for queue in ACTIONABLE:
-                yield Column(queue, plain=self.plain)
-        yield Pane(plain=self.plain)
-        yield Static(id="preview")
-        yield Static(id="keys")
-        yield Static(id="small")
+            yield from self.columns
+        yield self.pane
 
     def on_mount(self) -> None:
-        self.columns = list(self.query(Column))
-        self.pane = self.query_one(Pane)
         self.reload()
         self._go_to_decision()
         self.columns[self.at].options.focus()
@@ -148,11 +133,6 @@ class BoardScreen(Acting, Fitting):
         self.at, row = next((places[name] for name in names if name in places), next(iter(places.values()), (0, None)))
         self.columns[self.at].options.highlighted = row
 
-    def on_resize(self) -> None:
-        self.fit()
-        self.set_class(self.size.width < WIDE, "narrow")
-        self.call_after_refresh(self.paint)
-
     # Following
 
     def tick(self) -> None:
@@ -160,23 +140,17 @@ class BoardScreen(Acting, Fitting):
         if not self.is_current:
             return
         self._ticks += 1
-        try:
-            seen = self.opened.store.changes()
-        except SantiagoError as error:
-            self.say(error.message, "bad")
-            return
-        if seen != self._seen or self._ticks % SLOW == 0:
+        changes = self.tried(self.opened.store.changes)
+        if changes is not None and (changes != self._changes or self._ticks % SLOW == 0):
             self.reload()
 
     def reload(self) -> None:
         """Read the whole board, as it is at this moment."""
-        try:
-            self._seen = self.opened.store.changes()
-            self.data = whole_board(self.opened, self.backlog, self.utc(), MOST)
-        except SantiagoError as error:
-            self.say(f"{error.message}. {error.hint}".strip(), "bad")
-            return
-        self.paint()
+        changes = self.tried(self.opened.store.changes)
+        data = self.tried(lambda: whole_board(self.opened, self.backlog, self.utc(), MOST))
+        if changes is not None and data is not None:
+            self._changes, self.data, self.ready = changes, data, True
+            self.paint()
 
     @property
     def ticket(self) -> dict[str, Any] | None:
@@ -184,56 +158,24 @@ class BoardScreen(Acting, Fitting):
 
     # Painting
 
-    def paint(self) -> None:
-        """Paint everything from what was read last; nothing while the app leaves, for its widgets go first."""
-        if not self.data or not self.app.is_running or not hasattr(self, "pane"):
-            return
-        self._paint_head()
-        for column in self.columns:
+    def paint(self, *, anew: bool = False) -> None:
+        for column in self.columns if self.ready and self.app.is_running else ():
             tickets, number = self.data["queues"][column.queue], self.data["counts"][column.queue]
             column.show(tickets, number, self.data["verdict"]["user_confirmation_ids"])
-        self._paint_page()
-        self._paint_keys()
-        self.say(*self.told)
+        super().paint(anew=anew)
 
-    def _paint_head(self) -> None:
-        room, status = max(10, self.size.width - 2), word(self.data)
-        head = Text(no_wrap=True, overflow="ellipsis")
-        head.append(status, style=TONES[_TONES.get(status, "head")])
-        first, *rest = headline(self.data)
-        head.append(f"  {cut(first, room - width(status) - 2)}\n")
-        head.append(shown(joined(rest, room, " · "), plain=self.plain), style=TONES["dim"])
-        self.query_one("#head", Static).update(head)
+    def head(self) -> Head:
+        status, (first, *rest) = word(self.data), headline(self.data)
+        return Head("", status, _TONES.get(status, "head"), [first], rest)
 
-    def _paint_page(self) -> None:
+    def page(self) -> list[Line]:
         ticket = self.ticket
         if ticket is None:
             nothing = Line(f"no ticket is in {self.columns[self.at].queue}", "dim")
-            self.pane.show(empty_page(self.data) or [nothing])
-            return
+            return empty_page(self.data) or [nothing]
         asking = ticket["id"] in self.data["verdict"]["user_confirmation_ids"]
         questions = questions_of(ticket["run"], ticket["story"], self.opened.place.project) if asking else []
-        self.pane.show(ticket_page(ticket, asking=asking, questions=questions))
-
-    def _paint_keys(self) -> None:
-        text, room = Text(no_wrap=True), self.size.width - 2
-        for key in sorted((key for key in BOARD if key.label), key=lambda key: key.action not in ("keys", "leave")):
-            part = f"{key.shown} {key.label}  "
-            if width(part) > room:
-                break
-            room -= width(part)
-            text.append(key.shown, style=TONES["busy"])
-            text.append(f" {key.label}  ", style=TONES["dim"])
-        self.query_one("#keys", Static).update(text)
-
-    def say(self, text: str, tone: str = "") -> None:
-        self.told = (flat(text), tone)
-        self.query_one("#preview", Static).update(Text(shown(self.told[0], plain=self.plain), style=TONES[tone]))
-
-    def on_key(self) -> None:
-        """Drop the last message: it was about the key before."""
-        if self.told[0]:
-            self.say("")
+        return ticket_page(ticket, asking=asking, questions=questions)
 
     # The cursor
 
@@ -255,5 +197,5 @@ class BoardScreen(Acting, Fitting):
             self._turn()
 
     def on_option_list_option_highlighted(self) -> None:
-        if self.data:
-            self._paint_page()
+        if self.ready:
+            self.paint_page()

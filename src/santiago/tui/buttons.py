@@ -64,7 +64,7 @@ class Buttons(Widget):
         return found[: self.most]
 
     def _wide(self, one: Button) -> int:
-        return width(f"{one.key} {one.label}") + (2 if self.raised else 0)
+        return width(f"{one.key} {one.label}".rstrip()) + (2 if self.raised else 0)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002  # Textual's
         return len(self.lines(width)) if self.buttons else 0
@@ -77,7 +77,12 @@ class Buttons(Widget):
             style = RAISED if self.raised else TONES[""]
             gap = " " if self.raised else ""
             found.append((f"{gap}{one.key}", style + TONES["busy"]))
-            found.append((f" {one.label}{gap}", style if self.raised else TONES["head" if one.here else "dim"]))
+            found.append(
+                (
+                    f" {one.label}{gap}" if one.label else "",
+                    style if self.raised else TONES["head" if one.here else "dim"],
+                )
+            )
             at = start + self._wide(one)
         return strip(found, self.size.width, plain=self.plain, under=self.under)
 

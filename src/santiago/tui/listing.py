@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.text import Text
+from textual.containers import Horizontal
 from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
+from textual.widgets import Input, Static
 
 from santiago.contract.record import record
 from santiago.tui.look import BASE, RAISED, TONES, strip
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from typing import ClassVar
 
     from textual import events
+    from textual.app import ComposeResult
     from textual.binding import BindingType
     from textual.strip import Strip
 
@@ -175,3 +179,27 @@ class Listing(ScrollView, can_focus=True):
         room = columns - len(before)
         parts = self.of_story(row.story, room) if row.story else self.of_chunk(row.chunk, room)
         return strip([*before, *parts], columns, plain=self.plain, under=BASE + RAISED if here else BASE)
+
+
+class FilterLine(Horizontal):
+    """The input line for the filter of a list, shown only while there is a filter. Enter goes to the list."""
+
+    def compose(self) -> ComposeResult:
+        yield Static(Text("filter >", style=TONES["dim"]))
+        yield Input(id="filter", compact=True, select_on_focus=False)
+
+    def begin(self) -> None:
+        self.screen.add_class("filtering")
+        self.query_one(Input).focus()
+
+    def end(self) -> None:
+        self.query_one(Input).value = ""
+        self.screen.remove_class("filtering")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.screen.query_one(Listing).find(event.value)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.screen.query_one(Listing).focus()

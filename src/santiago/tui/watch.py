@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.widgets import Input, Static
 
 from santiago.app.finding import running_or_newest
@@ -16,19 +17,18 @@ from santiago.report.agent_activity import Doing
 from santiago.report.asking import asked
 from santiago.report.chunks import chunk_page
 from santiago.report.following import Following
-from santiago.report.headline import headline, pauses_now, subline
+from santiago.report.headline import headline, subline
 from santiago.report.marks import RUNS
 from santiago.report.run_status import word_of
 from santiago.report.story import PAGES, page
-from santiago.tui.acting import Acting
-from santiago.tui.filtering import FilterLine
-from santiago.tui.fitting import Fitting
-from santiago.tui.keys import WATCH
-from santiago.tui.look import TONES, cut, joined, shown
-from santiago.tui.looking_on import LookingOn
-from santiago.tui.pane import Pane
+from santiago.tui.base_screen import Head
+from santiago.tui.keys import WATCH, bindings
+from santiago.tui.listing import FilterLine
+from santiago.tui.look import TONES
 from santiago.tui.rows import Rows
-from santiago.util.text import flat, width
+from santiago.tui.watch_actions import WatchActions, Wished
+from santiago.tui.windows import sentence
+from santiago.util.text import flat
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,85 +36,64 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
-    from santiago.app.loading import Run
     from santiago.contract.state import Question
+    from santiago.report.page import Line
 
 SECONDS = 0.1
 """Seconds between two readings of the log. Nothing is painted more often."""
 SLOW = 10
 """Every so many readings, also check what is not in the log: who works on the run, what its agents do, the time."""
-WIDE = 100
-ROOMY = 50
+AGAIN = 2.0
+"""Least seconds between two readings of what a running attempt has changed."""
+SHARE = 10
+"""After a slow one, wait this many times its duration."""
 
 
-class WatchScreen(Acting, LookingOn, Fitting):
+class WatchScreen(WatchActions):
     """Shows one run. Actions here make the same requests as commands."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [(key.keys, key.action) for key in WATCH if key.action]
-    needing, printing = "the browser", "santiago status"
-    advice = "space picks a chunk, v draws a range, enter runs it"
-    """What is said where there is nothing else to say."""
+    KEYS, PAGES, needing, printing = WATCH, PAGES, "the browser", "santiago status"
+    BINDINGS: ClassVar[list[BindingType]] = bindings(WATCH)
 
     def __init__(self, out_dir: Path, *, plain: bool = False, note: str = "", any_run: bool = False) -> None:
-        super().__init__()
-        self.plain = plain
+        super().__init__(Rows(plain=plain), plain=plain)
         self.any_run = any_run
         self.following = Following(out_dir)
-        self.page_shown = PAGES[0]
         self.told = (note, "warn")
         self._about: object = None
         """What the last message was about: the run's state and its open questions."""
         self.range_from = 0
         """Number of the chunk at which a range to the cursor begins; 0 if there is no range."""
-        self.questions: list[Question] = []
-        self._ticks = 0
         self._named: Path | None = None
         """The run that was shown or named last, because it had begun."""
-        self._damage = ""
         self._doing: Doing | None = None
         self._asked_in = 0
+        self._seen: tuple[tuple[str, int], str | None] = ("", 0), None
+        """The running attempt whose changes were read last, and what it had changed."""
+        self._again = 0.0
+        """When they are read next."""
 
-    @property
-    def current(self) -> Run:
-        return self.following.run
-
-    def compose(self) -> ComposeResult:
-        yield Static(id="head")
-        with Horizontal(id="body"):
-            yield Rows(plain=self.plain)
-            with Vertical(id="side"):
-                yield Static(id="pages")
-                yield Pane(plain=self.plain)
-        yield Static(id="asks")
-        yield Static(id="preview")
+    def below(self) -> ComposeResult:
         yield FilterLine()
         with Horizontal(id="line"):
             yield Static(Text("selection >", style=TONES["dim"]))
             yield Input(id="selection", compact=True, select_on_focus=False)
-        yield Static(id="keys")
-        yield Static(id="small")
 
     def on_mount(self) -> None:
-        self.rows = self.query_one(Rows)
-        self.pane = self.query_one(Pane)
         self.query_one("#selection", Input).cursor_blink = False  # a blinking cursor only distracts
+        self.ready = True
         self.open(self.following)
         self.rows.focus()
         self.set_interval(SECONDS, self.tick)
 
     def open(self, following: Following) -> None:
         """Show a run from its beginning."""
-        self.following, self._damage, self._doing = following, "", None
+        self.following, self.damage, self._doing = following, "", None
         self.query_one("#selection", Input).value = ""
         self.query_one(FilterLine).end()
-        self._read()
+        self.read(self.following.look)
         self.rows.show(following)
         self.paint(anew=True)
-
-    def on_resize(self) -> None:
-        self.fit()
-        self.set_class(self.size.width >= WIDE, "wide")
-        self.paint()
 
     # Following
 
@@ -123,7 +102,7 @@ class WatchScreen(Acting, LookingOn, Fitting):
         if not self.app.is_running:
             return
         self._ticks += 1
-        grew = self._read()
+        grew = self.read(self.following.look)
         late = self._ticks % SLOW == 0
         if late or (grew and not self.current.worker):
             grew = self.following.ask_worker() or grew
@@ -135,17 +114,8 @@ class WatchScreen(Acting, LookingOn, Fitting):
         if grew or late:
             self._drop_stale()
             self.paint()
-        if self.following.behind and not self._damage:
+        if self.following.behind and not self.damage:
             self.call_later(self.tick)
-
-    def _read(self) -> bool:
-        if self._damage:
-            return False
-        try:
-            return self.following.look()
-        except SantiagoError as error:
-            self._damage = flat(error.message)
-            return True
 
     def _look_for_another(self) -> None:
         """Show a run that has begun meanwhile; only name it if somebody is busy with this one."""
@@ -159,79 +129,37 @@ class WatchScreen(Acting, LookingOn, Fitting):
             return
         self._named = out_dir
         if self.rows.follows and self.is_current and not self.selection:
-            self.show_run(out_dir)
+            self.go_to(out_dir)
         else:
             self.say(f"{out_dir.name} has begun; o shows it", "warn")
 
     # Painting
 
     def paint(self, *, anew: bool = False) -> None:
-        """Paint everything about the run except the list."""
-        if not self.is_mounted or not hasattr(self, "pane"):
-            return
-        self._paint_head()
-        self._paint_asks()
-        self._paint_page(anew=anew)
-        self._paint_preview()
-        self._paint_keys()
+        super().paint(anew=anew)
         if self.current.worker:
             self.rows.refresh()
 
-    def _put(self, name: str, text: Text) -> None:
-        self.query_one(name, Static).update(text)
+    def head(self) -> Head:
+        run = self.current
+        word, *first = headline(run, self.following.utc())
+        second = [*subline(run, pauses=self.pauses), flat(run.plan.title)]
+        return Head(run.run_id, word, RUNS.get(word, ""), first, second)
 
-    def _paint_head(self) -> None:
-        run, columns = self.current, max(10, self.size.width - 2)
-        parts = headline(run, self.following.utc())
-        word = parts[0]
-        head = Text(no_wrap=True, overflow="ellipsis")
-        head.append(cut(run.run_id, columns - width(word) - 2), style=TONES["head"])
-        head.append(f"  {word}", style=TONES[RUNS.get(word, "")])
-        room = columns - width(f"{run.run_id}  {word}") - 3
-        if room > 40:
-            head.append(f"   {joined(parts[1:], room)}")
-        title = flat(run.plan.title)
-        second = [*subline(run, pauses=self.pauses), title] if not self._damage else [f"damaged: {self._damage}"]
-        if room <= 40:
-            head.append("\n" + joined(parts[1:], columns))
-        head.append(
-            "\n" + shown(joined(second, columns, " · "), plain=self.plain),
-            style=TONES["bad" if self._damage else "dim"],
-        )
-        self._put("#head", head)
+    def asked(self) -> list[Question]:
+        return asked(self.current.state, self.current.out_dir)[0] if self.current.state.questions else []
 
-    @property
-    def pauses(self) -> bool:
-        return pauses_now(self.current) if self.wish is None or self.current.worker else self.wish
-
-    def _paint_asks(self) -> None:
-        self.questions = asked(self.current.state, self.current.out_dir)[0] if self.current.state.questions else []
-        self.set_class(bool(self.questions), "asking")
-        if self.questions:
-            more = f" (and {len(self.questions) - 1} more)" if len(self.questions) > 1 else ""
-            first = self.questions[0]
-            text = cut(f"? {first.id} asks{more}, a answers: {flat(first.text)}", self.size.width - 2)
-            self._put("#asks", Text(shown(text, plain=self.plain), style=TONES["warn"]))
-
-    def _paint_page(self, *, anew: bool = False) -> None:
+    def page(self) -> list[Line]:
         row = self.rows.current
         if row is None:
-            return
-        if row.story:
-            planned = self.following.by_id[row.story]
-            doing, live = self._following_agent(row.story), self.changed_live(row.story)
-            lines = page(self.current, planned, self.page_shown, doing, self.pane.columns, live)
-        else:
-            lines = chunk_page(self.current, self.rows.chunk_of(row))
-        self.pane.show(lines, anew=anew, at_end=bool(row.story) and self.page_shown == "log")
-        names = Text(no_wrap=True, overflow="ellipsis")
-        for number, name in enumerate(PAGES, start=1):
-            here = bool(row.story) and name == self.page_shown
-            names.append(f"{number} ", style=TONES["dim"])
-            if here or self.size.width >= ROOMY:
-                names.append(f"[{name}]" if here else name, style=TONES["head" if here else "dim"])
-                names.append("  ")
-        self._put("#pages", names)
+            return []
+        if not row.story:
+            return chunk_page(self.current, self.rows.chunk_of(row))
+        doing, live = self._following_agent(row.story), self._changed_live(row.story)
+        return page(self.current, self.following.by_id[row.story], self.page_shown, doing, self.pane.columns, live)
+
+    def page_named(self) -> str:
+        return self.page_shown if self.rows.current is not None and self.rows.current.story else ""
 
     def _following_agent(self, story: str) -> Doing:
         tried = self.current.history.of(story)
@@ -240,43 +168,52 @@ class WatchScreen(Acting, LookingOn, Fitting):
             self._doing, self._asked_in = Doing(self.current.out_dir, agent), hash((story, agent))
         return self._doing
 
-    def _paint_preview(self) -> None:
-        text, tone = self.preview()
-        self._put("#preview", Text(shown(text, plain=self.plain), style=TONES[tone]))
+    def _changed_live(self, story: str) -> str | None:
+        """Return what the running attempt of a story had changed at the last reading; read again if it is time."""
+        run = self.current
+        if self.page_shown != "changes" or story not in run.state.running or not run.worker:
+            return None
+        attempt = story, run.state.stories[story].attempts
+        if self._seen[0] != attempt:
+            self._seen, self._again = (attempt, None), 0.0
+        if monotonic() >= self._again:
+            self._again = float("inf")  # until this reading has ended
+            self.run_worker(lambda: self._look_at(*attempt), thread=True, group="changes")
+        return self._seen[1]
+
+    def _look_at(self, story: str, attempt: int) -> None:
+        from santiago.report.live_changes import changed_so_far  # loads git and more, so only when needed
+
+        begun = monotonic()
+        found = changed_so_far(self.current, story, attempt)
+        self.app.call_from_thread(self._took, (story, attempt), found, monotonic() - begun)
+
+    def _took(self, attempt: tuple[str, int], found: str | None, seconds: float) -> None:
+        if self._seen[0] == attempt:
+            is_new, self._seen = found != self._seen[1], (attempt, found)
+            self._again = monotonic() + max(AGAIN, SHARE * seconds)
+            if is_new:
+                self.paint()
 
     def preview(self) -> tuple[str, str]:
         """Return what the selection would run, or why it cannot; without a selection, the last message."""
         typed = self.selection
         if not typed.strip():
-            return self.told if self.told[0] else (self.advice, "dim")
+            return super().preview()
         try:
             found = selected(self.current.state, typed)
         except SantiagoError as error:
-            return f"{flat(error.message)}. {flat(error.hint)}".strip(), "bad"
+            return sentence(error), "bad"
         if self.current.worker:
             return f"{self.current.run_id} is running; stop it (s) before another selection runs", "warn"
         return f"{flat(found.sentence)}; enter runs it", "good"
 
-    def _paint_keys(self) -> None:
-        text, room = Text(no_wrap=True), self.size.width - 2
-        for key in sorted((key for key in WATCH if key.label), key=lambda key: key.action not in ("keys", "leave")):
-            part = f"{key.shown.split(',')[0]} {key.label}  "
-            if width(part) > room:
-                break
-            room -= width(part)
-            text.append(key.shown.split(",")[0], style=TONES["busy"])
-            text.append(f" {key.label}  ", style=TONES["dim"])
-        self._put("#keys", text)
+    def advice(self) -> str:
+        return "space picks a chunk, v draws a range, enter runs it"
 
     def say(self, text: str, tone: str = "") -> None:
-        self.told = (flat(text), tone)
+        super().say(text, tone)
         self._about = self._situation()
-        self._paint_preview()
-
-    def on_key(self) -> None:
-        """Drop the last message: it was about the key before."""
-        if self.told[0]:
-            self.say("")
 
     def _drop_stale(self) -> None:
         """Drop the last message once it is about a state of the run that is over."""
@@ -284,19 +221,10 @@ class WatchScreen(Acting, LookingOn, Fitting):
             self.say("")
 
     def _situation(self) -> object:
-        state = self.current.state
-        asking = asked(state, self.current.out_dir)[0] if state.questions else []
         word = word_of(self.current)
-        return "running" if word == "stopping" else word, [one.id for one in asking]
+        return "running" if word == "stopping" else word, [one.id for one in self.asked()]
 
     # The selection
-
-    @property
-    def selection(self) -> str:
-        return self.query_one("#selection", Input).value
-
-    def select(self, text: str) -> None:
-        self.query_one("#selection", Input).value = text
 
     def on_input_changed(self) -> None:
         try:
@@ -305,7 +233,7 @@ class WatchScreen(Acting, LookingOn, Fitting):
             labels = ()
         self.rows.picked = frozenset(row.number for row in self.rows.chunks if row.label in labels)
         self.rows.refresh()
-        self._paint_preview()
+        self._put_preview()
 
     def on_input_submitted(self) -> None:
         self.run_selection()
@@ -314,16 +242,13 @@ class WatchScreen(Acting, LookingOn, Fitting):
         row = self.rows.current
         if self.range_from and row is not None:
             self.select(str(row.chunk) if row.chunk == self.range_from else f"{self.range_from}-{row.chunk}")
-        self._paint_page(anew=True)
+        self.paint_page(anew=True)
 
     def on_listing_clicked(self, event: Rows.Clicked) -> None:
         row = self.rows.current
         if row is not None and not row.story:
-            first = self._first_picked() if event.further else 0
+            first = min(self.rows.picked, default=0) if event.further else 0
             self.select(f"{first}-{row.chunk}" if first and first != row.chunk else str(row.chunk))
-
-    def _first_picked(self) -> int:
-        return min(self.rows.picked, default=0)
 
     def action_pick(self) -> None:
         self.range_from, self.rows.follows = 0, False
@@ -348,9 +273,6 @@ class WatchScreen(Acting, LookingOn, Fitting):
             self.range_from = 0 if self.range_from else row.chunk
             self.select(str(row.chunk) if self.range_from else self.selection)
 
-    def action_filter(self) -> None:
-        self.query_one(FilterLine).begin()
-
     def action_type_selection(self) -> None:
         self.query_one("#selection", Input).focus()
 
@@ -371,8 +293,27 @@ class WatchScreen(Acting, LookingOn, Fitting):
             self.rows.action_fold(row.chunk in self.rows.open)
 
     def action_page(self, name: str) -> None:
-        self.page_shown = name
-        row = self.rows.current
-        if row is not None and not row.story:
+        if self.rows.current is not None and not self.rows.current.story:
             self.say("a chunk has one page; go to one of its stories")
-        self._paint_page(anew=True)
+        super().action_page(name)
+
+
+class RunScreen(WatchScreen):
+    """The browser of a run, opened from the review of its plan, with a key that goes back there."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("b", "plan")]
+
+    def __init__(self, out_dir: Path, *, plain: bool, consents: tuple[str, ...] | None) -> None:
+        """`consents` are those of the start that begins as soon as the run is shown; None to begin nothing."""
+        super().__init__(out_dir, plain=plain)
+        self.consents = consents
+
+    def on_mount(self) -> None:
+        if self.consents is not None:
+            self.call_after_refresh(self.begin, Wished(consents=self.consents))
+
+    def advice(self) -> str:
+        return f"b goes back to the plan; {super().advice()}"
+
+    def action_plan(self) -> None:
+        self.app.pop_screen()

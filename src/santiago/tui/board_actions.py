@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from textual.screen import Screen
-
 from santiago.app.board import by_hand
 from santiago.app.board.by_hand import accepted, attested
 from santiago.app.board.ticket_context import planners_of
@@ -15,9 +13,7 @@ from santiago.contract.board import CLAIMED_FROM, LEASE_MINUTES, MOVES
 from santiago.contract.errors import SantiagoError
 from santiago.report.board_pages import for_people
 from santiago.report.page import Line
-from santiago.tui.board_keys import BOARD
-from santiago.tui.deciding import Deciding, Saying
-from santiago.tui.dialogs import Picking, Reading
+from santiago.tui.base_screen import BaseScreen
 from santiago.util.text import flat
 
 if TYPE_CHECKING:
@@ -30,19 +26,15 @@ MORE_TRIES = 3
 """Attempts that a ticket gets more of, where it is planned anew and nobody says how many."""
 
 
-class Acting(Screen[None]):
+class BoardActions(BaseScreen):
     """The actions; what is shown, and where, is for those who inherit them."""
 
-    plain: bool
     opened: BoardHandle
     actor: str
 
     @property
     def ticket(self) -> dict[str, Any] | None:
         """The ticket under the cursor."""
-        raise NotImplementedError
-
-    def say(self, text: str, tone: str = "") -> None:
         raise NotImplementedError
 
     def reload(self) -> None:
@@ -57,12 +49,8 @@ class Acting(Screen[None]):
         lines = [
             Line(f"One claim is one attempt. When the work is committed, {checks} runs its checks and hands it over.")
         ]
-
-        def chosen(key: str | None) -> None:
-            if key == "y":
-                self._do(lambda: self._claim(ticket))
-
-        self._ask(f"Claim {_named(ticket)}?", lines, {"y": f"claim it as {self.actor}"}, chosen)
+        keys = {"y": f"claim it as {self.actor}"}
+        self.decide(f"Claim {_named(ticket)}?", lines, keys, lambda _: self._do(lambda: self._claim(ticket)))
 
     def _claim(self, ticket: dict[str, Any]) -> str:
         card = by_hand.claim(
@@ -78,14 +66,9 @@ class Acting(Screen[None]):
             self.say("go to a ticket first")
             return
         queues = [queue for queue in MOVES[ticket["queue"]] if queue not in ("done", ticket["queue"])]
-        lines = [Line(f"The planner accepts {ticket['id']} with a.", "dim")]
-
-        def chosen(place: int | None) -> None:
-            if place is not None:
-                self._move(ticket, queues[place])
-
-        shown = lines if ticket["queue"] == "planner-review" else []
-        self.app.push_screen(Picking(f"Move {_named(ticket)} to", shown, queues, plain=self.plain), chosen)
+        reviewed = ticket["queue"] == "planner-review"
+        lines = [Line(f"The planner accepts {ticket['id']} with a.", "dim")] if reviewed else []
+        self.pick(f"Move {_named(ticket)} to", queues, lambda place: self._move(ticket, queues[place]), *lines)
 
     def _move(self, ticket: dict[str, Any], to: Queue) -> None:
         """Move at once, or ask first for what a move to that queue needs."""
@@ -117,12 +100,11 @@ class Acting(Screen[None]):
             return
         lines = [Line(f"evidence: {flat(one)}") for one in ticket["evidence"]] or [Line("It has no evidence.", "warn")]
 
-        def chosen(key: str | None) -> None:
-            if key == "y":
-                self.say(f"the done gate checks {ticket['id']}")
-                self._in_background(lambda: accepted(self.opened.place.project, ticket["id"], self.actor))
+        def chosen(_: str) -> None:
+            self.say(f"the done gate checks {ticket['id']}")
+            self._in_background(lambda: accepted(self.opened.place.project, ticket["id"], self.actor))
 
-        self._ask(f"Accept {_named(ticket)}?", lines, {"y": f"accept it as {self.actor}"}, chosen)
+        self.decide(f"Accept {_named(ticket)}?", lines, {"y": f"accept it as {self.actor}"}, chosen)
 
     def _attest(self, ticket: dict[str, Any], why: str) -> str:
         """Take unproven work as done, on the word of whoever sits here."""
@@ -160,55 +142,38 @@ class Acting(Screen[None]):
         if ticket["queue"] == "blocked" and ticket["spent"]:
             keys = {"r": "replan with more attempts", "b": "bypass: whoever waits goes on", "s": "stop"}
 
-        def chosen(key: str | None) -> None:
+        def chosen(key: str) -> None:
             if key == "r":
                 usual = str(ticket["attempt_count"] + MORE_TRIES)
                 self._type(
                     f"How many attempts in all for {ticket['id']}?", usual, lambda text: self._replan(ticket, text)
                 )
-            elif key is not None:
+            else:
                 word = {"b": "bypass", "s": "stop", "x": "drop"}[key]
                 self._do(lambda: _decided(self.opened.board.decide(ticket["id"], word, self.actor)))
 
-        self._ask(f"Decide on {_named(ticket)}", [Line(for_people(ticket["note"]))], keys, chosen)
+        self.decide(f"Decide on {_named(ticket)}", [Line(for_people(ticket["note"]))], keys, chosen)
 
     def _replan(self, ticket: dict[str, Any], typed: str) -> str:
         if not typed.isdecimal():
             raise ValueError(f"{flat(typed)[:20]!r} is not a number")
         return _decided(self.opened.board.decide(ticket["id"], "replan", self.actor, budget=int(typed[:6])))
 
-    def action_keys(self) -> None:
-        lines = []
-        for key in BOARD:
-            lines += [Line(f"{key.shown:<12} {key.does}"), Line(f"{'':12} $ {key.command}", "dim")]
-        self.app.push_screen(Reading("Keys, and the commands that do the same", lines, plain=self.plain))
-
     def action_leave(self) -> None:
         self.app.exit("")
 
-    def _ask(self, title: str, lines: list[Line], keys: dict[str, str], chosen: Callable[[str | None], None]) -> None:
-        self.app.push_screen(Deciding(title, lines, keys, plain=self.plain), chosen)
-
     def _type(self, title: str, value: str, act: Callable[[str], str]) -> None:
-        """Ask for a line of text; what is wrong with it is said in the window, and nothing typed is lost."""
+        """Ask for a line of text, and do what it says."""
 
-        def send(text: str) -> str:
-            try:
-                refuse_secrets(text.encode("utf-8", "replace"), "the ticket")
-                self.say(act(text), "good")
-            except ValueError as error:
-                return str(error)
-            except SantiagoError as error:
-                return f"{error.message}. {error.hint}".strip()
-            return ""
+        def take(text: str) -> None:
+            refuse_secrets(text.encode("utf-8", "replace"), "the ticket")
+            self.say(act(text), "good")
 
-        self.app.push_screen(Saying(title, [], send, plain=self.plain, value=value), lambda _: self.reload())
+        self.ask_line(title, [], take, lambda _: self.reload(), value=value)
 
     def _do(self, act: Callable[[], str]) -> None:
-        try:
-            self.say(act(), "good")
-        except SantiagoError as error:
-            self.say(f"{error.message}. {error.hint}".strip(), "bad")
+        if (said := self.tried(act)) is not None:
+            self.say(said, "good")
         self.reload()
 
 

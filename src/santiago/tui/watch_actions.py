@@ -1,0 +1,320 @@
+"""What people do with a run on its screen: answer, hint, stop, go on. Each makes the same request as a command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from textual.widgets import Input
+
+from santiago.app import detached, requests
+from santiago.app.actor import actor
+from santiago.app.finding import unfinished
+from santiago.contract.answers import describe
+from santiago.contract.counting import count
+from santiago.contract.errors import SantiagoError
+from santiago.contract.phases import StoryPhase
+from santiago.executor.selection import selected
+from santiago.report.following import Following
+from santiago.report.headline import pauses_now
+from santiago.report.page import Line
+from santiago.report.question import card, meant
+from santiago.tui.base_screen import PlanScreen, ShowSession
+from santiago.tui.rows import Rows
+from santiago.util.text import flat, harmless
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from santiago.app.loading import Run
+    from santiago.app.requests import Asked
+    from santiago.contract.state import Question
+    from santiago.report.consents import Consent
+    from santiago.report.question import Card
+
+MOST_ATTEMPTS = 1000
+
+
+class Wished(NamedTuple):
+    """The options of a start."""
+
+    chunks: str = ""
+    attempts: int = 0
+    consents: tuple[str, ...] = ()
+
+
+class WatchActions(PlanScreen[Rows]):
+    """The actions on a run, and the choice of the run to look at."""
+
+    following: Following
+    any_run = False
+    """Whether nobody named this run, so that another one that begins is shown in its place."""
+    wish: bool | None = None
+    """Whether the next start pauses after each chunk; None if nobody chose."""
+    _asked_to_stop = ""
+    """The run that was asked to stop from here."""
+    _wished: Wished = Wished()
+    """The options of the latest start."""
+    _given: tuple[Consent, ...] = ()
+    """The consents that were given for the latest start."""
+
+    @property
+    def current(self) -> Run:
+        return self.following.run
+
+    @property
+    def selection(self) -> str:
+        return self.query_one("#selection", Input).value
+
+    def select(self, text: str) -> None:
+        self.query_one("#selection", Input).value = text
+
+    @property
+    def pauses(self) -> bool:
+        return pauses_now(self.current) if self.wish is None or self.current.worker else self.wish
+
+    def open(self, following: Following) -> None:
+        raise NotImplementedError
+
+    def _request(self, ask: Callable[[], Asked]) -> None:
+        """Make a request, and show its outcome."""
+        if (asked := self.tried(ask)) is not None:
+            self.say(asked.text, "good" if asked.done else "warn")
+        self.paint()
+
+    # Questions
+
+    def action_answer(self) -> None:
+        """Answer a question of the story under the cursor, or the first that is open."""
+        questions, row = list(self.asked()), self.rows.current
+        here = next((one for one in questions if row and row.story and one.story == row.story), None)
+        if not questions:
+            self.say("no question is open")
+        elif here is not None or len(questions) == 1:
+            self._ask(here or questions[0])
+        else:
+            options = [f"{one.id}   {flat(one.text)}" for one in questions]
+            self.pick("Which question?", options, lambda place: self._ask(questions[place]))
+
+    def _ask(self, question: Question) -> None:
+        run = self.current
+        asked = card(run.plan, run.state, question, run.out_dir)
+
+        def understood(typed: str) -> str:
+            answer, scope = meant(asked, typed)
+            return harmless(describe(answer)) + (f", and the rest of this {scope}" if scope else "")
+
+        self.ask_line(
+            f"{asked.id}  {flat(asked.title)}".rstrip(), _card_lines(asked), understood,
+            lambda typed: self._request(lambda: self._answer(asked, typed)), confirmed=True,
+        )  # fmt: skip
+
+    def _answer(self, asked: Card, typed: str) -> Asked:
+        answer, scope = meant(asked, typed)
+        return requests.answer(self.current, asked.id, answer.word, actor(), text=answer.text, rest=scope or None)
+
+    # Words for a story
+
+    def action_hint(self) -> None:
+        self._tell("hint", "A hint for the next attempt", "a running attempt is not disturbed")
+
+    def action_change(self) -> None:
+        self._tell("change", "What should be different", "a running attempt stops at once, and its work is kept")
+
+    def _tell(self, kind: str, title: str, effect: str) -> None:
+        row = self.rows.current
+        if row is None or not row.story:
+            self.say("go to a story first: a chunk has no next attempt")
+            return
+        name, story = row.story, self.current.state.stories[row.story]
+        if story.skipped or story.phase is StoryPhase.DONE:
+            self.say(f"{name} is {'left out' if story.skipped else story.phase}, and that cannot be undone", "bad")
+            return
+        ask = requests.hint if kind == "hint" else requests.change
+        lines = [Line(f"{name}  {flat(self.following.by_id[name].title)}"), Line(effect, "dim")]
+        self.ask_line(
+            title, lines, lambda typed: f"{kind} for {name}: {flat(typed)}",
+            lambda typed: self._request(lambda: ask(self.current, name, typed, actor())), confirmed=True,
+        )  # fmt: skip
+
+    # Stopping and going on
+
+    def action_stop(self) -> None:
+        """Stop at a safe boundary; the second time, stop at once."""
+        run = self.current
+        again = run.state.stop_requested or self._asked_to_stop == run.run_id
+        self._asked_to_stop = run.run_id if run.worker else ""
+        self._request(
+            lambda: requests.stop(run.out_dir, run.run_id, actor(), running=bool(run.worker), now=bool(again))
+        )
+
+    def action_pause(self) -> None:
+        """Switch the pause after each chunk, for the running run or for the next start."""
+        on = not self.pauses
+        if self.current.worker:
+            self._request(lambda: requests.pause(self.current, actor(), on=on))
+            return
+        self.wish = on
+        self.say(f"the next start {'pauses' if on else 'goes on by itself'} after each chunk", "good")
+        self.paint()
+
+    def action_resume(self) -> None:
+        """Go on with this run; if it is finished, with the latest unfinished run of the repository."""
+        run = self.current
+        if run.worker:
+            self.say(f"{run.run_id} is running already", "warn")
+        elif run.resumable:
+            self._confirm_resume(run)
+        else:
+            self._resume_latest(run)
+
+    def _resume_latest(self, run: Run) -> None:
+        try:
+            _, left = unfinished()
+        except SantiagoError:
+            left = None
+        if left is None:
+            self.say(f"{run.run_id} is finished; nothing to resume")
+            return
+        self.open(Following(left.out_dir))
+        self.following.catch_up()
+        self.rows.update()
+        self.say(f"{run.run_id} is finished; this is {left.run_id}, the latest that is not")
+        if not self.current.worker:
+            self._confirm_resume(self.current)
+
+    def _confirm_resume(self, run: Run) -> None:
+        stories = [story for story in run.state.stories.values() if not story.parent]
+        done = sum(1 for story in stories if story.phase is StoryPhase.DONE)
+        left = sum(1 for story in stories if not story.skipped and story.phase is not StoryPhase.DONE)
+        gate = f" --gate {self._gate}" if self._gate else ""
+        lines = [Line(f"{done} done, {left} to go"), Line(f"$ santiago resume {run.run_id}{gate}", "dim")]
+        keys = {"enter": "begin" if not run.begun else "go on"}
+        self.decide(f"Go on with {run.run_id}?", lines, keys, lambda _: self.begin())
+
+    def action_grant(self) -> None:
+        run = self.current
+        if run.worker or not run.resumable:
+            self.say(f"{run.run_id} is {'running' if run.worker else 'finished'}; nothing to grant", "warn")
+            return
+
+        def understood(typed: str) -> str:
+            if not (typed.isascii() and typed.isdigit() and 0 < int(typed[:6]) <= MOST_ATTEMPTS):
+                raise ValueError(f"a number from 1 to {MOST_ATTEMPTS}, please")
+            return f"go on, with {count(int(typed), 'more attempt')} for what failed or is spent"
+
+        lines = [Line("failed and spent stories are tried again, up to this many times each")]
+        self.ask_line(
+            "How many more attempts?",
+            lines,
+            understood,
+            lambda typed: self.begin(Wished(attempts=int(typed))),
+            confirmed=True,
+        )
+
+    def run_selection(self) -> None:
+        """Run the selection that the preview line shows. If the line shows an error, do nothing."""
+        run, typed = self.current, self.selection
+        try:
+            selected(run.state, typed)
+        except SantiagoError:
+            return
+        if run.worker:
+            return
+        self.begin(Wished(chunks=typed))
+        self.select("")
+        self.rows.focus()
+
+    @property
+    def _gate(self) -> str:
+        """The option of the next start for pauses after chunks; empty if the run's own settings decide."""
+        if self.wish is None:
+            return "chunk" if self.current.state.pauses else ""
+        return "chunk" if self.wish else "auto"
+
+    def begin(self, wished: Wished = Wished()) -> None:  # noqa: B008
+        self._given = ()
+        self._begin(wished)
+
+    def _begin(self, wished: Wished) -> None:
+        out_dir, self._wished, self._asked_to_stop = self.current.out_dir, wished, ""
+        self.start(lambda: detached.resume(out_dir, gate=self._gate, **wished._asdict()), "carries it out")
+
+    def recorded(self) -> int:
+        return self.current.state.seq
+
+    def take_in_end(self) -> None:
+        self.following.ask_worker()
+        self.following.catch_up()
+        self.rows.update()
+
+    def consents_wanted(self) -> tuple[list[Consent], str]:
+        from santiago.report.consents import consents  # loaded only after a refusal, since it loads much
+
+        said, command = set(self._wished.consents), f"santiago resume {self.current.run_id}"
+        try:
+            found = [one for one in consents(self.current) if one not in self._given and not said.issuperset(one.said)]
+        except SantiagoError:
+            found = []  # the start says it in its own words
+        return found, command
+
+    def agreed_to(self, wanted: list[Consent], *, everything: bool) -> None:
+        from santiago.report.consents import give
+
+        run = self.current
+        if not everything:
+            self.say(f"not agreed to, so {run.run_id} was not started", "warn")
+            return
+        said = self.tried(lambda: tuple(word for one in wanted for word in give(run, one)))
+        if said is not None:
+            self._given += tuple(wanted)
+            self._begin(self._wished._replace(consents=(*self._wished.consents, *said)))
+
+    # Runs, and leaving
+
+    def action_runs(self) -> None:
+        self.list_others(Path(self.current.run_input.repo_path), self.following.utc())
+
+    def show_session(self, folder: Path) -> None:
+        self.any_run = False
+        self.post_message(ShowSession(self, folder))
+
+    def show_run(self, out_dir: Path) -> None:
+        self.any_run = False
+        self.go_to(out_dir)
+
+    def go_to(self, out_dir: Path) -> None:
+        """Show another run in place of this one."""
+        if (following := self.tried(lambda: Following(out_dir))) is not None:
+            self.wish = None
+            self.open(following)
+
+    def action_leave(self) -> None:
+        """Leave the screen. If the run is running, ask first, since it goes on."""
+        run = self.current
+        if not run.worker and (self.started is None or self.started.ended() is not None):
+            self.app.exit("")
+            return
+
+        def chosen(key: str) -> None:
+            if key == "s":
+                requests.stop(run.out_dir, run.run_id, actor(), running=True)
+                self.app.exit(f"{run.run_id} was asked to stop at the next safe boundary")
+            else:
+                self.app.exit(f"{run.run_id} goes on; `santiago watch` shows it again, `santiago stop` stops it")
+
+        lines = [Line("The run is a process of its own, and goes on without this screen.")]
+        keys = {"q": "leave, it goes on", "s": "stop it safely, and leave"}
+        self.decide(f"Leave {run.run_id}?", lines, keys, chosen)
+
+
+def _card_lines(asked: Card) -> list[Line]:
+    """Return the lines of a question: what to look at, the question, and the words that answer it."""
+    lines = [Line(harmless(line)) for line in asked.lines]
+    lines += [Line("")] if lines else []
+    lines += [Line(harmless(asked.text), "warn"), Line("")]
+    lines += [Line(f"{word:<9} {means}") for word, means in asked.words]
+    if asked.chunk:
+        lines.append(Line(f"{'a':<9} {asked.words[0][0]}, and the rest of chunk {flat(asked.chunk)} too"))
+    lines += [Line(f"$ {command}", "dim") for command in (*asked.trying, f"{asked.command} …")]
+    return lines
