@@ -30,10 +30,8 @@ if TYPE_CHECKING:
     from santiago.process.sandbox import Sandbox
     from santiago.process.server import ProcessServer
 
-    Told = Mapping[str, str]
-    """Variables that tell a check which story it belongs to."""
-
-
+Told = Mapping[str, str]
+"""Variables that tell a check which story it belongs to."""
 LOG_KEEP = 16 * 1024 * 1024
 """Bytes of a check's output that its log holds. Test names are read from this log."""
 _NOT_FETCHED = {"UV_NO_SYNC": "1"}

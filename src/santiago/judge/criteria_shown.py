@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from santiago.contract.outcomes import Criterion
+from santiago.judge.comparison import Shown
+from santiago.judge.verdict import Check
 
-if TYPE_CHECKING:
-    from santiago.judge.comparison import Shown
-    from santiago.judge.verdict import Check
-
-    Status = Literal["", "passed", "failed", "skipped", "missing"]
-    Alone = Callable[[str], tuple[Shown, Shown]]
-    """Runs a command by itself, without the work and with it."""
-
+Status = Literal["", "passed", "failed", "skipped", "missing"]
+Alone = Callable[[str], tuple[Shown, Shown]]
+"""Runs a command by itself, without the work and with it."""
 MOST_ALONE = 10
 """How many commands of one attempt are run by themselves."""
 

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from santiago.contract.outcomes import DoubtfulLine
 from santiago.contract.patterns import pattern
@@ -22,15 +21,12 @@ from santiago.judge.python_text import statements
 from santiago.judge.runner_tables import table
 from santiago.judge.sections import dotted
 
-if TYPE_CHECKING:
-    Judges = Callable[[str], bool]
-    Read = Callable[[str], bytes | None]
-    Lines = dict[int, str]
-    """Lines by number."""
-    Seen = Iterator[tuple[int, str]]
-    """Yields lines, each with the rule that it matches."""
-
-
+Judges = Callable[[str], bool]
+Read = Callable[[str], bytes | None]
+Lines = dict[int, str]
+"""Lines by number."""
+Seen = Iterator[tuple[int, str]]
+"""Yields lines, each with the rule that it matches."""
 RULES = {
     "equals_anything": "makes an object that equals everything, so comparing it shows nothing",
     "asks_for_tests": "asks whether it is being tested, so it may behave differently in use",

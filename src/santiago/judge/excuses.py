@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from santiago.contract import globs
 from santiago.contract.plan import PROSE
 
-if TYPE_CHECKING:
-    Read = Callable[[str], bytes | None]
-
+Read = Callable[[str], bytes | None]
 REASON = "no_test"
 """The key under which an agent's evidence says why it added no test."""
 _SETTINGS = (

@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
-from typing import TYPE_CHECKING
 
 from santiago.contract import globs
 from santiago.contract.patterns import pattern
@@ -17,9 +16,7 @@ from santiago.judge.commandline import Program, programs, resolved
 from santiago.judge.runner_tables import table
 from santiago.judge.sections import MIXED, NODE, dotted
 
-if TYPE_CHECKING:
-    Read = Callable[[str], bytes | None]
-
+Read = Callable[[str], bytes | None]
 ALL_TESTS = "@tests"
 """Stands for the tests, and what belongs to them, in most ecosystems."""
 _CODE = "{js,jsx,ts,tsx,mjs,cjs,mts,cts,vue,svelte}"

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from santiago.judge.comparison import Shown
     from santiago.process.command import Report
 
-    Read = Callable[[str], bytes | None]
-
+Read = Callable[[str], bytes | None]
 PYTHON_TOOLS = frozenset({
     "pytest", "unittest", "coverage", "nose2", "tox", "nox", "mypy", "ruff", "flake8", "black", "pylint", "pyright", "behave", "build",
     "pip", "hypothesis", "pytest_asyncio", "pytest_cov", "pytest_mock", "xdist", "freezegun",

@@ -14,8 +14,7 @@ from santiago.contract.reasons import Reason
 if TYPE_CHECKING:
     from santiago.judge.verdict import Check
 
-    Difference = Callable[[Iterable[str]], str]
-
+Difference = Callable[[Iterable[str]], str]
 _SHOWN = 10
 BLIND_HINT = (
     "Name a check that fails when the code is broken: `--verify CMD`, or story_commands under [verification] in santiago.toml. "

@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from santiago.contract.outcomes import Verdict
 from santiago.contract.patterns import pattern
@@ -16,11 +15,9 @@ from santiago.judge.naming.named_tests import file_of
 from santiago.judge.telling import listed
 from santiago.judge.verdict import MOST_NAMES
 
-if TYPE_CHECKING:
-    Pairs = Sequence[tuple[Shown, Shown]]
-    """What each check showed on the base, and on the base with the new tests."""
-    Lacks = Callable[[Shown], Missing | None]
-
+Pairs = Sequence[tuple[Shown, Shown]]
+"""What each check showed on the base, and on the base with the new tests."""
+Lacks = Callable[[Shown], Missing | None]
 _WANTING = pattern(
     r"No module named|cannot import name|has no attribute|Cannot find (?:module|package)|does not provide an export|is not exported"
     r"|is not defined|undefined: |cannot find (?:function|value|type|struct|trait|macro|symbol|crate)|unresolved import|could not find `"

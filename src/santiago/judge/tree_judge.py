@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from santiago.contract.checks import commands_of, is_told, lanes, run_commands_of
 from santiago.contract.outcomes import DoubtfulLine, Proof, Verdict
@@ -26,12 +26,10 @@ from santiago.judge.trees import Trees
 from santiago.judge.trials import GARBAGE, Results, StoppedError, Trial, Trials
 from santiago.judge.verdict import Check, Tells
 
-if TYPE_CHECKING:
-    ByStory = dict[tuple[str, str], Shown]
-    """What checks showed, by their command and the story that they are told, if any."""
-    Explain = Callable[[str, Sequence[Shown], Sequence[Story], Stop], Lack | None]
-    _Found = Mapping[Any, Shown]
-
+ByStory = dict[tuple[str, str], Shown]
+"""What checks showed, by their command and the story that they are told, if any."""
+Explain = Callable[[str, Sequence[Shown], Sequence[Story], Stop], Lack | None]
+_Found = Mapping[Any, Shown]
 _LEAST_MS, _TIMES = 60_000, 10
 """Limits for new tests run without the work, where some would never end: a time, and a multiple of their time with it."""
 _RANKS = (Proof.REGRESSION, Proof.OWN_TESTS, Proof.PROVED)

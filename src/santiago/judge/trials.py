@@ -23,11 +23,10 @@ from santiago.util.inside import is_inside
 if TYPE_CHECKING:
     from santiago.judge.check_runner import CheckRunner
 
-    Results = dict[str, Shown]
-    """Command → what it showed."""
-    Key = tuple[str, str, tuple[tuple[str, str], ...], str]
-    """All that a result depends on: the tree, the command, the variables that only this check gets, and what was spoiled."""
-
+Results = dict[str, Shown]
+"""Command → what it showed."""
+Key = tuple[str, str, tuple[tuple[str, str], ...], str]
+"""All that a result depends on: the tree, the command, the variables that only this check gets, and what was spoiled."""
 GARBAGE = b"\x00\x01}{]['\"`<%#@!$^&*|\\~ santiago tries whether this check can see \xff\xfe\n" * 4
 """Bytes that no language parses."""
 

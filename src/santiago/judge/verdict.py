@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from santiago.contract import complaints
 from santiago.contract.codec import canonical, to_data
@@ -18,15 +18,12 @@ from santiago.contract.reasons import Reason
 from santiago.contract.record import record
 from santiago.judge.comparison import WHOLE, Shown, fails_alike, lacks_coverage, lost, passes, vanished
 from santiago.judge.naming.named_tests import Tests, name_of
+from santiago.judge.trees import Trees
 
-if TYPE_CHECKING:
-    from santiago.judge.trees import Trees
-
-    Fate = Literal["falls", "stays red", "is gone"]
-    List = Literal["broken", "changed", "eased", "vanished"]
-    Tells = Callable[[str], bool]
-    """Tells something of a test: whether the work changed its text, or whether the story speaks of it, so that it may be wrong."""
-
+Fate = Literal["falls", "stays red", "is gone"]
+List = Literal["broken", "changed", "eased", "vanished"]
+Tells = Callable[[str], bool]
+"""Tells something of a test: whether the work changed its text, or whether the story speaks of it, so that it may be wrong."""
 MOST_NAMES, MOST_LINES = 200, 40
 """How many tests of one kind a verdict names, and how many new lines of an output."""
 
