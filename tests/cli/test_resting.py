@@ -23,8 +23,8 @@ from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.executor.reopen import Grants, reopening
 from santiago.report.failure import Report
+from santiago.report.pauses import because, stopping
 from santiago.report.remedies import granting, resume
-from santiago.report.resting import because, stopping
 from tests.cli import greeter, words
 from tests.cli.greeter import committed, out_dir, place
 from tests.cli.inside import inside

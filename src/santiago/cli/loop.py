@@ -70,7 +70,7 @@ def command(
     from santiago.board.board_handle import open_board
     from santiago.cli.board_consents import consents
     from santiago.cli.start.trust import approve
-    from santiago.cli.view.lines import Line
+    from santiago.cli.view.lines import EventLine
     from santiago.cli.view.text import say
     from santiago.util.text import harmless
 
@@ -87,7 +87,7 @@ def command(
             if as_json or speaks_codes():
                 say(one.code, err=as_json)
             elif one.word:
-                say(Line(one.word, harmless(one.text), _TONES.get(one.word, "")).painted(_time()), err=True)
+                say(EventLine(one.word, harmless(one.text), _TONES.get(one.word, "")).painted(_time()), err=True)
 
         try:
             while True:

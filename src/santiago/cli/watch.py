@@ -10,9 +10,9 @@ from santiago.cli.view.screens import browse, has_screen
 from santiago.cli.view.text import say
 from santiago.report.asking import asked
 from santiago.report.chunks import rows_of
-from santiago.report.headline import headline, pauses_now, subline
 from santiago.report.marks import mark
 from santiago.report.question import card
+from santiago.report.run_page import headline, pauses_now, subline
 from santiago.report.story_status import waits_for
 from santiago.util.clock import SystemClock
 from santiago.util.text import flat

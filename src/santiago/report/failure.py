@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from santiago.app.history import History
 from santiago.app.paths import near
 from santiago.app.substeps import with_substeps
 from santiago.artifacts.attempts import AGENT_LOG
 from santiago.artifacts.names import attempt_folder
+from santiago.contract.moments import ms_of, text_of
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.contract.record import record
 from santiago.executor.budget import Budget
 from santiago.executor.situation import Scope
 from santiago.executor.tally import status_of
-from santiago.report import refused
-from santiago.report.endings import origin
+from santiago.report import spending
+from santiago.report.endings import Ending, ending_of, helping, is_the_agents, origin
 from santiago.report.evidence import AttemptEvidence, Check, checks_in, first_failing, totals
+from santiago.report.measures import limit, span
+from santiago.report.page import Line, framed, labelled
 from santiago.report.story_status import lacking, named, unmet
-from santiago.util.text import count, flat
+from santiago.util.clock import moment
+from santiago.util.text import count, flat, harmless
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
     from santiago.contract.state import RunState, StoryState
 
 
+REFUSED = "The agent's service refuses requests for longer than the run may wait"
 FULL = 3
 """How many stories are shown with their output. The others are only named."""
 OUTPUT_LINES = 20
@@ -38,17 +43,8 @@ _SAME = "This is the same failure as in the attempt before"
 _BEFORE = "This failed in the same way before the attempt:"
 
 
-class Output(NamedTuple):
-    """Output of a program. The front end decides how to frame it."""
-
-    lines: list[str]
-    command: str = ""
-    """The check that printed it; empty if it is not a check's output."""
-    ended: str = ""
-
-
-def _output(check: Check) -> Output:
-    return Output(check.lines(OUTPUT_LINES), check.command, check.ended)
+def _output(check: Check) -> list[Line]:
+    return [Line(f"$ {flat(check.command)}   {check.ended}"), *framed(check.lines(OUTPUT_LINES))]
 
 
 @record
@@ -105,22 +101,21 @@ class Report:
         word = story.phase if ended else "not done"
         return f"{planned.id} {flat(planned.title)}: {word}"
 
-    def block(self, planned: Story) -> list[str | Output]:
+    def block(self, planned: Story) -> list[Line]:
         """Return everything about one story, without its heading."""
         story = self.state.stories[planned.id]
-        lines: list[str | Output] = [
-            f"why        {self.why(story)}",
-            f"from       {self.plan.source.path}:{planned.origin.line}   {', '.join(planned.requirements[:6])}",
+        place = f"{harmless(self.plan.source.path)}:{planned.origin.line}"
+        lines = [
+            Line(harmless(self.why(story)), label="why"),
+            Line(f"{place}   {', '.join(planned.requirements[:6])}", label="from"),
         ]
-        if stopped := refused.of_story(self.state, self.run_input, self.out_dir, story.id):
+        if stopped := self._refused(story):
             lines += stopped
         elif story.attempts:
             lines += self._attempt(planned, story)
         for question in self.state.open_questions():
-            if (
-                question.story == planned.id and question.kind == "agent"
-            ):  # a question of the judge is already shown above
-                lines += [f"question   {flat(question.id)}: {flat(question.text)}"]
+            if question.story == planned.id and question.kind == "agent":  # one of the judge is already shown above
+                lines.append(Line(f"{flat(question.id)}: {flat(question.text)}", label="question"))
         return lines
 
     def why(self, story: StoryState) -> str:
@@ -155,43 +150,70 @@ class Report:
         """Return how many stories are neither done nor left out."""
         return sum(not story.skipped and story.phase is not StoryPhase.DONE for story in self.state.stories.values())
 
-    def at_rest(self) -> list[str]:
-        """Return why a run paused although nobody stopped it."""
-        return refused.of_rest(self.state, self.run_input, self.out_dir)
+    def at_rest(self) -> list[Line]:
+        """Return why a run paused by itself: the service refuses, and the run may not wait any longer."""
+        reason, refusal = self.state.reason, self.state.refusal
+        if self.state.phase is not RunPhase.PAUSED or refusal is None or not is_the_agents(reason):
+            return []
+        bound = f"the run may wait {limit(int(self.run_input.limits.wait_max_minutes))} (wait_max_minutes)"
+        lasts = Line(f"{span(self.state.wait_ms)} in vain; {bound}", label="waited")
+        if refusal.ms:
+            over = moment(text_of(ms_of(refusal.at) + refusal.ms), refusal.at)
+            lasts = Line(f"{span(refusal.ms)}, until {over}; {bound}", label="lasts")
+        why = Line(f"{reason}: {MEANINGS[refusal.reason].sentence}", label="why")
+        return [why, lasts, *self._refused(self.state.stories[refusal.story])]
 
-    def _attempt(self, planned: Story, story: StoryState) -> list[str | Output]:
+    def _refused(self, story: StoryState) -> list[Line]:
+        """Return why the agent's program, account or service refused to work on a story; empty if the story's own work failed."""
+        reason = story.reason or ""
+        if not is_the_agents(reason):
+            return []
+        if reason == Reason.USAGE_UNKNOWN:  # the agent's words have nothing to do with it
+            used = ", ".join(spending.of_run(self.state, self.run_input.limits))
+            return [Line(used, label="used"), Line(helping(reason, Ending()), label="help")]
+        ending = ending_of(self.out_dir, story.id, story.attempts) if story.attempts else Ending()
+        lines = labelled("it said", ending.words)
+        lines += labelled("denied", filter(None, [ending.denied]))
+        lines += [
+            Line(helping(reason, ending), label="help"),
+            Line("no attempt; this one does not count", label="spent"),
+        ]
+        log = self.out_dir / attempt_folder(story.id, story.attempts) / AGENT_LOG
+        return [*lines, *([Line(near(log), label="log")] if story.attempts else [])]
+
+    def _attempt(self, planned: Story, story: StoryState) -> list[Line]:
         number = story.attempts
         evidence = AttemptEvidence(self.out_dir, planned.id, number)
-        lines: list[str | Output] = []
+        lines: list[Line] = []
         failing = evidence.failing()
         if failing is not None:
-            lines.append(_output(failing))
+            lines += _output(failing)
         elif (critique := evidence.critique()) and story.reason != Reason.AGENT_ASKED:  # the question already tells it
             told = [line for line in critique.splitlines() if line.strip() and not line.startswith(("# ", _SAME))]
-            lines.append(Output(told[:OUTPUT_LINES]))
+            lines += framed(told[:OUTPUT_LINES])
         lines += self._same(planned.id, number)
         if _BEFORE in evidence.critique():
-            lines.append(
-                "before     the same checks failed before the attempt, and none of them passes now: the critique names them"
+            told_before = (
+                "the same checks failed before the attempt, and none of them passes now: the critique names them"
             )
+            lines.append(Line(told_before, label="before"))
         if stats := evidence.stats():
-            lines.append(f"changes    {totals(stats)}{self._kept(planned.id, number)}")
+            lines.append(Line(f"{totals(stats)}{self._kept(planned.id, number)}", label="changes"))
         folder = self.out_dir / attempt_folder(planned.id, number)
-        lines.append(f"log        {near(folder / AGENT_LOG)}   ({count(evidence.log_lines(), 'line')})")
-        lines.append(f"evidence   {near(folder)}")
-        return lines
+        log = f"{near(folder / AGENT_LOG)}   ({count(evidence.log_lines(), 'line')})"
+        return [*lines, Line(log, label="log"), Line(near(folder), label="evidence")]
 
-    def failing_check(self, story: str) -> list[Output]:
+    def failing_check(self, story: str) -> list[Line]:
         """Return the output of the check that failed in a story's latest attempt."""
         failing = AttemptEvidence(self.out_dir, story, self.state.stories[story].attempts).failing()
-        return [_output(failing)] if failing else []
+        return _output(failing) if failing else []
 
     def _kept(self, story: str, number: int) -> str:
         if any(one.pruned for one in self.history.of(story) if one.number == number):
             return "; its ref was removed by `santiago clean`"
         return f", kept at refs/santiago/{self.state.run_id}/{story}/{number}"
 
-    def _same(self, story: str, number: int) -> list[str]:
+    def _same(self, story: str, number: int) -> list[Line]:
         """Return since which attempt the failure has been the same, in words."""
         since = number
         while since > 1 and _SAME in AttemptEvidence(self.out_dir, story, since).critique():
@@ -199,23 +221,25 @@ class Report:
         if since == number:
             return []
         which = f"attempts {since} {'and' if number == since + 1 else 'to'} {number}"
-        return [f"same failure in {f'all {number} attempts' if since == 1 and number > 2 else which}"]
+        return [Line(f"same failure in {f'all {number} attempts' if since == 1 and number > 2 else which}")]
 
     @property
     def run_heading(self) -> str:
         return f"the whole run: {self.state.phase}"
 
-    def run_check(self) -> list[str | Output]:
+    def run_check(self) -> list[Line]:
         """Return the output of the run's own check that failed, or why none could run."""
         name = f"run-{self.state.verify_rounds}" if self.state.verify_rounds else "base"
         path = self.out_dir / "evidence" / f"{name}.json"
         failing, message = first_failing(checks_in(path)), self.history.end.get("message", "")
         if failing is None and not message:
             return []
-        told = _output(failing) if failing else Output(message.splitlines()[:OUTPUT_LINES])
+        told = _output(failing) if failing else framed(message.splitlines()[:OUTPUT_LINES])
         sentence = MEANINGS[self.state.reason].sentence if self.state.reason else ""
-        fix = [f"fix        {hint}"] if (hint := self.history.end.get("hint", "")) else []
-        return [f"why        {self.state.reason}: {sentence}", told, *fix, f"evidence   {near(path)}"]
+        hint = harmless(self.history.end.get("hint", ""))
+        fix = [Line(hint, label="fix")] if hint else []
+        why = Line(f"{self.state.reason}: {sentence}", label="why")
+        return [why, *told, *fix, Line(near(path), label="evidence")]
 
     def by_status(self) -> list[str]:
         """Return which stories failed, are blocked, done, left out, or not done."""

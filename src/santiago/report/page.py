@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, NamedTuple
 
-from santiago.util.text import width
+from santiago.util.text import harmless, width
 
 Tone = Literal["", "head", "good", "bad", "warn", "busy", "dim"]
 """What a line says, apart from its words. Front ends have a colour for each."""
@@ -52,6 +52,17 @@ def labelled(label: str, texts: Iterable[str], tone: Tone = "") -> list[Line]:
 def titled(title: str, lines: Iterable[Line]) -> list[Line]:
     """Return a part of a page: an empty line, its title and its lines; nothing if it has no lines."""
     return [Line(), Line(title, "head"), *found] if (found := list(lines)) else []
+
+
+def ruled(text: str, columns: int, tone: Tone = "bad") -> Line:
+    """Return a title in a rule as wide as the terminal."""
+    side = max(3, (min(columns or 100, 100) - width(text) - 2) // 2)
+    return Line(f"{'─' * side} {text} {'─' * side}", tone)
+
+
+def framed(lines: Iterable[str]) -> list[Line]:
+    """Return the output of a program with a bar at its left."""
+    return [Line(f"│ {harmless(line).rstrip()}"[:400]) for line in lines]
 
 
 def in_ascii(text: str) -> str:

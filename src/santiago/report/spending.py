@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.executor.budget import Budget
+from santiago.executor.tally import summary
+from santiago.report.measures import clock, limit
 from santiago.util.text import count
 
 if TYPE_CHECKING:
+    from santiago.contract.plan import Plan
     from santiago.contract.policy import Limits
     from santiago.contract.state import RunState, StoryState
 
@@ -48,6 +51,18 @@ def of_run(state: RunState, limits: Limits, *, brief: bool = False) -> list[str]
     )
 
 
+def progress(plan: Plan, state: RunState, limits: Limits, used_ms: int) -> list[str]:
+    """Return how much of a run is done, and how much of its limits is used."""
+    budget, found = Budget(limits, state), summary(plan, state)
+    brief = f"{found.completed}/{count(len(plan.stories), 'story', 'stories')}"
+    return [
+        f"{brief}, {found.unproven} not proven" if found.unproven else brief,
+        f"{state.counted}/{count(budget.run_attempts, 'attempt')}",
+        f"{clock(used_ms)} of {limit(budget.run_ms)}",
+        *of_run(state, limits, brief=True),
+    ]
+
+
 def of_story(story: StoryState) -> list[str]:
     return said(tokens_of(story), cost_of(story))
 
@@ -70,8 +85,8 @@ def _tokens(tokens: Sum, *, brief: bool) -> str:
     if tokens.unknown:
         return "tokens unknown" if tokens.most is None else f"tokens unknown, limit {number(tokens.most)}"
     more = "+" if tokens.silent else ""
-    limit = f" of {number(tokens.most)}" if tokens.most is not None else ""
-    return f"{number(tokens.amount)}{more}{limit} tokens"
+    most = f" of {number(tokens.most)}" if tokens.most is not None else ""
+    return f"{number(tokens.amount)}{more}{most} tokens"
 
 
 def _cost(cost: Sum) -> str:

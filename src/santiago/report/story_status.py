@@ -54,6 +54,19 @@ def waits_for(state: RunState, story: StoryState) -> str:
             return ""
 
 
+def stands(state: RunState, story: StoryState, *, at_rest: bool, held: str = "") -> str:
+    """Return the state of a story in a word, and what it waits for. `held` names a limit that keeps it from beginning."""
+    word = mark(story, at_rest=at_rest).word
+    if story.phase is StoryPhase.DONE:
+        return f"{word}  {story.proof or ''}".rstrip()
+    if story.phase is StoryPhase.READY and held:
+        return f"{word}  held back by {held}"
+    if story.phase is StoryPhase.READY and story.attempts and story.reason not in (None, Reason.UNPROVEN):
+        return f"{word}  again after {story.reason}"
+    waits = waits_for(state, story)
+    return waits if story.phase is StoryPhase.PLANNED and waits else f"{word}  {waits}".rstrip()
+
+
 def held_back(state: RunState, limits: Limits, jobs: int) -> str:
     """Return the limit that keeps a ready story from beginning beside those under way; empty if none does."""
     under_way = len(state.running)

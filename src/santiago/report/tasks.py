@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from santiago.app.substeps import titles_of
 from santiago.contract.phases import StoryPhase
 from santiago.contract.views import selected
 from santiago.util.text import count, flat
@@ -12,11 +13,18 @@ from santiago.util.text import count, flat
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from santiago.app.loading import Run
     from santiago.contract.plan import Plan, Story
     from santiago.contract.state import RunState, StoryState
 
 
 _NONE: Mapping[str, str] = MappingProxyType({})
+
+
+def document(run: Run) -> dict[str, Any]:
+    """Return both."""
+    about = run.plan, run.state, titles_of(run.plan, run.state, run.out_dir)
+    return {"contract_version": 1, "run_id": run.run_id, "tasks": tasks(*about), "update_plan": update_plan(*about)}
 
 
 def tasks(plan: Plan, state: RunState, titles: Mapping[str, str] = _NONE) -> list[dict[str, Any]]:
@@ -45,9 +53,9 @@ def update_plan(plan: Plan, state: RunState, titles: Mapping[str, str] = _NONE) 
     """Return the same as a plan of steps. Only one may be in progress: a substep, rather than its story."""
     listed = tasks(plan, state, titles)
     current = _current(state)
+    outer = current.parent if current is not None else ""
     steps = [
-        {"step": task["subject"], "status": "pending" if _is_outer(task, current) else task["status"]}
-        for task in listed
+        {"step": task["subject"], "status": "pending" if task["id"] == outer else task["status"]} for task in listed
     ]
     done = sum(task["status"] == "completed" for task in listed)
     left_out = len(state.order) - len(listed)
@@ -58,10 +66,6 @@ def update_plan(plan: Plan, state: RunState, titles: Mapping[str, str] = _NONE) 
 def _current(state: RunState) -> StoryState | None:
     """Return the story that is worked on, or that waits for a person."""
     return state.stories.get(selected(state) or "")
-
-
-def _is_outer(task: Mapping[str, Any], current: StoryState | None) -> bool:
-    return current is not None and task["id"] == current.parent
 
 
 def _status(story: StoryState, active: set[str | None]) -> str:

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 from rich.style import Style
 
 from santiago.contract.phases import StoryPhase
-from santiago.contract.reasons import Reason
 from santiago.executor.budget import Budget
 from santiago.report.agent_activity import Doing
 from santiago.report.chunks import rows_of
 from santiago.report.evidence import AttemptEvidence
 from santiago.report.marks import mark
 from santiago.report.measures import span
-from santiago.report.story_status import waits_for
+from santiago.report.story_status import stands
 from santiago.tui.listing import Listing, Row
 from santiago.tui.look import TONES, cut
 from santiago.util.text import fit, flat, width
@@ -177,14 +176,8 @@ class Rows(Listing):
         """Return the state in a word, and what happens now."""
         assert self._following is not None
         run = self._following.run
-        word = mark(story, at_rest=run.worker is None).word
         if story.phase is StoryPhase.RUNNING and run.worker:
             if AttemptEvidence(run.out_dir, story.id, story.attempts).has_ended():
                 return "running  verify"
             return f"running  {self._agents().words(story.id, story.attempts)}".rstrip()
-        if story.phase is StoryPhase.DONE:
-            return f"{word}  {story.proof or ''}".rstrip()
-        if story.phase is StoryPhase.READY and story.attempts and story.reason not in (None, Reason.UNPROVEN):
-            return f"{word}  again after {story.reason}"
-        waits = waits_for(run.state, story)
-        return waits if waits.startswith("waits") else f"{word}  {waits}".rstrip()
+        return stands(run.state, story, at_rest=run.worker is None)

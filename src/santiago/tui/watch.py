@@ -17,8 +17,8 @@ from santiago.report.agent_activity import Doing
 from santiago.report.asking import asked
 from santiago.report.chunks import chunk_page
 from santiago.report.following import Following
-from santiago.report.headline import headline, subline
 from santiago.report.marks import RUNS
+from santiago.report.run_page import headline, subline
 from santiago.report.run_status import word_of
 from santiago.report.story import PAGES, page
 from santiago.tui.base_screen import Head

@@ -16,9 +16,9 @@ from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import StoryPhase
 from santiago.executor.selection import selected
 from santiago.report.following import Following
-from santiago.report.headline import pauses_now
 from santiago.report.page import Line
 from santiago.report.question import card, meant
+from santiago.report.run_page import pauses_now
 from santiago.tui.base_screen import PlanScreen, ShowSession
 from santiago.tui.rows import Rows
 from santiago.util.text import flat, harmless

@@ -16,32 +16,32 @@ from santiago.app.paths import near
 from santiago.cli.view import ci
 from santiago.cli.view.beat import Beat
 from santiago.cli.view.checking import Checks
-from santiago.cli.view.frames import framed, title_line
-from santiago.cli.view.lines import Line, Lines
+from santiago.cli.view.lines import EventLine, Lines
 from santiago.cli.view.live import Live, is_wanted
 from santiago.cli.view.table import Table
-from santiago.cli.view.text import columns_of, paint, say
+from santiago.cli.view.text import columns_of, paint, painted, say
 from santiago.contract import codec
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.situation import Scope
 from santiago.executor.tally import headline, is_on_branch
-from santiago.report import refused, spending, step_summary
+from santiago.report import spending, step_summary
 from santiago.report.accounting import not_planned
-from santiago.report.failure import FULL, Report
+from santiago.report.failure import FULL, REFUSED, Report
 from santiago.report.marks import RUNS
 from santiago.report.measures import span
+from santiago.report.page import Line, ruled
+from santiago.report.pauses import because
 from santiago.report.proof import criteria_line, flaky_lines, on_word_lines, unproven_lines
 from santiago.report.remedies import beyond_scope, listed, next_commands, resume, taking_over
-from santiago.report.resting import because
 from santiago.report.story_status import held_back
 from santiago.util.clock import SystemClock, time_of_day, zone
 from santiago.util.text import count, harmless
 from santiago.util.wrapping import broken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from santiago.app.start.request import RunHeader
@@ -152,7 +152,7 @@ class Screen:
         held = held_back(state, self.run_input.limits, self.jobs)
         if held and held != self.held and self.live is None:
             self._tell_now(
-                Line(
+                EventLine(
                     "held",
                     f"the next story waits: {held} leaves no room for an attempt beside the running ones",
                     "warn",
@@ -250,22 +250,19 @@ class Screen:
         if report.state.phase in (RunPhase.FAILED, RunPhase.BLOCKED):
             self._failures(report)
         elif own_work:
-            for text in ["", *framed(report.failing_check(own_work))]:
-                self._say(text)
+            self._show([Line(), *report.failing_check(own_work)])
         if rest := report.at_rest():
-            for text in ["", title_line(refused.TITLE, "warn"), *rest]:
-                self._say(text)
+            self._show([Line(), ruled(REFUSED, columns_of(stderr=True), "warn"), *rest])
 
     def _failures(self, report: Report) -> None:
         """Print what failed, each story in a group where the log can fold."""
-        needing = report.needing()
+        needing, columns = report.needing(), columns_of(stderr=True)
         for story in needing[:FULL]:
             heading = report.heading(story)
             self._say("")
-            for text in ci.opening(heading) or [title_line(heading)]:
+            for text in ci.opening(heading) or [painted(ruled(heading, columns))]:
                 self._say(text, order=True)
-            for text in framed(report.block(story)):
-                self._say(text)
+            self._show(report.block(story))
             for text in ci.closing():
                 self._say(text, order=True)
             why = f"{heading}: {report.why(report.state.stories[story.id])}"
@@ -276,18 +273,21 @@ class Screen:
                 f"… and {count(len(needing) - FULL, 'story', 'stories')} more; `santiago status --failed` shows all"
             )
         if not needing and (told := report.run_check()):
-            for text in ["", title_line(report.run_heading), *framed(told)]:
-                self._say(text)
+            self._show([Line(), ruled(report.run_heading, columns), *told])
 
     # Writing
 
-    def _tell_now(self, line: Line) -> None:
+    def _tell_now(self, line: EventLine) -> None:
         self._tell(line, time_of_day(self.clock.utc()))
 
-    def _tell(self, line: Line, time: str) -> None:
+    def _tell(self, line: EventLine, time: str) -> None:
         self._say(line.painted(time))
         if self.beat is not None:
             self.beat.said()
+
+    def _show(self, lines: Iterable[Line]) -> None:
+        for line in lines:
+            self._say(painted(line))
 
     def _say(self, text: str, *, order: bool = False) -> None:
         """Print a line. `order` means that it is a command for the CI service."""

@@ -11,16 +11,14 @@ from santiago.cli.view.text import paint
 from santiago.contract.counting import count
 from santiago.contract.events import EventKind
 from santiago.contract.phases import WAITING, RunPhase, StoryPhase
-from santiago.contract.reasons import Reason
 from santiago.executor.budget import Budget
-from santiago.executor.tally import unproven
 from santiago.report import pauses, spending
 from santiago.report.agent_activity import Doing
 from santiago.report.evidence import AttemptEvidence
 from santiago.report.marks import mark, mark_of
-from santiago.report.measures import clock, limit
-from santiago.report.resting import stopping
-from santiago.report.story_status import held_back, waits_for
+from santiago.report.measures import clock
+from santiago.report.pauses import stopping
+from santiago.report.story_status import held_back, stands
 from santiago.util.clock import SystemClock
 from santiago.util.text import fit, flat, width
 
@@ -56,7 +54,6 @@ class Table:
         self.why_waiting = self.stopping = ""
         self.plan = plan
         self.titles = {story.id: flat(story.title) for story in plan.stories}
-        self.total = len(plan.stories)
         self.started: dict[str, int] = {}
         self.checks = checks or Checks()
         self.jobs = jobs
@@ -113,17 +110,8 @@ class Table:
         return f"{still} · {pauses.CALM}"
 
     def header(self, state: RunState, columns: int) -> str:
-        limits = self.run_input.limits
-        budget = Budget(limits, state)
-        done = sum(1 for story in state.stories.values() if story.phase is StoryPhase.DONE and not story.parent)
-        weak = len(unproven(self.plan, state))
-        parts = [
-            f"run {state.run_id}",
-            f"{done}/{count(self.total, 'story', 'stories')}{f', {weak} not proven' if weak else ''}",
-            f"{state.counted}/{count(budget.run_attempts, 'attempt')}",
-            f"{clock(self.used(state))} of {limit(budget.run_ms)}",
-        ]
-        parts += [*spending.of_run(state, limits, brief=True), self.agent]
+        told = spending.progress(self.plan, state, self.run_input.limits, self.used(state))
+        parts = [f"run {state.run_id}", *told, self.agent]
         while len(parts) > 2 and width("   ".join(parts)) > columns:
             parts.pop(0 if parts[0].startswith("run ") else -1)  # the run's name was printed before
         return paint(fit("   ".join(parts), columns).rstrip(), "head")
@@ -194,20 +182,13 @@ class Table:
 
     def _now(self, state: RunState, story: StoryState, room: int) -> str:
         """Return the state in a word, and what happens now."""
-        word = mark(story, at_rest=state.phase is RunPhase.PAUSED).word
         checking = self.checks.of(story.id)
         if story.phase is StoryPhase.VERIFIED and checking:
             return checking.text
         if story.phase is StoryPhase.RUNNING and state.phase is not RunPhase.PAUSED:
             return checking.text if checking else self._agent(story, room)
-        if story.phase is StoryPhase.DONE:
-            return f"{word}  {story.proof or ''}".rstrip()
-        waits = waits_for(state, story)
-        if story.phase is StoryPhase.READY and (limit_name := held_back(state, self.run_input.limits, self.jobs)):
-            return f"{word}  held back by {limit_name}"
-        if story.phase is StoryPhase.READY and story.attempts and story.reason not in (None, Reason.UNPROVEN):
-            return f"{word}  again after {story.reason}"
-        return waits if story.phase is StoryPhase.PLANNED else f"{word}  {waits}".rstrip()
+        held = held_back(state, self.run_input.limits, self.jobs) if story.phase is StoryPhase.READY else ""
+        return stands(state, story, at_rest=state.phase is RunPhase.PAUSED, held=held)
 
     def _agent(self, story: StoryState, room: int) -> str:
         evidence = AttemptEvidence(self.out_dir, story.id, story.attempts)

@@ -13,8 +13,6 @@ from santiago.report.page import LABEL, in_ascii
 from santiago.util.wrapping import broken
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from santiago.report.page import Line, Page, Tone
 
 _TONES: dict[Tone, dict[str, Any]] = {
@@ -74,14 +72,20 @@ def columns_of(*, stderr: bool) -> int:
     return size_of(stderr=stderr)[0]
 
 
-def say(text: str = "", *, err: bool = False, verbatim: bool = False, indent: int | None = None) -> None:
+def say(text: str = "", *, err: bool = False, verbatim: bool = False) -> None:
     """Print a line for people, with colours only if wanted; on a terminal it is wrapped.
 
     A `verbatim` line (a patch, a log, a command to paste) is not wrapped.
     """
-    shown = text if verbatim else broken(text, columns_of(stderr=err), indent)
+    shown = text if verbatim else broken(text, columns_of(stderr=err))
     # Named, since click would write UTF-8 to a stream that says it can only take ASCII.
     click.echo(showable(shown, stderr=err), file=sys.stderr if err else sys.stdout, color=coloured(stderr=err))
+
+
+def painted(line: Line, *, stderr: bool = True) -> str:
+    """Return a line of a page in the colours of this terminal."""
+    label = f"{paint(f'{line.label:{LABEL}}', line.tone or 'dim', stderr=stderr)} " if line.label else ""
+    return label + paint(line.text, line.tone, stderr=stderr)
 
 
 def show(page: Page, *, as_json: bool = False) -> None:
@@ -89,12 +93,5 @@ def show(page: Page, *, as_json: bool = False) -> None:
     if as_json:
         click.echo(json.dumps(page.data(), indent=2, ensure_ascii=not unicode(stderr=False)))
         return
-    show_lines(page.lines(columns_of(stderr=False)))
-
-
-def show_lines(lines: Iterable[Line], *, err: bool = False) -> None:
-    """Print the lines of a page."""
-    for line in lines:
-        label = f"{paint(f'{line.label:{LABEL}}', line.tone or 'dim', stderr=err)} " if line.label else ""
-        text = label + paint(line.text, line.tone, stderr=err)
-        say(text, err=err, verbatim=line.verbatim, indent=LABEL + 1 if label else None)
+    for line in page.lines(columns_of(stderr=False)):
+        say(painted(line, stderr=False), verbatim=line.verbatim)
