@@ -14,7 +14,7 @@ from huey import SqliteHuey  # type: ignore[import-untyped]
 from santiago.board.board_commands import add
 from santiago.board.board_handle import laid_out
 from santiago.board.board_place import find
-from santiago.board.rules import Move
+from santiago.board.rules import Move, new_card
 from santiago.contract.board import Card
 
 if TYPE_CHECKING:
@@ -68,10 +68,7 @@ def _board(project: Path, count: int) -> BoardHandle:
 
 
 def _ticket(name: str) -> Card:
-    return Card(
-        id=name, queue="developer-todo", status="pending", worker="planner", title=f"Title of {name}", updated_at="",
-        phase="ready", retry_budget=10_000,
-    )  # fmt: skip
+    return new_card("developer-todo", name, f"Title of {name}", retry_budget=10_000)
 
 
 def _huey(folder: Path) -> tuple[SqliteHuey, Callable[[int], None]]:

@@ -21,7 +21,8 @@ from santiago.board.board_commands import add
 from santiago.board.board_handle import laid_out
 from santiago.board.board_place import find
 from santiago.board.board_store import Store
-from santiago.contract.board import QUEUES, TODO, BoardEvent, Card, ticket_of
+from santiago.board.rules import new_card
+from santiago.contract.board import QUEUES, TODO, BoardEvent, ticket_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,10 +59,7 @@ def _fill(project: Path, count: int) -> None:
         for number in range(count):
             queue = list(TODO.values())[number % 2]
             budget = 3 if number % 4 == 0 else 10_000
-            card = Card(
-                id=f"T{number}", queue=queue, status="pending", worker="planner", title=f"Title of {number}", updated_at="",
-                phase="ready", retry_budget=budget,
-            )  # fmt: skip
+            card = new_card(queue, f"T{number}", f"Title of {number}", retry_budget=budget)
             add(at, card, "planner", [f"T{number - 1}"] if number % 10 == 9 else [])
 
 

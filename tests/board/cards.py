@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from santiago.board import rules
-from santiago.contract.board import Card, Queue
+from santiago.contract.board import Card, Queue, phase_with, place_in
 
 NOW = "2026-11-17T12:00:00Z"
 
 
 def card(name: str, queue: Queue = "developer-todo", **fields: Any) -> Card:
-    usual: dict[str, Any] = {
-        "status": rules.default_status(queue), "phase": rules.default_phase(queue), "worker": "planner",
-        "title": f"Title of {name}", "updated_at": NOW,
-    }  # fmt: skip
-    return Card(id=name, queue=queue, **{**usual, **fields})
+    phase = phase_with(fields.pop("status", rules.default_status(queue)), fields.pop("phase", "ready"))
+    usual = {"worker": "planner", "title": f"Title of {name}", "updated_at": NOW, **place_in(queue)}
+    return Card(id=name, phase=phase, **{**usual, **fields})
 
 
 def blocked(name: str, **fields: Any) -> Card:

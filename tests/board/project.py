@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from santiago.board.board_handle import BoardHandle, open_board
 from santiago.cli.queue_files import COMMANDS
-from santiago.contract.board import Card, Queue
+from santiago.contract.board import Card, Queue, place_in
 from santiago.contract.errors import SantiagoError
 
 GROUP = click.Group("queue", commands=dict(COMMANDS))
@@ -34,8 +34,8 @@ def opened(folder: Path, **environ: str) -> BoardHandle:
 
 
 def ticket(name: str, queue: Queue = "developer-todo", **fields: object) -> Card:
-    known: dict[str, object] = {"status": "pending", "worker": "planner", "updated_at": "", "phase": "ready"}
-    return Card(**{**known, "title": f"Do {name}", **fields, "id": name, "queue": queue})  # type: ignore[arg-type]  # its own fields
+    known = {"worker": "planner", "updated_at": "", "phase": "ready", **place_in(queue)}
+    return Card(**{**known, "title": f"Do {name}", **fields, "id": name})
 
 
 def queue(folder: Path, *words: str) -> Told:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from santiago.contract.board import Queue, Status
+from santiago.contract.board import Queue, Status, queue_of, ticket_status
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
@@ -13,7 +13,6 @@ from santiago.contract.views import (
     RunStatus000,
     Screen,
     StoryStatus000,
-    queue_of,
     run_status,
     run_step_state,
     screen,
@@ -22,7 +21,6 @@ from santiago.contract.views import (
     step_states,
     story_status,
     ticket_phase,
-    ticket_status,
 )
 from tests.contract.histories import WAYS, Journal, plan_of
 from tests.util.each import each
@@ -226,8 +224,6 @@ def test_a_story_phase_is_a_ticket_status_and_phase_and_a_queue_that_differs_for
     assert (ticket_status(phase), queue_of(phase, "developer")) == (status, queue)
     assert queue_of(phase, "scientist") == ("scientist-todo" if queue == "developer-todo" else queue)
     assert ticket_phase(story(phase)) == {"proposed": "ready", "failed": "running"}.get(phase, phase)
-    unproven = (ticket_status(phase, unproven=True), queue_of(phase, "developer", unproven=True))
-    assert unproven == ("blocked", "blocked")
 
 
 @each("blocked_from", [phase for phase in StoryPhase if phase not in {StoryPhase.DONE, StoryPhase.BLOCKED}])

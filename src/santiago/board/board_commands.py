@@ -249,7 +249,7 @@ def release_expired(at: Writing, ticks: int) -> None:
     """Put tickets whose lease ended back into their queue. The lost attempt still counts."""
     for card in at.expired(ticks):
         about = {"lost": card.lease, "from": card.queue}
-        changes = {"status": "pending", "phase": "ready", "lease": "none", "expires": None, "error_class": "soft_fail"}
+        changes = {"phase": "ready", "lease": "none", "expires": None, "error_class": "soft_fail"}
         at.change(card, rules.Change(event=BoardEvent.TICKET_MOVED, changes=changes, about=about), "santiago")
 
 
@@ -294,7 +294,7 @@ def _lease_time(at: Writing, card: Card) -> str:
 
 def _still_waiting(at: Writing, card: Card, change: rules.Change) -> rules.Change:
     """Return the change, and mark the ticket as waiting if it moves to a queue of work before its dependencies are done."""
-    if change.changes.get("queue") in CLAIMED_FROM and at.waits_for(card.id):
+    if "for_planner" in change.changes and at.waits_for(card.id):
         change.changes["error_class"] = "dependency_blocked"
     return change
 

@@ -15,7 +15,7 @@ from santiago.board import board_clock
 from santiago.board.board_clock import utc
 from santiago.board.locking import locked
 from santiago.board.rules import claim_mark
-from santiago.contract.board import BoardEvent, Card, TicketEvent, evolve, evolved, fields_of
+from santiago.contract.board import BoardEvent, Card, TicketEvent, evolve, fields_of, ticket_status
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from santiago.board.rules import Change
 
-VERSION = 2
-"""Raised when a table is added. A board of an earlier version gets what it lacks when it is opened."""
+VERSION = 3
+"""Raised when a table changes. A board of an earlier version is brought up to it when it is opened."""
 WAIT_S = 30.0
 """How long a command waits for another one's transaction."""
 _IS_RARE = (
@@ -35,7 +35,7 @@ _IS_RARE = (
 )
 """A query for a rare event must contain exactly this text, or SQLite does not use the index of rare events."""
 _NAMES = tuple(Card.__annotations__)
-_NUMBERS = frozenset({"attempt_count", "retry_budget", "arrival", "expires"})
+_NUMBERS = frozenset({"attempt_count", "retry_budget", "arrival", "expires", "blocked", "for_planner"})
 _COLUMNS = [f"{name} {'INTEGER' if name in _NUMBERS else 'TEXT'}" for name in _NAMES]
 _SELECT = f"SELECT {', '.join(_NAMES)} FROM cards"  # noqa: S608  # our own column names
 SCHEMA = f"""
@@ -45,7 +45,7 @@ CREATE TABLE IF NOT EXISTS events (
   attempt INTEGER NOT NULL, body TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS events_of ON events (ticket, seq);
 CREATE INDEX IF NOT EXISTS rare_events ON events (event, seq) WHERE {_IS_RARE};
-CREATE TABLE IF NOT EXISTS cards ({", ".join(_COLUMNS)}, mark INTEGER, PRIMARY KEY (id)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS cards ({", ".join(_COLUMNS)}, queue TEXT, mark INTEGER, PRIMARY KEY (id)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS to_claim ON cards (queue, mark, arrival) WHERE mark IS NOT NULL;
 CREATE INDEX IF NOT EXISTS leases ON cards (expires) WHERE expires IS NOT NULL;
 CREATE INDEX IF NOT EXISTS by_queue ON cards (queue, arrival);
@@ -139,17 +139,42 @@ class Store:
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         connection.execute("PRAGMA synchronous = FULL")
-        made_by = connection.execute("PRAGMA user_version").fetchone()[0]
+        made_by = _version_of(connection)
         if made_by < VERSION:
             self._make(connection)
         elif made_by > VERSION:
-            raise _other_version(self.path)
+            hint = "Nothing was changed. Use the santiago that wrote it, or a newer one."
+            message = "another version of santiago wrote this board"
+            raise SantiagoError(Kind.BLOCKED, message, where=str(self.path), hint=hint)
 
     def _make(self, connection: sqlite3.Connection) -> None:
         """Create the tables, one process at a time: SQLite refuses at once where two processes set the journal mode."""
         with locked(self.path.with_suffix(".lock")):
             connection.execute("PRAGMA journal_mode = WAL")
-            connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
+            connection.execute("BEGIN IMMEDIATE")
+            if _version_of(connection) < VERSION:
+                _bring_up(connection)
+            connection.execute("COMMIT")
+
+
+def _version_of(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _bring_up(connection: sqlite3.Connection) -> None:
+    """Create the tables that are missing. Cards of an earlier version are computed anew from their events."""
+    there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'cards'").fetchone()
+    names = connection.execute("SELECT id FROM cards").fetchall() if there else []
+    for statement in f"DROP TABLE IF EXISTS cards; {SCHEMA} PRAGMA user_version = {VERSION}".split(";"):
+        connection.execute(statement)
+    at = Writing(connection)
+    for (name,) in names:
+        card: Card | None = None
+        for event in at.events(ticket=name):
+            card = evolve(card, event) if event.changes else card
+        assert card is not None
+        at.keep(card)
+    at.note_behind()
 
 
 def _current_anchor(at: Writing) -> board_clock.Anchor:
@@ -203,11 +228,6 @@ def _store_error(path: Path, error: sqlite3.Error) -> SantiagoError:
     )
 
 
-def _other_version(path: Path) -> SantiagoError:
-    hint = "Nothing was changed. Use the santiago that wrote it, or a newer one."
-    return SantiagoError(Kind.BLOCKED, "another version of santiago wrote this board", where=str(path), hint=hint)
-
-
 class Reading:
     """Reads the board. Everything that it returns is of one moment."""
 
@@ -230,7 +250,9 @@ class Reading:
     def bodies(self, queue: str) -> Iterator[dict[str, Any]]:
         """Yield the tickets of a queue as plain data. This is much faster than making cards."""
         rows = self._execute(f"{_SELECT} WHERE queue = ? ORDER BY arrival", (queue,))
-        return (dict(zip(_NAMES, row, strict=True)) for row in rows)
+        for row in rows:
+            body = dict(zip(_NAMES, row, strict=True))
+            yield {**body, "status": ticket_status("blocked" if body["blocked"] else body["phase"])}
 
     def some(self, queue: str, most: int, *, latest: bool = False) -> list[Card]:
         """Return the first few tickets of a queue; with `latest`, the last few, the latest first."""
@@ -359,7 +381,7 @@ class Writing(Reading):
             self._execute("INSERT OR IGNORE INTO meta VALUES ('begun', ?)", (self.now,))
             self.keep(new)
         else:
-            self._replace(card, new, evolved(card, happened))
+            self._replace(card, new)
         return new
 
     def keep(self, card: Card) -> None:
@@ -368,14 +390,11 @@ class Writing(Reading):
         places = ", ".join("?" * len(row))
         self._execute(f"INSERT OR REPLACE INTO cards ({', '.join(row)}) VALUES ({places})", tuple(row.values()))  # noqa: S608  # our own column names
 
-    def _replace(self, old: Card, new: Card, values: dict[str, Any]) -> None:
+    def _replace(self, old: Card, new: Card) -> None:
         """Store a changed card. Only columns that differ are named, since SQLite rewrites every index that is named."""
         self.touched.update((old.queue, new.queue))
-        changed = {name: value for name, value in values.items() if value != getattr(old, name)}
-        if "checks" in changed:
-            changed["checks"] = _checks(new)
-        if (mark := claim_mark(new)) != claim_mark(old):
-            changed["mark"] = mark
+        before = _row(old)
+        changed = {name: value for name, value in _row(new).items() if value != before[name]}
         if changed:
             words = ", ".join([f"{name} = ?" for name in changed])
             self._execute(f"UPDATE cards SET {words} WHERE id = ?", (*changed.values(), new.id))  # noqa: S608  # our own column names
@@ -433,13 +452,11 @@ class Writing(Reading):
 def _card(row: Sequence[Any]) -> Card:
     data = dict(zip(_NAMES, row, strict=True))
     data["checks"] = tuple(json.loads(data["checks"])) if data["checks"] else ()
+    data["blocked"], data["for_planner"] = bool(data["blocked"]), bool(data["for_planner"])
     return Card(**data)
 
 
 def _row(card: Card) -> dict[str, Any]:
-    """Return a card as a row of the table, with its claim mark."""
-    return {**fields_of(card), "checks": _checks(card), "mark": claim_mark(card)}
-
-
-def _checks(card: Card) -> str:
-    return _json(card.checks) if card.checks else ""
+    """Return a card as a row of the table. Its queue and claim mark are what rows are searched by, and are not read."""
+    checks = _json(card.checks) if card.checks else ""
+    return {**fields_of(card), "checks": checks, "queue": card.queue, "mark": claim_mark(card)}

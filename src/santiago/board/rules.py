@@ -18,6 +18,8 @@ from santiago.contract.board import (
     Phase,
     Queue,
     Status,
+    place_in,
+    ticket_status,
 )
 from santiago.contract.counting import count
 from santiago.contract.errors import Kind, SantiagoError
@@ -36,10 +38,6 @@ _CONTROL = pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 """Control characters, and the characters that stand for bytes that are no text."""
 MOST_ATTEMPTS = 10_000
 _NO_CHECKS = frozenset({"", ":", "true"})
-_STATUS: dict[Queue, Status] = {
-    "planner-inbox": "pending", "scientist-todo": "pending", "developer-todo": "pending",
-    "planner-review": "review", "blocked": "blocked", "done": "done",
-}  # fmt: skip
 _PHASE: dict[Queue, Phase] = {
     "planner-inbox": "planned", "scientist-todo": "ready", "developer-todo": "ready",
     "planner-review": "evidence_collected", "blocked": "running", "done": "done",
@@ -107,23 +105,12 @@ def refuse_name(name: str) -> None:
 
 def added(card: Card, *, waits: bool) -> Change:
     """Return the change that puts a new ticket onto the board."""
-    if card.queue == "done":
-        raise bad_usage(
-            "a ticket cannot be added to done", "Add it to planner-inbox; it is done when the planner accepts it."
-        )
     refuse_name(card.id)
     for name in ("title", "source", "note", "next_action", "worker", "evidence_links"):
         refuse_text(name, getattr(card, name))
     if not card.title.strip():
         raise bad_usage("a ticket needs a title", "Say in a few words what is wanted: --title.")
-    wanted = _STATUS[card.queue]
-    if card.status != wanted:
-        raise bad_usage(
-            f"a ticket in {card.queue} has the status {wanted}, not {card.status}", f"Use --status {wanted}."
-        )
-    if card.phase not in _FIRST[card.queue] or card.held or card.expires is not None:
-        hint = f"A new ticket there is {' or '.join(_FIRST[card.queue])}; only a claim makes it running and held."
-        raise bad_usage(f"a new ticket in {card.queue} cannot be {card.phase} with the lease {card.lease}", hint)
+    refuse_begun(card.queue, card.status, card.phase, card.lease)
     if not 1 <= card.retry_budget <= MOST_ATTEMPTS:
         raise bad_usage(
             f"a ticket has at least one attempt, and at most {MOST_ATTEMPTS:,}", "Say it with --retry-budget."
@@ -140,12 +127,32 @@ def added(card: Card, *, waits: bool) -> Change:
     return Change(event=BoardEvent.TICKET_ADDED, changes=fields, about={})
 
 
-def default_phase(queue: Queue) -> Phase:
-    return _PHASE[queue]
+def new_card(
+    queue: Queue, name: str, title: str, *, status: Status | None = None, phase: Phase | None = None, **fields: Any
+) -> Card:
+    """Return a ticket that is to be added to a queue. Raise where a new one there has another status or phase."""
+    phase = phase or _PHASE[queue]
+    refuse_begun(queue, status or default_status(queue), phase, fields.get("lease", "none"))
+    return Card(
+        id=name, title=title, phase=phase, **{"worker": "planner", "updated_at": "", **place_in(queue), **fields}
+    )
+
+
+def refuse_begun(queue: Queue, status: Status, phase: Phase, lease: str) -> None:
+    """Raise where no new ticket in a queue has this status, phase and lease."""
+    if queue == "done":
+        hint = "Add it to planner-inbox; it is done when the planner accepts it."
+        raise bad_usage("a ticket cannot be added to done", hint)
+    usual = default_status(queue)
+    if status != usual:
+        raise bad_usage(f"a ticket in {queue} has the status {usual}, not {status}", f"Use --status {usual}.")
+    if phase not in _FIRST[queue] or lease.startswith("held:"):
+        hint = f"A new ticket there is {' or '.join(_FIRST[queue])}; only a claim makes it running and held."
+        raise bad_usage(f"a new ticket in {queue} cannot be {phase} with the lease {lease}", hint)
 
 
 def default_status(queue: Queue) -> Status:
-    return _STATUS[queue]
+    return ticket_status("blocked" if queue == "blocked" else _PHASE[queue])
 
 
 # Moves
@@ -178,13 +185,10 @@ def _moved(card: Card, wish: Move, phase: Phase, now: str) -> Change:
     stays = wish.to == card.queue
     keeps_lease = stays and phase == "running"
     changes: dict[str, Any] = {
-        "queue": wish.to, "phase": phase, "evidence_links": evidence, "error_class": _class_after(card, wish),
-        "status": card.status if keeps_lease else _STATUS[wish.to],
+        **place_in(wish.to), "phase": phase, "evidence_links": evidence, "error_class": _class_after(card, wish),
         "lease": card.lease if keeps_lease else (f"released:{now}" if wish.to in ("planner-review", "blocked") else "none"),
         "expires": card.expires if keeps_lease else None,
     }  # fmt: skip
-    if wish.to in ("developer-todo", "scientist-todo"):
-        changes["role"] = "scientist" if wish.to == "scientist-todo" else "developer"
     if card.queue == "blocked" and not stays:
         changes["next_action"] = NO_ACTION  # it said how to unblock the ticket
     given = {"note": wish.note, "next_action": wish.next_action, "worker": wish.worker, "source": wish.source}
@@ -315,8 +319,8 @@ def decided(card: Card, word: str, budget: int | None, why: str) -> Change:
                 f"a budget of {budget} is too small: {card.attempt_count} attempts are used", "Name a larger one."
             )
         changes: dict[str, Any] = {
-            "queue": "planner-inbox", "status": "pending", "phase": "planned", "retry_budget": budget, "error_class": "none",
-            "lease": "none", "next_action": NO_ACTION,
+            **place_in("planner-inbox"), "phase": "planned", "retry_budget": budget, "error_class": "none", "lease": "none",
+            "next_action": NO_ACTION,
         }  # fmt: skip
         return Change(event=BoardEvent.TICKET_DECIDED, changes=changes, about=about)
     closed = "superseded" if word == "replan" else word
@@ -332,8 +336,7 @@ def closed_with(card: Card) -> Change:
 def _closed(note: str) -> dict[str, Any]:
     """Return the fields that close a ticket in any queue. If a worker holds it, their next move is refused."""
     return {
-        "queue": "blocked", "status": "blocked", "decided": "stop", "note": note, "next_action": NO_ACTION,
-        "lease": "none", "expires": None,
+        "blocked": True, "decided": "stop", "note": note, "next_action": NO_ACTION, "lease": "none", "expires": None,
     }  # fmt: skip
 
 
@@ -347,8 +350,7 @@ def archived(now: str, actor: str, why: str) -> tuple[Change, Change]:
     done = Change(
         event=BoardEvent.TICKET_DONE,
         changes={
-            "queue": "done", "status": "done", "phase": "done", "lease": f"released:{now}", "error_class": "none",
-            "archived_at": now, "archived_by": actor,
+            "phase": "done", "lease": f"released:{now}", "error_class": "none", "archived_at": now, "archived_by": actor,
         },
         about={},
     )  # fmt: skip
@@ -357,15 +359,14 @@ def archived(now: str, actor: str, why: str) -> tuple[Change, Change]:
 
 def claim_mark(card: Card) -> int | None:
     """Return 1 for a card that may be claimed, 2 for a waiting card without an attempt left, None for any other."""
-    waiting = card.status == "pending" and card.queue in CLAIMED_FROM and not card.decided
-    if not waiting or card.error_class == "dependency_blocked":
+    if card.status != "pending" or card.decided or card.error_class == "dependency_blocked":
         return None
     return 2 if card.spent else 1
 
 
 def claimed(card: Card, worker: str, now: str, expires: int) -> Change:
     changes = {
-        "status": "in_progress", "phase": "running", "worker": worker, "lease": f"held:{worker}:{now}", "expires": expires,
+        "phase": "running", "worker": worker, "lease": f"held:{worker}:{now}", "expires": expires,
         "attempt_count": card.attempt_count + 1, "error_class": "none",
     }  # fmt: skip
     about = {"lost": card.lease} if card.held else {}
@@ -400,8 +401,8 @@ def refuse_unclaimable(card: Card, waits_for: Sequence[str]) -> None:
 def exhausted(card: Card, now: str, event: str) -> Change:
     """Return the change that moves a ticket without an attempt left to blocked, where the planner decides."""
     changes = {
-        "queue": "blocked", "status": "blocked", "error_class": "dependency_blocked", "next_action": ASKS_PLANNER,
-        "lease": f"released:{now}", "expires": None,
+        "blocked": True, "error_class": "dependency_blocked", "next_action": ASKS_PLANNER, "lease": f"released:{now}",
+        "expires": None,
     }  # fmt: skip
     about = {
         "type": event, "from": card.queue, "class": card.error_class, "budget": card.retry_budget,

@@ -22,6 +22,8 @@ from santiago.contract.board import (
     Queue,
     Status,
     evolve,
+    phase_with,
+    place_in,
 )
 from santiago.contract.counting import count
 from santiago.contract.errors import Kind, SantiagoError
@@ -62,6 +64,8 @@ class Row:
     line: int
     id: str
     card: Card | None = None
+    phase: Phase = "planned"
+    """The phase as the row has it. That of the card agrees with the row's status."""
     event: dict[str, str] | None = None
     """The values of a row of the retry history."""
     fault: str = ""
@@ -203,7 +207,9 @@ def _row(name: str, line: int, values: dict[str, str]) -> Row:
         card = card_of(tsv.QUEUE_FILES.get(name, "done"), values)
     except SantiagoError as error:
         return Row(file=name, line=line, id=values["id"], fault=error.message)
-    return Row(file=name, line=line, id=values["id"], card=card)
+    return Row(
+        file=name, line=line, id=values["id"], card=card, phase=_word(Phase, values["phase"] or card.phase, "phase")
+    )
 
 
 def card_of(queue: Queue, values: dict[str, str]) -> Card:
@@ -225,8 +231,6 @@ def card_of(queue: Queue, values: dict[str, str]) -> Card:
         raise bad_row(f"has {count(attempts, 'attempt')}, more than its budget of {budget}")
     return Card(
         id=values["id"],
-        queue=queue,
-        status=status,
         worker=values["worker"],
         title=values["title"],
         source=values["source"],
@@ -235,11 +239,11 @@ def card_of(queue: Queue, values: dict[str, str]) -> Card:
         evidence_links=values["evidence_links"],
         updated_at=_time(values, "updated_at"),
         lease=_lease(values["lease"]),
-        phase=_word(Phase, values["phase"] or _phase(queue, status), "phase"),
+        phase=phase_with(status, _word(Phase, values["phase"] or _phase(queue, status), "phase")),
         error_class=_word(ErrorClass, values["error_class"] or _class(status), "error class"),
         attempt_count=attempts,
         retry_budget=budget,
-        role="scientist" if queue == "scientist-todo" or "scientist" in values["worker"] else "developer",
+        **{"role": "scientist" if "scientist" in values["worker"] else "developer", **place_in(queue)},
         archived_at=_archived_at(values) if queue == "done" else "",
         archived_by=values.get("archived_by") or values["worker"] if queue == "done" else "",
     )
@@ -342,22 +346,23 @@ def _edited_row(opened: BoardHandle, row: Row, actor: str) -> Taken | None:
     with opened.store.reading() as at:
         card = at.card(row.id)
         stale = card is not None and card.updated_at > row.card.updated_at
-        if card is not None and (_same(card, row.card) or (stale and _looked_like(at, row.card))):
+        if card is not None and (_same(card, row) or (stale and _looked_like(at, row))):
             return None
     if row.card.queue == "done":
         return _refused(row, "a ticket gets to done only through the planner's review")
     if card is not None and stale:
         return _refused(row, f"it has changed on the board since, and is in {card.queue}")
     try:
-        done = _apply(opened, card, row.card, actor)
+        done = _apply(opened, card, row, row.card, actor)
     except SantiagoError as error:
         return _refused(row, error.message)
     return Taken(file=row.file, line=row.line, id=row.id, done=done)
 
 
-def _apply(opened: BoardHandle, card: Card | None, wanted: Card, actor: str) -> str:
+def _apply(opened: BoardHandle, card: Card | None, row: Row, wanted: Card, actor: str) -> str:
     board = opened.board
     if card is None:
+        rules.refuse_begun(wanted.queue, wanted.status, row.phase, wanted.lease)
         board.add(wanted, actor)
         return "added"
     for name in _FIXED:
@@ -367,7 +372,7 @@ def _apply(opened: BoardHandle, card: Card | None, wanted: Card, actor: str) -> 
     if wanted.status != "in_progress" and wanted.attempt_count > card.attempt_count:
         card = _claim(opened, card, wanted, actor)
     if wanted.status != "in_progress" or wanted.queue != card.queue or wanted.status == card.status:
-        card = board.move(card.id, card.queue, _move(card, wanted), actor)
+        card = board.move(card.id, card.queue, _move(card, row, wanted), actor)
     if wanted.status == "in_progress" and card.status == "pending":
         card = _claim(opened, card, wanted, actor)
     return f"is in {card.queue}, {card.status}"
@@ -379,13 +384,13 @@ def _claim(opened: BoardHandle, card: Card, wanted: Card, actor: str) -> Card:
     return claim.card
 
 
-def _move(card: Card, wanted: Card) -> Move:
+def _move(card: Card, row: Row, wanted: Card) -> Move:
     """Return the move that turns one card into the other, as far as a move can."""
     old, new = _row_values(card), _row_values(wanted)
     text = {name: new[name] for name in ("note", "next_action", "worker") if old[name] != new[name]}
     return Move(
         to=wanted.queue,
-        phase=wanted.phase if wanted.phase != card.phase else None,
+        phase=row.phase if row.phase != card.phase else None,
         evidence=wanted.evidence_links if old["evidence_links"] != new["evidence_links"] else None,
         error_class=wanted.error_class if wanted.error_class != card.error_class else None,
         note=text.get("note", card.note if wanted.queue == "blocked" else None),
@@ -409,19 +414,20 @@ def _missing(opened: BoardHandle, edited: list[str], named: set[str]) -> Iterato
                         yield Taken(file=name, line=0, id=card.id, refused=why)
 
 
-def _looked_like(at: Reading, wanted: Card) -> bool:
+def _looked_like(at: Reading, row: Row) -> bool:
     """Tell whether the ticket once looked like this. Then nobody edited the row; it is only old."""
     card: Card | None = None
-    for event in at.events(ticket=wanted.id):
+    for event in at.events(ticket=row.id):
         if event.changes:
             card = evolve(card, event)
-            if _same(card, wanted):
+            if _same(card, row):
                 return True
     return False
 
 
-def _same(card: Card, other: Card) -> bool:
-    return card.queue == other.queue and _row_values(card) == _row_values(other)
+def _same(card: Card, row: Row) -> bool:
+    assert row.card is not None
+    return card.queue == row.card.queue and _row_values(card) == {**_row_values(row.card), "phase": row.phase}
 
 
 def _row_values(card: Card) -> dict[str, str]:

@@ -172,7 +172,7 @@ def _explain(opened: BoardHandle, ended: Ended) -> None:
 
     with opened.store.reading() as at:
         cards = [card for name in ended.ids if (card := at.card(name)) is not None]
-    told = [lines for card in cards if (lines := stuck({**fields_of(card), "spent": card.spent}))]
+    told = [lines for card in cards if (lines := stuck({**fields_of(card), "queue": card.queue, "spent": card.spent}))]
     for line in [line for lines in told[:MOST] for line in lines]:
         say(line, err=True)
     if len(told) > MOST:

@@ -79,7 +79,6 @@ def add(
     from santiago.app.actor import actor as named
     from santiago.app.board.by_hand import refuse_lost
     from santiago.board import rules
-    from santiago.contract.board import Card
 
     if document := _document(words, source):
         title, source, words = title or _title(Path(words[0])), f"doc:{document}", ()
@@ -88,12 +87,10 @@ def add(
         rules.refuse_name(name)
     refuse_secrets(title, note, next_action, source, evidence, *checks)
     where: Any = queue
-    card = Card(
-        id="" if name is None else name, queue=where, status=status or rules.default_status(where),  # type: ignore[arg-type]  # click checked
-        worker=worker, title=title, source=source, updated_at="", note=note, next_action=next_action, lease=lease,
-        evidence_links=evidence, phase=phase or rules.default_phase(where),  # type: ignore[arg-type]
-        error_class=error_class, attempt_count=attempt_count, retry_budget=retry_budget,  # type: ignore[arg-type]
-        checks=checks, role="scientist" if queue == "scientist-todo" else "developer",
+    card = rules.new_card(
+        where, name or "", title, status=status, phase=phase,  # type: ignore[arg-type]  # click checked
+        worker=worker, source=source, note=note, next_action=next_action, lease=lease, evidence_links=evidence,
+        error_class=error_class, attempt_count=attempt_count, retry_budget=retry_budget, checks=checks,
     )  # fmt: skip
     with opened_board.opened() as opened:
         refuse_lost(opened, card.id or card.title, evidence)
@@ -217,17 +214,15 @@ def enqueue(document: Path, checks: tuple[str, ...], actor: str | None, *, as_js
     """Put a document onto the board as a request of the next free number."""
     from santiago.app.actor import actor as named
     from santiago.artifacts.repository import name_inside, resolved
-    from santiago.contract.board import Card
+    from santiago.board import rules
     from santiago.contract.errors import Kind, SantiagoError
 
     with opened_board.opened() as opened:
         name = name_inside(resolved(document), opened.place.project)
         if not (opened.place.project / name).is_file():
             raise SantiagoError(Kind.USAGE, f"there is no document {document} in this project", hint="Check the path.")
-        card = Card(
-            id="", queue="planner-inbox", status="pending", worker="planner", title=_title(opened.place.project / name),
-            source=f"doc:{name}", updated_at="", phase="planned", next_action="decompose", checks=checks,
-        )  # fmt: skip
+        title = _title(opened.place.project / name)
+        card = rules.new_card("planner-inbox", "", title, source=f"doc:{name}", next_action="decompose", checks=checks)
         added = opened.board.add(card, named(actor))
         return show(added, as_json=as_json, word="ADDED", next_one=_next(added, opened.place.project))
 

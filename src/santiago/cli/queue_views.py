@@ -51,7 +51,9 @@ def _say_triage(cards: Sequence[Card]) -> None:
     from santiago.report.board_pages import stuck
 
     for card in cards:
-        for line in stuck({**fields_of(card), "spent": card.spent}) or [f"{card.id} was closed: {card.decided}"]:
+        for line in stuck({**fields_of(card), "queue": card.queue, "spent": card.spent}) or [
+            f"{card.id} was closed: {card.decided}"
+        ]:
             say(line)
     if not cards:
         say("no ticket is blocked")

@@ -1,7 +1,8 @@
-"""The board: tickets in queues, their whole table of moves, and the closed list of what can happen to them."""
+"""The board: tickets with their phases, the queues and moves that follow from these, and the closed list of what can happen to them."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from operator import attrgetter
 from typing import Annotated, Any, Literal, get_args
@@ -103,7 +104,48 @@ FIELDS = tuple(Ticket.__annotations__)
 
 Role = Literal["developer", "scientist"]
 TODO: dict[Role, Queue] = {"developer": "developer-todo", "scientist": "scientist-todo"}
+_OF_PHASE: dict[str, tuple[Status, Queue | None]] = {
+    "planned": ("pending", None),
+    "ready": ("pending", None),
+    "proposed": ("review", "planner-review"),
+    "running": ("in_progress", None),
+    "evidence_collected": ("review", "planner-review"),
+    "verified": ("review", "planner-review"),
+    "done": ("done", "done"),
+    "failed": ("blocked", "blocked"),
+    "blocked": ("blocked", "blocked"),
+}
+"""Phase of a story → the status and the queue of its ticket; None stands for the queue of whoever works on it next."""
+_USUAL: dict[Status, Phase] = {
+    "pending": "ready", "in_progress": "running", "review": "evidence_collected", "blocked": "running", "done": "done",
+}  # fmt: skip
 Decision = Literal["", "replan", "bypass", "stop", "superseded"]
+
+
+def ticket_status(phase: str) -> Status:
+    """Return the status of a ticket whose story is in this phase."""
+    return _OF_PHASE[phase][0]
+
+
+def queue_of(phase: str, role: Role, *, for_planner: bool = False) -> Queue:
+    """Return the queue of a ticket whose story is in this phase. A ticket for the planner is in the inbox until its review."""
+    return _OF_PHASE[phase][1] or ("planner-inbox" if for_planner else TODO[role])
+
+
+def place_in(queue: Queue) -> dict[str, Any]:
+    """Return the fields by which a ticket is in a queue, beside a phase that the queue has."""
+    place: dict[str, Any] = {"blocked": queue == "blocked"}
+    if queue in CLAIMED_FROM:
+        place["for_planner"] = queue == "planner-inbox"
+    if queue in TODO.values():
+        place["role"] = "scientist" if queue == "scientist-todo" else "developer"
+    return place
+
+
+def phase_with(status: Status, phase: Phase) -> Phase:
+    """Return the phase of a ticket that another program gave this status, and a phase that may not agree with it."""
+    agrees = phase != "done" if status == "blocked" else ticket_status(phase) == status
+    return phase if agrees else _USUAL[status]
 
 
 @record
@@ -111,8 +153,6 @@ class Card:
     """A ticket with its place on the board and what it points at."""
 
     id: str
-    queue: Queue
-    status: Status
     worker: str
     title: str
     source: str = "manual"
@@ -122,6 +162,10 @@ class Card:
     lease: str = "none"
     evidence_links: str = "none"
     phase: Phase
+    """The phase that it is in, or was blocked from."""
+    blocked: bool = False
+    for_planner: bool = False
+    """Whether the planner works on it next: to plan it, or to see its stories through."""
     error_class: ErrorClass = "none"
     attempt_count: int = 0
     retry_budget: int = BUDGET
@@ -130,7 +174,7 @@ class Card:
     expires: int | None = None
     """When its lease ends, by the board's own clock; None where nobody holds it."""
     role: Role = "developer"
-    """Who works on the ticket. A ticket that waits in another queue goes back to the queue of this role."""
+    """Who works on the ticket, where it is not for the planner."""
     request: str = ""
     """The request that it is a part of."""
     run: str = ""
@@ -142,6 +186,14 @@ class Card:
     archived_by: str = ""
 
     @property
+    def queue(self) -> Queue:
+        return queue_of("blocked" if self.blocked else self.phase, self.role, for_planner=self.for_planner)
+
+    @property
+    def status(self) -> Status:
+        return ticket_status("blocked" if self.blocked else self.phase)
+
+    @property
     def spent(self) -> bool:
         """Whether the ticket needs another claim and has none left."""
         return self.attempt_count >= self.retry_budget and not self.is_unproven
@@ -149,7 +201,7 @@ class Card:
     @property
     def is_unproven(self) -> bool:
         """Whether its work is on the branch of its run, and only a person's word is missing. Nothing failed then."""
-        waits = self.queue == "blocked" and self.phase == "verified" and not self.decided
+        waits = self.blocked and self.phase == "verified" and not self.decided
         return waits and self.error_class == "none" and bool(self.story)
 
     @property
@@ -189,19 +241,23 @@ def fields_of(card: Card) -> dict[str, Any]:
 
 
 def evolve(card: Card | None, event: TicketEvent) -> Card:
-    """Return the card after an event. Cards change nowhere else."""
-    return Card(**({} if card is None else fields_of(card)) | evolved(card, event))
+    """Return the card after an event. Cards change nowhere else. One that enters a queue stands behind all that came before."""
+    changes = _changes_of(event)
+    if "checks" in changes:
+        changes["checks"] = tuple(changes["checks"])
+    new = Card(**({} if card is None else fields_of(card)) | changes)
+    return new if card is not None and new.queue == card.queue else replace(new, arrival=event.seq)
 
 
-def evolved(card: Card | None, event: TicketEvent) -> dict[str, Any]:
-    """Return the fields that an event sets. A ticket that enters a queue stands behind all that came before."""
-    values: dict[str, Any] = {"updated_at": event.at, "id": event.ticket}
-    if "queue" in event.changes and (card is None or event.changes["queue"] != card.queue):
-        values["arrival"] = event.seq
-    values |= event.changes
-    if "checks" in values:
-        values["checks"] = tuple(values["checks"])
-    return values
+def _changes_of(event: TicketEvent) -> dict[str, Any]:
+    """Return the fields that an event sets. Earlier versions recorded queue and status, which now follow from other fields."""
+    changes: dict[str, Any] = {"updated_at": event.at, "id": event.ticket, **event.changes}
+    queue, status = changes.pop("queue", None), changes.pop("status", None)
+    if queue is not None:
+        changes |= place_in(queue)
+    if status is not None and "phase" in changes:
+        changes["phase"] = phase_with(status, changes["phase"])
+    return changes
 
 
 def ticket_of(card: Card) -> Ticket:

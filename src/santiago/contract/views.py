@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, assert_never
 
-from santiago.contract.board import TODO, Queue, Status
 from santiago.contract.phases import WAITING, RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
 
 if TYPE_CHECKING:
-    from santiago.contract.plan import Role
     from santiago.contract.state import RunState, StoryState
 
 StoryStatus000 = Literal["pending", "in_progress", "done", "failed", "blocked"]
@@ -148,30 +146,6 @@ def screen(phase: RunPhase, *, resumable: bool = False) -> Screen:
     """Return the screen state of the planning review; a run that ended may still be resumable."""
     found = _OF_RUN[phase]
     return found[4] if resumable else found[3]
-
-
-_OF_TICKET: Mapping[StoryPhase, tuple[Status, Queue | None]] = {
-    StoryPhase.PLANNED: ("pending", None),
-    StoryPhase.READY: ("pending", None),
-    StoryPhase.PROPOSED: ("review", "planner-review"),
-    StoryPhase.RUNNING: ("in_progress", None),
-    StoryPhase.EVIDENCE_COLLECTED: ("review", "planner-review"),
-    StoryPhase.VERIFIED: ("review", "planner-review"),
-    StoryPhase.DONE: ("done", "done"),
-    StoryPhase.FAILED: ("blocked", "blocked"),
-    StoryPhase.BLOCKED: ("blocked", "blocked"),
-}
-"""Phase of a story → the status and the queue of its ticket; None stands for the queue of the story's role."""
-
-
-def ticket_status(phase: StoryPhase, *, unproven: bool = False) -> Status:
-    """Return the status of a ticket on the queue's board. Unproven work that is on the branch waits for a person."""
-    return "blocked" if unproven else _OF_TICKET[phase][0]
-
-
-def queue_of(phase: StoryPhase, role: Role, *, unproven: bool = False) -> Queue:
-    """Return the queue that a ticket stands in."""
-    return "blocked" if unproven else _OF_TICKET[phase][1] or TODO[role]
 
 
 def ticket_phase(story: StoryState) -> StoryPhase:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from santiago.artifacts.files import read_text
 from santiago.board.board_commands import add
+from santiago.board.rules import new_card
 from santiago.contract.board import Card
 from santiago.contract.errors import SantiagoError
 from santiago.contract.patterns import pattern
@@ -67,11 +68,9 @@ def _add_request(opened: BoardHandle, name: str, boxes: int) -> None:
         return  # its request is on the board, or no box was added since the last one
     number = len(requests)
     base = re.sub(r"[^A-Za-z0-9_.@+:-]+", "-", name)[:100] or "plan"
-    card = Card(
-        id=f"PLAN-{base}" if not number else f"PLAN-{base}-{number + 1}", queue="planner-inbox", status="pending",
-        worker="planner", title=f"Carry out the plan {name}", source=source, updated_at="", phase="planned",
-        next_action="decompose",
-    )  # fmt: skip
+    title = f"Carry out the plan {name}"
+    new = f"PLAN-{base}" if not number else f"PLAN-{base}-{number + 1}"
+    card = new_card("planner-inbox", new, title, source=source, next_action="decompose")
     with opened.board.transaction() as at:
         if at.card(card.id) is None:
             add(at, card, "santiago")

@@ -27,7 +27,7 @@ from santiago.artifacts import repository
 from santiago.artifacts.files import write_whole
 from santiago.artifacts.names import has_begun
 from santiago.board.board_commands import add, found
-from santiago.board.rules import Change, Move
+from santiago.board.rules import Change, Move, new_card
 from santiago.contract.board import TODO, BoardEvent, Card
 from santiago.contract.counting import count
 from santiago.contract.errors import Kind, SantiagoError
@@ -256,17 +256,17 @@ def _with_tickets(opened: BoardHandle, card: Card, plan: Plan, run_input: RunInp
                 continue  # an earlier routing added it and then died
             waits = dict.fromkeys((*story.depends_on, *before[story.id]))
             follows = [other for other in behind.get(story.id, ()) if other not in waits]
-            ticket = Card(
-                id=name, queue=TODO[story.role], status="pending", worker="planner", title=story.title,
-                source=card.source if card.source.startswith("plan:") else f"plan:{run_id}", updated_at="",
-                phase="planned" if waits or follows else "ready", retry_budget=card.retry_budget, role=story.role,
+            ticket = new_card(
+                TODO[story.role], name, story.title,
+                source=card.source if card.source.startswith("plan:") else f"plan:{run_id}",
+                phase="planned" if waits or follows else "ready", retry_budget=card.retry_budget,
                 next_action=f"profile={story.profile}" if story.profile else "TBD",
                 request=card.id, run=run_id, story=story.id,
             )  # fmt: skip
             tickets = [[f"{card.id}.{other}" for other in others] for others in (waits, follows)]
             add(at, ticket, "planner", *tickets)
         why = {"why": f"{count(len(plan.stories), 'story', 'stories')} of {plan.source.path}", "run": run_id}
-        changes = {"status": "in_progress", "phase": "running", "lease": "none", "expires": None, "run": run_id}
+        changes = {"phase": "running", "lease": "none", "expires": None, "run": run_id}
         return at.change(request, Change(event=BoardEvent.TICKET_ROUTED, changes=changes, about=why), "planner")
 
 
