@@ -19,12 +19,13 @@ from santiago.app.loading import empty_fold, frozen, load
 from santiago.cli.view import ci
 from santiago.cli.view.beat import EVERY_MS, Beat
 from santiago.cli.view.checking import BASE, Checks
-from santiago.cli.view.lines import EventLine
+from santiago.cli.view.lines import timed
 from santiago.cli.view.live import Live, is_wanted, page
 from santiago.cli.view.table import Table
 from santiago.contract.events import Event, EventKind
 from santiago.contract.phases import RunPhase
 from santiago.contract.state import Question, RunState
+from santiago.report.page import Line
 from santiago.util.text import width
 from tests.cli import greeter
 from tests.cli.conftest import Done
@@ -160,13 +161,15 @@ def test_an_error_in_a_picture_ends_the_view_and_nothing_else() -> None:
 
 
 def test_a_line_that_is_too_long_for_the_terminal_is_broken_between_words() -> None:
-    line = EventLine("retry", "S1 attempt 1: story_verification_failed: python3 -m unittest -q tests.test_money exit 1")
-    assert line.painted("11:26:29", columns=60).splitlines() == [
+    line = Line(
+        "S1 attempt 1: story_verification_failed: python3 -m unittest -q tests.test_money exit 1", label="retry"
+    )
+    assert timed(line, "11:26:29", columns=60).splitlines() == [
         "11:26:29 retry    S1 attempt 1: story_verification_failed:",
         "                  python3 -m unittest -q tests.test_money",
         "                  exit 1",
     ]
-    assert "\n" not in line.painted("11:26:29")
+    assert "\n" not in timed(line, "11:26:29")
 
 
 def _on_a_terminal(repo: Path, env: dict[str, str] | None = None) -> tuple[int, str]:

@@ -85,7 +85,7 @@ def test_a_message_that_is_named_is_one_of_the_program(message: str) -> None:
 
 def test_the_first_words_of_lines_are_in_the_glossary() -> None:
     source = (ROOT / "src/santiago/cli/view/lines.py").read_text(encoding="utf-8")
-    words = set(re.findall(r'Line\(\s*"([a-z][a-z ]*)"', source))
+    words = set(re.findall(r'label="([a-z][a-z ]*)"', source))
     assert len(words) > 20
     assert words - set(re.findall(r"`([a-z ]+)`", GLOSSARY.split("## The first word of a line")[1])) == set()
 

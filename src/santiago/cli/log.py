@@ -13,7 +13,7 @@ from santiago.app.loading import empty_fold, frozen, load, working
 from santiago.artifacts.file_errors import possible
 from santiago.artifacts.names import LOG, has_begun
 from santiago.artifacts.reader import Tail
-from santiago.cli.view.lines import Lines
+from santiago.cli.view.lines import Lines, timed
 from santiago.cli.view.text import say
 from santiago.contract import codec
 from santiago.contract.counting import count
@@ -63,7 +63,7 @@ def _printer(out_dir: Path, *, as_json: bool) -> Callable[[Event, bool], None]:
     def as_line(event: Event, wanted: bool) -> None:
         apply(event)
         if wanted and event.event is not EventKind.TIME_USED:
-            say(lines.whole(event, fold.state).painted(moment(event.timestamp), stderr=False))
+            say(timed(lines.whole(event, fold.state), moment(event.timestamp), stderr=False))
 
     return as_line
 

@@ -70,8 +70,9 @@ def command(
     from santiago.board.board_handle import open_board
     from santiago.cli.board_consents import consents
     from santiago.cli.start.trust import approve
-    from santiago.cli.view.lines import EventLine
+    from santiago.cli.view.lines import timed
     from santiago.cli.view.text import say
+    from santiago.report.page import Line
     from santiago.util.text import harmless
 
     with open_board(Path.cwd(), os.environ) as opened, only_loop(opened.place):
@@ -87,7 +88,8 @@ def command(
             if as_json or speaks_codes():
                 say(one.code, err=as_json)
             elif one.word:
-                say(EventLine(one.word, harmless(one.text), _TONES.get(one.word, "")).painted(_time()), err=True)
+                line = Line(harmless(one.text), _TONES.get(one.word, ""), label=one.word)
+                say(timed(line, _time()), err=True)
 
         try:
             while True:
@@ -207,7 +209,7 @@ def _time() -> str:
 
 def _follow(request: Request) -> None:
     """Print on standard error what happens to each story."""
-    from santiago.cli.view.lines import Lines
+    from santiago.cli.view.lines import Lines, timed
     from santiago.cli.view.text import say
     from santiago.util.clock import time_of_day
 
@@ -216,6 +218,6 @@ def _follow(request: Request) -> None:
     def take(events: Sequence[Event], state: RunState) -> None:
         for event in events:
             if (line := lines.of(event, state)) is not None and _matters(event, state):
-                say(line.painted(time_of_day(event.timestamp)), err=True)
+                say(timed(line, time_of_day(event.timestamp)), err=True)
 
     request.listeners.append(take)

@@ -7,12 +7,12 @@ import threading
 from typing import TYPE_CHECKING
 
 from santiago.cli.view.checking import BASE, Checks
-from santiago.cli.view.lines import EventLine
 from santiago.contract.events import EventKind
 from santiago.report import pauses
 from santiago.report.agent_activity import Doing
 from santiago.report.evidence import AttemptEvidence
 from santiago.report.measures import span
+from santiago.report.page import Line
 from santiago.util.clock import SystemClock
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Beat:
         out_dir: Path,
         agent: str,
         now_ms: Callable[[], int],
-        tell: Callable[[EventLine], None],
+        tell: Callable[[Line], None],
         checks: Checks | None = None,
     ) -> None:
         self.out_dir = out_dir
@@ -69,7 +69,7 @@ class Beat:
         """Note that something was printed, so that the next sign of life is not due yet."""
         self.last = self.now_ms()
 
-    def line(self) -> EventLine | None:
+    def line(self) -> Line | None:
         """Return the sign of life that is due now; None if none is."""
         now = self.now_ms()
         if self.state is None or now - self.last < EVERY_MS:
@@ -82,7 +82,7 @@ class Beat:
             parts.append(checking.text)
         if not parts and self.state.open_questions():
             return None  # it waits for a person, who may be typing
-        return EventLine("beat", "; ".join(parts) or str(self.state.phase))
+        return Line("; ".join(parts) or str(self.state.phase), label="beat")
 
     def _of(self, name: str, now: int) -> str:
         assert self.state is not None

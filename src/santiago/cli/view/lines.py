@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from santiago.app.substeps import titles_of
 from santiago.cli.view.text import columns_of, paint
@@ -15,6 +15,7 @@ from santiago.report import pauses
 from santiago.report.endings import MESSAGE, cause
 from santiago.report.marks import RUNS
 from santiago.report.measures import span
+from santiago.report.page import Line
 from santiago.report.pauses import stopping
 from santiago.report.spending import dollars
 from santiago.util.text import count, first, flat
@@ -30,25 +31,17 @@ if TYPE_CHECKING:
     from santiago.contract.state import RunState, StoryState
     from santiago.report.page import Tone
 
-__all__ = ["EventLine", "Lines", "first", "flat"]
-
 WORD = 8
 LONGEST_QUESTION = 600
 FEW = 3
 """How many tests a line names."""
 
 
-class EventLine(NamedTuple):
-    word: str
-    text: str
-    tone: Tone = ""
-
-    def painted(self, time: str, *, stderr: bool = True, columns: int | None = None) -> str:
-        """Return the line with its time, wrapped if the terminal is too narrow."""
-        room = columns_of(stderr=stderr) if columns is None else columns
-        shown = broken(f"{time} {self.word:{WORD}} {self.text}", room, len(time) + WORD + 2)
-        told = shown[len(time) + 1 :]
-        return f"{time} {paint(told, self.tone, stderr=stderr) if self.tone else told}"
+def timed(line: Line, time: str, *, stderr: bool = True, columns: int | None = None) -> str:
+    """Return the line of an event with its time and its word in columns, wrapped if the terminal is too narrow."""
+    room = columns_of(stderr=stderr) if columns is None else columns
+    shown = broken(f"{time} {line.label:{WORD}} {line.text}", room, len(time) + WORD + 2)
+    return f"{time} {paint(shown[len(time) + 1 :], line.tone, stderr=stderr)}"
 
 
 class Lines:
@@ -65,7 +58,7 @@ class Lines:
         self.follower = ""
         """The agent that takes over if this one cannot go on."""
 
-    def of(self, event: Event, state: RunState) -> EventLine | None:
+    def of(self, event: Event, state: RunState) -> Line | None:
         """Return a line for an event that matters while a run is watched; None for others."""
         if len(state.stories) > len(self.titles) and self.out_dir is not None:
             self.titles = titles_of(self.plan, state, self.out_dir)
@@ -74,7 +67,7 @@ class Lines:
         teller = _TOLD.get(event.event)
         return teller(self, event, state) if teller else None
 
-    def whole(self, event: Event, state: RunState) -> EventLine:
+    def whole(self, event: Event, state: RunState) -> Line:
         """Return a line for any event, as `santiago log` shows it."""
         told = self.of(event, state)
         if told is not None:
@@ -82,7 +75,7 @@ class Lines:
         detail = "  ".join(f"{key}={flat(str(value))}" for key, value in event.context.items() if key in _SHOWN)
         subject = f"{event.story_id} " if event.story_id else f"{flat(event.chunk)} " if event.chunk else ""
         who = f"  by {flat(event.actor)}" if event.actor != "santiago" else ""
-        return EventLine("·", f"{subject}{event.event}{'  ' + detail if detail else ''}{who}")
+        return Line(f"{subject}{event.event}{'  ' + detail if detail else ''}{who}", label="·")
 
     def story(self, event: Event) -> str:
         name = event.story_id or ""
@@ -109,27 +102,27 @@ _SHOWN = frozenset(
 )
 
 
-def _chunk(lines: Lines, event: Event, state: RunState) -> EventLine:
-    return EventLine("chunk", flat(event.chunk or ""), "busy")
+def _chunk(lines: Lines, event: Event, state: RunState) -> Line:
+    return Line(flat(event.chunk or ""), "busy", label="chunk")
 
 
-def _started(lines: Lines, event: Event, state: RunState) -> EventLine:
+def _started(lines: Lines, event: Event, state: RunState) -> Line:
     most = lines.tries(state, event.story_id or "")
     if event.actor != "santiago":
-        return EventLine("start", f"{lines.story(event)}  (attempt {event.attempt}, a person's own work)")
+        return Line(f"{lines.story(event)}  (attempt {event.attempt}, a person's own work)", label="start")
     voided = state.stories[event.story_id].voided if event.story_id in state.stories else 0
     uncounted = f", {voided} not counted" if voided else ""
     task = {TESTS: ", writing its tests", SHOW: ": adds the missing test"}.get(event.context.get("mode", ""), "")
-    return EventLine("start", f"{lines.story(event)}  (attempt {event.attempt} of {most + voided}{uncounted}{task})")
+    return Line(f"{lines.story(event)}  (attempt {event.attempt} of {most + voided}{uncounted}{task})", label="start")
 
 
-def _ended(lines: Lines, event: Event, state: RunState) -> EventLine | None:
+def _ended(lines: Lines, event: Event, state: RunState) -> Line | None:
     if event.status == "ok":
         told = first(flat(event.context.get("message", "")), MESSAGE)
         if written := event.context.get("tests", []):
             words = f"{event.story_id}: they fail without the work: {flat(_few(written))}"
-            return EventLine("tests", f"{words}; {told}" if told else words, "good")
-        return EventLine("note", f"{event.story_id} attempt {event.attempt}: {told}", "warn") if told else None
+            return Line(f"{words}; {told}" if told else words, "good", label="tests")
+        return Line(f"{event.story_id} attempt {event.attempt}: {told}", "warn", label="note") if told else None
     story = state.stories.get(event.story_id or "")
     last = story is not None and story.counted >= lines.tries(state, story.id)
     reason = event.context.get("reason", "")
@@ -137,64 +130,66 @@ def _ended(lines: Lines, event: Event, state: RunState) -> EventLine | None:
         return _kept(lines, event, story)
     blocked = reason in MEANINGS and MEANINGS[Reason(reason)].ends_in == "blocked"
     word = "stopped" if event.status == "stopped" else "ended" if blocked else "last" if last else "retry"
-    return EventLine(word, f"{event.story_id} attempt {event.attempt}: {lines.why(event)}", "warn")
+    return Line(f"{event.story_id} attempt {event.attempt}: {lines.why(event)}", "warn", label=word)
 
 
-def _kept(lines: Lines, event: Event, story: StoryState) -> EventLine:
+def _kept(lines: Lines, event: Event, story: StoryState) -> Line:
     """Return the line for an attempt after which work stands that passes its checks and that no test shows."""
     assert story.unshown is not None
     about, excuse = f"{event.story_id} attempt {event.attempt}:", flat(event.context.get("excuse", ""))
     if not story.showing:
         told = f"passes its checks, no test shows it{f' ({excuse})' if excuse else ''}; kept"
-        return EventLine("no test", f"{about} {told}", "warn")
+        return Line(f"{about} {told}", "warn", label="no test")
     ended = "brings no test that fails without the work"
     if event.context.get("reason") != Reason.UNPROVEN:
         ended = lines.why(event)
-    return EventLine("no test", f"{about} {ended}; the work of attempt {story.unshown.attempt} stands", "warn")
+    return Line(f"{about} {ended}; the work of attempt {story.unshown.attempt} stands", "warn", label="no test")
 
 
-def _integrated(lines: Lines, event: Event, state: RunState) -> EventLine:
+def _integrated(lines: Lines, event: Event, state: RunState) -> Line:
     story = state.stories.get(event.story_id or "")
     spent = f"; {count(story.counted, 'attempt')}, {span(story.used_ms)}" if story else ""
-    return EventLine("unproven", f"{lines.story(event)}  (on the branch, not proven{spent})", "warn")
+    return Line(f"{lines.story(event)}  (on the branch, not proven{spent})", "warn", label="unproven")
 
 
-def _voided(lines: Lines, event: Event, state: RunState) -> EventLine:
-    return EventLine("void", f"{event.story_id} attempt {event.attempt}, not counted: {lines.why(event)}", "warn")
+def _voided(lines: Lines, event: Event, state: RunState) -> Line:
+    return Line(f"{event.story_id} attempt {event.attempt}, not counted: {lines.why(event)}", "warn", label="void")
 
 
-def _conflict(lines: Lines, event: Event, state: RunState) -> EventLine:
-    return EventLine("retry", f"{event.story_id} attempt {event.attempt} did not fit: {lines.why(event)}", "warn")
+def _conflict(lines: Lines, event: Event, state: RunState) -> Line:
+    return Line(f"{event.story_id} attempt {event.attempt} did not fit: {lines.why(event)}", "warn", label="retry")
 
 
-def _claim(lines: Lines, event: Event, state: RunState) -> EventLine | None:
+def _claim(lines: Lines, event: Event, state: RunState) -> Line | None:
     """Return the line for work that the base holds, but whose checks fail there."""
     story = state.stories.get(event.story_id or "")
     if story is None or not story.kept or event.status == "ok":
         return None
     told = f"was done in {story.kept}, but its checks fail here: it is done again"
-    return EventLine("again", f"{lines.story(event)} {told}", "warn")
+    return Line(f"{lines.story(event)} {told}", "warn", label="again")
 
 
-def _done(lines: Lines, event: Event, state: RunState) -> EventLine:
+def _done(lines: Lines, event: Event, state: RunState) -> Line:
     story = state.stories.get(event.story_id or "")
     spent = ""
     if story is not None and story.is_kept:
         told = f"done in {story.kept} already; its checks pass, {span(story.used_ms)}, no agent"
-        return EventLine("kept", f"{lines.story(event)}  ({told})", "good")
+        return Line(f"{lines.story(event)}  ({told})", "good", label="kept")
     if story is not None:
         spent = f"  ({count(story.counted, 'attempt')}, {span(story.used_ms)}, {story.proof or 'no proof'})"
-    return EventLine("ok", f"{lines.story(event)}{spent}", "good")
+    return Line(f"{lines.story(event)}{spent}", "good", label="ok")
 
 
-def _failed(lines: Lines, event: Event, state: RunState) -> EventLine:
+def _failed(lines: Lines, event: Event, state: RunState) -> Line:
     limit = event.context.get("limit", "")
-    return EventLine(
-        "failed", f"{lines.story(event)}: {event.context.get('reason', '')}{f' ({limit})' if limit else ''}", "bad"
+    return Line(
+        f"{lines.story(event)}: {event.context.get('reason', '')}{f' ({limit})' if limit else ''}",
+        "bad",
+        label="failed",
     )
 
 
-def _blocked(lines: Lines, event: Event, state: RunState) -> EventLine:
+def _blocked(lines: Lines, event: Event, state: RunState) -> Line:
     """Return why a story is blocked, unless the line before told it, and what helps."""
     context, reason = event.context, event.context.get("reason", "")
     told = "" if context.get("hint") else first(flat(context.get("message", "")), MESSAGE)
@@ -208,144 +203,144 @@ def _blocked(lines: Lines, event: Event, state: RunState) -> EventLine:
         hint = f'`santiago answer {flat(question)} "YOUR ANSWER"` goes into the next attempt.'
         if asked is not None and asked.kind != "agent":
             hint = f"`santiago answer {flat(question)} accept` takes the work as it is, `refuse` has it done again."
-    return EventLine("blocked", f"{lines.story(event)}: {reason}{': ' if told else ''}{told}. {hint}".rstrip(), "warn")
+    return Line(f"{lines.story(event)}: {reason}{': ' if told else ''}{told}. {hint}".rstrip(), "warn", label="blocked")
 
 
-def _skipped(lines: Lines, event: Event, state: RunState) -> EventLine:
+def _skipped(lines: Lines, event: Event, state: RunState) -> Line:
     why = first(flat(event.context.get("text", "")), MESSAGE)
-    return EventLine("left out", f"{lines.story(event)}{': ' + why if why else ''}", "warn")
+    return Line(f"{lines.story(event)}{': ' + why if why else ''}", "warn", label="left out")
 
 
-def _reopened(lines: Lines, event: Event, state: RunState) -> EventLine:
-    return EventLine("reopened", lines.story(event), "busy")
+def _reopened(lines: Lines, event: Event, state: RunState) -> Line:
+    return Line(lines.story(event), "busy", label="reopened")
 
 
-def _asked(lines: Lines, event: Event, state: RunState) -> EventLine | None:
+def _asked(lines: Lines, event: Event, state: RunState) -> Line | None:
     if event.context.get("kind") == "unproven":
         return None  # nobody waits for the answer, and the end of the run asks for all of them together
     question = flat(event.context.get("question", ""))
-    return EventLine("asked", f"{question}: {first(flat(event.context.get('text', '')), LONGEST_QUESTION)}", "warn")
+    return Line(f"{question}: {first(flat(event.context.get('text', '')), LONGEST_QUESTION)}", "warn", label="asked")
 
 
-def _answered(lines: Lines, event: Event, state: RunState) -> EventLine:
+def _answered(lines: Lines, event: Event, state: RunState) -> Line:
     context = event.context
-    return EventLine(
-        "answered",
+    return Line(
         f"{flat(context.get('question', ''))}: {flat(context.get('answer', ''))} {flat(context.get('text', ''))}".rstrip()
         + (f"  by {flat(event.actor)}" if event.actor not in ("santiago", "user") else ""),
+        label="answered",
     )
 
 
-def _expired(lines: Lines, event: Event, state: RunState) -> EventLine:
-    return EventLine("expired", f"{flat(event.context.get('question', ''))}: nobody answered in time", "warn")
+def _expired(lines: Lines, event: Event, state: RunState) -> Line:
+    return Line(f"{flat(event.context.get('question', ''))}: nobody answered in time", "warn", label="expired")
 
 
-def _proposing(lines: Lines, event: Event, state: RunState) -> EventLine:
-    return EventLine("plan", f"{lines.story(event)}: proposal {event.context.get('revision', 1)} is being written")
+def _proposing(lines: Lines, event: Event, state: RunState) -> Line:
+    return Line(f"{lines.story(event)}: proposal {event.context.get('revision', 1)} is being written", label="plan")
 
 
-def _proposed(lines: Lines, event: Event, state: RunState) -> EventLine:
+def _proposed(lines: Lines, event: Event, state: RunState) -> Line:
     found = event.context.get("findings", [])
     told = f": {count(len(found), 'thing looks', 'things look')} wrong in it" if found else ""
     back = ", and it goes back to the agent" if event.event is EventKind.PROPOSAL_ENDED and found else ""
     if event.status == "voided":
         told = f", not counted: {lines.why(event)}"
-    return EventLine("planned", f"{event.story_id} proposal {event.context.get('revision', 1)}{told}{back}", "busy")
+    return Line(f"{event.story_id} proposal {event.context.get('revision', 1)}{told}{back}", "busy", label="planned")
 
 
-def _split(lines: Lines, event: Event, state: RunState) -> EventLine:
-    return EventLine(
-        "split", f"{lines.story(event)} into {', '.join(map(flat, event.context.get('substeps', [])))}", "busy"
+def _split(lines: Lines, event: Event, state: RunState) -> Line:
+    return Line(
+        f"{lines.story(event)} into {', '.join(map(flat, event.context.get('substeps', [])))}", "busy", label="split"
     )
 
 
-def _changed(lines: Lines, event: Event, state: RunState) -> EventLine:
+def _changed(lines: Lines, event: Event, state: RunState) -> Line:
     who = "" if event.actor == "user" else f"{flat(event.actor)}: "
-    return EventLine("change", f"{event.story_id}: {who}{first(flat(event.context.get('text', '')), MESSAGE)}", "busy")
+    return Line(f"{event.story_id}: {who}{first(flat(event.context.get('text', '')), MESSAGE)}", "busy", label="change")
 
 
-def _noted(lines: Lines, event: Event, state: RunState) -> EventLine:
-    return EventLine("note", flat(event.context.get("message", "") or event.context.get("text", "")), "warn")
+def _noted(lines: Lines, event: Event, state: RunState) -> Line:
+    return Line(flat(event.context.get("message", "") or event.context.get("text", "")), "warn", label="note")
 
 
-def _repaired(lines: Lines, event: Event, state: RunState) -> EventLine:
+def _repaired(lines: Lines, event: Event, state: RunState) -> Line:
     torn = f"the last line of the log was incomplete; its {count(event.context.get('length', 0), 'byte')} were moved"
-    return EventLine("repaired", f"{torn} to progress.torn.{event.context.get('offset', 0)}", "warn")
+    return Line(f"{torn} to progress.torn.{event.context.get('offset', 0)}", "warn", label="repaired")
 
 
-def _raised(lines: Lines, event: Event, state: RunState) -> EventLine:
+def _raised(lines: Lines, event: Event, state: RunState) -> Line:
     about = f" of {event.story_id}" if event.story_id else ""
     name, amount = event.context.get("limit", ""), event.context.get("amount", 0)
     minutes = name.endswith("_minutes")
     told = f"{amount / 60_000:g} minutes" if minutes else dollars(amount) if name.endswith("_usd") else f"{amount:,}"
-    return EventLine("raised", f"{name}{about} by {told}", "busy")
+    return Line(f"{name}{about} by {told}", "busy", label="raised")
 
 
-def _waiting(lines: Lines, event: Event, state: RunState) -> EventLine:
+def _waiting(lines: Lines, event: Event, state: RunState) -> Line:
     until, reason = event.context.get("until", ""), event.context.get("reason", "")
-    return EventLine("waiting", pauses.told(until, reason, lines.agent, event.timestamp), "warn")
+    return Line(pauses.told(until, reason, lines.agent, event.timestamp), "warn", label="waiting")
 
 
-def _waited(lines: Lines, event: Event, state: RunState) -> EventLine:
+def _waited(lines: Lines, event: Event, state: RunState) -> Line:
     word = "rests" if state.stop_requested else "goes on"
-    return EventLine(word, f"after waiting for {span(event.context.get('ms', 0))}", "busy")
+    return Line(f"after waiting for {span(event.context.get('ms', 0))}", "busy", label=word)
 
 
-def _examined(lines: Lines, event: Event, state: RunState) -> EventLine | None:
+def _examined(lines: Lines, event: Event, state: RunState) -> Line | None:
     """Return the line on tests that fail before any work, and on what prevents a verdict."""
     context = event.context
     if context.get("reason"):
-        return EventLine(
-            "base", f"{flat(context.get('message', ''))}. {flat(context.get('hint', ''))}".rstrip(". "), "bad"
+        return Line(
+            f"{flat(context.get('message', ''))}. {flat(context.get('hint', ''))}".rstrip(". "), "bad", label="base"
         )
     red, notes = context.get("tests", []), context.get("message", "")
     told = [f"{count(len(red), 'test')} failed already before any work: {_few(red)}"] if red else []
-    return EventLine("base", flat("; ".join([*told, *notes.splitlines()])), "warn") if told or notes else None
+    return Line(flat("; ".join([*told, *notes.splitlines()])), "warn", label="base") if told or notes else None
 
 
-def _ticks(lines: Lines, event: Event, state: RunState) -> EventLine:
+def _ticks(lines: Lines, event: Event, state: RunState) -> Line:
     tone: Tone = "busy" if event.status == "ok" else "warn"
-    return EventLine("ticks", flat(event.context.get("message", "")), tone)
+    return Line(flat(event.context.get("message", "")), tone, label="ticks")
 
 
 def _few(names: list[str]) -> str:
     return ", ".join(names[:FEW]) + (f" and {len(names) - FEW} more" if len(names) > FEW else "")
 
 
-def _accepted(lines: Lines, event: Event, state: RunState) -> EventLine:
+def _accepted(lines: Lines, event: Event, state: RunState) -> Line:
     why = first(flat(event.context.get("text", "")), MESSAGE)
-    return EventLine("accepted", f"{lines.story(event)} by {flat(event.actor)}{': ' + why if why else ''}", "busy")
+    return Line(f"{lines.story(event)} by {flat(event.actor)}{': ' + why if why else ''}", "busy", label="accepted")
 
 
-def _stopping(lines: Lines, event: Event, state: RunState) -> EventLine:
+def _stopping(lines: Lines, event: Event, state: RunState) -> Line:
     running = ", ".join(f"{name}, attempt {state.stories[name].attempts}" for name in sorted(state.running))
-    return EventLine("stopping", stopping(event, f" ({running})" if running else ""), "warn")
+    return Line(stopping(event, f" ({running})" if running else ""), "warn", label="stopping")
 
 
-def _pauses(lines: Lines, event: Event, state: RunState) -> EventLine:
+def _pauses(lines: Lines, event: Event, state: RunState) -> Line:
     told = "pauses after each chunk" if state.pauses else "goes on by itself after each chunk"
-    return EventLine("pauses", f"{told}, as {flat(event.actor)} asked", "busy")
+    return Line(f"{told}, as {flat(event.actor)} asked", "busy", label="pauses")
 
 
-def _hinted(lines: Lines, event: Event, state: RunState) -> EventLine:
+def _hinted(lines: Lines, event: Event, state: RunState) -> Line:
     told = first(flat(event.context.get("text", "")), MESSAGE)
-    return EventLine("hint", f"{lines.story(event)} by {flat(event.actor)}: {told}", "busy")
+    return Line(f"{lines.story(event)} by {flat(event.actor)}: {told}", "busy", label="hint")
 
 
-def _verifying(lines: Lines, event: Event, state: RunState) -> EventLine:
-    return EventLine("verify", "the whole run: its checks, on the finished branch")
+def _verifying(lines: Lines, event: Event, state: RunState) -> Line:
+    return Line("the whole run: its checks, on the finished branch", label="verify")
 
 
-def _run_ended(lines: Lines, event: Event, state: RunState) -> EventLine:
+def _run_ended(lines: Lines, event: Event, state: RunState) -> Line:
     line = headline(lines.plan, state)
-    return EventLine("end", str(line), RUNS.get(line.word, ""))
+    return Line(str(line), RUNS.get(line.word, ""), label="end")
 
 
-def _paused(lines: Lines, event: Event, state: RunState) -> EventLine:
-    return EventLine("paused", event.context.get("reason", "") or "nothing more to do here", "busy")
+def _paused(lines: Lines, event: Event, state: RunState) -> Line:
+    return Line(event.context.get("reason", "") or "nothing more to do here", "busy", label="paused")
 
 
-_TOLD: dict[EventKind, Callable[[Lines, Event, RunState], EventLine | None]] = {
+_TOLD: dict[EventKind, Callable[[Lines, Event, RunState], Line | None]] = {
     EventKind.CHUNK_STARTED: _chunk,
     EventKind.ATTEMPT_STARTED: _started,
     EventKind.ATTEMPT_ENDED: _ended,

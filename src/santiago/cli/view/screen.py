@@ -16,7 +16,7 @@ from santiago.app.paths import near
 from santiago.cli.view import ci
 from santiago.cli.view.beat import Beat
 from santiago.cli.view.checking import Checks
-from santiago.cli.view.lines import EventLine, Lines
+from santiago.cli.view.lines import Lines, timed
 from santiago.cli.view.live import Live, is_wanted
 from santiago.cli.view.table import Table
 from santiago.cli.view.text import columns_of, paint, painted, say
@@ -152,10 +152,10 @@ class Screen:
         held = held_back(state, self.run_input.limits, self.jobs)
         if held and held != self.held and self.live is None:
             self._tell_now(
-                EventLine(
-                    "held",
+                Line(
                     f"the next story waits: {held} leaves no room for an attempt beside the running ones",
                     "warn",
+                    label="held",
                 )
             )
         self.held = held or self.held
@@ -170,7 +170,7 @@ class Screen:
         elif event.event is EventKind.CHUNK_ENDED and self.table is not None:
             self._keep_chunk(event.chunk or "", state)
         elif line is not None and event.event not in _IN_TABLE:
-            self.live.above(line.painted(time_of_day(event.timestamp), columns=_columns()))
+            self.live.above(timed(line, time_of_day(event.timestamp), columns=_columns()))
 
     def check_begun(self, name: str, place: int, total: int, command: str) -> None:
         """Note which check the judge starts. Called from any thread."""
@@ -277,11 +277,11 @@ class Screen:
 
     # Writing
 
-    def _tell_now(self, line: EventLine) -> None:
+    def _tell_now(self, line: Line) -> None:
         self._tell(line, time_of_day(self.clock.utc()))
 
-    def _tell(self, line: EventLine, time: str) -> None:
-        self._say(line.painted(time))
+    def _tell(self, line: Line, time: str) -> None:
+        self._say(timed(line, time))
         if self.beat is not None:
             self.beat.said()
 
