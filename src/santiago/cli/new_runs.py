@@ -33,7 +33,7 @@ from santiago.contract.phases import RunPhase
 from santiago.contract.policy import AS_PROPOSED
 from santiago.contract.reasons import ExitCode
 from santiago.report.accounting import place
-from santiago.report.advice import on_attempts
+from santiago.report.plan import on_attempts
 from santiago.report.run_status import is_taken_over, standing
 from santiago.util.text import count, harmless
 

@@ -27,15 +27,15 @@ from santiago.artifacts.files import read_bytes, write_whole
 from santiago.artifacts.names import SETTINGS
 from santiago.cli.options import Reading, Worker
 from santiago.cli.start.trust import note_basis
-from santiago.cli.view import plan_view
 from santiago.cli.view.errors import show_findings
+from santiago.cli.view.text import columns_of, say, show_lines
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.plan import Plan
 from santiago.contract.policy import AS_PROPOSED
 from santiago.contract.reasons import ExitCode, Reason
 from santiago.planner.findings import few
-from santiago.report.plan import as_document, mermaid
+from santiago.report.plan import as_document, lines, mermaid, outcome_lines, told_findings
 from santiago.util.clock import SystemClock
 from santiago.util.text import count
 
@@ -97,7 +97,13 @@ def _show(
     elif graph:
         click.echo(mermaid(plan))
     else:
-        plan_view.show(compiled, plan, document.lines, job, outcome)
+        show_lines(lines(compiled, plan, job, columns_of(stderr=False)))
+        if shown := told_findings(plan, whole=job.findings):
+            say()
+            show_findings(shown, plan.source.path, document.lines)
+            if len(plan.findings) > len(shown):
+                say(f"… {count(len(plan.findings), 'finding')} in all; --findings shows each", err=True)
+        show_lines(outcome_lines(plan, job, outcome))
 
 
 def _write(job: Job, plan: Plan) -> None:

@@ -18,14 +18,14 @@ from santiago.artifacts.names import INPUT
 from santiago.artifacts.repository import RUNS
 from santiago.cli.start.consent import ask_consent, ask_unfenced
 from santiago.cli.view import screens
-from santiago.cli.view.plan_view import changes, other_checks, stories
-from santiago.cli.view.text import paint, say
+from santiago.cli.view.text import columns_of, paint, say, show_lines
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import EventKind
 from santiago.contract.phases import SessionPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.report.checks import of_document, origin_of
 from santiago.report.endings import is_the_agents
+from santiago.report.plan import changes, other_checks, story_lines
 from santiago.report.review import review_of
 from santiago.sessions.draft_check import sources
 from santiago.sessions.session_acts import exhausted, too_many
@@ -181,15 +181,16 @@ def show(planning: Planning, revision: int | None = None) -> None:
     if review.plan is not None:
         _row("Plan", f"revision {review.revision}: {_counts(review)}")
         say()
-        stories(review.plan, planning.run_input if review.artifact == "plan" else None)
+        run_input = planning.run_input if review.artifact == "plan" else None
+        show_lines(story_lines(review.plan, columns_of(stderr=False), run_input))
         say()
         if review.artifact == "document":
             _difference(planning, review.revision)
             _sources(planning, review.plan, review.revision)
         else:
-            other_checks(review.plan, _job(planning))
+            show_lines(other_checks(review.plan, _job(planning)))
             if review.diff is not None:
-                changes(review.diff)
+                show_lines([changes(review.diff)])
         for finding in review.plan.findings:
             if finding.level != "note":
                 _row(finding.level.capitalize(), finding.message, "warn")

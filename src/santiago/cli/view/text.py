@@ -13,6 +13,8 @@ from santiago.report.page import LABEL, in_ascii
 from santiago.util.wrapping import broken
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from santiago.report.page import Line, Page, Tone
 
 _TONES: dict[Tone, dict[str, Any]] = {
@@ -93,5 +95,10 @@ def show(page: Page, *, as_json: bool = False) -> None:
     if as_json:
         click.echo(json.dumps(page.data(), indent=2, ensure_ascii=not unicode(stderr=False)))
         return
-    for line in page.lines(columns_of(stderr=False)):
+    show_lines(page.lines(columns_of(stderr=False)))
+
+
+def show_lines(lines: Iterable[Line]) -> None:
+    """Print lines of a page."""
+    for line in lines:
         say(painted(line, stderr=False), verbatim=line.verbatim)
