@@ -36,7 +36,7 @@ def _kinds(place: fakes.Place) -> list[str]:
 def test_not_signed_in_blocks_with_the_command_that_helps_and_goes_on_once_it_is(place: fakes.Place) -> None:
     place.install("claude", fakes.fails("Invalid API key · Please run /login", 401), fakes.GOOD)
     ran = place.run(code=10)
-    assert "why        agent_not_signed_in: The agent is not signed in" in ran.stderr
+    assert "why       agent_not_signed_in: The agent is not signed in" in ran.stderr
     status = place.look("status", "--failed")
     assert "needs you: S1 is blocked: The agent is not signed in" in status
     assert place.json("show", "S1")["shown"]["ending"]["help"] == "Run `claude auth login`, then `santiago resume`."
@@ -91,9 +91,9 @@ def test_a_rate_limit_beyond_the_bound_rests_the_run_and_another_agent_goes_on(t
     place.install("claude", fakes.fails("You've hit your session limit, resets in 9 hours", 429))
     ran = place.run(code=20)
     assert "The agent's service refuses requests for longer than the run may wait" in ran.stderr
-    assert "lasts      9h00m, until " in ran.stderr
+    assert "lasts     9h00m, until " in ran.stderr
     assert "the run may wait 1m (wait_max_minutes)\n" in ran.stderr
-    assert "it said    You've hit your session limit, resets in 9 hours\n" in ran.stderr
+    assert "it said   You've hit your session limit, resets in 9 hours\n" in ran.stderr
     assert "stopped  agent_rate_limited  0 of 1 done   0/20 attempts" in ran.stderr
     assert "santiago resume --agent NAME   # go on with another agent" in ran.stderr
     place.install("codex", _codex())
@@ -122,17 +122,17 @@ def test_denied_tools_are_named_and_no_attempt_is_spent(place: fakes.Place) -> N
     denials = [{"tool_name": "Write"}, {"tool_name": "Write"}, {"tool_name": "Bash"}]
     place.install("claude", [fakes.begins(), fakes.ends("I may not write.", permission_denials=denials)])
     ran = place.run(code=10)
-    assert "why        agent_denied: The agent was not allowed to use its tools" in ran.stderr
-    assert "it said    I may not write.\n" in ran.stderr
-    assert "denied     Write, Bash\n" in ran.stderr
-    assert "denied     Write, Bash\n" in place.look("show", "S1")
+    assert "why       agent_denied: The agent was not allowed to use its tools" in ran.stderr
+    assert "it said   I may not write.\n" in ran.stderr
+    assert "denied    Write, Bash\n" in ran.stderr
+    assert "denied    Write, Bash\n" in place.look("show", "S1")
     assert place.result()["usage"]["attempts"] == 0
 
 
 def test_an_unknown_model_blocks_and_another_one_can_be_given(place: fakes.Place) -> None:
     place.install("claude", fakes.fails("The model opus-99 does not exist", 404), fakes.GOOD)
     ran = place.run("--model", "opus-99", code=10)
-    assert "why        agent_model_not_found: " in ran.stderr
+    assert "why       agent_model_not_found: " in ran.stderr
     assert place.santiago("resume", "--model", "opus-4", "--trust-commands").returncode == 0
     models = [call["argv"][call["argv"].index("--model") + 1] for call in place.calls("claude")]
     assert models == ["opus-99", "opus-4"]
@@ -168,7 +168,7 @@ def test_a_limit_that_cannot_be_held_blocks_and_says_how_to_accept_it(tmp_path: 
         "claude", [fakes.begins(), fakes.writes("hello.txt", "helo\n"), fakes.ends(tokens=None, cost=None)], fakes.GOOD
     )
     ran = place.run(code=10)
-    assert "why        usage_unknown: A limit on tokens or money is set" in ran.stderr
+    assert "why       usage_unknown: A limit on tokens or money is set" in ran.stderr
     again = place.santiago("resume", "--add-cost", "1", "--trust-commands", code=0)
     assert "1,200+ tokens   $0.03+ of $2.00 (1 attempt did not report)" in again.stderr
 

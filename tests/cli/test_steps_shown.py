@@ -57,7 +57,7 @@ def test_lines_5_26_31_and_72_an_open_question_is_shown_with_its_command_and_pla
     assert question["asked_at"] == load(asking).state.questions["S1-detail-2"].asked_at
     repo = asking.parents[2]
     assert "santiago answer S1-detail-2 approve" in "\n".join(typed("santiago status", repo))
-    assert "Detailed plan of S1, proposal 2: it waits for your answer" in typed("santiago show S1", repo)
+    assert "detailed plan of S1, proposal 2: it waits for your answer" in typed("santiago show S1", repo)
     detail = told(asking, "show", "S1")["detail"]
     assert (detail["revision"], detail["approved"], detail["file"]) == (2, False, "details/S1/2.json")
     assert detail["text"] == (asking / "details/S1/2.md").read_text()

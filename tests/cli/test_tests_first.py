@@ -151,7 +151,7 @@ def test_another_agent_writes_the_tests_and_its_source_is_left_out(world: World)
     ended = world.run(writer, "--agent", worker)
     assert ended.returncode == 0, ended.stderr
     assert "left out, since only tests are written now: greet.py" in ended.stderr
-    assert f"agent      {writer}" in greeter.looks(world.repo, "show", "S1", "--attempt", "1").stdout
+    assert f"agent     {writer}" in greeter.looks(world.repo, "show", "S1", "--attempt", "1").stdout
     assert "(2 attempts," in ended.stderr
     assert "proved)" in ended.stderr
     assert world.record(2)["criteria"][0]["after"] == "passed"
