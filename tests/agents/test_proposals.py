@@ -19,7 +19,7 @@ from santiago.agent.scripted import Scripted
 from santiago.app.start import agents
 from santiago.contract.plan import LONGEST_DETAIL
 from santiago.contract.reasons import Reason
-from santiago.executor import detailing
+from santiago.executor import proposing
 from santiago.process.fence import Sandbox
 from tests.agents.bench import bench
 from tests.agents.packets import STORY, Never, packet_in
@@ -100,7 +100,7 @@ def test_the_file_of_a_proposing_agent_is_its_endings_detail(
     text = json.dumps(PLAN, ensure_ascii=False)
     ending = writing(adapter, text).attempt(packet, Never())
     assert (ending.reason, ending.detail) == (None, text)
-    detail, said = detailing.read(ending.detail)
+    detail, said = proposing.read(ending.detail)
     assert detail is not None
     assert (detail.objective, said) == ("Grüße", [])
     assert os.listdir(packet.folder) == ["kept"]
@@ -114,7 +114,7 @@ def test_a_plan_that_is_too_long_is_cut_and_known_to_be(
     ending = writing(adapter, long).attempt(packet, Never())
     assert ending.detail is not None
     assert len(ending.detail) == LONGEST_DETAIL + 1
-    assert detailing.read(ending.detail) == (None, ["the detailed plan is larger than 256 KiB; write a shorter one"])
+    assert proposing.read(ending.detail) == (None, ["the detailed plan is larger than 256 KiB; write a shorter one"])
 
 
 @pytest.mark.parametrize("backend", ["scripted", "ralph_fresh"])
@@ -225,7 +225,7 @@ def test_the_prompt_of_a_proposal_asks_for_one_file_and_no_work(packet: Packet) 
 
 def test_the_example_in_the_prompt_is_a_plan(packet: Packet) -> None:
     block = [line[4:] for line in render(packet).splitlines() if line.startswith("    ")]
-    detail, said = detailing.read("\n".join(block))
+    detail, said = proposing.read("\n".join(block))
     assert (detail is not None, said) == (True, [])
 
 
@@ -267,6 +267,6 @@ def test_a_real_agent_writes_a_plan_from_inside_its_fence(agent: str, server: Pr
         Path(packet.prompt_file).write_text(backend.render(packet))
         ending = backend.attempt(packet, Never())
         assert ending.reason is None, ending.message
-        assert detailing.read(ending.detail) == detailing.read(text)
+        assert proposing.read(ending.detail) == proposing.read(text)
         assert git(Path(packet.folder), "status", "--porcelain") == ""
         assert any("plan it in detail" in one.prompt for one in model.log)

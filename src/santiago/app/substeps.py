@@ -11,7 +11,7 @@ from santiago.artifacts.files import read_bytes
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
 from santiago.contract.plan import Detail
-from santiago.executor.detailing import substep, substep_ids
+from santiago.executor.detailed_plan import substep, substep_ids
 from santiago.util.text import flat
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from santiago.contract.phases import StoryPhase
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
-    from santiago.contract.state import Question, RunState, StoryState
+    from santiago.contract.state import Question, RunState
 
 
 LetterKind = Literal["stop-now", "stop", "answer", "change", "hint", "pause"]
@@ -154,7 +154,10 @@ def words_of(state: RunState, question: Question) -> dict[str, str]:
     """Return the words that a question takes, and what each does. A plan that lacks something cannot simply be approved."""
     if question.kind == "pick":
         stories = [state.stories[name] for name in question.options if name in state.stories]
-        picked = {one.id: f"go on with it ({_standing(one)}), and put the others off" for one in stories}
+        phases = {StoryPhase.VERIFIED: "its work passes its checks", StoryPhase.PROPOSED: "its plan is written"}
+        doing = [phases.get(story.phase, "it was interrupted") for story in stories]
+        told = zip(stories, doing, strict=True)
+        picked = {one.id: f"go on with it ({words}), and put the others off" for one, words in told}
         return {**picked, "stop": KINDS["pick"]["stop"]}
     words = dict(KINDS.get(question.kind, {}))
     if question.kind == "detail":
@@ -165,11 +168,6 @@ def words_of(state: RunState, question: Question) -> dict[str, str]:
 
 _APPROVES = {"": "approve", "part": "drop"}
 """What a detailed plan lacks → the word that approves it."""
-
-
-def _standing(story: StoryState) -> str:
-    words = {StoryPhase.VERIFIED: "its work passes its checks", StoryPhase.PROPOSED: "its plan is written"}
-    return words.get(story.phase, "it was interrupted")
 
 
 def offers(words: Mapping[str, str], answer: Understood) -> bool:
@@ -203,8 +201,10 @@ def understood(kind: str, given: str, text: str = "", options: Sequence[str] = (
     word = given.lower()
     if kind == "pick" and options and word != "stop":
         return _picked(text if word == "pick" else said, options)
+    if word in words and word in NEEDS_TEXT and not text:
+        raise SantiagoError(Kind.USAGE, f"{word} alone says nothing: {NEEDS_TEXT[word]}", hint=_hint(kind))
     if word in words:
-        return _with_text(kind, word, text)
+        return Understood(word=word, text=text)
     if kind in APPROVING and not text and _folded(given) in CONSENT:
         return Understood(word=APPROVING[kind])
     if kind not in _FREE or word in _WORDS:
@@ -218,12 +218,6 @@ def describe(answer: Understood) -> str:
     """Return an answer on one line, as it is shown before it takes effect: `adjust "in Euros"`."""
     shown = " ".join("".join(one if one.isprintable() else " " for one in answer.text).split())
     return f'{answer.word} "{shown}"' if shown else answer.word
-
-
-def _with_text(kind: str, word: str, text: str) -> Understood:
-    if word in NEEDS_TEXT and not text:
-        raise SantiagoError(Kind.USAGE, f"{word} alone says nothing: {NEEDS_TEXT[word]}", hint=_hint(kind))
-    return Understood(word=word, text=text)
 
 
 def _picked(said: str, options: Sequence[str]) -> Understood:

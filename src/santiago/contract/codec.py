@@ -130,8 +130,9 @@ def decode(cls: type[T], raw: bytes, where: str) -> T:
             return cast("T", read_plain(cls, data))
     from pydantic import ValidationError
 
+    kind: Any = cls
     try:
-        return cast("T", _adapter(cls).validate_json(raw))
+        return cast("T", _adapter(kind).validate_json(raw))
     except ValidationError as error:
         faults = [_fault(detail, cls) for detail in error.errors(include_url=False)]
         raise _invalid(
@@ -196,15 +197,11 @@ def _upcast(name: str, version: object, data: dict[str, Any], where: str) -> dic
     return data
 
 
-_ADAPTERS: dict[type, TypeAdapter[Any]] = {}
-
-
-def _adapter(cls: type) -> TypeAdapter[Any]:
+@cache
+def _adapter(cls: Any) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter
 
-    if cls not in _ADAPTERS:
-        _ADAPTERS[cls] = TypeAdapter(cls)
-    return _ADAPTERS[cls]
+    return TypeAdapter(cls)
 
 
 def _fault(detail: ErrorDetails, cls: type) -> str:

@@ -56,20 +56,12 @@ def accepted(story: StoryState, actor: str, why: str) -> list[Fact]:
 
     Work that is on the branch already makes its story done.
     """
-    if story.is_unproven:
-        return [
-            of_story(
-                story, EventKind.STORY_ACCEPTED, StoryPhase.DONE, "ok",
-                actor=actor, commit=story.commit or "", proof=Proof.ATTESTED, text=why,
-            )
-        ]  # fmt: skip
-    return [
-        of_story(
-            story, EventKind.STORY_ACCEPTED, StoryPhase.EVIDENCE_COLLECTED, "ok",
-            actor=actor, commit=story.commit or "", proof=Proof.ATTESTED, text=why,
-        ),
-        of_story(story, EventKind.STORY_VERIFIED, StoryPhase.VERIFIED, "ok", actor=actor),
-    ]  # fmt: skip
+    taken = of_story(
+        story, EventKind.STORY_ACCEPTED, StoryPhase.DONE if story.is_unproven else StoryPhase.EVIDENCE_COLLECTED, "ok",
+        actor=actor, commit=story.commit or "", proof=Proof.ATTESTED, text=why,
+    )  # fmt: skip
+    verified = of_story(story, EventKind.STORY_VERIFIED, StoryPhase.VERIFIED, "ok", actor=actor)
+    return [taken] if story.is_unproven else [taken, verified]
 
 
 def spent(usage: Usage) -> Context:

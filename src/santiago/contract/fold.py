@@ -88,7 +88,7 @@ class Fold:
         elif (of_run := OF_RUN.get(kind)) is not None:
             of_run(state, event)
         if untold:
-            self._tell_all(untold)
+            self._tell(untold)
         if kind in _STRUCTURAL:  # such an event tells the other stories itself
             self._restructure(story, event)
 
@@ -134,7 +134,7 @@ class Fold:
         if phase is _DONE and not (story.skipped or story.integrated):
             self.state.chunks[story.chunk].left -= 1
         if before is not None:
-            self._tell(story, before)
+            self._tell({story.id: before})
         elif phase is _DONE:
             self._advance()
 
@@ -164,11 +164,7 @@ class Fold:
 
     # Consequences
 
-    def _tell(self, story: StoryState, before: Standing) -> None:
-        """Update the stories that wait for this one after its standing changed, then those that wait for them, and so on."""
-        self._tell_all({story.id: before})
-
-    def _tell_all(self, untold: dict[str, Standing]) -> None:
+    def _tell(self, untold: dict[str, Standing]) -> None:
         """Update the stories that wait for any of several. `untold` has, for each story, the standing that others last saw."""
         state = self.state
         while untold:
@@ -215,7 +211,7 @@ class Fold:
         story.skipped = True
         self._settle(story)
         self.state.chunks[story.chunk].left -= 1
-        self._tell(story, before)
+        self._tell({story.id: before})
         for child in [other for other in self.state.stories.values() if other.parent == story.id]:
             self._skip(child)
         self._advance()
@@ -226,7 +222,7 @@ class Fold:
             for story in [one for one in self.state.stories.values() if one.deferred]:
                 before = _standing(story)
                 story.deferred = False
-                self._tell(story, before)
+                self._tell({story.id: before})
 
     def _split(self, parent: StoryState, event: Event) -> None:
         """Add the substeps of a story, in plan order. Their parent waits for all of them."""

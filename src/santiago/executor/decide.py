@@ -58,7 +58,10 @@ def run_end(state: RunState, **context: Unpack[Context]) -> Fact:
 
 
 def _executing(at: Situation) -> list[Act]:
-    if owed := [*_unfinished(at), *_stale(at), *_refused(at), *unproven.owed(at), *gates.owed(at)]:
+    # A crash came between a story's passing verdict and the fact that follows.
+    collected = at.state.in_order(at.state.collected)
+    unfinished = [of_story(one, EventKind.STORY_VERIFIED, StoryPhase.VERIFIED, "ok") for one in collected]
+    if owed := [*unfinished, *_stale(at), *_refused(at), *unproven.owed(at), *gates.owed(at)]:
         return owed
     over = _over(at)
     return _going_on(at) if over is None else over
@@ -100,12 +103,6 @@ def _going_on(at: Situation) -> list[Act]:
 
 
 # What the log itself makes necessary
-
-
-def _unfinished(at: Situation) -> Iterator[Act]:
-    """Yield the facts that a crash prevented: a story has a passing verdict, and the fact that follows is missing."""
-    for story in at.state.in_order(at.state.collected):
-        yield of_story(story, EventKind.STORY_VERIFIED, StoryPhase.VERIFIED, "ok")
 
 
 def _stale(at: Situation) -> Iterator[Act]:
@@ -218,7 +215,8 @@ def _pause(reason: Reason | Literal[""] = "", limit: str = "") -> Fact:
 
 def starts(at: Situation, room: int) -> tuple[list[Act], bool]:
     """Return the steps that begin stories, in plan order, within room and budget; and whether a story has to wait for its turn."""
-    acts: list[Act] = list(_adoptions(at))
+    recovered = [story for story in at.state.in_order(at.recovered & at.state.running) if not in_flight(at, story.id)]
+    acts: list[Act] = [Adopt(story=one.id, number=one.attempts, tests=one.writes_tests) for one in recovered]
     if _is_closed(at):
         return acts, False
     room -= len(acts)
@@ -260,12 +258,6 @@ def _is_closed(at: Situation) -> bool:
     if at.state.shut or at.state.refusal or gates.is_busy(at):
         return True
     return not at.run_input.policy.keep_going and any(not at.state.stories[name].skipped for name in at.state.failed)
-
-
-def _adoptions(at: Situation) -> Iterator[Act]:
-    for story in at.state.in_order(at.recovered & at.state.running):
-        if not in_flight(at, story.id):
-            yield Adopt(story=story.id, number=story.attempts, tests=story.writes_tests)
 
 
 def _instead(at: Situation, story: StoryState, budget: Budget) -> list[Act]:

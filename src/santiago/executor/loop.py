@@ -108,14 +108,11 @@ class Coordinator:
             self._hear()
             acts = next_acts(self._situation(stories))
             self._obey(acts)
-            if not self.flying and self._at_rest():
+            if not self.flying and self.fold.state.phase in (*ENDED, RunPhase.PAUSED):
                 self._record_time()
                 return self.fold.state
             if not any(isinstance(act, Fact) for act in acts):
                 self._await_one()
-
-    def _at_rest(self) -> bool:
-        return self.fold.state.phase in ENDED or self.fold.state.phase is RunPhase.PAUSED
 
     def _situation(self, stories: dict[str, Story]) -> Situation:
         return Situation(
@@ -149,12 +146,8 @@ class Coordinator:
             if isinstance(act, Cancel):
                 self._cancel(act.step)
             elif not isinstance(act, Fact):
-                self._submit(act)
-
-    def _submit(self, step: Step) -> None:
-        self.flying[step.id] = step
-        self.since[step.id] = self.clock.monotonic_ms()
-        self.engine.submit(order(step, self.fold.state, self.run_input.limits, self.store.anchor()))
+                self.flying[act.id], self.since[act.id] = act, self.clock.monotonic_ms()
+                self.engine.submit(order(act, self.fold.state, self.run_input.limits, self.store.anchor()))
 
     def _cancel(self, step: str) -> None:
         self.cancelled.add(step)
@@ -226,12 +219,9 @@ class Coordinator:
         return self.fold.state.used_ms + now - self.mark
 
     def _record_time(self) -> None:
-        self.record([Fact(event=EventKind.TIME_USED, context={"ms": self._take_time()})])
-
-    def _take_time(self) -> int:
         now = self.clock.monotonic_ms()
         passed, self.mark = now - self.mark, now
-        return passed
+        self.record([of_run(EventKind.TIME_USED, ms=passed)])
 
     def record(self, facts: Sequence[Fact]) -> None:
         """Append facts to the log. Only when they are on disk do they become part of the state."""
@@ -311,16 +301,14 @@ def details_of(step: Step, state: RunState) -> tuple[DetailRef, ...]:
 
 def _concerned(step: Step, state: RunState) -> tuple[tuple[str, int], ...]:
     """Return the stories that a step about the run concerns: those that are left, or those that are done."""
+    every = state.stories.values()
     match step:
         case ExamineBase():
-            return tuple((one.id, one.attempts) for one in state.stories.values() if not one.satisfied)
+            found = [one for one in every if not one.satisfied]
         case VerifyRun():
-            return tuple(
-                (one.id, one.attempts)
-                for one in state.stories.values()
-                if one.phase is StoryPhase.DONE or one.integrated
-            )
+            found = [one for one in every if one.phase is StoryPhase.DONE or one.integrated]
         case WriteBack():
-            return tuple((one.id, one.attempts) for one in state.stories.values() if one.phase is StoryPhase.DONE)
+            found = [one for one in every if one.phase is StoryPhase.DONE]
         case _:
-            return ()
+            found = []
+    return tuple((one.id, one.attempts) for one in found)

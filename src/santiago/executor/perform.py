@@ -43,7 +43,7 @@ from santiago.contract.steps import (
     WriteBack,
 )
 from santiago.contract.units import Usd
-from santiago.executor import critique, detailing, messages
+from santiago.executor import critique, detailed_plan, messages
 from santiago.executor.proposing import Proposer
 
 if TYPE_CHECKING:
@@ -118,8 +118,8 @@ class StepPerformer:
             return self.stories[owner]
         story, detail = self.stories[owner], self.details.get(ref)
         if name != owner:
-            return detailing.substep(story, detail, detailing.substep_ids(owner, detail).index(name) + 1)
-        return detailing.detailed(story, detail)
+            return detailed_plan.substep(story, detail, detailed_plan.substep_ids(owner, detail).index(name) + 1)
+        return detailed_plan.detailed(story, detail)
 
     def _stories(self, order: Order) -> list[Story]:
         return [self._story(name, order) for name, _ in order.stories if name in self.stories]
@@ -227,7 +227,7 @@ class StepPerformer:
         if not order.details:
             return {}
         ref = order.details[0]
-        text = detailing.markdown(self.stories[ref.story], self.details.get(ref))
+        text = detailed_plan.markdown(self.stories[ref.story], self.details.get(ref))
         return {"detail": text, "detail_digest": ref.digest}
 
     def _proposer(self) -> Proposer:

@@ -47,9 +47,10 @@ def reopening(
     if state.phase is RunPhase.SUCCESS:
         return []
     _refuse_without_grant(state, limits, grants)
+    asked = {question.story for question in state.open_questions()}
     waiting = [story for story in state.stories.values() if story.phase in PARKED and not story.skipped]
     wanted = [story for story in waiting if only is None or story.id in only or story.parent in only]
-    reopened = [_reopened(story, grants.actor) for story in wanted if not _waits_for_answer(state, story)]
+    reopened = [_reopened(story, grants.actor) for story in wanted if story.id not in asked]
     return [*_raised(state, limits, grants), *hints(state, grants), *reopened, *_executing(state, head)]
 
 
@@ -99,14 +100,13 @@ def _used_up(budget: Budget, lost: list[StoryState]) -> str:
     )
 
 
-def _waits_for_answer(state: RunState, story: StoryState) -> bool:
-    return any(question.story == story.id for question in state.open_questions())
-
-
 def _raised(state: RunState, limits: Limits, grants: Grants) -> list[Fact]:
     facts: list[Fact] = []
     budget = Budget(limits, state)
-    for name in dict.fromkeys(one.parent or one.id for one in state.stories.values() if _needs_more(one, budget)):
+    # Stories without budget failed, or will fail when their turn comes.
+    left = (one for one in state.stories.values() if not one.satisfied)
+    spent = [one for one in left if one.phase is StoryPhase.FAILED or budget.story_exhausted(one) is not None]
+    for name in dict.fromkeys(one.parent or one.id for one in spent):
         facts += _raise("story_max_attempts", grants.attempts, grants.actor, name)
         facts += _raise("story_timeout_minutes", grants.minutes_ms, grants.actor, name)
     lost = max(1, sum(1 for fact in facts if fact.context.get("limit") == "story_max_attempts"))
@@ -114,13 +114,6 @@ def _raised(state: RunState, limits: Limits, grants: Grants) -> list[Fact]:
     facts += _raise("run_timeout_minutes", grants.minutes_ms, grants.actor)
     facts += _raise("run_max_cost_usd", grants.cost_micro_usd, grants.actor)
     return facts + _raise("run_max_tokens", grants.tokens, grants.actor)
-
-
-def _needs_more(story: StoryState, budget: Budget) -> bool:
-    """Tell whether a story has no budget left: it failed, or it will fail when its turn comes."""
-    if story.satisfied:
-        return False
-    return story.phase is StoryPhase.FAILED or budget.story_exhausted(story) is not None
 
 
 def _raise(limit: str, amount: int, actor: str, story: str | None = None) -> list[Fact]:

@@ -15,7 +15,7 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.patterns import pattern
 from santiago.contract.phases import StoryPhase
 from santiago.contract.record import record
-from santiago.contract.state import ChunkState, RunState
+from santiago.contract.state import RunState
 
 LONGEST = 2000
 """Characters of one selection."""
@@ -76,7 +76,8 @@ def selected(state: RunState, text: str) -> Selection:
     can_begin = numbered([numbers[label] for label in upto])
     for label in labels:
         if not state.chunks[label].left:
-            word = "left out" if _is_left_out(state, state.chunks[label]) else "completed"
+            skipped = all(state.stories[name].skipped for name in state.chunks[label].stories)
+            word = "left out" if skipped else "completed"
             hint = f"{can_begin} would run." if upto else "What is done is never done again."
             raise _refused(f"chunk {numbers[label]} ({label}) is {word}", hint)
     for label in upto:
@@ -85,8 +86,9 @@ def selected(state: RunState, text: str) -> Selection:
             later = next(one for one in labels if numbers[one] > first)
             message = f"chunk {numbers[later]} ({later}) comes after {first} ({label}), which is not finished"
             raise _refused(message, f"Select {can_begin}.")
-    open_ones = [one for label in labels for one in _open(state, state.chunks[label])]
-    again = sum(1 for name in open_ones if state.stories[name].attempts)
+    stories = [state.stories[name] for label in labels for name in state.chunks[label].stories]
+    open_ones = [one for one in stories if not (one.parent or one.skipped or one.phase is StoryPhase.DONE)]
+    again = sum(bool(one.attempts) for one in open_ones)
     return Selection(labels=labels, stories=len(open_ones), again=again)
 
 
@@ -114,17 +116,6 @@ def needed(state: RunState, names: Collection[str]) -> list[str]:
 def quoted(label: str) -> str:
     """Return a label as it can always be typed."""
     return f'"{label}"' if '"' not in label else f"'{label}'"
-
-
-def _open(state: RunState, chunk: ChunkState) -> Iterator[str]:
-    for name in chunk.stories:
-        story = state.stories[name]
-        if not story.parent and not story.skipped and story.phase is not StoryPhase.DONE:
-            yield name
-
-
-def _is_left_out(state: RunState, chunk: ChunkState) -> bool:
-    return all(state.stories[name].skipped for name in chunk.stories)
 
 
 def numbered(numbers: Sequence[int]) -> str:

@@ -19,6 +19,7 @@ from santiago.contract.outcomes import (
     RunVerdict,
     TicksWritten,
     Usage,
+    Verdict,
 )
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, SHARED, Reason
@@ -38,6 +39,7 @@ MAX_EXCUSE = 200
 MAX_QUESTION = 4000
 """Characters of an agent's message in the log; all of it is in the attempt's files."""
 MOST_TESTS = 100
+_NO_VERDICT = Verdict(passed=False, proof=None, reason=None, results=())
 
 
 def settle(state: RunState, outcome: Outcome) -> list[Fact]:
@@ -97,13 +99,15 @@ def _attempt(story: StoryState, outcome: AttemptOutcome) -> list[Fact]:
         # An attempt that only writes tests has no work to accept. A person's answer goes to the agent, as if it had asked.
         return _asked_by_the_judge(story, outcome, "" if story.writes_tests else QUESTIONS[reason])
     if not MEANINGS[reason].spends or outcome.status == "voided":
-        return [_voided(story, outcome), *([_blocked(story, outcome)] if MEANINGS[reason].ends_in == "blocked" else [])]
-    ended = _end(story, outcome, EventKind.ATTEMPT_ENDED, StoryPhase.READY, _failed(outcome), verdict="fail")
-    if MEANINGS[reason].ends_in == "blocked":
-        words = outcome.verdict.message[:MAX_WORDS] if outcome.verdict else ""
-        event = EventKind.STORY_BLOCKED
-        return [ended, of_story(story, event, StoryPhase.BLOCKED, "blocked", reason=reason, hint=words)]
-    return [ended]
+        # A person must act before the agent can work: say what it said, and what to do.
+        ended, words, hint = _voided(story, outcome), _words(outcome), outcome.ending.remedy if outcome.ending else ""
+    else:
+        ended = _end(story, outcome, EventKind.ATTEMPT_ENDED, StoryPhase.READY, _failed(outcome), verdict="fail")
+        words, hint = "", outcome.verdict.message if outcome.verdict else ""
+    if MEANINGS[reason].ends_in != "blocked":
+        return [ended]
+    event, phase = EventKind.STORY_BLOCKED, StoryPhase.BLOCKED
+    return [ended, of_story(story, event, phase, "blocked", reason=reason, message=words, hint=hint[:MAX_WORDS])]
 
 
 def _failed(outcome: AttemptOutcome) -> EventStatus:
@@ -163,14 +167,6 @@ def _examined(outcome: BaseExamined) -> list[Fact]:
     return [told, ended]
 
 
-def _blocked(story: StoryState, outcome: AttemptOutcome) -> Fact:
-    """A person must act before the agent can work: say what it said, and what to do."""
-    reason = outcome.reason or Reason.AGENT_UNAVAILABLE
-    hint = outcome.ending.remedy[:MAX_WORDS] if outcome.ending else ""
-    event, words = EventKind.STORY_BLOCKED, _words(outcome)
-    return of_story(story, event, StoryPhase.BLOCKED, "blocked", reason=reason, message=words, hint=hint)
-
-
 def _words(outcome: AttemptOutcome) -> str:
     """Return the end of the error text, short enough for the log."""
     text = outcome.message or (outcome.ending.message if outcome.ending else "")
@@ -192,6 +188,13 @@ def _end(
     verdict: str = "",
 ) -> Fact:
     """Return the end of an attempt, with everything that is known of it."""
+    found = outcome.verdict or _NO_VERDICT
+    remarks = [messages.left_out(outcome.left_out), *outcome.notes]
+    if outcome.ending and outcome.reason in SHARED:
+        remarks.append(_words(outcome))
+    if story.writes_tests:  # what is wrong with the tests that were written first, or what was left out
+        remarks.append(found.message.partition("\n")[0].rstrip(":.")[:MAX_WORDS])
+    remarks.append(messages.flaky(found.flaky))
     return of_story(
         story,
         event,
@@ -202,47 +205,19 @@ def _end(
         verify_ms=outcome.verify_ms,
         reason=reason or outcome.reason or "",
         commit=outcome.commit or "",
-        proof=(outcome.verdict and outcome.verdict.proof) or "",
+        proof=found.proof or "",
         digest=outcome.digest or "",
         files=outcome.files or "",
-        message="; ".join(
-            filter(
-                None,
-                (
-                    messages.left_out(outcome.left_out),
-                    *outcome.notes,
-                    _refusal(outcome),
-                    _remark(story, outcome),
-                    messages.flaky(outcome.verdict.flaky) if outcome.verdict else "",
-                ),
-            )
-        ),
+        message="; ".join(filter(None, remarks)),
         verdict=verdict,
-        lacks="test" if outcome.verdict and outcome.verdict.lacks_test else "",
-        excuse=outcome.verdict.excuse[:MAX_EXCUSE] if outcome.verdict else "",
-        criteria=_criteria(outcome),
-        tests=[name[:300] for name in outcome.verdict.awaiting[:MOST_TESTS]] if outcome.verdict else [],
-        flaky=[name[:300] for name in outcome.verdict.flaky[:MOST_TESTS]] if outcome.verdict else [],
+        lacks="test" if found.lacks_test else "",
+        excuse=found.excuse[:MAX_EXCUSE],
+        criteria=[[row.id, row.test[:300], row.before, row.after] for row in found.criteria[:MAX_CRITERIA]],
+        tests=[name[:300] for name in found.awaiting[:MOST_TESTS]],
+        flaky=[name[:300] for name in found.flaky[:MOST_TESTS]],
         tests_commit=outcome.tests or "",
         known=_known(outcome.ending, outcome.reason),
     )
-
-
-def _criteria(outcome: AttemptOutcome) -> list[list[str]]:
-    """Return which test shows which criterion, as the log keeps it."""
-    rows = outcome.verdict.criteria[:MAX_CRITERIA] if outcome.verdict else ()
-    return [[row.id, row.test[:300], row.before, row.after] for row in rows]
-
-
-def _refusal(outcome: AttemptOutcome) -> str:
-    return _words(outcome) if outcome.ending and outcome.reason in SHARED else ""
-
-
-def _remark(story: StoryState, outcome: AttemptOutcome) -> str:
-    """Return a short remark on tests that were written first: what is wrong with them, or what was left out."""
-    if not story.writes_tests or outcome.verdict is None:
-        return ""
-    return outcome.verdict.message.partition("\n")[0].rstrip(":.")[:MAX_WORDS]
 
 
 def _known(ending: AgentEnding | None, reason: Reason | None = None) -> Context:
@@ -271,7 +246,10 @@ def _claim(state: RunState, story: StoryState, outcome: ClaimOutcome) -> list[Fa
             )
         ]  # fmt: skip
     if not (outcome.own_check or (state.trusts_ticks and not story.attempts)):
-        return _is_it_there(story, outcome) if story.unchanged > 1 else [_not_believed(story, outcome)]
+        if story.unchanged > 1:
+            return _is_it_there(story, outcome)
+        words = "its box is ticked, but no check of its own shows it"  # and nobody took the document's word
+        return [of_story(story, event, None, "failed", step=step, verify_ms=ms, digest=digest, message=words)]
     proof = outcome.verdict.proof if story.parts else story.kept_proof or Proof.CLAIMED
     return [
         of_story(
@@ -280,14 +258,6 @@ def _claim(state: RunState, story: StoryState, outcome: ClaimOutcome) -> list[Fa
         ),
         of_story(story, EventKind.STORY_VERIFIED, StoryPhase.VERIFIED, "ok"),
     ]  # fmt: skip
-
-
-def _not_believed(story: StoryState, outcome: ClaimOutcome) -> Fact:
-    """Nobody took the document's word, so a ticked box that no check of its own shows is an ordinary story."""
-    return of_story(
-        story, EventKind.CLAIM_JUDGED, None, "failed", step=outcome.step, verify_ms=outcome.verify_ms,
-        digest=outcome.digest or "", message="its box is ticked, but no check of its own shows it",
-    )  # fmt: skip
 
 
 def _is_it_there(story: StoryState, outcome: ClaimOutcome) -> list[Fact]:

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypedDict
 
 from santiago.contract.counting import count
 from santiago.contract.outcomes import Criterion, Proof
-from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.phases import SATISFIED, RunPhase, StoryPhase
 from santiago.contract.plan import CONTRACT_VERSION, Plan, Story
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.contract.result import LogHead, NextAction, Result, StoryResult, StoryStatus, Summary, TotalUsage
@@ -204,8 +204,8 @@ def _story(story: StoryState, state: RunState) -> StoryResult:
         id=story.id,
         status=status_of(story),
         attempts=story.counted,
-        verification=_verification(story),
-        proof=story.proof if story.phase in _PASSED else None,
+        verification="passed" if story.phase in SATISFIED else "failed" if story.counted else "pending",
+        proof=story.proof if story.phase in SATISFIED else None,
         reason=_reason(story, state),
         commit=story.commit,
         criteria=tuple(criteria_of(story)),
@@ -225,15 +225,6 @@ def _with_parts(story: StoryState, state: RunState) -> StoryState:
         unreported=sum(one.unreported for one in family),
         unpriced=sum(one.unpriced for one in family),
     )
-
-
-_PASSED = frozenset({StoryPhase.VERIFIED, StoryPhase.DONE})
-
-
-def _verification(story: StoryState) -> Literal["passed", "failed", "pending"]:
-    if story.phase in _PASSED:
-        return "passed"
-    return "failed" if story.counted else "pending"
 
 
 def _reason(story: StoryState, state: RunState) -> Reason | None:

@@ -21,7 +21,7 @@ from santiago.contract.outcomes import AttemptOutcome, CheckVerdict
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Detail
 from santiago.contract.record import record
-from santiago.executor import detailing
+from santiago.executor import detailed_plan
 from santiago.util.text import count
 from santiago.workspace.inspect import ask
 
@@ -128,7 +128,7 @@ def _of_detail(story: StoryState, out_dir: Path) -> tuple[str, ...]:
     now, before = _detail(story.id, number, out_dir), _detail(story.id, number - 1, out_dir)
     if now is None or before is None:
         return lines
-    changes = detailing.difference(before, now) or "nothing"
+    changes = detailed_plan.difference(before, now) or "nothing"
     return (*lines, f"proposal {number}, changed:", *(f"  {line}" for line in changes.splitlines()))
 
 

@@ -26,7 +26,7 @@ from santiago.contract.plan import (
 from santiago.contract.record import record
 from santiago.contract.session import LONGEST_DRAFT
 from santiago.contract.ticks import digest_of
-from santiago.executor.detailing import unwrapped
+from santiago.executor.proposing import unwrapped
 from santiago.planner.compile import compile_plan, faults_of_plan
 from santiago.planner.source import Source as Text
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from santiago.contract.codec import canonical, digest
 from santiago.contract.plan import LONGEST_DETAIL, Detail, Origin, Substep
-from santiago.executor import detailing
+from santiago.executor import detailed_plan, proposing
 from tests.contract.histories import plan_of
 from tests.util.each import each
 
@@ -32,14 +32,14 @@ def data(**given: Any) -> dict[str, Any]:
 
 
 def refusal(text: str | None) -> str:
-    detail, said = detailing.read(text)
+    detail, said = proposing.read(text)
     assert detail is None
     assert len(said) == 1
     return said[0]
 
 
 def found(changed: tuple[str, ...] = (), commands: tuple[str, ...] = ("make test",), **given: Any) -> list[str]:
-    return detailing.findings(replace(DETAIL, **given), STORY, files=FILES, commands=commands, changed=changed)
+    return proposing.faults_of(replace(DETAIL, **given), STORY, files=FILES, commands=commands, changed=changed)
 
 
 # The parts that the document itself gives a step
@@ -65,12 +65,12 @@ def test_line_82_parts_of_the_document_that_a_plan_leaves_out_or_calls_otherwise
     titles: list[str], left_out: list[str], retitled: list[str]
 ) -> None:
     plan = replace(DETAIL, substeps=tuple(replace(SUBSTEPS[0], title=title) for title in titles))
-    said = " ".join(detailing.findings(plan, OWN, files=FILES, commands=("make",), changed=()))
+    said = " ".join(proposing.faults_of(plan, OWN, files=FILES, commands=("make",), changed=()))
     assert [name for name in ("2.1", "2.2", "2.3", "3.1") if f"Step {name} " in said] == left_out
     assert [name for name in ("S2.1", "S2.2") if f"substep {name}, title: the document" in said] == retitled
-    assert detailing.lacks(plan, OWN) == ("part" if left_out else "")
+    assert proposing.lacks(plan, OWN) == ("part" if left_out else "")
     bare = replace(plan, substeps=(*plan.substeps, replace(SUBSTEPS[1], checks=(" ",))))
-    assert detailing.lacks(bare, OWN) == "check", "line 12: that comes first, since no word helps against it"
+    assert proposing.lacks(bare, OWN) == "check", "line 12: that comes first, since no word helps against it"
 
 
 # Reading
@@ -80,16 +80,16 @@ def test_line_82_parts_of_the_document_that_a_plan_leaves_out_or_calls_otherwise
 def test_a_plan_is_read_also_inside_a_fence_has_one_digest_and_needs_no_more_than_an_objective_and_actions(
     around: str,
 ) -> None:
-    assert detailing.read(around % canonical(DETAIL).decode()) == (DETAIL, [])
-    otherwise, _ = detailing.read(around % json.dumps(dict(reversed(data().items()))))
+    assert proposing.read(around % canonical(DETAIL).decode()) == (DETAIL, [])
+    otherwise, _ = proposing.read(around % json.dumps(dict(reversed(data().items()))))
     assert digest(otherwise) == digest(DETAIL)
     smallest = Detail(contract_version=1, objective="o", actions=("a",))
-    assert detailing.read(around % '{"objective": "o", "actions": ["a"]}') == (smallest, [])
+    assert proposing.read(around % '{"objective": "o", "actions": ["a"]}') == (smallest, [])
 
 
 def test_unknown_fields_are_said_and_left_out_and_the_plan_is_taken() -> None:
     substeps = [{**data()["substeps"][0], "owner": "me"}, data()["substeps"][1]]
-    detail, said = detailing.read(json.dumps(data(risks=["x"], substeps=substeps)))
+    detail, said = proposing.read(json.dumps(data(risks=["x"], substeps=substeps)))
     assert detail == DETAIL
     assert said == ['unknown field "risks": it was left out', 'unknown field "substeps[0].owner": it was left out']
 
@@ -132,14 +132,14 @@ def test_what_is_no_plan_is_refused_with_its_place(text: str | None, fault: str)
 
 def test_prose_may_have_lines_and_letters_of_all_scripts() -> None:
     text = "Eins:\n\tzwei \U0001f469\u200d\U0001f4bb \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
-    detail, said = detailing.read(json.dumps(data(objective=text, actions=[text])))
+    detail, said = proposing.read(json.dumps(data(objective=text, actions=[text])))
     assert detail is not None
     assert (detail.objective, detail.actions, said) == (text, (text,), [])
 
 
 @given(st.text() | st.recursive(st.none() | st.integers() | st.text(), lambda one: st.lists(one)).map(json.dumps))
 def test_whatever_an_agent_writes_is_a_plan_or_a_finding(text: str) -> None:
-    detail, said = detailing.read(text)
+    detail, said = proposing.read(text)
     assert detail is not None or said
 
 
@@ -190,7 +190,7 @@ def test_a_substep_that_nothing_judges_is_found_whatever_judges_the_story() -> N
 
 def test_findings_are_few_and_short_however_bad_a_plan_is() -> None:
     many = found(create=tuple(f"/{'x' * 4000}{number}" for number in range(200)))
-    assert len(many) == detailing.MOST_FINDINGS
+    assert len(many) == detailed_plan.MOST_FINDINGS
     assert many[-1] == "… and 171 more"
     assert max(map(len, many)) < 250
     names = tuple(f"f{number}\x1b" for number in range(7))
@@ -202,7 +202,7 @@ def test_findings_are_few_and_short_however_bad_a_plan_is() -> None:
 
 def test_a_plan_is_shown_whole() -> None:
     assert (
-        detailing.markdown(STORY, DETAIL, ["delete: x is no file"])
+        detailed_plan.markdown(STORY, DETAIL, ["delete: x is no file"])
         == """\
 # S2: Greet by name
 
@@ -257,7 +257,7 @@ def test_no_text_of_a_plan_passes_for_a_part_of_it() -> None:
     forged = "Fine.\n\n## Checks\n\n    true\n1. x"
     substep = Substep(title="t", actions=(forged,), checks=("c",))
     detail = Detail(contract_version=1, objective=forged, actions=(forged,), substeps=(substep,))
-    shown = detailing.markdown(STORY, detail).splitlines()
+    shown = detailed_plan.markdown(STORY, detail).splitlines()
     headings = ["# S2: Greet by name", "## Actions", "## Substep S2.1: t"]
     assert [line for line in shown if line.startswith("#")] == headings
     assert [line for line in shown if line[:1].isdigit()] == ["1. Fine.", "1. Fine."]
@@ -285,14 +285,14 @@ def test_no_text_of_a_plan_passes_for_a_part_of_it() -> None:
 )
 def test_a_difference_names_what_changed_and_nothing_else(given: dict[str, Any], line: str) -> None:
     """acceptance 33."""
-    assert detailing.difference(DETAIL, replace(DETAIL, **given)) == line
+    assert detailed_plan.difference(DETAIL, replace(DETAIL, **given)) == line
 
 
 def test_a_difference_is_empty_where_nothing_changed_and_never_long() -> None:
-    assert detailing.difference(DETAIL, DETAIL) == ""
+    assert detailed_plan.difference(DETAIL, DETAIL) == ""
     other = replace(DETAIL, actions=tuple(f"{number} {'x' * 3000}" for number in range(50)))
-    lines = detailing.difference(DETAIL, other).splitlines()
-    assert len(lines) == detailing.MOST_LINES
+    lines = detailed_plan.difference(DETAIL, other).splitlines()
+    assert len(lines) == detailed_plan.MOST_LINES
     assert lines[-1] == "… and 11 more"
     assert max(map(len, lines)) < 200
 
@@ -303,14 +303,14 @@ def test_a_difference_is_empty_where_nothing_changed_and_never_long() -> None:
 def test_what_is_approved_with_a_plan_is_every_command_once() -> None:
     """acceptance 78."""
     detail = replace(DETAIL, checks=("make greet", " ", "make print"))
-    assert detailing.commands(detail) == ("make greet", "make print", "make parse")
+    assert detailed_plan.commands(detail) == ("make greet", "make print", "make parse")
 
 
 def test_a_substep_is_a_story_of_its_own_with_what_the_plan_says_of_it() -> None:
     """acceptance 10 and 12."""
     parent = replace(STORY, criteria=("R2#1",), depends_on=("S1",), claimed_done=True, origin=Origin(id="R2", line=7))
-    assert detailing.substep_ids("S2", DETAIL) == ("S2.1", "S2.2")
-    second = detailing.substep(parent, DETAIL, 2)
+    assert detailed_plan.substep_ids("S2", DETAIL) == ("S2.1", "S2.2")
+    second = detailed_plan.substep(parent, DETAIL, 2)
     assert (second.id, second.title, second.description) == ("S2.2", "Print", "1. Print it.\n2. Print\n    more.")
     assert (second.verify, second.files) == (("make print", "make parse"), ())
     assert (second.requirements, second.chunk, second.role) == (("R2",), parent.chunk, parent.role)
@@ -320,7 +320,7 @@ def test_a_substep_is_a_story_of_its_own_with_what_the_plan_says_of_it() -> None
 
 def test_a_story_gets_the_checks_of_its_plan_and_its_files_where_it_names_none() -> None:
     plan = replace(DETAIL, checks=("make greet", "", "make test"), delete=("./src/old.py", "src/greet.py"))
-    story = detailing.detailed(STORY, plan)
+    story = detailed_plan.detailed(STORY, plan)
     assert story.verify == ("make test", "make greet")
     assert story.files == ("src/new.py", "src/greet.py", "src/old.py")
-    assert detailing.detailed(replace(STORY, files=("a",)), DETAIL).files == ("a",)
+    assert detailed_plan.detailed(replace(STORY, files=("a",)), DETAIL).files == ("a",)
