@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-import click
-
-from santiago.cli.view.text import paint, say
+from santiago.cli.view.text import paint, say, show_data
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.patterns import pattern
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
@@ -22,20 +19,13 @@ _LIKE_A_STORY = pattern(r"(?i)[a-z][a-z-]{0,15}[0-9]{1,9}(?:\.[0-9]{1,9})*")
 """Matches `S5`, `R2`, `US-12`, `s2.1`. No code looks like this."""
 
 
-@click.command("explain")
-@click.argument("code", required=False)
-@click.option("--run", metavar="RUN", help="The run of the story; by default the one that is running, or the newest.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(code: str | None, run: str | None, as_json: bool) -> None:
-    """Say what CODE means: a reason (agent_timeout), a finding (cycle) or an exit code (30). Without CODE, list all.
-
-    With a story (S5) instead: where it stands in a run, and what it waits for.
-    """
+def explain(code: str | None, run: str | None, as_json: bool) -> None:
+    """Say what a code means, or where a story stands."""
     found = (_story(code, run) or describe(code)) if code is not None else None
     if found is None:
         _list_all(as_json=as_json)
     elif as_json:
-        click.echo(json.dumps(found, indent=2))
+        show_data(found)
     else:
         say(paint(str(found["code"]), "head", stderr=False))
         for line in found["lines"]:
@@ -118,7 +108,7 @@ def _exit_code(code: ExitCode) -> dict[str, str | list[str]]:
 def _list_all(*, as_json: bool) -> None:
     if as_json:
         codes = [describe(str(code)) for code in [*Reason, *CATALOGUE, *map(int, ExitCode)]]
-        click.echo(json.dumps(codes, indent=2))
+        show_data(codes)
         return
     for title, rows in (
         ("Reasons for not finishing", {str(reason): meaning.sentence for reason, meaning in MEANINGS.items()}),

@@ -30,13 +30,8 @@ POLL_SECONDS = 0.2
 STREAM = {"type": "stream", "schema_version": "1.0"}
 
 
-@click.command("log")
-@click.argument("run", required=False)
-@click.option("--follow", "-f", is_flag=True, help="Keep printing until the run ends or pauses.")
-@click.option("--story", metavar="STORY", help="Only what concerns this story.")
-@click.option("--json", "as_json", is_flag=True, help="Print NDJSON: the events as they are recorded.")
-def command(run: str | None, follow: bool, story: str | None, as_json: bool) -> None:
-    """Print the history of RUN (a folder or an id), or of the run that is running, or of the newest one here."""
+def log(run: str | None, follow: bool, story: str | None, as_json: bool) -> None:
+    """Print the history of a run."""
     out_dir = find_run(run)
     only = find_story(load(out_dir), story).id if story is not None else None
     if not follow and not has_begun(out_dir):

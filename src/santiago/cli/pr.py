@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from santiago.app.finding import find_run
+from santiago.app.loading import Run, load
+from santiago.app.paths import near
+from santiago.app.publishing import Conflict, Publication, Remote, carry_out, conflict_with, publication, remote_of
+from santiago.artifacts.files import write_whole
+from santiago.artifacts.names import REQUEST
+from santiago.cli.view.text import say, show_data
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.reasons import ExitCode
 from santiago.contract.record import record
+from santiago.executor.tally import is_on_branch
+from santiago.report.pull_request import body, title
+from santiago.report.remedies import listed, resolving
+from santiago.report.run_status import headline_of, is_taken_over
+from santiago.util.text import harmless
+from santiago.workspace.ancestry import resolve
 
-if TYPE_CHECKING:
-    from santiago.app.loading import Run
-    from santiago.app.publishing import Conflict, Publication, Remote
 
-
-@click.command("pr")
-@click.argument("run", required=False)
-@click.option("--yes", is_flag=True, help="Push the branch and open the request without asking.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, and ask nothing.")
-def command(run: str | None, yes: bool, as_json: bool) -> int:
-    """Push the branch of RUN (a folder or an id, or the newest one) and open a pull request, with the evidence per story.
-
-    It is opened with gh or glab, if one is installed; else you open it, and are told where. Nothing is pushed without your consent.
-    """
-    from santiago.app.finding import find_run
-    from santiago.app.loading import load
-    from santiago.cli.view.text import say
-    from santiago.report.run_status import is_taken_over
-
+def pr(run: str | None, yes: bool, as_json: bool) -> int:
+    """Hand the work of a run to review."""
     found = load(find_run(run))
     if is_taken_over(found):
         if as_json:
-            click.echo(json.dumps({"run_id": found.run_id, "taken_over": True}, indent=2))
+            show_data({"run_id": found.run_id, "taken_over": True})
         else:
             say(f"the work of {found.run_id} is already merged: the current commit has all of it")
         return 0
@@ -68,12 +66,6 @@ class _Handover:
 
 def _prepared(run: Run) -> _Handover:
     """Write the body of the request, and return all that publishing needs; raise if there is nothing to publish."""
-    from santiago.app.publishing import conflict_with, publication, remote_of
-    from santiago.artifacts.files import write_whole
-    from santiago.artifacts.names import REQUEST
-    from santiago.report.pull_request import body, title
-    from santiago.report.run_status import headline_of
-
     repo, branch = _of(run)
     file = run.out_dir / REQUEST
     write_whole(file, body(run).encode())
@@ -87,10 +79,6 @@ def _prepared(run: Run) -> _Handover:
 
 def _of(run: Run) -> tuple[Path, str]:
     """Return the repository and the branch of a run; raise if there is nothing to publish."""
-    from santiago.contract.errors import Kind, SantiagoError
-    from santiago.executor.tally import is_on_branch
-    from santiago.workspace.ancestry import resolve
-
     repo, branch = Path(run.run_input.repo_path), run.state.branch or ""
     if not any(map(is_on_branch, run.state.stories.values())):
         message = f"{run.run_id} has finished no story itself yet, so there is nothing to hand over"
@@ -106,8 +94,6 @@ def _hand_over(given: _Handover, *, yes: bool, as_json: bool) -> int:
 
     The exit code tells whether anything is left that somebody wanted: it is 0 where the branch was pushed, or a person said no.
     """
-    from santiago.app.publishing import carry_out
-    from santiago.contract.reasons import ExitCode
 
     if not as_json:
         _tell(given)
@@ -118,7 +104,7 @@ def _hand_over(given: _Handover, *, yes: bool, as_json: bool) -> int:
         opened = carry_out(given.repo, ready.request).strip() if ready.request else None
     pushed = agreed and ready is not None
     if as_json:
-        click.echo(json.dumps(given.document(opened, pushed=pushed), indent=2))
+        show_data(given.document(opened, pushed=pushed))
     elif pushed:
         _tell_pushed(given, opened)
     declined = ready is not None and not as_json and sys.stdin.isatty()
@@ -127,10 +113,6 @@ def _hand_over(given: _Handover, *, yes: bool, as_json: bool) -> int:
 
 def _tell(given: _Handover) -> None:
     """Print what will be published, and what is left to do by hand."""
-    from santiago.app.paths import near
-    from santiago.cli.view.text import say
-    from santiago.util.text import harmless
-
     say(f"run     {given.run_id}  {given.headline}")
     say(f"title   {harmless(given.title)}")
     say(f"body    {near(given.body)}")
@@ -145,10 +127,6 @@ def _tell(given: _Handover) -> None:
 
 def _tell_conflict(given: _Handover) -> None:
     """Print what whoever merges the branch will meet, and how to solve it first."""
-    from santiago.cli.view.text import say
-    from santiago.report.remedies import listed, resolving
-    from santiago.util.text import harmless
-
     found = given.conflict
     if found.under_way:
         say(f"a merge is under way here, and stopped at a conflict in {harmless(str(found))}")
@@ -162,10 +140,6 @@ def _tell_conflict(given: _Handover) -> None:
 
 def _tell_pushed(given: _Handover, opened: str | None) -> None:
     """Print where the request is, or what is left to do by hand."""
-    from santiago.app.paths import near
-    from santiago.cli.view.text import say
-    from santiago.util.text import harmless
-
     if opened is not None:
         say(opened)
         return
@@ -176,8 +150,6 @@ def _tell_pushed(given: _Handover, opened: str | None) -> None:
 
 
 def _asked(given: _Handover) -> bool:
-    from santiago.cli.view.text import say
-
     if not sys.stdin.isatty():
         say("Nothing was pushed, because there is no terminal to ask on. `santiago pr --yes` pushes without asking.")
         return False

@@ -8,7 +8,7 @@ import click
 
 from santiago.app.finding import find_run, find_story, split_target
 from santiago.app.loading import load
-from santiago.cli.view.text import show
+from santiago.cli.view.text import show_page
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.report.page import Page
 from santiago.report.story import document, lines
@@ -19,14 +19,8 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Story
 
 
-@click.command("show")
-@click.argument("words", nargs=-1, required=True, metavar="[RUN] STORY")
-@click.option("--attempt", type=click.IntRange(1), help="Which attempt to show; the last one by default.")
-@click.option("--patch", is_flag=True, help="Print what the attempt changed, line by line.")
-@click.option("--log", "with_log", is_flag=True, help="Print the end of the agent's log.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(words: tuple[str, ...], attempt: int | None, patch: bool, with_log: bool, as_json: bool) -> None:
-    """Show STORY of RUN (a folder or an id), or of the run that is running, or of the newest one here."""
+def show(words: tuple[str, ...], attempt: int | None, patch: bool, with_log: bool, as_json: bool) -> None:
+    """Show a story."""
     run_name, rest = split_target(words, least=1)
     if len(rest) != 1:
         raise click.UsageError("Say which story.")
@@ -37,7 +31,7 @@ def command(words: tuple[str, ...], attempt: int | None, patch: bool, with_log: 
         lambda columns: lines(run, planned, chosen, columns, patch=patch, with_log=with_log),
         lambda: document(run, planned, chosen),
     )
-    show(page, as_json=as_json)
+    show_page(page, as_json=as_json)
 
 
 def _chosen(planned: Story, tried: list[AttemptStory], number: int | None) -> AttemptStory | None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from santiago.app.finding import find_run
 from santiago.app.loading import load
 from santiago.artifacts.repository import SESSIONS, find_root
 from santiago.cli.opened_board import board_here
-from santiago.cli.view.text import show
+from santiago.cli.view.text import show_page
 from santiago.contract.errors import SantiagoError
 from santiago.report import run_page, tasks
 from santiago.report.page import Line, Page
@@ -24,14 +22,8 @@ _MOST = 50
 """How many tickets of a queue are listed, and how many planning sessions programs are told."""
 
 
-@click.command("status")
-@click.argument("run", required=False)
-@click.option("--failed", is_flag=True, help="Show the failure report: output, evidence, next commands.")
-@click.option("--stories", "all_stories", is_flag=True, help="List every story.")
-@click.option("--tasks", "as_tasks", is_flag=True, help="Print the task list and plan of a coding agent, as JSON.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(run: str | None, failed: bool, all_stories: bool, as_tasks: bool, as_json: bool) -> None:
-    """Show where RUN (a folder or an id) stands, or the run that is running, or the newest one here."""
+def status(run: str | None, failed: bool, all_stories: bool, as_tasks: bool, as_json: bool) -> None:
+    """Show a run, or what there is in a project that has none."""
     board = board_here(None if as_json else _MOST) if not as_tasks else None
     on_board = {"board": board} if board else {}
     try:
@@ -41,11 +33,11 @@ def command(run: str | None, failed: bool, all_stories: bool, as_tasks: bool, as
         if run is not None or not (board or sessions):
             raise
         alone = {"contract_version": 1, **on_board, "sessions": _named(sessions)}
-        show(Page(lambda _: _without_run(board, sessions), lambda: alone), as_json=as_json)
+        show_page(Page(lambda _: _without_run(board, sessions), lambda: alone), as_json=as_json)
         return
     found = load(out_dir)
     if as_tasks:
-        show(Page(lambda _: (), lambda: tasks.document(found)), as_json=True)
+        show_page(Page(lambda _: (), lambda: tasks.document(found)), as_json=True)
         return
     sessions = _sessions(Path(found.run_input.repo_path))
     page = Page(
@@ -54,7 +46,7 @@ def command(run: str | None, failed: bool, all_stories: bool, as_tasks: bool, as
         ),
         lambda: {**document(found), "sessions": _named(sessions), **on_board},
     )
-    show(page, as_json=as_json)
+    show_page(page, as_json=as_json)
 
 
 def _without_run(board: dict[str, Any] | None, sessions: list[tuple[str, str]]) -> Iterator[Line]:

@@ -90,12 +90,17 @@ def painted(line: Line, *, stderr: bool = True) -> str:
     return label + paint(line.text, line.tone, stderr=stderr)
 
 
-def show(page: Page, *, as_json: bool = False) -> None:
-    """Print a page: its lines, or its data as one JSON document."""
+def show_page(page: Page, *, as_json: bool = False) -> None:
+    """Print a page: its lines, or its data."""
     if as_json:
-        click.echo(json.dumps(page.data(), indent=2, ensure_ascii=not unicode(stderr=False)))
-        return
-    show_lines(page.lines(columns_of(stderr=False)))
+        show_data(page.data())
+    else:
+        show_lines(page.lines(columns_of(stderr=False)))
+
+
+def show_data(data: object) -> None:
+    """Print one JSON document."""
+    click.echo(json.dumps(data, indent=2, ensure_ascii=not unicode(stderr=False)))
 
 
 def show_lines(lines: Iterable[Line]) -> None:

@@ -1,0 +1,80 @@
+"""The commands that look at a run, hand its work over, or say what a word means."""
+
+from __future__ import annotations
+
+import click
+
+from santiago.cli.options import PATH, body, json_option
+
+
+@click.command("runs")
+@click.option("--all", "every", is_flag=True, help="All of them, not only the newest.")
+@json_option
+@body("runs:runs")
+def runs() -> None:
+    """List the runs of this repository: state, document, age, and what to do next with each."""
+
+
+@click.command("status")
+@click.argument("run", required=False)
+@click.option("--failed", is_flag=True, help="Show the failure report: output, evidence, next commands.")
+@click.option("--stories", "all_stories", is_flag=True, help="List every story.")
+@click.option("--tasks", "as_tasks", is_flag=True, help="Print the task list and plan of a coding agent, as JSON.")
+@json_option
+@body("status:status")
+def status() -> None:
+    """Show where RUN (a folder or an id) stands, or the run that is running, or the newest one here."""
+
+
+@click.command("log")
+@click.argument("run", required=False)
+@click.option("--follow", "-f", is_flag=True, help="Keep printing until the run ends or pauses.")
+@click.option("--story", metavar="STORY", help="Only what concerns this story.")
+@click.option("--json", "as_json", is_flag=True, help="Print NDJSON: the events as they are recorded.")
+@body("log:log")
+def log() -> None:
+    """Print the history of RUN (a folder or an id), or of the run that is running, or of the newest one here."""
+
+
+@click.command("show")
+@click.argument("words", nargs=-1, required=True, metavar="[RUN] STORY")
+@click.option("--attempt", type=click.IntRange(1), help="Which attempt to show; the last one by default.")
+@click.option("--patch", is_flag=True, help="Print what the attempt changed, line by line.")
+@click.option("--log", "with_log", is_flag=True, help="Print the end of the agent's log.")
+@json_option
+@body("show:show")
+def show() -> None:
+    """Show STORY of RUN (a folder or an id), or of the run that is running, or of the newest one here."""
+
+
+@click.command("audit")
+@click.argument("run", required=False)
+@click.option("--repo", type=PATH, help="The repository, where it was moved since.")
+@json_option
+@body("audit:audit")
+def audit() -> None:
+    """Re-check RUN (a folder or an id): log chain, digests, verdicts, git refs, result. Exit 0 clean, 30 otherwise."""
+
+
+@click.command("pr")
+@click.argument("run", required=False)
+@click.option("--yes", is_flag=True, help="Push the branch and open the request without asking.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, and ask nothing.")
+@body("pr:pr")
+def pr() -> None:
+    """Push the branch of RUN (a folder or an id, or the newest one) and open a pull request, with the evidence per story.
+
+    It is opened with gh or glab, if one is installed; else you open it, and are told where. Nothing is pushed without your consent.
+    """
+
+
+@click.command("explain")
+@click.argument("code", required=False)
+@click.option("--run", metavar="RUN", help="The run of the story; by default the one that is running, or the newest.")
+@json_option
+@body("explain:explain")
+def explain() -> None:
+    """Say what CODE means: a reason (agent_timeout), a finding (cycle) or an exit code (30). Without CODE, list all.
+
+    With a story (S5) instead: where it stands in a run, and what it waits for.
+    """
