@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 
 from santiago.cli.view.ci import STEP_SUMMARY
 from santiago.report import step_summary
-from santiago.report.markdown import code, prose
+from santiago.report.pull_request import code, prose
 from tests.cli import greeter
 from tests.transcripts import recording
 from tests.transcripts.playing import typed

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from santiago.app.powers import MEANS
 from santiago.app.start import agents, start_events, trust
 from santiago.contract.record import record
 from santiago.process import sandbox
 from santiago.report.accounting import not_planned, proposal
 from santiago.report.checks import origin_of
-from santiago.report.trusting import trusting
-from santiago.util.text import harmless
+from santiago.util.text import first, harmless
 
 if TYPE_CHECKING:
     from santiago.app.loading import Run
     from santiago.app.start.trust import Waiting
     from santiago.contract.policy import Agent, RunInput
+
+LONGEST = 2000
+"""How many characters of the value of one setting are shown."""
 
 
 @record
@@ -106,3 +110,28 @@ def _of_document(run: Run) -> list[Consent]:
         *(f"    {harmless(one)}" for one in commands),
     )
     return [Consent(title="Run these commands?", lines=lines, yes="run them", said=("--trust-commands",))]
+
+
+def trusting(found: Waiting, before: dict[str, Any] | None) -> list[str]:
+    """Return the lines about settings to trust, compared with those that were trusted `before`."""
+    changed = ", changed since you trusted them," if before is not None else ""
+    lines = [
+        f"This repository brings settings{changed} that start programs or weaken protections:",
+        f"  {harmless(found.origin)}",
+    ]
+    for name, value in sorted(found.settings.items()):
+        means = f"   ({MEANS[name]})" if name in MEANS else ""
+        lines.append(f"    {name} = {_shown(value)}{means}{_change(name, value, before)}")
+    return [*lines, "Santiago did not check the scripts and programs that they name."]
+
+
+def _change(name: str, value: Any, before: dict[str, Any] | None) -> str:
+    if before is None or before.get(name) == value:
+        return ""
+    return f"   was {_shown(before[name])}" if name in before else "   new"
+
+
+def _shown(value: Any) -> str:
+    """Return a value on one line. Characters that a terminal would act on or hide are shown as numbers."""
+    text = json.dumps(value, ensure_ascii=False)
+    return first("".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text), LONGEST)

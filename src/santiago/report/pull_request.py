@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from santiago.contract.checks import commands_of, run_commands_of
 from santiago.contract.outcomes import Proof
+from santiago.contract.patterns import pattern
 from santiago.contract.phases import StoryPhase
 from santiago.executor.tally import counted, criteria_of, status_of
 from santiago.report.accounting import not_planned
-from santiago.report.markdown import code, prose
 from santiago.report.proof import UNPROVEN, attested_by, changed, excuse
 from santiago.util.text import count, first, flat
 
@@ -30,6 +31,15 @@ _PROOFS = {
     Proof.CLAIMED: "the document says that it is done, or it was there before any work; its checks pass.",
 }
 """What each word behind a story means, for readers who do not know santiago."""
+
+MOST_CHARACTERS = 300
+"""Characters of one untrusted text."""
+_CODE = pattern(r"`([^`\n]{1,300})`")
+_MARKS = pattern(r"[\\`*\[\]<>&~|$!^{}]|(?<![^\W_])_|_(?![^\W_])")
+"""Characters that Markdown reads as markup. An underscore between letters is not one."""
+_LINKS = pattern(r"[@#]|(?<=www)\.|(?<=:)//", re.IGNORECASE)
+"""Texts that code forges turn into links: names, numbers, addresses."""
+_ITEM = pattern(r"^(\d{0,9})([-+.)])(?= )")
 
 
 def title(run: Run) -> str:
@@ -132,3 +142,26 @@ def _checks(run: Run) -> Iterator[str]:
         yield from ("", "### Checks", "")
         yield from (f"- {code(command)}" for command in commands[:30])
         yield from ([f"- … and {len(commands) - 30} more"] if len(commands) > 30 else [])
+
+
+# Untrusted texts: they are shown literally, with as few escapes as possible, so that the source stays readable
+
+
+def code(text: str) -> str:
+    """Return a text as code."""
+    words = first(flat(text), MOST_CHARACTERS)
+    fence = "`" * (max((len(run) for run in re.findall("`+", words)), default=0) + 1)
+    pad = " " if words.startswith("`") or words.endswith("`") else ""
+    return f"{fence}{pad}{words}{pad}{fence}"
+
+
+def prose(text: str) -> str:
+    """Return a text on one line. Code stays code; nothing else becomes markup or a link."""
+    parts = _CODE.split(first(flat(text), MOST_CHARACTERS))
+    return "".join(code(part) if at % 2 else _escaped(part) for at, part in enumerate(parts))
+
+
+def _escaped(text: str) -> str:
+    words = _MARKS.sub(lambda mark: f"\\{mark[0]}", text)
+    words = _LINKS.sub(lambda mark: "".join(f"&#{ord(sign)};" for sign in mark[0]), words)
+    return _ITEM.sub(r"\1\\\2", words)

@@ -11,7 +11,7 @@ from santiago.app.start import trust
 from santiago.cli.view.text import say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
-from santiago.report.trusting import trusting
+from santiago.report.consents import trusting
 
 if TYPE_CHECKING:
     from pathlib import Path
