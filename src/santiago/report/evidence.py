@@ -120,7 +120,11 @@ class AttemptEvidence:
         return harmless(_end_of(self.folder / AGENT_LOG, LOG_END))
 
     def log_lines(self) -> int:
-        return _lines_in(self.folder / AGENT_LOG)
+        try:
+            with (self.folder / AGENT_LOG).open("rb") as file:
+                return sum(piece.count(b"\n") for piece in iter(partial(file.read, 2**20), b""))
+        except OSError:
+            return 0
 
     def ending(self) -> dict[str, Any]:
         """Return the record of how the agent ended; empty if it has not ended."""
@@ -168,14 +172,6 @@ def _end_of(path: Path, most: int) -> str:
             return file.read(most).decode("utf-8", "replace")
     except OSError:
         return ""
-
-
-def _lines_in(path: Path) -> int:
-    try:
-        with path.open("rb") as file:
-            return sum(piece.count(b"\n") for piece in iter(partial(file.read, 2**20), b""))
-    except OSError:
-        return 0
 
 
 def checks_in(path: Path) -> list[Check]:

@@ -11,7 +11,7 @@ from santiago.app.substeps import with_substeps
 from santiago.artifacts.attempts import AGENT_LOG
 from santiago.artifacts.names import attempt_folder
 from santiago.contract.moments import ms_of, text_of
-from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.phases import PARKED, RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.contract.record import record
 from santiago.executor.budget import Budget
@@ -70,9 +70,8 @@ class Report:
             for story in self._stories()
             if self.state.stories[story.id].phase is phase and not self.state.stories[story.id].skipped
         ]
-        parents = {
-            self.state.stories[story.id].parent for story in found
-        }  # the parents of failed substeps, which tell more than the parents
+        # Failed substeps tell more than their parents.
+        parents = {self.state.stories[story.id].parent for story in found}
         return [story for story in found if story.id not in parents] or self._running_out()
 
     def _stories(self) -> tuple[Story, ...]:
@@ -97,9 +96,8 @@ class Report:
 
     def heading(self, planned: Story) -> str:
         story = self.state.stories[planned.id]
-        ended = story.phase in (StoryPhase.FAILED, StoryPhase.BLOCKED) and not self.run_is_spent(story)
-        word = story.phase if ended else "not done"
-        return f"{planned.id} {flat(planned.title)}: {word}"
+        ended = story.phase in PARKED and not self.run_is_spent(story)
+        return f"{planned.id} {flat(planned.title)}: {story.phase if ended else 'not done'}"
 
     def block(self, planned: Story) -> list[Line]:
         """Return everything about one story, without its heading."""
@@ -126,17 +124,14 @@ class Report:
         budget = Budget(self.run_input.limits, self.state)
         spent = used_attempts(budget, story)
         if story.reason != Reason.ATTEMPT_BUDGET_EXHAUSTED and story.phase is not StoryPhase.READY:
-            sentence = self._sentence(story)
+            planned = next(one for one in self.plan.stories if one.id == (story.parent or story.id))
+            sentence = MEANINGS[story.reason].sentence if story.reason else ""
+            if names := lacking(planned, story):
+                sentence = f"It depends on {names}, outside the document."
             return f"{story.reason or '-'}: {sentence} ({spent})"
         reason = AttemptEvidence(self.out_dir, story.id, story.attempts).reason() or story.reason or self.state.reason
         minutes = ", and all of its minutes" if budget.story_ms_left(story) <= 0 else ""
         return f"{origin(self.out_dir, story.id, story.attempts, reason or '')}, {spent} used{minutes}"
-
-    def _sentence(self, story: StoryState) -> str:
-        planned = next(one for one in self.plan.stories if one.id == (story.parent or story.id))
-        if names := lacking(planned, story):
-            return f"It depends on {names}, outside the document."
-        return MEANINGS[story.reason].sentence if story.reason else ""
 
     def run_is_spent(self, story: StoryState | None = None) -> bool:
         """Tell whether the run's attempts are used up, and not those of this story, or of any failed story."""
@@ -244,7 +239,8 @@ class Report:
     def by_status(self) -> list[str]:
         """Return which stories failed, are blocked, done, left out, or not done."""
         by: dict[str, list[str]] = {}
-        for story in map(self.state.stories.__getitem__, (one.id for one in self.plan.stories)):
+        state = self.state
+        for story in map(state.stories.__getitem__, (one.id for one in self.plan.stories)):
             by.setdefault("unproven" if story.is_unproven else status_of(story), []).append(story.id)
         words = {
             "failed": "Failed", "blocked": "Blocked", "unproven": "Not proven", "done": "Done", "skipped": "Left out",
@@ -254,12 +250,9 @@ class Report:
         waiting = [
             f"{name} needs {named(needed)}"
             for name in by.get("pending", [])
-            if (needed := [n for n in unmet(self.state, self.state.stories[name]) if self._is_parked(n)])
+            if (needed := [n for n in unmet(state, state.stories[name]) if state.stories[n].phase in PARKED])
         ]
         return ["     ".join(parts) + (f"  ({'; '.join(waiting[:4])})" if waiting else "")]
-
-    def _is_parked(self, name: str) -> bool:
-        return self.state.stories[name].phase in (StoryPhase.FAILED, StoryPhase.BLOCKED)
 
 
 def report_of(run: Run) -> Report:

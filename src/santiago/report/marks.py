@@ -43,10 +43,6 @@ RUNS: dict[str, Tone] = {
 """The state of a run in one word → its tone."""
 
 
-def mark_of(phase: StoryPhase) -> Mark:
-    return _MARKS[phase]
-
-
 def mark(story: StoryState, *, at_rest: bool = False) -> Mark:
     """Return how a story is shown. `at_rest` means that nobody works on the run, so that nothing of it is running."""
     if story.skipped:

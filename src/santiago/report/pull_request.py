@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 LONGEST = 60_000
 """Longest body, in characters. The services allow a little more."""
 TITLE = 120
+_NOT_PLANNED = "Parts of the document that this run did not work on"
 _PROOFS = {
     Proof.PROVED: "a test that was there before failed without the work, and passes with it.",
     Proof.OWN_TESTS: "a test that came with the work fails without it, and passes with it.",
@@ -53,6 +54,7 @@ def body(run: Run) -> str:
     open_ones = [story for story in run.plan.stories if run.state.stories[story.id].is_unproven]
     left = [story for story in run.plan.stories if story not in (*done, *open_ones)]
     attested = attested_by(run.plan, run.state, run.history)
+    unplanned = not_planned(run.plan)
     rest = [
         *(["", "### Not proven", "", f"{UNPROVEN}", ""] if open_ones else []),
         *(line for story in open_ones[:50] for line in _open(story, run)),
@@ -60,7 +62,7 @@ def body(run: Run) -> str:
         *(f"- {story.id} {prose(story.title)}: {status_of(run.state.stories[story.id])}" for story in left[:50]),
         *(["", "### Attested", ""] if attested else []),
         *(f"- {prose(text)}" for text in attested),
-        *_not_planned(run),
+        *(["", "### Not planned", "", f"{_NOT_PLANNED}: {prose(unplanned)}"] if unplanned else []),
         *_checks(run),
         "",
         *_proofs(run, done),
@@ -73,15 +75,6 @@ def body(run: Run) -> str:
         *rest,
     ]
     return "\n".join(lines) + "\n"
-
-
-def _not_planned(run: Run) -> list[str]:
-    left = not_planned(run.plan)
-    return (
-        ["", "### Not planned", "", f"Parts of the document that this run did not work on: {prose(left)}"]
-        if left
-        else []
-    )
 
 
 def _fitting(done: Sequence[Story], run: Run, room: int) -> Iterator[str]:
@@ -105,10 +98,8 @@ def _story(story: Story, run: Run) -> Iterator[str]:
 def _open(story: Story, run: Run) -> Iterator[str]:
     """Yield a story that nobody has called done yet, and its criteria."""
     state = run.state.stories[story.id]
-    told = ", ".join(
-        filter(None, (prose(changed(state, run.out_dir)), prose(excuse(state, run.out_dir)), state.integrated[:12]))
-    )
-    yield f"- **{story.id} {prose(story.title)}** ({told})"
+    told = (prose(changed(state, run.out_dir)), prose(excuse(state, run.out_dir)), state.integrated[:12])
+    yield f"- **{story.id} {prose(story.title)}** ({', '.join(filter(None, told))})"
     yield from _criteria(story, run)
 
 
@@ -118,12 +109,10 @@ def _criteria(story: Story, run: Run) -> Iterator[str]:
     known = {one.id: one.text for requirement in run.plan.requirements for one in requirement.criteria}
     for name in story.criteria:
         row = shown.get(name)
-        seen = (
-            f"{code(row.test)} ({row.before} before, {row.after} now)"
-            if row and row.test
-            else "no test was named for it"
-        )
-        seen += ", which shows nothing" if row and row.test and not row.is_shown else ""
+        seen = "no test was named for it"
+        if row and row.test:
+            nothing = "" if row.is_shown else ", which shows nothing"
+            seen = f"{code(row.test)} ({row.before} before, {row.after} now){nothing}"
         told = f"{code(story.name_of(name))} {prose(known[name])}" if name in known else prose(name)
         yield f"  - {told}: {seen}"
 

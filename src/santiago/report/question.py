@@ -81,7 +81,8 @@ def card(plan: Plan, state: RunState, question: Question, out_dir: Path) -> Card
     if story is not None and question.kind == "detail":
         lines = _of_detail(story, out_dir)
     elif story is not None and question.kind in ("result", "changed_expectation", "doubt", "refusal", "unproven"):
-        lines, trying = _of_work(story, out_dir), _trying(story, out_dir)
+        lines = _of_work(story, out_dir)
+        trying = (f"santiago try{target(out_dir)} {story.id}",) if story.commit or story.unshown else ()
         if question.kind == "result":
             lines = (*_difference(story, out_dir), *lines)
     words = words_of(state, question)
@@ -140,20 +141,13 @@ def _of_work(story: StoryState, out_dir: Path) -> tuple[str, ...]:
     lines = ["files:", *(f"  {name}" for name in files[:MOST_FILES]), *more] if files else []
     if outcome := _read(AttemptOutcome, out_dir, f"{folder}/{OUTCOME}"):
         checks = outcome.verdict.results if outcome.verdict else ()
-        lines += (
-            ["checks:", *(f"  {_SAID.get(one.verdict, one.verdict):<9} $ {one.command}" for one in checks)]
-            if checks
-            else []
-        )
+        told = [f"  {_SAID.get(one.verdict, one.verdict):<9} $ {one.command}" for one in checks]
+        lines += ["checks:", *told] if told else []
     if story.parts:
         lines += [f"substeps: {', '.join(story.parts)} are done; its own checks pass on their work"]
     if story.proof:
         lines.append(f"proof: {story.proof}")
     return tuple(lines)
-
-
-def _trying(story: StoryState, out_dir: Path) -> tuple[str, ...]:
-    return (f"santiago try{target(out_dir)} {story.id}",) if story.commit or story.unshown else ()
 
 
 def _difference(story: StoryState, out_dir: Path) -> list[str]:

@@ -167,12 +167,9 @@ def others_of(out_dir: Path) -> tuple[list[tuple[str, str]], int]:
     root = find_root(Path.cwd())
     common = registry.common_git_dir(root) if root else None
     known = registry.runs(common) if common else []
-    others = [run for run in known if run.out_dir != out_dir and not _is_only_planned(run)]
+    begun = (run for run in known if has_begun(run.out_dir) or not (run.out_dir / PLAN).is_file())
+    others = [run for run in begun if run.out_dir != out_dir]
     return [(run.run_id, standing(run.out_dir)) for run in others[:OTHERS]], max(0, len(others) - OTHERS)
-
-
-def _is_only_planned(run: registry.Registered) -> bool:
-    return (run.out_dir / PLAN).is_file() and not has_begun(run.out_dir)
 
 
 def planned_of(out_dir: Path | None = None) -> list[str]:

@@ -15,7 +15,7 @@ from santiago.executor.budget import Budget
 from santiago.report import pauses, spending
 from santiago.report.agent_activity import Doing
 from santiago.report.evidence import AttemptEvidence
-from santiago.report.marks import mark, mark_of
+from santiago.report.marks import mark
 from santiago.report.measures import clock
 from santiago.report.pauses import stopping
 from santiago.report.story_status import held_back, stands
@@ -83,10 +83,11 @@ class Table:
             self.titles = titles_of(self.plan, state, self.out_dir)
         lines = [self.header(state, columns)]
         if rows_of := self._fitting(state, columns, max(3, rows - 5)):
-            lines += [self._titles(state, columns), *rows_of]
+            name, title = self._widths(self.chunk(state), columns)
+            heads = f"    {'story':{name}}  {fit('title', title)}  {_figures('try', 'time', columns)}now"
+            lines += [paint(fit(heads, columns).rstrip(), "dim"), *rows_of]
         if whole := self._whole(state):
-            look = mark_of(StoryPhase.RUNNING)
-            lines.append(paint(fit(f" {look.symbol}  {whole}", columns).rstrip(), look.tone))
+            lines.append(paint(fit(f" ▶  {whole}", columns).rstrip(), "busy"))
         if warning := self._last_chance(state):
             lines.append(paint(fit(warning, columns).rstrip(), "warn"))
         if waiting := self._waiting(state):
@@ -123,11 +124,6 @@ class Table:
             self.mark += now - self.looked
         self.looked = now
         return state.used_ms + now - self.mark
-
-    def _titles(self, state: RunState, columns: int) -> str:
-        name, title = self._widths(self.chunk(state), columns)
-        text = f"    {'story':{name}}  {fit('title', title)}  {_figures('try', 'time', columns)}now"
-        return paint(fit(text, columns).rstrip(), "dim")
 
     def _widths(self, here: list[StoryState], columns: int) -> tuple[int, int]:
         name = max([5, *(len(story.id) for story in here)])
@@ -167,7 +163,9 @@ class Table:
         name, title = widths
         look = mark(story, at_rest=state.phase is RunPhase.PAUSED)
         tries = f"{story.counted}/{self._most(state, story)}" if story.attempts else ""
-        time = clock(self._elapsed(story)) if story.attempts else ""
+        since = self.started.get(story.id) if story.phase is StoryPhase.RUNNING else None
+        used = story.used_ms + (self.now_ms() - since if since is not None else 0)
+        time = clock(used) if story.attempts else ""
         words = fit(self.titles.get(story.id, ""), title)
         text = f" {look.symbol}  {story.id:{name}}  {words}  {_figures(tries, time, columns)}"
         line = fit(text + self._now(state, story, max(10, columns - width(text))), columns).rstrip()
@@ -175,10 +173,6 @@ class Table:
 
     def _most(self, state: RunState, story: StoryState) -> int:
         return Budget(self.run_input.limits, state).attempts_of(story)
-
-    def _elapsed(self, story: StoryState) -> int:
-        since = self.started.get(story.id) if story.phase is StoryPhase.RUNNING else None
-        return story.used_ms + (self.now_ms() - since if since is not None else 0)
 
     def _now(self, state: RunState, story: StoryState, room: int) -> str:
         """Return the state in a word, and what happens now."""
