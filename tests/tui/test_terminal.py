@@ -12,7 +12,7 @@ import pytest
 
 from santiago.artifacts.names import PLAN
 from santiago.contract.reasons import ExitCode
-from santiago.report.outline import Outline, outline
+from santiago.report.plan_outline import Outline, outline
 from santiago.tui.app import Opening, SantiagoApp
 from santiago.tui.watch import WatchScreen
 from tests.cli import greeter

@@ -9,7 +9,7 @@ import click
 
 from santiago.cli import opened_board
 from santiago.cli.options import actor_option
-from santiago.cli.view.text import say
+from santiago.cli.view.terminal import say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.util.text import count
 

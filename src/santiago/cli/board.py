@@ -23,7 +23,7 @@ def command(plain: bool, actor: str | None, as_json: bool) -> int:
     from santiago.board.board_clock import utc
     from santiago.cli import opened_board
     from santiago.cli.view.screens import has_screen
-    from santiago.cli.view.text import say
+    from santiago.cli.view.terminal import say
 
     who = acting(actor)
     with opened_board.opened() as opened:

@@ -6,7 +6,7 @@ import sys
 
 from santiago.app.board.ticket_context import Consents
 from santiago.cli.start.consent import ask_consent, ask_unfenced, confirm_units
-from santiago.cli.view.text import say
+from santiago.cli.view.terminal import say
 
 
 def consents(*, trusted: bool = False, unfenced: bool = False, units: bool = False, no_input: bool = False) -> Consents:

@@ -20,7 +20,7 @@ from santiago.artifacts.lock import Lock
 from santiago.artifacts.names import PLAN, has_begun
 from santiago.artifacts.repository import find_root
 from santiago.artifacts.store import FileStore
-from santiago.cli.view.text import paint, say
+from santiago.cli.view.terminal import paint, say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import Event, EventKind
 from santiago.contract.phases import RunPhase

@@ -13,7 +13,7 @@ from santiago.app.loading import load
 from santiago.app.requests import answer
 from santiago.app.start.start_options import StartOptions
 from santiago.cli.start.running import start
-from santiago.cli.view.text import say
+from santiago.cli.view.terminal import say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.report.failure import report_of
 from santiago.report.remedies import next_commands

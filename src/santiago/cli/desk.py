@@ -15,7 +15,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from santiago.artifacts.inbox import Inbox
-from santiago.cli.view.text import columns_of, in_foreground, paint, say
+from santiago.cli.view.terminal import columns_of, in_foreground, paint, say
 from santiago.contract.answers import Letter, describe
 from santiago.contract.errors import SantiagoError
 from santiago.contract.event_effects import EXPIRED, OVERTAKEN

@@ -33,7 +33,7 @@ from santiago.cli.agent_checks import Checkup
 from santiago.cli.start.trust import approve
 from santiago.cli.view.ci import is_ci, service
 from santiago.cli.view.live import is_wanted
-from santiago.cli.view.text import coloured, paint, say, unicode
+from santiago.cli.view.terminal import coloured, paint, say, unicode
 from santiago.contract.counting import count
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.plan import CONTRACT_VERSION

@@ -19,7 +19,7 @@ from santiago.artifacts import registry
 from santiago.artifacts.files import read_bytes
 from santiago.artifacts.repository import resolved
 from santiago.cli.start.running import start
-from santiago.cli.view.text import say
+from santiago.cli.view.terminal import say
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.plan import Plan

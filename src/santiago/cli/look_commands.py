@@ -31,7 +31,7 @@ def status() -> None:
 @click.option("--follow", "-f", is_flag=True, help="Keep printing until the run ends or pauses.")
 @click.option("--story", metavar="STORY", help="Only what concerns this story.")
 @click.option("--json", "as_json", is_flag=True, help="Print NDJSON: the events as they are recorded.")
-@body("log:log")
+@body("run_log:log")
 def log() -> None:
     """Print the history of RUN (a folder or an id), or of the run that is running, or of the newest one here."""
 

@@ -71,7 +71,7 @@ def command(
     from santiago.cli.board_consents import consents
     from santiago.cli.start.trust import approve
     from santiago.cli.view.lines import timed
-    from santiago.cli.view.text import say
+    from santiago.cli.view.terminal import say
     from santiago.report.page import Line
     from santiago.util.text import harmless
 
@@ -134,7 +134,7 @@ def _codes(ended: Ended) -> list[str]:
 def _tell(opened: BoardHandle, ended: Ended) -> None:
     """Print how the loop ended, and what to do next; an empty board says how to fill it."""
     from santiago.board.board_clock import utc
-    from santiago.cli.view.text import say
+    from santiago.cli.view.terminal import say
     from santiago.report.board import whole_board
     from santiago.report.board_pages import empty_page, word
 
@@ -168,7 +168,7 @@ def _sentence(ended: Ended, data: dict[str, Any]) -> str:
 
 def _explain(opened: BoardHandle, ended: Ended) -> None:
     """Print on standard error why tickets do not go on, and what helps."""
-    from santiago.cli.view.text import say
+    from santiago.cli.view.terminal import say
     from santiago.contract.board import fields_of
     from santiago.report.board_pages import stuck
 
@@ -183,7 +183,7 @@ def _explain(opened: BoardHandle, ended: Ended) -> None:
 
 def _tell_results(branches: Sequence[str], unproven: Sequence[str]) -> None:
     """Print on standard error where the accepted work is, and which of it is not proven."""
-    from santiago.cli.view.text import say
+    from santiago.cli.view.terminal import say
 
     if unproven:
         more = f" and {len(unproven) - MOST} more" if len(unproven) > MOST else ""
@@ -210,7 +210,7 @@ def _time() -> str:
 def _follow(request: Request) -> None:
     """Print on standard error what happens to each story."""
     from santiago.cli.view.lines import Lines, timed
-    from santiago.cli.view.text import say
+    from santiago.cli.view.terminal import say
     from santiago.util.clock import time_of_day
 
     lines = Lines(request.plan, request.effective.limits, request.out_dir)

@@ -89,7 +89,7 @@ def main(arguments: list[str]) -> int:
     try:
         outcome: Any = santiago.main(args=arguments, prog_name="santiago", standalone_mode=False, obj=arguments)
     except Exception as error:  # the last place to turn an error into words
-        from santiago.cli.view.errors import report
+        from santiago.cli.view.shown_errors import report
 
         return report(error, arguments)
     return outcome if isinstance(outcome, int) else 0

@@ -27,13 +27,13 @@ from santiago.cli.start.consent import ToDraftError, choose_units
 from santiago.cli.start.mending import mended
 from santiago.cli.start.running import start
 from santiago.cli.start.trust import note_basis
-from santiago.cli.view.text import say
+from santiago.cli.view.terminal import say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import RunPhase
 from santiago.contract.policy import AS_PROPOSED
 from santiago.contract.reasons import ExitCode
 from santiago.report.accounting import place
-from santiago.report.plan import on_attempts
+from santiago.report.plan_page import on_attempts
 from santiago.report.run_status import is_taken_over, standing
 from santiago.util.text import count, harmless
 

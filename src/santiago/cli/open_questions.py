@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from santiago.app.planning.planning_sessions import open_here
-from santiago.cli.view.text import paint, say
+from santiago.cli.view.terminal import paint, say
 from santiago.report.asking import waiting
 from santiago.report.question import card
 from santiago.report.review import as_data, review_of

@@ -9,7 +9,7 @@ import click
 
 from santiago.app.config import load, run_input_defaults
 from santiago.artifacts import repository
-from santiago.cli.view.text import paint, say
+from santiago.cli.view.terminal import paint, say
 from santiago.util.text import harmless
 
 

@@ -27,15 +27,15 @@ from santiago.artifacts.files import read_bytes, write_whole
 from santiago.artifacts.names import SETTINGS
 from santiago.cli.options import Reading, Worker
 from santiago.cli.start.trust import note_basis
-from santiago.cli.view.errors import show_findings
-from santiago.cli.view.text import columns_of, say, show_lines
+from santiago.cli.view.shown_errors import show_findings
+from santiago.cli.view.terminal import columns_of, say, show_lines
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.plan import Plan
 from santiago.contract.policy import AS_PROPOSED
 from santiago.contract.reasons import ExitCode, Reason
 from santiago.planner.findings import few
-from santiago.report.plan import as_document, lines, mermaid, outcome_lines, told_findings
+from santiago.report.plan_page import as_document, lines, mermaid, outcome_lines, told_findings
 from santiago.util.clock import SystemClock
 from santiago.util.text import count
 

@@ -18,14 +18,14 @@ from santiago.artifacts.names import INPUT
 from santiago.artifacts.repository import RUNS
 from santiago.cli.start.consent import ask_consent, ask_unfenced
 from santiago.cli.view import screens
-from santiago.cli.view.text import columns_of, paint, say, show_lines
+from santiago.cli.view.terminal import columns_of, paint, say, show_lines
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import EventKind
 from santiago.contract.phases import SessionPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
-from santiago.report.checks import of_document, origin_of
+from santiago.report.check_origins import of_document, origin_of
 from santiago.report.endings import is_the_agents
-from santiago.report.plan import changes, other_checks, story_lines
+from santiago.report.plan_page import changes, other_checks, story_lines
 from santiago.report.review import review_of
 from santiago.sessions.draft_check import sources
 from santiago.sessions.session_acts import exhausted, too_many

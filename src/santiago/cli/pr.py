@@ -14,7 +14,7 @@ from santiago.app.paths import near
 from santiago.app.publishing import Conflict, Publication, Remote, carry_out, conflict_with, publication, remote_of
 from santiago.artifacts.files import write_whole
 from santiago.artifacts.names import REQUEST
-from santiago.cli.view.text import say, show_data
+from santiago.cli.view.terminal import say, show_data
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import ExitCode
 from santiago.contract.record import record

@@ -155,7 +155,7 @@ def list_all(queue: str | None, as_json: bool) -> int:
 def _list_for_people(queue: str | None) -> int:
     """Print the tickets as `santiago board --plain` does, or those of one queue."""
     from santiago.board.board_clock import utc
-    from santiago.cli.view.text import say
+    from santiago.cli.view.terminal import say
     from santiago.report.board import whole_board
     from santiago.report.board_pages import listing
 

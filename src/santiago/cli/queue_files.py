@@ -12,7 +12,7 @@ import click
 from santiago.app.actor import actor as named
 from santiago.cli.options import actor_option
 from santiago.cli.queue_words import speaks_codes
-from santiago.cli.view.text import say
+from santiago.cli.view.terminal import say
 from santiago.contract.reasons import ExitCode
 from santiago.util.text import count
 

@@ -9,7 +9,7 @@ import click
 
 from santiago.cli import opened_board
 from santiago.cli.queue_words import speaks_codes, wants_rows
-from santiago.cli.view.text import say
+from santiago.cli.view.terminal import say
 from santiago.contract.reasons import ExitCode
 
 if TYPE_CHECKING:

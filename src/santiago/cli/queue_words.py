@@ -65,7 +65,7 @@ def show(card: Card, *, as_json: bool, word: str, next_one: tuple[str, str] | No
 
 
 def _say(card: Card, word: str, next_one: tuple[str, str] | None) -> None:
-    from santiago.cli.view.text import say
+    from santiago.cli.view.terminal import say
     from santiago.util.text import flat
 
     about = {"id": card.id, "queue": card.queue, "title": flat(card.title)}

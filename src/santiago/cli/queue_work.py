@@ -90,7 +90,7 @@ def _queue_of(opened: BoardHandle, name: str | None) -> str:
 
 def _say_claim(found: Claim, queue: str) -> int:
     """Print a claim in words: what is yours now, and how it goes on."""
-    from santiago.cli.view.text import say
+    from santiago.cli.view.terminal import say
     from santiago.util.text import flat
 
     for gone in found.escalated:
@@ -211,7 +211,7 @@ def verify(
 def _explain(card: Card) -> None:
     """Print on standard error why work did not pass, where the details are, and how to go on."""
     from santiago.board.rules import split_links
-    from santiago.cli.view.text import say
+    from santiago.cli.view.terminal import say
 
     again = f"mend it, commit, and try again: `santiago queue claim --queue {card.queue} --worker {card.worker} --id {card.id}`"
     links = split_links(card.evidence_links)

@@ -13,7 +13,7 @@ from santiago.app.finding import find_run as _find_run
 from santiago.app.finding import names_run, naming, split_target
 from santiago.app.loading import frozen, load, working
 from santiago.app.start.identity import refuse_copied
-from santiago.cli.view.text import say
+from santiago.cli.view.terminal import say
 from santiago.report.asking import waiting
 
 if TYPE_CHECKING:

@@ -84,7 +84,7 @@ def command(
     from santiago.app.actor import actor  # loaded here, since only looking at a session needs none of these
     from santiago.app.planning import session_word
     from santiago.cli import planning as shown
-    from santiago.cli.view.text import say
+    from santiago.cli.view.terminal import say
 
     me, asked = actor(who), shown.may_ask(no_input=no_input)
     if finalize and revision is None:
@@ -124,7 +124,7 @@ def _begin(*, no_input: bool, plain: bool, who: str | None) -> int | None:
     from santiago.app.planning.begin import by_settings
     from santiago.artifacts.repository import find_root
     from santiago.cli.planning import may_ask, plan_with
-    from santiago.cli.view.text import say
+    from santiago.cli.view.terminal import say
 
     root = find_root(Path.cwd())
     if root is None or not may_ask(no_input=no_input):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from santiago.app.finding import runs_here
 from santiago.cli.opened_board import routed
-from santiago.cli.view.text import paint, say, show_data
+from santiago.cli.view.terminal import paint, say, show_data
 from santiago.contract.errors import SantiagoError
 from santiago.report.marks import RUNS
 from santiago.report.measures import ago

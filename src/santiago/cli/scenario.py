@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from santiago.cli.view.text import paint, say
+from santiago.cli.view.terminal import paint, say
 from santiago.contract.record import record
 from santiago.util.text import count, harmless
 
@@ -67,7 +67,7 @@ def command() -> None:
 def compile_all(check_only: bool, as_json: bool) -> int:
     """Bring the copies below the runtime root up to date. Exit 30 where something is wrong, and nothing is written then."""
     from santiago.board.governance import compiling
-    from santiago.cli.view.faults import show_faults
+    from santiago.cli.view.shown_errors import show_faults
     from santiago.contract.reasons import ExitCode
 
     folder, place = _places()
@@ -186,7 +186,7 @@ def _request(folder: Path, flags: _Flags) -> Request:
 def _catalogue(folder: Path, place: Place, flags: _Flags) -> Mapping[str, Scenario] | None:
     """Return the scenarios; None if they have faults, which are then printed."""
     from santiago.board.governance.scenarios import CATALOGUE
-    from santiago.cli.view.faults import show_faults
+    from santiago.cli.view.shown_errors import show_faults
     from santiago.contract.errors import Kind, SantiagoError
 
     found, faults = _read(folder, place, flags)

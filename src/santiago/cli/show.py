@@ -8,7 +8,7 @@ import click
 
 from santiago.app.finding import find_run, find_story, split_target
 from santiago.app.loading import load
-from santiago.cli.view.text import show_page
+from santiago.cli.view.terminal import show_page
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.report.page import Page
 from santiago.report.story import document, lines

@@ -9,7 +9,7 @@ from santiago.app.finding import find_run
 from santiago.app.loading import load
 from santiago.artifacts.repository import SESSIONS, find_root
 from santiago.cli.opened_board import board_here
-from santiago.cli.view.text import show_page
+from santiago.cli.view.terminal import show_page
 from santiago.contract.errors import SantiagoError
 from santiago.report import run_page, tasks
 from santiago.report.page import Line, Page

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from santiago.cli.view.text import paint, say
+from santiago.cli.view.terminal import paint, say
 from santiago.util.text import count, harmless
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def command() -> None:
 def validate(strict: bool, as_json: bool) -> int:
     """Check the files, the hierarchy, the links and the scenarios. Exit 0 where all is well, 30 otherwise."""
     from santiago.board.governance import truth_validation
-    from santiago.cli.view.faults import show_faults
+    from santiago.cli.view.shown_errors import show_faults
     from santiago.contract.reasons import ExitCode
 
     project = governed()

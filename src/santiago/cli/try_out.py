@@ -15,7 +15,7 @@ import click
 from santiago.app.finding import find_run, find_story, split_target
 from santiago.app.loading import load
 from santiago.app.trying import bench
-from santiago.cli.view.text import say
+from santiago.cli.view.terminal import say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.process.server import ProcessServer
 from santiago.workspace.ancestry import resolve

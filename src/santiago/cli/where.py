@@ -7,7 +7,7 @@ from pathlib import Path
 from santiago.app.finding import runs_here
 from santiago.artifacts.repository import find_root
 from santiago.cli.opened_board import board_here, routed
-from santiago.cli.view.text import paint, say
+from santiago.cli.view.terminal import paint, say
 from santiago.contract.errors import SantiagoError
 from santiago.report.measures import ago
 from santiago.report.remedies import listed

@@ -12,7 +12,7 @@ from santiago.app.start import agents, start_events, trust
 from santiago.contract.record import record
 from santiago.process import sandbox
 from santiago.report.accounting import not_planned, proposal
-from santiago.report.checks import origin_of
+from santiago.report.check_origins import origin_of
 from santiago.util.text import first, harmless
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
-    from santiago.report.outline import Outline
+    from santiago.report.plan_outline import Outline
     from santiago.tui.base_screen import ShowRun, ShowSession
 
 MOST = 200

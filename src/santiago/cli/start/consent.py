@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from santiago.contract.plan import Plan
-    from santiago.report.checks import Placed
+    from santiago.report.check_origins import Placed
 
 LONGEST = 1000
 """How many characters of an answer are read."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from santiago.app.start.dry_run import DryRun, try_out
-from santiago.cli.view.text import paint, say
+from santiago.cli.view.terminal import paint, say
 from santiago.contract.reasons import ExitCode
 from santiago.util.text import count, harmless
 

@@ -11,7 +11,7 @@ from santiago.app.settings_file import with_settings
 from santiago.app.unfinished import newest_of
 from santiago.artifacts.files import write_whole
 from santiago.cli.start.trust import trust_own
-from santiago.cli.view.text import say
+from santiago.cli.view.terminal import say
 from santiago.util import regular
 from santiago.util.text import harmless
 

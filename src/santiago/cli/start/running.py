@@ -22,14 +22,14 @@ from santiago.cli.start.consent import SHOWN, ask_consent, ask_ticks, ask_unfenc
 from santiago.cli.start.trust import approve
 from santiago.cli.view.ci import is_ci
 from santiago.cli.view.screen import Screen
-from santiago.cli.view.text import in_foreground, paint, say
+from santiago.cli.view.terminal import in_foreground, paint, say
 from santiago.contract.counting import count
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import Context
 from santiago.contract.phases import RunPhase
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.contract.record import lean
-from santiago.report.checks import of_document, origin_of
+from santiago.report.check_origins import of_document, origin_of
 from santiago.report.run_status import mending
 from santiago.util.text import harmless
 

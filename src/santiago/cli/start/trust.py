@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from santiago.app.start import trust
-from santiago.cli.view.text import say
+from santiago.cli.view.terminal import say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.report.consents import trusting

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from santiago.app.substeps import titles_of
-from santiago.cli.view.text import columns_of, paint
+from santiago.cli.view.terminal import columns_of, paint
 from santiago.contract.event_effects import SHOW, TESTS
 from santiago.contract.events import EventKind
 from santiago.contract.reasons import MEANINGS, OF_ONE_AGENT, Reason

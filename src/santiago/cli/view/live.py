@@ -18,7 +18,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from santiago.cli.view.ci import is_ci
-from santiago.cli.view.text import showable, size_of
+from santiago.cli.view.terminal import showable, size_of
 from santiago.util.wrapping import broken
 
 if TYPE_CHECKING:

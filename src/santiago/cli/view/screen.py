@@ -19,7 +19,7 @@ from santiago.cli.view.checking import Checks
 from santiago.cli.view.lines import Lines, timed
 from santiago.cli.view.live import Live, is_wanted
 from santiago.cli.view.table import Table
-from santiago.cli.view.text import columns_of, paint, painted, say
+from santiago.cli.view.terminal import columns_of, paint, painted, say
 from santiago.contract import codec
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase, StoryPhase

@@ -46,8 +46,8 @@ def review(planning: Planning, revision: int | None = None) -> int:
 
 
 def _show(name: str, plan: Path, make: Callable[[bool], Screen[None]]) -> int:
-    from santiago.cli.view.text import say
-    from santiago.report.outline import outline
+    from santiago.cli.view.terminal import say
+    from santiago.report.plan_outline import outline
     from santiago.tui.app import Opening, run
 
     code, said = run(Opening(name, outline(plan), make))

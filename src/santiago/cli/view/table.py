@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from santiago.app.substeps import titles_of
 from santiago.cli.view.checking import BASE, RUN, Checks
-from santiago.cli.view.text import paint
+from santiago.cli.view.terminal import paint
 from santiago.contract.counting import count
 from santiago.contract.events import EventKind
 from santiago.contract.phases import WAITING, RunPhase, StoryPhase

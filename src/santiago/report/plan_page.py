@@ -13,7 +13,7 @@ from santiago.app.start import kept
 from santiago.app.start.proposals import ways_on
 from santiago.contract import codec
 from santiago.contract.policy import Limits
-from santiago.report import accounting, checks
+from santiago.report import accounting, check_origins
 from santiago.report.page import Line
 from santiago.util.text import count, fit, flat, harmless, width
 
@@ -83,7 +83,7 @@ def story_lines(
 
 
 def _checks(plan: Plan, story: Story, run_input: RunInput, indent: str) -> Iterator[Line]:
-    own = checks.of_story(plan, story, run_input)
+    own = check_origins.of_story(plan, story, run_input)
     for one in own[:MAX_CHECKS]:
         yield Line(f"{indent}$ {flat(one.command)}{f'   {one.place}' if one.place else ''}")
     if len(own) > MAX_CHECKS:
@@ -94,7 +94,10 @@ def _checks(plan: Plan, story: Story, run_input: RunInput, indent: str) -> Itera
 
 def other_checks(plan: Plan, job: Job) -> Iterator[Line]:
     """Yield the checks of every story, and those of the whole run."""
-    for when, found in (("every story", checks.of_every_story(job)), ("at the end", checks.at_the_end(plan, job))):
+    for when, found in (
+        ("every story", check_origins.of_every_story(job)),
+        ("at the end", check_origins.at_the_end(plan, job)),
+    ):
         yield from (Line(f"{when}: $ {flat(one.command)}   {one.place}".rstrip(), label="Checks") for one in found)
 
 
@@ -173,9 +176,11 @@ def as_document(compiled: Compilation, plan: Plan, job: Job, outcome: str) -> di
         "out_dir": str(job.out_dir),
         "outcome": outcome,
         "checks": {
-            "every_story": [one._asdict() for one in checks.of_every_story(job)],
-            "at_the_end": [one._asdict() for one in checks.at_the_end(plan, job)],
-            "stories": {s.id: [one._asdict() for one in checks.of_story(plan, s, job.run_input)] for s in plan.stories},
+            "every_story": [one._asdict() for one in check_origins.of_every_story(job)],
+            "at_the_end": [one._asdict() for one in check_origins.at_the_end(plan, job)],
+            "stories": {
+                s.id: [one._asdict() for one in check_origins.of_story(plan, s, job.run_input)] for s in plan.stories
+            },
         },
         "kept": {name: one.run for name, one in kept.foreseen(plan, Path(job.run_input.repo_path)).items()},
         "unchecked": [story.id for story in unchecked(plan.stories, job.run_input)],

@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING
 import click
 
 from santiago import __version__
-from santiago.cli.view.text import paint, say
+from santiago.cli.view.terminal import paint, say
 from santiago.contract.errors import SantiagoError
 from santiago.contract.reasons import ExitCode
 from santiago.util.disk import SICK, failed
 from santiago.util.text import count, harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from santiago.board.governance.documents import Fault
     from santiago.contract.plan import Finding
     from santiago.report.page import Tone
 
@@ -141,3 +142,11 @@ def show_findings(findings: Sequence[Finding], path: str, lines: Sequence[str]) 
             excerpt = excerpt if len(excerpt) <= 110 else excerpt[:109] + "…"
             say(f"{finding.line:>{margin}} {paint('|', 'dim')} {excerpt}", err=True)
         say(f"{' ' * margin} = fix: {harmless(finding.hint)}", err=True)
+
+
+def show_faults(faults: Iterable[Fault]) -> None:
+    """Print faults of governance files, each with its place and its remedy."""
+    for fault in faults:
+        head = paint("error:", "bad", stderr=False)
+        say(f"{head} {harmless(fault.where)}: {harmless(fault.message)}")
+        say(f"  fix: {harmless(fault.remedy)}")

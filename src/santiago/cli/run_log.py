@@ -14,7 +14,7 @@ from santiago.artifacts.file_errors import possible
 from santiago.artifacts.names import LOG, has_begun
 from santiago.artifacts.reader import Tail
 from santiago.cli.view.lines import Lines, timed
-from santiago.cli.view.text import say
+from santiago.cli.view.terminal import say
 from santiago.contract import codec
 from santiago.contract.counting import count
 from santiago.contract.events import EventKind
