@@ -19,7 +19,7 @@ import pytest
 
 from santiago.app import notice
 from santiago.app.loading import load
-from santiago.app.start.signals import heard, strays_ignored
+from santiago.app.start.held_run import heard, strays_ignored
 from santiago.executor.loop import Urgency
 from santiago.process.sandbox import detect
 from tests.cli.conftest import Done

@@ -19,8 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from santiago.app.history import History
-from santiago.app.loading import frozen
+from santiago.app.loading import History, frozen
 from santiago.app.start.request import RunHeader
 from santiago.cli.main import main
 from santiago.cli.view.screen import Screen

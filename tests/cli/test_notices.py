@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from santiago.app import notice, webhook
+from santiago.app import notice
 from santiago.app.loading import load
 from tests.cli.conftest import Done
 from tests.cli.greeter import GOOD, carry_out, make, out_dir, place
@@ -127,16 +127,16 @@ def test_an_address_that_hangs_or_where_nobody_listens_is_said_without_what_it_k
 def test_only_a_fault_of_the_other_side_is_tried_again_and_twice_at_most(
     answers: tuple[int, ...], tries: int, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(webhook, "PAUSE", 0)
+    monkeypatch.setattr(notice, "PAUSE", 0)
     with listening(*answers) as (address, took):
-        assert webhook.post(address, {"event": "stop"}, 60) == why
+        assert notice.post(address, {"event": "stop"}, 60) == why
     assert len(took) == tries
 
 
 def test_a_message_is_not_sent_on_to_another_address() -> None:
     for code in (301, 302, 303, 307, 308):
         with listening() as (other, leaked), listening(code, to=other) as (address, _):
-            assert webhook.post(address, {"event": "stop"}, 60) == f"answered {code}"
+            assert notice.post(address, {"event": "stop"}, 60) == f"answered {code}"
         assert leaked == []
 
 

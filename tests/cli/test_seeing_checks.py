@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from santiago.app.scripts import scripts
+from santiago.app.candidates import scripts
 from tests.cli import greeter
 from tests.cli.inside import inside
 from tests.cli.santiago import santiago

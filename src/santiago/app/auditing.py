@@ -3,33 +3,38 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import field
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from santiago.app.auditing_files import FileAudit
-from santiago.app.history import History
-from santiago.app.loading import empty_fold, frozen
-from santiago.app.records import record_in
-from santiago.artifacts.attempts import VERIFICATION
+from santiago.app.loading import History, empty_fold, frozen, record_in
+from santiago.app.paths import scratch_of
+from santiago.app.start.start_events import unknown_commits, unknown_files
+from santiago.artifacts import beneath, inbox, lock
+from santiago.artifacts.attempts import FILES, LASTING, VERIFICATION, FileAttempts
+from santiago.artifacts.details import DETAILS, LISTING
 from santiago.artifacts.files import read_bytes
-from santiago.artifacts.names import INPUT, LOG, PLAN, RESULT, SETTINGS, attempt_folder
+from santiago.artifacts.names import INPUT, LOG, PLAN, REQUEST, RESULT, SETTINGS, STARTED, attempt_folder
 from santiago.artifacts.projections import Projector
 from santiago.artifacts.reader import Reader
-from santiago.artifacts.store import LARGEST
+from santiago.artifacts.store import LARGEST, FileStore
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import Event, EventKind
-from santiago.contract.phases import ENDED, StoryPhase
+from santiago.contract.phases import ENDED, RunPhase, StoryPhase
 from santiago.contract.record import lean
 from santiago.contract.result import Result
 from santiago.executor.tally import result as result_of
+from santiago.process.redact import Redactor
 from santiago.util.clock import moment
+from santiago.workspace.workspace import GitWorkspace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
+    from santiago.app.loading import Seal
     from santiago.contract.fold import Fold
     from santiago.contract.plan import Plan
     from santiago.contract.state import RunState
@@ -326,3 +331,246 @@ def _is_real(result: Mapping[str, Any]) -> bool:
     """Tell whether a check shows anything: it passed, or all its failures were there before and other tests of it pass."""
     checks = result.get("checks")
     return (result.get("verdict") == "pass" and checks != 0) or (result.get("verdict") == "inherited" and bool(checks))
+
+
+_EMPTY = sha256(b"").hexdigest()
+_AT_WORK = (RunPhase.EXECUTING, RunPhase.RUN_VERIFICATION)
+
+
+class FileAudit:
+    """Looks at every file below the out-dir, once the log has been read."""
+
+    def __init__(self, audit: Audit) -> None:
+        self.audit = audit
+        self._known = {LOG, INPUT, PLAN, REQUEST, SETTINGS, STARTED, lock.NAME, *audit.known}
+
+    def check(self) -> None:
+        assert self.audit.state is not None
+        with FileStore(self.audit.out_dir, Redactor(()), lambda: "") as store:
+            for found in unknown_files(self.audit.state, FileAttempts(store)):
+                self.audit.error(*found)
+            for story, tried in self.audit.history.attempts.items():
+                for one in tried:
+                    if one.files:
+                        self._attempt(store, attempt_folder(story, one.number), one.files)
+                    else:  # the attempt is still running, or an older santiago wrote it
+                        self._known.update(self._below(attempt_folder(story, one.number)))
+            for (story, number), seal in self.audit.history.proposals.items():
+                self._proposal(store, story, number, seal)
+        self._projections()
+        for path in sorted({*self._below("")} - self._known):
+            self.audit.note("file_unknown", path, "the log does not mention this file, and nothing depends on it")
+
+    def _attempt(self, store: FileStore, folder: str, digest: str) -> None:
+        """Compare the files of an attempt with the list of their digests, and the list with its digest in the log."""
+        files = self._sealed(store, folder, FILES, digest, LASTING)
+        if files is None:
+            return
+        self.audit.count("files of attempts", len(files))
+        for path in sorted({*self._below(folder)} - self._known):
+            self._known.add(path)
+            self.audit.error("file_unknown", path, "it was put there after the attempt had ended")
+
+    def _proposal(self, store: FileStore, story: str, number: int, seal: Seal) -> None:
+        """Compare the files of a detailed plan in the same way; the plan itself is named in the log as well."""
+        folder = f"{DETAILS}/{story}"
+        there = {path for path in self._below(folder) if path.startswith(f"{folder}/{number}.")}
+        if not seal.files:  # santiago was killed meanwhile, or the agent could not be asked
+            self._known |= there
+            return
+        lasting = (f"{number}.json", f"{number}.md")
+        files = self._sealed(store, folder, f"{number}.{LISTING}", seal.files, lasting)
+        if files is None:
+            return
+        self.audit.count("files of plans", len(files))
+        if files.get(lasting[0], "") != seal.digest:
+            self.audit.error("file_changed", f"{folder}/{lasting[0]}", "this plan differs from the one in the log")
+        for path in sorted(there - self._known):
+            self._known.add(path)
+            self.audit.error("file_unknown", path, "it was put there after the plan had been proposed")
+
+    def _sealed(
+        self, store: FileStore, folder: str, listing: str, digest: str, lasting: Container[str]
+    ) -> dict[str, str] | None:
+        """Compare files with the list of their digests, and return the list; None if the list differs from the log."""
+        content = self._read(f"{folder}/{listing}")
+        self._known.add(f"{folder}/{listing}")
+        if content is None or sha256(content).hexdigest() != digest:
+            self.audit.error(
+                "file_changed", f"{folder}/{listing}", "this list of files differs from the one in the log"
+            )
+            return None
+        files: dict[str, str] = json.loads(content)
+        for name, wanted in files.items():
+            path = f"{folder}/{name}"
+            self._known.add(path)
+            now = _digest(store, path)
+            if now == wanted:
+                continue
+            if now in (None, _EMPTY) and name not in lasting:
+                self.audit.note("file_lost", path, "it is gone or empty, as after a power cut")
+            else:
+                self.audit.error("file_changed", path, "it was changed after the log recorded it")
+        return files
+
+    def _projections(self) -> None:
+        """Compare the files that only show plan and log. A killed start may have left older ones."""
+        state = self.audit.state
+        assert state is not None
+        self._known.update(self.audit.projected)
+        for path, wanted in self.audit.projected.items():
+            self.audit.count("projections")
+            if self._read(path) == wanted:
+                continue
+            if state.phase in _AT_WORK:
+                self.audit.note(
+                    "projection_old", path, "it is older than the log's end; the next start writes it again"
+                )
+            else:
+                self.audit.error("projection_wrong", path, "it does not show what plan and log say")
+
+    def _read(self, path: str) -> bytes | None:
+        try:
+            return read_bytes(self.audit.out_dir / path, LARGEST)
+        except SantiagoError:
+            return None
+
+    def _below(self, folder: str) -> Iterator[str]:
+        """Yield the files below a folder, without letters: what these asked for is in the log."""
+        top = str(self.audit.out_dir)
+        for place, folders, names in os.walk(self.audit.out_dir / folder):
+            folders[:] = [name for name in folders if place != top or name != inbox.FOLDER]
+            inside = os.path.relpath(place, top)
+            yield from (os.path.normpath(f"{inside}/{name}") for name in names if not beneath.is_temporary(name))
+
+
+def _digest(store: FileStore, path: str) -> str | None:
+    """Return the digest of a file; for anything else, a word that equals no digest."""
+    try:
+        return store.digest(path)
+    except SantiagoError:
+        return "not a file"
+
+
+_FORMAT = "%H%x00%(trailers:key=Santiago-Head,valueonly,separator=%x20)%x00%(trailers:key=Santiago-Run,valueonly,separator=%x20)"
+
+
+class GitAudit:
+    """Checks one run's branch and refs, with a few git processes, however many stories there are."""
+
+    def __init__(self, audit: Audit, repo: Path, run_id: str) -> None:
+        self.audit = audit
+        self.workspace = GitWorkspace(repo, run_id, scratch_of(repo))
+        self.run_id = run_id
+        self.refs: dict[tuple[str, int], str] = {}
+        self.head: str | None = None
+
+    def anchors(self) -> None:
+        """Collect the hashes of events that commits on the branch record."""
+        self.head = self.workspace.head()
+        if self.head is None:
+            return
+        listed = self.workspace.repository.on_objects("log", "--max-count=20000", f"--format={_FORMAT}", self.head).out
+        for line in listed.decode("utf-8", "replace").splitlines():
+            commit, anchor, run = [*line.split("\0"), "", ""][:3]
+            seq, _, digest = anchor.strip().partition(":")
+            if run.strip() == self.run_id and seq.isdigit() and int(seq):
+                self.audit.anchors.setdefault(int(seq), (digest, f"the commit {commit[:12]}"))
+
+    def check(self) -> None:
+        """Compare refs and branch with the log."""
+        state = self.audit.state
+        if state is None:
+            return
+        self.refs = {(ref.story, ref.attempt): ref.commit for ref in self.workspace.refs()}
+        for name, commit in self.workspace.broken():
+            self.audit.error(
+                "ref_broken",
+                name,
+                f"it leads to {commit[:12]}, and objects of that commit are missing in the repository",
+            )
+        for found in unknown_commits(state, self.workspace):
+            self.audit.error(*found)
+        self._attempts()
+        self._branch(state)
+
+    def _attempts(self) -> None:
+        wanted = {
+            (story, one.number): one
+            for story, tried in self.audit.history.attempts.items()
+            for one in tried
+            if one.commit
+        }
+        missing = self._missing({one.commit for one in wanted.values()})
+        for (story, number), one in wanted.items():
+            name, commit = f"refs/santiago/{self.run_id}/{story}/{number}", one.commit
+            self.audit.count("attempt commits")
+            kept = self.refs.get((story, number))
+            if commit in missing:
+                self.audit.error("commit_missing", name, f"{commit[:12]} is not in the repository")
+            elif kept is None and not one.pruned:
+                self._without_ref(name, commit)
+            elif kept not in (None, commit):
+                self.audit.error("ref_moved", name, f"it is at {str(kept)[:12]}, the log says {commit[:12]}")
+
+    def _without_ref(self, name: str, commit: str) -> None:
+        if self.workspace.reachable(commit):
+            self.audit.error("ref_missing", name, f"the ref is gone; {commit[:12]} is still reachable")
+        else:
+            self.audit.error("commit_unreachable", name, f"nothing keeps {commit[:12]}; git will remove it some day")
+
+    def _missing(self, commits: Iterable[str]) -> set[str]:
+        """Return the commits that git does not have, with one git command."""
+        names = sorted(commits)
+        if not names:
+            return set()
+        answer = self.workspace.repository.on_objects(
+            "cat-file", "--batch-check", stdin="".join(f"{name}\n" for name in names).encode()
+        )
+        lines = answer.text.splitlines()
+        return {name for name, line in zip(names, lines, strict=True) if not line.startswith(f"{name} commit")}
+
+    def _branch(self, state: RunState) -> None:
+        name, wanted = state.branch or "", state.head or ""
+        done = [story for story in state.stories.values() if story.phase is StoryPhase.DONE and story.commit]
+        self.audit.count("branch")
+        if self.head is None:
+            if wanted and wanted not in self._missing([wanted]) and self.workspace.reachable(wanted):
+                self.audit.note(
+                    "branch_gone", name, f"the branch was removed; its head {wanted[:12]} is still reachable"
+                )
+            else:
+                self.audit.error("branch_missing", name, f"the branch and its head {wanted[:12]} are gone")
+            return
+        on_branch = self._commits_on(self.head)
+        if self.head != wanted:
+            if wanted in on_branch:
+                self.audit.note("branch_ahead", name, f"it is at {self.head[:12]}, ahead of the log's {wanted[:12]}")
+            else:
+                self.audit.error(
+                    "branch_moved", name, f"it is at {self.head[:12]}, which does not contain the log's {wanted[:12]}"
+                )
+        for story in done:
+            if story.commit not in on_branch:
+                self.audit.error(
+                    "done_not_on_branch",
+                    name,
+                    f"{story.id} is done, but its commit {(story.commit or '')[:12]} is not on the branch",
+                )
+
+    def _commits_on(self, head: str) -> set[str]:
+        """Return the branch's commits since the run began, that one included."""
+        base = self.audit.base
+        until = [f"^{base}"] if base and base not in self._missing([base]) else []
+        return {base, *self.workspace.repository.on_objects("rev-list", head, *until).text.split()}
+
+
+def open_git(audit: Audit, repo: Path, run_id: str) -> GitAudit | None:
+    """Return the audit of the repository; None, with a fault noted, if the repository is missing."""
+    try:
+        found = GitAudit(audit, repo, run_id)
+        found.anchors()
+    except SantiagoError as error:
+        audit.error("repository_unusable", str(repo), error.message)
+        return None
+    return found

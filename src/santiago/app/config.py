@@ -8,7 +8,6 @@ import shlex
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from santiago.app.webhook import is_address
 from santiago.artifacts.files import read_text
 from santiago.contract import codec
 from santiago.contract.board import PLANNERS
@@ -157,8 +156,23 @@ def _refuse_wrong_own(settings: dict[str, Setting]) -> None:
     if value is not None and not all(isinstance(word, str) for word in words):
         raise _wrong(_COMMAND, origin, f"{_COMMAND}: a command line or a list of words is expected")
     value, origin = settings[_WEBHOOK]
-    if value is not None and not is_address(value):
+    if value is not None and not _is_address(value):
         raise _wrong(_WEBHOOK, origin, f"{_WEBHOOK}: an address that begins with https:// or http:// is expected")
+
+
+def _is_address(url: object) -> bool:
+    """Tell whether something is the address of a web server, without blanks and without a password."""
+    from urllib.parse import urlsplit
+
+    if not isinstance(url, str) or not url.isascii() or not url.isprintable() or " " in url:
+        return False
+    try:
+        parts = urlsplit(url)
+        return (
+            parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc and parts.port != 0
+        )
+    except ValueError:  # a port that is no number, or a bracket that is not closed
+        return False
 
 
 def defaults() -> dict[str, Setting]:

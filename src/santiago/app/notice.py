@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from santiago.app.config import load
 from santiago.app.start.leaks import without_secrets
-from santiago.app.webhook import post
 from santiago.contract.answers import KINDS
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase
@@ -21,8 +20,9 @@ from santiago.contract.reasons import MEANINGS, Reason
 from santiago.util.text import first, harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
+    from urllib.request import OpenerDirector
 
     from santiago.contract.events import Event
     from santiago.contract.state import RunState
@@ -157,3 +157,55 @@ class _Channel:
         failures = self._failures or ([f"took longer than {self._seconds:g} s"] if is_late else [])
         more = f" ({len(failures)} times)" if len(failures) > 1 else ""
         return f"{failures[-1]}{more}" if failures else ""
+
+
+TRIES = 3
+"""How often it is sent at most, if the server cannot be reached or reports an error of its own."""
+PAUSE = 1.0
+"""Seconds before it is sent again."""
+
+
+def post(url: str, message: Mapping[str, Any], seconds: float) -> str:
+    """Send a message; return why it failed, or an empty text. All tries share the seconds.
+
+    Only the head of the answer is read. No redirection is followed, since the message is meant for this address only.
+    """
+    from http.client import HTTPException
+    from urllib.error import HTTPError
+    from urllib.request import Request
+
+    content = json.dumps(message).encode()
+    request = Request(url, content, {"Content-Type": "application/json", "User-Agent": "santiago"}, method="POST")  # noqa: S310  # http or https
+    opener, until, why = _opener(), time.monotonic() + seconds, ""
+    for number in range(TRIES):
+        if number:
+            time.sleep(PAUSE)
+        if (left := until - time.monotonic()) <= 0:
+            break
+        try:
+            opener.open(request, timeout=left).close()
+        except HTTPError as error:
+            error.close()
+            why = f"answered {error.code}"
+            if error.code < 500:
+                break
+        except TimeoutError:
+            return f"took longer than {seconds:g} s"
+        except (OSError, HTTPException, ValueError) as error:
+            reason = getattr(error, "reason", error)
+            if isinstance(reason, TimeoutError):
+                return f"took longer than {seconds:g} s"
+            why = f"could not be reached: {getattr(reason, 'strerror', None) or type(reason).__name__}"
+        else:
+            return ""
+    return why
+
+
+def _opener() -> OpenerDirector:
+    from urllib.request import HTTPRedirectHandler, build_opener
+
+    class Nowhere(HTTPRedirectHandler):
+        def redirect_request(self, *_: Any) -> None:
+            return None
+
+    return build_opener(Nowhere)

@@ -25,7 +25,7 @@ from santiago.app.config import load, run_input_defaults
 from santiago.app.notice import Notice
 from santiago.app.paths import scratch_of
 from santiago.app.start import agents
-from santiago.app.start.trust import waiting
+from santiago.app.start.risky_settings import waiting
 from santiago.app.trying import bench
 from santiago.artifacts.repository import find_root
 from santiago.board.board_layout import network_of

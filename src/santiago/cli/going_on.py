@@ -14,7 +14,7 @@ from santiago.app.finding import find_run, find_story, naming, unfinished
 from santiago.app.loading import frozen, frozen_input, load
 from santiago.app.refusal import told_in_result
 from santiago.app.start.agents import named
-from santiago.app.start.trust import said_by
+from santiago.app.start.risky_settings import said_by
 from santiago.artifacts import registry
 from santiago.artifacts.files import read_bytes
 from santiago.artifacts.repository import resolved

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from santiago.app.candidates import Candidates, Found, detect, environments
+from santiago.app.candidates import Candidates, Found, detect, environments, scripts
 from santiago.app.config import run_input_defaults
 from santiago.app.paths import typed
-from santiago.app.scripts import scripts
 from santiago.app.settings_file import Written, settings
 from santiago.app.trying import NO_TEST_YET, Tried, bench
 from santiago.artifacts import repository
@@ -29,7 +28,7 @@ from santiago.util.text import harmless
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from santiago.app.scripts import Script
+    from santiago.app.candidates import Script
     from santiago.app.trying import Bench
     from santiago.contract.policy import RunInput
     from santiago.contract.ports.judge import Proposal

@@ -11,14 +11,13 @@ import click
 
 from santiago.app.changes import has_changed
 from santiago.app.compiling import asked_for, job_of, read_document, roomy, with_units
-from santiago.app.finding import find_run, names_run
+from santiago.app.finding import find_run, names_run, newest_of, unfinished_of
 from santiago.app.loading import frozen, load
 from santiago.app.start.agents import named
 from santiago.app.start.onward import Beginning, beginning, settings_of
 from santiago.app.start.preflight import refuse_outside
 from santiago.app.start.proposals import is_open, new_parts
-from santiago.app.start.trust import said_by
-from santiago.app.unfinished import newest_of, unfinished_of
+from santiago.app.start.risky_settings import said_by
 from santiago.artifacts import repository
 from santiago.cli.going_on import go_on_with, step_on
 from santiago.cli.options import Reading

@@ -185,7 +185,7 @@ def _execute(
     """Execute the run that was made from an approved revision."""
     from santiago.app.loading import frozen
     from santiago.app.start.agents import named
-    from santiago.app.start.trust import said_by
+    from santiago.app.start.risky_settings import said_by
     from santiago.artifacts.repository import RUNS
     from santiago.cli.start.running import start
 

@@ -15,7 +15,7 @@ from santiago.report.story import document, lines
 from santiago.util.text import count
 
 if TYPE_CHECKING:
-    from santiago.app.history import AttemptStory
+    from santiago.app.loading import AttemptStory
     from santiago.contract.plan import Story
 
 

@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from santiago.app.powers import MEANS
-from santiago.app.start import agents, start_events, trust
+from santiago.app.start import agents, risky_settings, start_events
+from santiago.app.start.risky_settings import MEANS
 from santiago.contract.record import record
 from santiago.process import sandbox
 from santiago.report.accounting import not_planned, proposal
@@ -17,7 +17,7 @@ from santiago.util.text import first, harmless
 
 if TYPE_CHECKING:
     from santiago.app.loading import Run
-    from santiago.app.start.trust import Waiting
+    from santiago.app.start.risky_settings import Waiting
     from santiago.contract.policy import Agent, RunInput
 
 LONGEST = 2000
@@ -92,9 +92,11 @@ def _of_project(run: Run) -> list[Consent]:
     return [Consent(title=title, lines=lines, yes="trust them", said=said, settings=asked.found)]
 
 
-def _approve(run: Run, ask: trust.Ask) -> _AskedError | None:
+def _approve(run: Run, ask: risky_settings.Ask) -> _AskedError | None:
     try:
-        trust.approve(Path(run.run_input.repo_path), run.run_input, trusted=False, ask=ask, tell=lambda _: None)
+        risky_settings.approve(
+            Path(run.run_input.repo_path), run.run_input, trusted=False, ask=ask, tell=lambda _: None
+        )
     except _AskedError as asked:
         return asked
     return None

@@ -7,7 +7,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from santiago.app.records import record_in
+from santiago.app.loading import record_in
 from santiago.artifacts.attempts import AGENT_LOG, CRITIQUE, ENDING, LEFT_OUT, OUTCOME, PATCH, VERIFICATION
 from santiago.artifacts.files import read_bytes
 from santiago.artifacts.names import attempt_folder

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from santiago.app.history import History
+from santiago.app.loading import History, with_substeps
 from santiago.app.paths import near
-from santiago.app.substeps import with_substeps
 from santiago.artifacts.attempts import AGENT_LOG
 from santiago.artifacts.names import attempt_folder
 from santiago.contract.moments import ms_of, text_of

@@ -5,9 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from santiago.app.history import History
-from santiago.app.loading import Run, empty_fold, frozen, working
-from santiago.app.substeps import with_substeps
+from santiago.app.loading import History, Run, empty_fold, frozen, with_substeps, working
 from santiago.artifacts.file_errors import possible
 from santiago.artifacts.names import LOG
 from santiago.artifacts.reader import Tail

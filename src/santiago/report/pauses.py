@@ -13,7 +13,7 @@ from santiago.util.clock import between, moment
 from santiago.util.text import flat
 
 if TYPE_CHECKING:
-    from santiago.app.history import History
+    from santiago.app.loading import History
     from santiago.contract.events import Event
     from santiago.contract.state import RunState, StoryState
     from santiago.executor.situation import Scope

@@ -245,8 +245,7 @@ def _on_units(job: Job, plan: Plan) -> list[str]:
 
 def _on_offers(job: Job, plan: Plan) -> list[str]:
     """Return the commands that the repository's files suggest, if a check is missing. Any of them may be used."""
-    from santiago.app.candidates import detect
-    from santiago.app.scripts import scripts
+    from santiago.app.candidates import detect, scripts
 
     if not unchecked(plan.stories, job.run_input):
         return []

@@ -13,7 +13,7 @@ from santiago.util.text import fit, flat, width
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from santiago.app.history import History
+    from santiago.app.loading import History
     from santiago.contract.outcomes import Criterion
     from santiago.contract.plan import Plan
     from santiago.contract.state import RunState, StoryState

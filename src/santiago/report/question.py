@@ -7,8 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from santiago.app.finding import target
-from santiago.app.loading import frozen_input
-from santiago.app.substeps import titles_of
+from santiago.app.loading import frozen_input, titles_of
 from santiago.artifacts.attempts import OUTCOME, PATCH
 from santiago.artifacts.details import DETAILS
 from santiago.artifacts.files import read_bytes

@@ -6,8 +6,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from santiago.app.finding import target
+from santiago.app.loading import LONGEST_DETAIL
 from santiago.app.paths import near
-from santiago.app.substeps import LARGEST
 from santiago.artifacts.details import DETAILS
 from santiago.artifacts.files import read_bytes
 from santiago.contract import codec
@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from santiago.agent.stream import Reading
-    from santiago.app.history import AttemptStory
-    from santiago.app.loading import Run
+    from santiago.app.loading import AttemptStory, Run
     from santiago.contract.plan import Story
     from santiago.report.page import Tone
 
@@ -223,7 +222,7 @@ def _detail_text(run: Run, name: str) -> str:
     if story.detail is None:
         return ""
     try:
-        content = read_bytes(run.out_dir / DETAILS / name / f"{story.detail.revision}.md", LARGEST)
+        content = read_bytes(run.out_dir / DETAILS / name / f"{story.detail.revision}.md", LONGEST_DETAIL)
     except SantiagoError:
         return ""
     return content.decode("utf-8", "replace")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from santiago.app.substeps import titles_of
+from santiago.app.loading import titles_of
 from santiago.contract.phases import StoryPhase
 from santiago.contract.views import selected
 from santiago.util.text import count, flat

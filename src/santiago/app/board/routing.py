@@ -21,8 +21,8 @@ from santiago.app.shortage import too_short
 from santiago.app.start.agents import named
 from santiago.app.start.compose import execute
 from santiago.app.start.request import prepare
+from santiago.app.start.risky_settings import note_basis
 from santiago.app.start.start_options import StartOptions
-from santiago.app.start.trust import note_basis
 from santiago.artifacts import repository
 from santiago.artifacts.files import write_whole
 from santiago.artifacts.names import has_begun

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from santiago.app.config import run_input_defaults, values_of
 from santiago.app.paths import scratch_of
 from santiago.app.planning.planning_sessions import with_drafters
-from santiago.app.start import agents, signals
+from santiago.app.start import agents
 from santiago.app.start.compose import execute
-from santiago.app.start.held_run import check_temporary, kill_leftovers, marks
+from santiago.app.start.held_run import check_temporary, heard, kill_leftovers, marks, strays_ignored
 from santiago.app.start.judging import dependency_folders, ground_of, look_around
 from santiago.app.start.request import prepare
 from santiago.app.start.start_options import StartOptions
@@ -104,8 +104,8 @@ def go_on(
             beat=lock.beat,
             listeners=list(listeners),
         )
-        stack.enter_context(signals.strays_ignored())
-        with signals.heard(urgency, []):
+        stack.enter_context(strays_ignored())
+        with heard(urgency, []):
             conductor.record(facts)
             return conductor.run()
 

@@ -9,9 +9,18 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from santiago import __version__
-from santiago.app.start import agents, kept, signals, start_events
+from santiago.app.start import agents, kept, start_events
 from santiago.app.start.agents import first_able, follower, next_one
-from santiago.app.start.held_run import RunLog, check_temporary, freeze, kill_leftovers, marks, take_hold
+from santiago.app.start.held_run import (
+    RunLog,
+    check_temporary,
+    freeze,
+    heard,
+    kill_leftovers,
+    marks,
+    strays_ignored,
+    take_hold,
+)
 from santiago.app.start.judging import JudgeParts, ground_of, look_around
 from santiago.app.start.leaks import SecretsInWork
 from santiago.app.start.preflight import Checkout, foresee
@@ -49,7 +58,7 @@ def execute(request: Request) -> RunState:
         # Before any file of the run is open, since child processes must not inherit a lock.
         server = ProcessServer()
         stack.callback(_close, server, request.out_dir)
-        stack.enter_context(signals.strays_ignored())
+        stack.enter_context(strays_ignored())
         state, agent = _turn(request, server)
         while taken_over := next_one(agent, state):
             request = request.handed_on(*taken_over)
@@ -180,7 +189,7 @@ class _Start:
         if not self.log.fresh:
             self.log.project(self.log.state)  # the files that agents read may have been changed since
         self.request.opened(self.log.state)
-        with signals.heard(coordinator.urgency, self.request.signals), workspace.working():
+        with heard(coordinator.urgency, self.request.signals), workspace.working():
             state = coordinator.run()
         self.log.finish(state)
         return state

@@ -27,7 +27,7 @@ from santiago.workspace.workspace import GitWorkspace
 
 if TYPE_CHECKING:
     from santiago.app.start.request import Request
-    from santiago.app.start.trust import Waiting
+    from santiago.app.start.risky_settings import Waiting
     from santiago.contract.plan import Story
     from santiago.contract.policy import RunInput
     from santiago.contract.state import RunState

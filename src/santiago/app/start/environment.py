@@ -248,7 +248,7 @@ class Environment:
     @cached_property
     def _builds(self) -> list[str]:
         """The commands of the repository's authors that build it, or a part of it."""
-        from santiago.app.scripts import scripts
+        from santiago.app.candidates import scripts
 
         found = [one for one in scripts(Path(self.run_input.repo_path)) if one.kind == "build"]
         return [one.command for one in found if one.because.startswith("the ")]  # not cargo and go, which build to test

@@ -7,6 +7,7 @@ import os
 import signal
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,13 +34,14 @@ from santiago.util.disk import CACHE, guarding
 from santiago.workspace.workspace import GitWorkspace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import ExitStack
 
     from santiago.app.start.request import Request
     from santiago.contract.policy import RunInput
     from santiago.contract.ports.run import Clock, Sign
     from santiago.contract.state import RunState
+    from santiago.executor.loop import Urgency
     from santiago.process.place import Dependency
     from santiago.process.sandbox import Sandbox
     from santiago.workspace.inspect import Found
@@ -248,3 +250,43 @@ def _marked(marker: bytes) -> set[int]:
             if int(entry.name) != os.getpid() and marker in (entry / "environ").read_bytes().split(b"\0"):
                 found.add(int(entry.name))
     return found
+
+
+_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+
+
+@contextmanager
+def strays_ignored() -> Iterator[None]:
+    """Ignore signals that mean nothing here, and that would end the process without a message."""
+    # With a handler, since started programs would inherit an ignored signal.
+    with _handled(lambda *_: None, (signal.SIGUSR1, signal.SIGUSR2)):
+        yield
+
+
+@contextmanager
+def heard(urgency: Urgency, came: list[int]) -> Iterator[None]:
+    """Turn signals into requests to stop, and note them in the order in which they came."""
+
+    def handle(number: int, _frame: object) -> None:
+        came.append(number)
+        # When a terminal is closed, SIGHUP comes more than once: from the system, and from the shell.
+        again = urgency.asked and number != signal.SIGHUP
+        urgency.at_once = urgency.at_once or again or number == signal.SIGQUIT
+        urgency.asked = True
+        urgency.signal = urgency.signal or signal.Signals(number).name
+
+    wanted = [
+        one for one in _STOPPING if one != signal.SIGHUP or signal.getsignal(one) != signal.SIG_IGN
+    ]  # as of nohup
+    with _handled(handle, wanted):
+        yield
+
+
+@contextmanager
+def _handled(handle: Callable[[int, object], None], numbers: Iterable[signal.Signals]) -> Iterator[None]:
+    old = {number: signal.signal(number, handle) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)

@@ -14,7 +14,7 @@ from santiago.util.text import count, harmless
 
 if TYPE_CHECKING:
     from santiago.app.start.request import Request
-    from santiago.app.start.trust import Waiting
+    from santiago.app.start.risky_settings import Waiting
 
 
 def show(request: Request, *, trusted: bool, units: bool, as_json: bool, waits: Waiting | None = None) -> int:

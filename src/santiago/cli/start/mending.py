@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
+from santiago.app.finding import newest_of
 from santiago.app.loading import load
 from santiago.app.settings_file import with_settings
-from santiago.app.unfinished import newest_of
 from santiago.artifacts.files import write_whole
 from santiago.cli.start.trust import trust_own
 from santiago.cli.view.terminal import say

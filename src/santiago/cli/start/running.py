@@ -15,8 +15,8 @@ from santiago.app.paths import near
 from santiago.app.start.compose import execute
 from santiago.app.start.kept import ticked
 from santiago.app.start.request import Request, prepare, said_in
+from santiago.app.start.risky_settings import waiting
 from santiago.app.start.start_events import approvals
-from santiago.app.start.trust import waiting
 from santiago.artifacts.names import PLAN, has_begun
 from santiago.cli.start.consent import SHOWN, ask_consent, ask_ticks, ask_unfenced, choose, confirm_units
 from santiago.cli.start.trust import approve

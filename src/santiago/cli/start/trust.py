@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from santiago.app.start import trust
+from santiago.app.start import risky_settings
 from santiago.cli.view.terminal import say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
@@ -16,7 +16,7 @@ from santiago.report.consents import trusting
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from santiago.app.start.trust import Waiting
+    from santiago.app.start.risky_settings import Waiting
     from santiago.contract.policy import RunInput
 
 FLAG = "--trust-project"
@@ -26,17 +26,17 @@ def approve(
     root: Path, run_input: RunInput | None = None, *, said: frozenset[str] = frozenset(), asked: bool, trusted: bool
 ) -> None:
     """Have a person approve the repository's own settings; raise if they do not."""
-    trust.approve(root, run_input, said=said, trusted=trusted, ask=partial(_ask, asked=asked), tell=_tell)
+    risky_settings.approve(root, run_input, said=said, trusted=trusted, ask=partial(_ask, asked=asked), tell=_tell)
 
 
 def note_basis(root: Path, run_id: str | None) -> None:
     """Remember that a new run input holds untrusted settings, since the settings file may have changed when it is used."""
-    trust.note_basis(root, run_id, _tell)
+    risky_settings.note_basis(root, run_id, _tell)
 
 
 def trust_own(root: Path) -> None:
     """Trust settings that the user has just had santiago write."""
-    trust.trust_own(root, _tell)
+    risky_settings.trust_own(root, _tell)
 
 
 def _tell(text: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from santiago.app.substeps import titles_of
+from santiago.app.loading import titles_of
 from santiago.cli.view.terminal import columns_of, paint
 from santiago.contract.event_effects import SHOW, TESTS
 from santiago.contract.events import EventKind

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from santiago import __version__
-from santiago.app.history import History
+from santiago.app.loading import History
 from santiago.app.paths import near
 from santiago.cli.view import ci
 from santiago.cli.view.beat import Beat

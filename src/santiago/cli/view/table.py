@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from santiago.app.substeps import titles_of
+from santiago.app.loading import titles_of
 from santiago.cli.view.checking import BASE, RUN, Checks
 from santiago.cli.view.terminal import paint
 from santiago.contract.counting import count
