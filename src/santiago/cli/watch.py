@@ -10,10 +10,9 @@ from santiago.cli.view.screens import browse, has_screen
 from santiago.cli.view.terminal import say
 from santiago.report.asking import asked
 from santiago.report.chunks import rows_of
-from santiago.report.marks import mark
 from santiago.report.question import card
 from santiago.report.run_page import headline, pauses_now, subline
-from santiago.report.story_status import waits_for
+from santiago.report.story_status import row_of
 from santiago.util.clock import SystemClock
 from santiago.util.text import flat
 
@@ -48,6 +47,5 @@ def _stories(run: Run, label: str) -> None:
     for planned in run.stories:
         if planned.chunk == label:
             story = run.state.stories[planned.id]
-            word = mark(story, at_rest=run.worker is None).word
-            told = waits_for(run.state, story)
-            say(f"  {planned.id}, {flat(planned.title)}, {word}{', ' + told if told else ''}")
+            row = row_of(run.state, story, run.run_input.limits, at_rest=run.worker is None)
+            say(f"  {planned.id}, {flat(planned.title)}, {row.now.replace('  ', ', ')}")

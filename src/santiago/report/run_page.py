@@ -33,7 +33,7 @@ from santiago.report.run_status import (
     step_of,
     word_of,
 )
-from santiago.report.story_status import stands
+from santiago.report.story_status import row_of
 from santiago.util.clock import SystemClock, between
 from santiago.util.text import fit, flat, harmless
 
@@ -139,15 +139,14 @@ def _head(run: Run) -> Iterator[Line]:
 
 
 def _stories(run: Run) -> Iterator[Line]:
-    ids = max(7, *(len(planned.id) for planned in run.stories))
+    ids = max(2, *(len(planned.id) for planned in run.stories))
     for planned in run.stories:
         story = run.state.stories[planned.id]
-        look = mark(story, at_rest=run.worker is None)
+        row = row_of(run.state, story, run.run_input.limits, at_rest=run.worker is None)
         name = f"  {story.id}" if story.parent else story.id  # substeps are indented below their parents
-        tries = count(story.counted, "attempt") if story.attempts else ""
-        told = [stands(run.state, story, at_rest=run.worker is None), ", ".join(spending.of_story(story))]
-        text = f"{look.symbol} {name:{ids}} {fit(planned.title, 44)}  {tries:11} {'   '.join(filter(None, told))}"
-        yield Line(text.rstrip(), look.tone)
+        told = "   ".join(filter(None, (row.now, ", ".join(spending.of_story(story)))))
+        text = f"{row.mark.symbol} {name:{ids}}  {fit(planned.title, 44)}  {row.tries:>5}  {told}"
+        yield Line(text.rstrip(), row.mark.tone)
 
 
 def _now(run: Run) -> Iterator[Line]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.contract.phases import ENDED, RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Story
     from santiago.contract.policy import Limits, RunInput
     from santiago.contract.state import RunState, StoryState
+    from santiago.report.marks import Mark
 
 MOST = 6
 """How many names one list has."""
@@ -54,17 +55,29 @@ def waits_for(state: RunState, story: StoryState) -> str:
             return ""
 
 
-def stands(state: RunState, story: StoryState, *, at_rest: bool, held: str = "") -> str:
-    """Return the state of a story in a word, and what it waits for. `held` names a limit that keeps it from beginning."""
-    word = mark(story, at_rest=at_rest).word
+class StoryRow(NamedTuple):
+    """What every list of stories shows of one, besides its id and its title."""
+
+    mark: Mark
+    tries: str
+    """Attempts that count, and how many there may be."""
+    now: str
+    """Its state in a word, and what it waits for."""
+
+
+def row_of(state: RunState, story: StoryState, limits: Limits, *, at_rest: bool, jobs: int = 0) -> StoryRow:
+    """Return the row of a story. With `jobs`, it also names the limit that holds it back beside those under way."""
+    look, waits = mark(story, at_rest=at_rest), waits_for(state, story)
+    waits = "" if waits == look.word else waits
+    now = waits if story.phase is StoryPhase.PLANNED and waits else f"{look.word}  {waits}".rstrip()
     if story.phase is StoryPhase.DONE:
-        return f"{word}  {story.proof or ''}".rstrip()
-    if story.phase is StoryPhase.READY and held:
-        return f"{word}  held back by {held}"
-    if story.phase is StoryPhase.READY and story.attempts and story.reason not in (None, Reason.UNPROVEN):
-        return f"{word}  again after {story.reason}"
-    waits = waits_for(state, story)
-    return waits if story.phase is StoryPhase.PLANNED and waits else f"{word}  {waits}".rstrip()
+        now = f"{look.word}  {story.proof or ''}".rstrip()
+    elif story.phase is StoryPhase.READY and (held := held_back(state, limits, jobs)):
+        now = f"{look.word}  held back by {held}"
+    elif story.phase is StoryPhase.READY and story.attempts and story.reason not in (None, Reason.UNPROVEN):
+        now = f"{look.word}  again after {story.reason}"
+    most = Budget(limits, state).attempts_of(story)
+    return StoryRow(look, f"{story.counted}/{most}" if story.attempts else "", now)
 
 
 def held_back(state: RunState, limits: Limits, jobs: int) -> str:

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 from rich.style import Style
 
 from santiago.contract.phases import StoryPhase
-from santiago.executor.budget import Budget
 from santiago.report.agent_activity import Doing
 from santiago.report.chunks import rows_of
 from santiago.report.evidence import AttemptEvidence
 from santiago.report.marks import mark
 from santiago.report.measures import span
-from santiago.report.story_status import stands
+from santiago.report.story_status import row_of
 from santiago.tui.listing import Listing, Row
 from santiago.tui.look import TONES, cut
 from santiago.util.text import fit, flat, width
@@ -144,18 +143,20 @@ class Rows(Listing):
         assert self._following is not None
         run = self._following.run
         story, planned = run.state.stories[name], self._following.by_id[name]
-        look = mark(story, at_rest=run.worker is None)
+        row = row_of(run.state, story, run.run_input.limits, at_rest=run.worker is None)
         indent = "     " if columns > 50 else "  "
         indent += "  " if story.parent else ""
-        before = f"{indent}{look.symbol} "
-        most = Budget(run.run_input.limits, run.state).attempts_of(story)
-        tries = f"{story.counted}/{most}" if story.attempts else ""
+        before = f"{indent}{row.mark.symbol} "
         room = columns - width(before) - self._ids - 2
         now = max(12, room * 2 // 5)
         title = max(4, room - now - 9) if columns > 50 else max(4, room - 12)
         now = room - title - 9 if columns > 50 else 10
-        told = f"  {tries:>5}  {cut(self._now(story), now)}" if columns > 50 else f"  {cut(look.word, 10)}"
-        style = TONES[look.tone]
+        told = (
+            f"  {row.tries:>5}  {cut(self._now(story) or row.now, now)}"
+            if columns > 50
+            else f"  {cut(row.mark.word, 10)}"
+        )
+        style = TONES[row.mark.tone]
         return [
             (before, style),
             (f"{name:<{self._ids}}  ", TONES["dim"]),
@@ -173,11 +174,11 @@ class Rows(Listing):
         return self._doing[1]
 
     def _now(self, story: StoryState) -> str:
-        """Return the state in a word, and what happens now."""
+        """Return what its agent does; empty if nobody works on it."""
         assert self._following is not None
         run = self._following.run
         if story.phase is StoryPhase.RUNNING and run.worker:
             if AttemptEvidence(run.out_dir, story.id, story.attempts).has_ended():
                 return "running  verify"
             return f"running  {self._agents().words(story.id, story.attempts)}".rstrip()
-        return stands(run.state, story, at_rest=run.worker is None)
+        return ""

@@ -15,10 +15,9 @@ from santiago.executor.budget import Budget
 from santiago.report import pauses, spending
 from santiago.report.agent_activity import Doing
 from santiago.report.evidence import AttemptEvidence
-from santiago.report.marks import mark
 from santiago.report.measures import clock
 from santiago.report.pauses import stopping
-from santiago.report.story_status import held_back, stands
+from santiago.report.story_status import row_of
 from santiago.util.clock import SystemClock
 from santiago.util.text import fit, flat, width
 
@@ -161,28 +160,23 @@ class Table:
 
     def _row(self, state: RunState, story: StoryState, columns: int, widths: tuple[int, int]) -> str:
         name, title = widths
-        look = mark(story, at_rest=state.phase is RunPhase.PAUSED)
-        tries = f"{story.counted}/{self._most(state, story)}" if story.attempts else ""
+        row = row_of(state, story, self.run_input.limits, at_rest=state.phase is RunPhase.PAUSED, jobs=self.jobs)
         since = self.started.get(story.id) if story.phase is StoryPhase.RUNNING else None
         used = story.used_ms + (self.now_ms() - since if since is not None else 0)
         time = clock(used) if story.attempts else ""
         words = fit(self.titles.get(story.id, ""), title)
-        text = f" {look.symbol}  {story.id:{name}}  {words}  {_figures(tries, time, columns)}"
-        line = fit(text + self._now(state, story, max(10, columns - width(text))), columns).rstrip()
-        return paint(line, look.tone)
-
-    def _most(self, state: RunState, story: StoryState) -> int:
-        return Budget(self.run_input.limits, state).attempts_of(story)
+        text = f" {row.mark.symbol}  {story.id:{name}}  {words}  {_figures(row.tries, time, columns)}"
+        now = self._now(state, story, max(10, columns - width(text))) or row.now
+        return paint(fit(text + now, columns).rstrip(), row.mark.tone)
 
     def _now(self, state: RunState, story: StoryState, room: int) -> str:
-        """Return the state in a word, and what happens now."""
+        """Return what its agent or its checks do; empty if nobody works on it."""
         checking = self.checks.of(story.id)
         if story.phase is StoryPhase.VERIFIED and checking:
             return checking.text
         if story.phase is StoryPhase.RUNNING and state.phase is not RunPhase.PAUSED:
             return checking.text if checking else self._agent(story, room)
-        held = held_back(state, self.run_input.limits, self.jobs) if story.phase is StoryPhase.READY else ""
-        return stands(state, story, at_rest=state.phase is RunPhase.PAUSED, held=held)
+        return ""
 
     def _agent(self, story: StoryState, room: int) -> str:
         evidence = AttemptEvidence(self.out_dir, story.id, story.attempts)
@@ -198,7 +192,7 @@ class Table:
             return ""
         for name in sorted(state.running):
             story = state.stories[name]
-            if story.counted >= self._most(state, story):
+            if story.counted >= Budget(self.run_input.limits, state).attempts_of(story):
                 left = sum(1 for other in state.stories.values() if not other.attempts and not other.skipped)
                 return f"last attempt for {name}: if it fails, the run ends with {count(left, 'story', 'stories')} not started"
         return ""
