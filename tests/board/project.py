@@ -5,15 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-import click
 from click.testing import CliRunner
 
 from santiago.board.board_handle import BoardHandle, open_board
-from santiago.cli.queue_files import COMMANDS
+from santiago.cli import ticket_commands
 from santiago.contract.board import Card, Queue, place_in
 from santiago.contract.errors import SantiagoError
-
-GROUP = click.Group("queue", commands=dict(COMMANDS))
 
 
 class Told(NamedTuple):
@@ -45,7 +42,7 @@ def queue(folder: Path, *words: str) -> Told:
     before = Path.cwd()
     os.chdir(folder)
     try:
-        done = CliRunner().invoke(GROUP, list(words), standalone_mode=False)
+        done = CliRunner().invoke(ticket_commands.queue, list(words), standalone_mode=False)
     finally:
         os.chdir(before)
     if isinstance(done.exception, SantiagoError):

@@ -15,8 +15,8 @@ import pytest
 
 from santiago.app.board import by_hand
 from santiago.board.board_telling import verdict_of
-from santiago.cli.board import command
 from santiago.cli.main import santiago
+from santiago.cli.ticket_commands import board as command
 from santiago.contract.board import FIELDS
 from santiago.report.board import board_data
 from santiago.tui.app import SantiagoApp

@@ -17,7 +17,7 @@ from santiago.board.board_handle import open_board
 from santiago.board.done_gate import Missing, refusal
 from santiago.board.rules import Move, refuse_text
 from santiago.board.tsv_projections import Projections
-from santiago.cli.queue import enqueue
+from santiago.cli.ticket_work import enqueue
 from santiago.contract.board import QUEUES, Card
 from santiago.contract.errors import Kind, SantiagoError
 from tests.board import desk as shells

@@ -11,9 +11,9 @@ from santiago.app.board.asking_tickets import questions_of
 from santiago.app.loading import load
 from santiago.artifacts.registry import common_git_dir, register
 from santiago.board import board_commands, board_telling, weekly
-from santiago.cli.archive import command as archive_command
 from santiago.cli.main import main
-from santiago.cli.queue_views import COMMANDS
+from santiago.cli.ticket_commands import archive as archive_command
+from santiago.cli.ticket_commands import queue
 from santiago.contract.board import BoardEvent, Card
 from santiago.contract.errors import Kind, SantiagoError
 from tests.board.boards import Desk, desk
@@ -30,14 +30,14 @@ def ran(command: click.Command, *words: str) -> int:
 
 def test_triage_of_the_whole_board(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """Board line 65."""
-    assert ran(COMMANDS["triage-blocked"]) == 0
+    assert ran(queue.commands["triage-blocked"]) == 0
     assert capsys.readouterr().out == "NO_BLOCKED_TICKETS\n"
     desk.add(*(blocked(f"T{number}", note="why") for number in range(25)), blocked("T99", note="p0"))
-    ran(COMMANDS["triage-blocked"])
+    ran(queue.commands["triage-blocked"])
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 21
     assert lines[1].startswith("P0\t0\tT99\t")
-    ran(COMMANDS["triage-blocked"], "--limit", "2", "--json")
+    ran(queue.commands["triage-blocked"], "--limit", "2", "--json")
     assert [row["id"] for row in json.loads(capsys.readouterr().out)] == ["T99", "T0"]
 
 
@@ -45,20 +45,20 @@ def test_the_loops_status_is_told_and_is_the_exit_code_with_plans_taken_in_befor
     desk: Desk, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Board lines 44 to 46: plans that cannot be taken in are named, and keep the loop from being done."""
-    assert ran(COMMANDS["loop-status"]) == 0
+    assert ran(queue.commands["loop-status"]) == 0
     assert "LOOP_STATUS:STOP_DONE" in capsys.readouterr().out
     desk.add(card("T1"))
-    assert ran(COMMANDS["loop-status"]) == 0
+    assert ran(queue.commands["loop-status"]) == 0
     assert "LOOP_STATUS:CONTINUE" in capsys.readouterr().out
     desk.add(blocked("T2", next_action="needs_user_confirmation"))
-    assert ran(COMMANDS["loop-status"]) == 10
+    assert ran(queue.commands["loop-status"]) == 10
     assert "LOOP_USER_CONFIRMATION_IDS:T2" in capsys.readouterr().out
     (desk.place.plans / "one.md").write_text("# One\n\n- [ ] open\n", encoding="utf-8")
-    assert ran(COMMANDS["loop-status"]) == 10
+    assert ran(queue.commands["loop-status"]) == 10
     assert "LOOP_COUNTS:planner-inbox=1 " in capsys.readouterr().out
     for name in ("a", "b"):
         (desk.place.plans / f"{name}.md").write_text("id: same\n\n- [ ] open\n", encoding="utf-8")
-    ran(COMMANDS["next-prompt"])
+    ran(queue.commands["next-prompt"])
     told = capsys.readouterr()
     assert "backlog=1" in told.out
     assert "two plans are called same" in told.err
@@ -77,7 +77,7 @@ def test_a_question_that_a_run_asks_stops_for_the_user(desk: Desk, capsys: pytes
         blocked("T3", run="gone", story="S3"),
         card("T4", "planner-review", run=name, story="S3", evidence_links="x"),
     )
-    assert ran(COMMANDS["loop-status"]) == 10
+    assert ran(queue.commands["loop-status"]) == 10
     assert "LOOP_USER_CONFIRMATION_IDS:T1,T4\n" in capsys.readouterr().out
     (question,) = questions_of(name, "S3", desk.place.project)
     assert question.startswith("S3-agent-1: Should a second refund")
@@ -87,16 +87,16 @@ def test_a_question_that_a_run_asks_stops_for_the_user(desk: Desk, capsys: pytes
 def test_the_next_prompt_for_programs_and_for_users(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """Board line 68: with the product's first statement; a starter that nobody replaced says nothing."""
     desk.add(card("auth.1", title="Sign in (auth.1)"))
-    assert ran(COMMANDS["next-prompt"]) == 0
+    assert ran(queue.commands["next-prompt"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("LOOP_STATUS:CONTINUE\n")
     assert "\nNEXT_PROMPT_TARGET:tech-developer\nNEXT_PROMPT_QUEUE:developer-todo\nNEXT_PROMPT_REASON:" in out
     assert out.count("```") == 2
-    ran(COMMANDS["next-prompt"], "--user-facing")
+    ran(queue.commands["next-prompt"], "--user-facing")
     out = capsys.readouterr().out
     assert "Build “Sign in” so that" in out
     assert not any(word in out for word in ("LOOP_", "NEXT_PROMPT_", "developer-todo", "auth.1"))
-    ran(COMMANDS["next-prompt"], "--json")
+    ran(queue.commands["next-prompt"], "--json")
     data = json.loads(capsys.readouterr().out)
     told = (data["status"], data["next"]["queue"], data["counts"]["developer-todo"])
     assert told == ("CONTINUE", "developer-todo", 1)
@@ -105,7 +105,7 @@ def test_the_next_prompt_for_programs_and_for_users(desk: Desk, capsys: pytest.C
     truth.write_text(
         'visions:\n  - id: VIS-1\n    statement: "Nobody loses a file"\n  - statement: Second\n', encoding="utf-8"
     )
-    ran(COMMANDS["next-prompt"], "--user-facing")
+    ran(queue.commands["next-prompt"], "--user-facing")
     assert "Why this now: Nobody loses a file.\n" in capsys.readouterr().out
     truth.write_text("visions:\n  - id: VIS-BOOT-001\n    statement: Replace me\n", encoding="utf-8")
     assert board_telling.statement_of(desk.place.project) == ""
@@ -117,16 +117,16 @@ def test_a_request_whose_parts_are_done_is_not_planned_again_and_what_was_finish
     """Board line 68: it waits for its acceptance, as long as no other request waits to be planned; a few of many are named."""
     routed = {"status": "in_progress", "phase": "running", "run": "R"}
     desk.keep(card("R", "planner-inbox", title="Print labels", **routed), card("R.S1", "done", request="R"))
-    ran(COMMANDS["next-prompt"])
+    ran(queue.commands["next-prompt"])
     out = capsys.readouterr().out
     assert "NEXT_PROMPT_TARGET:tech-planner\nNEXT_PROMPT_QUEUE:planner-inbox\n" in out
     assert "NEXT_PROMPT_REASON:finished requests wait for acceptance\n" in out
     assert "Look at the finished work on “Print labels”" in out
     desk.add(card("Q", "planner-inbox", title="Print bills"))
-    ran(COMMANDS["next-prompt"])
+    ran(queue.commands["next-prompt"])
     assert "Plan “Print bills”" in capsys.readouterr().out
     desk.keep(*(card(f"T-{number}", "done", title=f"Page {number}", arrival=number) for number in range(20)))
-    ran(COMMANDS["loop-status"], "--user-facing")
+    ran(queue.commands["loop-status"], "--user-facing")
     out = capsys.readouterr().out
     assert "Finished last: “Page 19”, “Page 18”, “Page 17” (21 in all)." in out
     assert "It follows “Page 19”" in out
@@ -140,7 +140,7 @@ def test_exhaustion_is_summed_up_by_week(desk: Desk, capsys: pytest.CaptureFixtu
     with desk.store.reading() as at:
         now = next(at.events()).at
         assert weekly.due(at, now)
-    ran(COMMANDS["weekly-retry-summary"], "--weeks", "2", "--actor", "ann")
+    ran(queue.commands["weekly-retry-summary"], "--weeks", "2", "--actor", "ann")
     told = capsys.readouterr().out.strip()
     name = f".santiago/.runtime/orchestration/history/weekly-retry-summary-{weekly.iso_week(now)}-last2w.md"
     assert told == f"WEEKLY_SUMMARY_FILE:{name}"
@@ -169,7 +169,7 @@ def test_exhaustion_is_summed_up_by_week(desk: Desk, capsys: pytest.CaptureFixtu
 def test_a_summary_of_no_weeks_is_refused(weeks: str, desk: Desk) -> None:
     """Board line 66."""
     with pytest.raises(SantiagoError) as refused:
-        ran(COMMANDS["weekly-retry-summary"], "--weeks", weeks)
+        ran(queue.commands["weekly-retry-summary"], "--weeks", weeks)
     assert refused.value.kind is Kind.USAGE
     assert not list(desk.place.history.glob("weekly*"))
 

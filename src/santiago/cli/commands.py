@@ -30,10 +30,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "verify": ("reach_commands:verify", "check your own work on a story, and take it if it passes"),
     },
     "Board": {
-        "queue": ("queue", "the board's tickets: add, claim, hand over, decide"),
-        "loop": ("loop", "work on the tickets until all are done or somebody must decide"),
-        "archive": ("archive", "tickets that were accepted, month by month"),
-        "board": ("board", "queues and tickets on the screen: claim, move, decide"),
+        "queue": ("ticket_commands:queue", "the board's tickets: add, claim, hand over, decide"),
+        "loop": ("ticket_commands:loop", "work on the tickets until all are done or somebody must decide"),
+        "archive": ("ticket_commands:archive", "tickets that were accepted, month by month"),
+        "board": ("ticket_commands:board", "queues and tickets on the screen: claim, move, decide"),
     },
     "Look": {
         "watch": ("reach_commands:watch", "browse a run on the screen: follow, answer, stop, resume, select"),

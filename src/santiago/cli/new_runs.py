@@ -53,7 +53,7 @@ def run(
     """Plan and carry out in one go, the newcomer's command."""
     prd = document_of(prd)
     if enqueue:
-        from santiago.cli.queue import enqueue as hand_over
+        from santiago.cli.ticket_work import enqueue as hand_over
 
         return hand_over(prd, worker.checks, flags.actor, as_json=flags.as_json)
     if new and resume:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def opened() -> Iterator[BoardHandle]:
+def opened_here() -> Iterator[BoardHandle]:
     """Open the board. Messages about its files are printed when they are written."""
     from santiago.board.board_handle import open_board
 
@@ -25,6 +26,16 @@ def opened() -> Iterator[BoardHandle]:
         yield found
     for notice in found.notices:
         warn(notice)
+
+
+def speaks_codes() -> bool:
+    """Tell whether lines are for programs that know the protocol by its codes. Their users set variables of it."""
+    return any(name.startswith("SIGEE_") and value for name, value in os.environ.items())
+
+
+def wants_rows() -> bool:
+    """Tell whether a table is for a program: only at a terminal people read it."""
+    return speaks_codes() or not sys.stdout.isatty()
 
 
 def warn(text: str) -> None:
@@ -48,7 +59,7 @@ def board_here(most: int | None) -> dict[str, Any] | None:
 
         if not is_on_board(place):
             return None
-        with opened() as found:
+        with opened_here() as found:
             return whole_board(found, synchronise(found), utc(), most)
     except SantiagoError as error:
         if not os.environ.get("SANTIAGO_STORY"):  # within an attempt there is no board
@@ -63,7 +74,7 @@ def routed(runs: Sequence[str]) -> frozenset[str]:
     with suppress(SantiagoError):  # where the board cannot be read, `status` says so
         if not board_place.find(Path.cwd(), os.environ).store.is_file():
             return frozenset()
-        with opened() as found, found.store.reading() as at:
+        with opened_here() as found, found.store.reading() as at:
             cards = {run: at.of_run(run) for run in runs}
         return frozenset(run for run, of in cards.items() if any(one.queue != "done" and not one.decided for one in of))
     return frozenset()

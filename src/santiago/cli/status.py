@@ -52,9 +52,9 @@ def status(run: str | None, failed: bool, all_stories: bool, as_tasks: bool, as_
 def _without_run(board: dict[str, Any] | None, sessions: list[tuple[str, str]]) -> Iterator[Line]:
     """Yield the board and the planning sessions of a project that has no run yet."""
     if board:
-        from santiago.report.board_pages import listing  # loaded here, since most projects have no board
+        from santiago.report.board_pages import board_page  # loaded here, since most projects have no board
 
-        yield from map(Line, listing(board))
+        yield from board_page(board).lines(0)
     if sessions:
         yield Line(_listed(sessions))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from santiago.contract.board import TODO
-from santiago.report.page import Line
+from santiago.report.page import Line, Page
 from santiago.util.text import count, flat
 
 if TYPE_CHECKING:
@@ -207,8 +207,12 @@ def _advice(ticket: Ticket) -> str:
     return for_people(ticket["next_action"]) or back
 
 
-def listing(data: dict[str, Any]) -> list[str]:
-    """Return the whole board as lines."""
+def board_page(data: dict[str, Any]) -> Page:
+    """Return the whole board as a page."""
+    return Page(lambda _: map(Line, _listing(data)), lambda: data)
+
+
+def _listing(data: dict[str, Any]) -> list[str]:
     asking = data["verdict"]["user_confirmation_ids"]
     lines = [", ".join([word(data), *headline(data)]), *(line.text for line in empty_page(data))]
     for queue, tickets in data["queues"].items():

@@ -14,10 +14,11 @@ from santiago.board.loop_verdict import ACTIONABLE
 from santiago.report.board import whole_board
 from santiago.report.board_pages import awaited, empty_page, headline, standing, ticket_page, tone_of, word
 from santiago.report.page import Line
+from santiago.tui.app import run
 from santiago.tui.base_screen import Head
 from santiago.tui.board_actions import BoardActions
 from santiago.tui.keys import BOARD, bindings
-from santiago.tui.look import TONES, cut, shown
+from santiago.tui.look import TONES, cut, shown, tells_unicode
 from santiago.util.text import flat
 
 if TYPE_CHECKING:
@@ -199,3 +200,9 @@ class BoardScreen(BoardActions):
     def on_option_list_option_highlighted(self) -> None:
         if self.ready:
             self.paint_page()
+
+
+def show_board(opened: BoardHandle, backlog: int, actor: str, utc: Callable[[], str]) -> int:
+    """Show a board until its screen is left; return the exit code."""
+    code, _ = run(BoardScreen(opened, backlog, actor, utc, plain=not tells_unicode()))
+    return code

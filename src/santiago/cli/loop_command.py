@@ -1,18 +1,33 @@
-"""`santiago loop`: work on the board's tickets until all are done, or somebody has to decide."""
+"""The body of `santiago loop`: work on the board's tickets until all are done, or somebody has to decide."""
 
 from __future__ import annotations
 
-import json
+import os
+import sys
+from pathlib import Path
+from signal import SIGHUP, SIGTERM
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from santiago.cli import opened_board, queue_views
-from santiago.cli.options import agent_option
-from santiago.cli.queue_words import speaks_codes
+from santiago.app.board import queue_loop
+from santiago.app.board.ticket_context import TicketContext
+from santiago.app.board.working import StoppedError, only_loop
+from santiago.board.board_clock import utc
+from santiago.board.board_handle import open_board
+from santiago.cli.board_consents import consents
+from santiago.cli.board_views import tell
+from santiago.cli.opened_board import speaks_codes, warn
+from santiago.cli.start.trust import approve
+from santiago.cli.view.lines import Lines, timed
+from santiago.cli.view.terminal import say, show_data, show_lines
+from santiago.contract.board import fields_of
 from santiago.contract.counting import count
 from santiago.contract.events import EventKind
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
+from santiago.report.board import whole_board
+from santiago.report.board_pages import empty_page, headline, stuck, word
+from santiago.report.page import Line
+from santiago.util.clock import SystemClock, time_of_day
+from santiago.util.text import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,48 +48,11 @@ _TONES: dict[str, Tone] = {"accepted": "good", "blocked": "bad", "asks": "warn",
 _OF_RUN = frozenset({EventKind.STOP_REQUESTED})
 
 
-@click.command("loop")
-@click.option("--max-cycles", type=click.IntRange(1), default=30, show_default=True)
-@click.option(
-    "--no-progress-limit", type=click.IntRange(1), default=2, show_default=True, help="Cycles without anything done."
-)
-@click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Tickets side by side.")
-@click.option(
-    "--watch", "minutes", type=click.IntRange(1), metavar="MINUTES", help="At the end wait so long for new work."
-)
-@agent_option("The agent for developers' tickets; it also plans a request without a document, where no planner is set.")
-@click.option("--yes", is_flag=True, help="Take the units of every proposal as they are.")
-@click.option("--trust-commands", is_flag=True, help="Run commands that come from documents without asking.")
-@click.option("--trust-project", is_flag=True, help="Trust the settings that come with the repository, as they are.")
-@click.option("--no-input", is_flag=True, help="Never ask anything.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document at the end.")
-def command(
+def loop(
     max_cycles: int, no_progress_limit: int, jobs: int, minutes: int | None, agent: str | None, yes: bool, trust_commands: bool, trust_project: bool,
     no_input: bool, as_json: bool,
 ) -> int:  # fmt: skip
-    """Route requests, have agents carry tickets out, review them, and archive what is done.
-
-    \b
-    santiago queue add "CSV export" --source doc:docs/prd.md
-    santiago loop --trust-commands
-    """
-    import os
-    import sys
-    from pathlib import Path
-    from signal import SIGHUP, SIGTERM
-
-    from santiago.app.board import queue_loop
-    from santiago.app.board.queue_loop import Loop, wait_for_change
-    from santiago.app.board.ticket_context import TicketContext
-    from santiago.app.board.working import StoppedError, only_loop
-    from santiago.board.board_handle import open_board
-    from santiago.cli.board_consents import consents
-    from santiago.cli.start.trust import approve
-    from santiago.cli.view.lines import timed
-    from santiago.cli.view.terminal import say
-    from santiago.report.page import Line
-    from santiago.util.text import harmless
-
+    """Work on the tickets, and say what was done."""
     with open_board(Path.cwd(), os.environ) as opened, only_loop(opened.place):
         approve(opened.place.project, asked=not no_input and sys.stdin.isatty(), trusted=trust_project)
         asking = consents(trusted=trust_commands, units=yes, no_input=no_input)
@@ -89,12 +67,12 @@ def command(
                 say(one.code, err=as_json)
             elif one.word:
                 line = Line(harmless(one.text), _TONES.get(one.word, ""), label=one.word)
-                say(timed(line, _time()), err=True)
+                say(timed(line, time_of_day(SystemClock().utc())), err=True)
 
         try:
             while True:
-                ended = Loop(context, max_cycles, no_progress_limit, said).run()
-                if minutes is None or not wait_for_change(opened, minutes):
+                ended = queue_loop.Loop(context, max_cycles, no_progress_limit, said).run()
+                if minutes is None or not queue_loop.wait_for_change(opened, minutes):
                     break
         except StoppedError as stop:
             say("stopped; `santiago loop` goes on where this one ended", err=True)
@@ -103,20 +81,16 @@ def command(
         cards = queue_loop.accepted(opened, ended.done)
         branches, unproven = queue_loop.unmerged(opened, cards), queue_loop.unproven(opened, cards)
         _tell_results(branches, unproven)
-        codes += _codes(ended)
         if not as_json:
             _tell(opened, ended)
     for notice in opened.notices:
-        opened_board.warn(notice)
+        warn(notice)
     if as_json:
-        found: dict[str, object] = {
-            "status": ended.status,
-            "reason": ended.reason,
-            "cycles": ended.cycles,
-            "no_progress": ended.no_progress,
-        }
-        found |= {"done": ended.done, "ids": ended.ids, "branches": branches, "not_proven": unproven, "lines": codes}
-        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        show_data({
+            "status": ended.status, "reason": ended.reason, "cycles": ended.cycles, "no_progress": ended.no_progress,
+            "done": ended.done, "ids": ended.ids, "branches": branches, "not_proven": unproven,
+            "lines": [*codes, *_codes(ended)],
+        })  # fmt: skip
     return ExitCode.OK if ended.reason is None else ExitCode.BLOCKED
 
 
@@ -133,28 +107,20 @@ def _codes(ended: Ended) -> list[str]:
 
 def _tell(opened: BoardHandle, ended: Ended) -> None:
     """Print how the loop ended, and what to do next; an empty board says how to fill it."""
-    from santiago.board.board_clock import utc
-    from santiago.cli.view.terminal import say
-    from santiago.report.board import whole_board
-    from santiago.report.board_pages import empty_page, word
-
     if speaks_codes():
         for code in _codes(ended):
             say(code)
     elif word(data := whole_board(opened, 0, utc(), MOST)) == "EMPTY" and ended.reason is None:
-        for line in empty_page(data):
-            say(line.text)
+        show_lines(empty_page(data))
         return
     else:
         say(_sentence(ended, data))
         say()
-    queue_views.tell(opened, user_facing=True)
+    tell(opened, user_facing=True)
 
 
 def _sentence(ended: Ended, data: dict[str, Any]) -> str:
     """Return how a loop ended, in a sentence that names the tickets it is about."""
-    from santiago.report.board_pages import headline, word
-
     if ended.reason is None:
         return "everything on the board is done"
     which = ", ".join(ended.ids[:MOST]) + (f" and {len(ended.ids) - MOST} more" if len(ended.ids) > MOST else "")
@@ -168,10 +134,6 @@ def _sentence(ended: Ended, data: dict[str, Any]) -> str:
 
 def _explain(opened: BoardHandle, ended: Ended) -> None:
     """Print on standard error why tickets do not go on, and what helps."""
-    from santiago.cli.view.terminal import say
-    from santiago.contract.board import fields_of
-    from santiago.report.board_pages import stuck
-
     with opened.store.reading() as at:
         cards = [card for name in ended.ids if (card := at.card(name)) is not None]
     told = [lines for card in cards if (lines := stuck({**fields_of(card), "queue": card.queue, "spent": card.spent}))]
@@ -183,8 +145,6 @@ def _explain(opened: BoardHandle, ended: Ended) -> None:
 
 def _tell_results(branches: Sequence[str], unproven: Sequence[str]) -> None:
     """Print on standard error where the accepted work is, and which of it is not proven."""
-    from santiago.cli.view.terminal import say
-
     if unproven:
         more = f" and {len(unproven) - MOST} more" if len(unproven) > MOST else ""
         say(f"not proven: {', '.join(unproven[:MOST])}{more}  (no test fails without their work)", err=True)
@@ -201,18 +161,8 @@ def _matters(event: Event, state: RunState) -> bool:
     return (bool(event.story_id) and (asked is None or asked.kind != "result")) or event.event in _OF_RUN
 
 
-def _time() -> str:
-    from santiago.util.clock import SystemClock, time_of_day
-
-    return time_of_day(SystemClock().utc())
-
-
 def _follow(request: Request) -> None:
     """Print on standard error what happens to each story."""
-    from santiago.cli.view.lines import Lines, timed
-    from santiago.cli.view.terminal import say
-    from santiago.util.clock import time_of_day
-
     lines = Lines(request.plan, request.effective.limits, request.out_dir)
 
     def take(events: Sequence[Event], state: RunState) -> None:
