@@ -275,7 +275,7 @@ def test_without_a_terminal_the_board_is_a_list_or_data(
     """Fourteen fields in their order, and what they mean now; what has to be decided, and by whom."""
     filled(desk)
     monkeypatch.setattr("santiago.report.board.ticks_of", lambda _: TICKS)
-    monkeypatch.setattr("santiago.board.board_clock.utc", lambda: NOW)
+    monkeypatch.setattr("santiago.cli.board_views.utc", lambda: NOW)
     assert command.main(["--plain"], standalone_mode=False) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("NEEDS YOU, 2 tickets wait for a decision: PAY-1, PAY-2, planner-inbox 1,")
