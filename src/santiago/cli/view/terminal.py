@@ -38,7 +38,7 @@ def paint(text: str, tone: Tone, *, stderr: bool = True) -> str:
 
 
 def unicode(*, stderr: bool = True) -> bool:
-    encoding = (sys.stderr if stderr else sys.stdout).encoding or ""
+    encoding = (sys.stderr if stderr else sys.stdout).encoding or "utf-8"  # none where the text stays in memory
     return encoding.lower().replace("-", "").startswith("utf")
 
 
