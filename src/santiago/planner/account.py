@@ -223,7 +223,8 @@ class _Markdown:
         group.named += lead is not None and lead.kind in _SURE
         group.fields += bool(_FIELD.match(block.lines[0]))
         said = lead.rest if lead is not None else block.cells[0] if block.cells else block.text
-        group.about += (lead is not None and ids.fold(lead.id) in defined) or words.normal(said) in defined
+        tells = (lead is not None and ids.fold(lead.id) in defined) or words.normal(said) in defined
+        group.about += tells or 1 in self.covered[at : self.ends[at]]  # units are inside a box that only groups them
 
     # Sections
 
