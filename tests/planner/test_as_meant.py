@@ -180,6 +180,12 @@ def test_requirements_of_a_later_version_are_put_off() -> None:
     assert [(row.lines, row.why) for row in made.account if row.became == "left_out"] == [((4, 6), "out of scope")]
 
 
+def test_each_prefix_of_requirements_of_a_version_counts() -> None:
+    ids = ["PAY-01", "PAY-02", "RES-01", "RES-02", "TEST-01", "TEST-02"]
+    made = plan("## v1 Requirements\n### Shop\n" + "".join(f"- [ ] **{one}**: {one.lower()} works\n" for one in ids))
+    assert (sorted(names(made)), made.certain) == (ids, True)
+
+
 def test_a_table_that_keeps_a_status_is_planned_only_where_nothing_better_stands() -> None:
     table = "\n| Item | Status |\n|---|---|\n| `ls` lists | Implemented |\n| `rm` removes | Planned |\n"
     made = plan("## v0.1\n" + table)

@@ -99,12 +99,13 @@ class Source:
         blocks = self.outline.blocks
         named = _version(blocks[index].text)
         below = blocks[index + 1] if index + 1 < len(blocks) else None
-        if (named and named != self._first_version) or (below and below.section == index and _puts_off(below)):
+        if (named and named != self.first_version) or (below and below.section == index and _puts_off(below)):
             return Zone.EXCLUDED
         return Zone.PLAIN if index == self._title_at else _zone_of(blocks[index].text, self.leads[index])
 
     @cached_property
-    def _first_version(self) -> str:
+    def first_version(self) -> str:
+        """The number in GSD's first heading `v1 Requirements`, or nothing."""
         versions = (_version(block.text) for block in self.outline.blocks if block.kind is Kind.HEADING)
         return min(filter(None, versions), default="")
 

@@ -106,6 +106,8 @@ def _openings(view: View) -> Iterator[tuple[int, ids.Found, str]]:
         block, kind = view.blocks[index], kind_of(lead)
         if kind is None or block.kind is Kind.ROW:
             continue
+        if kind == "side" and block.box is not None and view.source.first_version:
+            kind = "other"  # GSD gives every category of requirements a prefix, also RES and TEST
         if block.kind is Kind.HEADING or _defines(view, index, block, lead):
             yield index, lead, kind
 
