@@ -64,6 +64,9 @@ TASKS = "# App\n\n## Tasks\n- [ ] T1: log in\n- [ ] T2: log out\n"
         ("## Nichtfunktionale Anforderungen\n- schnell\n", "7-8 Nichtfunktionale Anforderungen: context", True),
         ("## Sicherheit und Risiken\n- keine\n", "7-8 Sicherheit und Risiken: context", True),
         ("## 技术架构\n- Go\n", "7-8 技术架构: context", True),
+        ("## Einführung und Zielsetzung\nWarum.\n", "7-8 Einführung und Zielsetzung: context", True),
+        ("## 변경 이력\n- 초안\n", "7-8 변경 이력: context", True),
+        ("## Engineering principles\n- small\n", "7-8 Engineering principles: context", True),
         (
             "## Definition of Done (team)\n- [ ] reviewed\n- [ ] tested\n",
             "7-9 Definition of Done (team): left_out a definition of done",
@@ -126,6 +129,20 @@ def test_headings_without_ids_are_a_proposal_and_known_formats_are_certain() -> 
         "# Tasks\n## Anything\nText.\n## Phase 1: Setup\n- [ ] T001 [P] Make `a.py`\n- [ ] T002 Make `b.py`\n"
     )
     assert (speckit.source.format, speckit.certain) == ("spec-kit-tasks", True)
+
+
+def test_a_box_that_only_groups_units_is_no_unread_list() -> None:
+    parts = "  - [ ] {0}.1 Read\n    - _Requirements: 1.1_\n  - [ ] {0}.2 Write\n    - _Requirements: 1.2_\n"
+    made = plan("# Plan\n" + "".join(f"- [ ] {n}. Part\n\n{parts.format(n)}" for n in (1, 2)))
+    assert (made.source.format, len(made.stories)) == ("kiro-tasks", 4)
+    assert [row.title for row in made.account if row.became == "left_out"] == []
+
+
+def test_a_column_for_the_name_of_a_requirement_gives_the_title() -> None:
+    made = plan(
+        "| 요구사항 ID | 요구사항명 | 요구사항 상태 |\n|---|---|---|\n| FR-1 | 결제 | 초안 |\n| FR-2 | 배송 | 초안 |\n"
+    )
+    assert [story.title for story in made.stories] == ["결제", "배송"]
 
 
 def test_keys_of_json_and_yaml_and_columns_of_csv_are_its_sections() -> None:

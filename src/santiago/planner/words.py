@@ -149,7 +149,7 @@ id | # | no | no. | nr | nr. | n° | № | req id | req. id | requirement id | r
 
 NAME_COLUMNS = table("""
 requirement | requirements | feature | features | story | user story | title | description | name | task | functionality | function | capability | statement | use case | item | deliverable | work item | action item | tarea | tarefa | aufgabe | tâche | задача | 任务 | タスク | 작업
-功能 | 功能点 | 功能描述 | 需求 | 描述 | 需求描述 | 機能 | 要件 | 요구 | 요구사항 | 기능 | 기능명 | fonctionnalité | exigence | description fonctionnelle | requisito | descripción | anforderung | beschreibung | требование | функция | kebutuhan | deskripsi | fitur
+功能 | 功能点 | 功能描述 | 需求 | 需求名称 | 描述 | 需求描述 | 機能 | 要件 | 要件名 | 요구 | 요구사항 | 요구사항명 | 기능 | 기능명 | fonctionnalité | exigence | description fonctionnelle | requisito | descripción | anforderung | beschreibung | требование | функция | kebutuhan | deskripsi | fitur
 """)
 
 OTHER_COLUMNS = table("""
@@ -447,13 +447,13 @@ question questions clarification clarifications decision decisions adr adrs disc
 planspec strategy strategies approach methodology analysis traceability matrix mapping conclusion recommendations recommendation impact information info parallelization parallel opportunities order
 présentation contexte objectif objectifs sécurité risque risques contrainte contraintes glossaire hypothèses calendrier annexe annexes indicateurs conception données enjeux problématique résumé références métriques atténuations jalons équipe tests hypothèse performances
 contexto introducción introdução objetivo objetivos visión visão resumen resumo arquitectura arquitetura seguridad segurança riesgos riscos restricciones restrições glosario glossário supuestos premissas cronograma anexo anexos métricas indicadores diseño datos dados problema justificación justificativa rendimiento desempenho referencias referências pruebas testes dependencias dependências
-einleitung überblick übersicht hintergrund kontext ziel ziele zielgruppe zweck architektur sicherheit risiken randbedingungen annahmen glossar zeitplan anhang kennzahlen entwurf daten ausgangslage problemstellung zusammenfassung technik hinweise abhängigkeiten
+einführung zielsetzung ausgangssituation ist-zustand soll-zustand einleitung überblick übersicht hintergrund kontext ziel ziele zielgruppe zweck architektur sicherheit risiken randbedingungen annahmen glossar zeitplan anhang kennzahlen entwurf daten ausgangslage problemstellung zusammenfassung technik hinweise abhängigkeiten
 introduzione panoramica obiettivi contesto architettura sicurezza rischi vincoli glossario inleiding doel doelen achtergrond architectuur beveiliging bakgrund mål syfte arkitektur säkerhet wprowadzenie cele cel architektura bezpieczeństwo ryzyka słownik amaç hedefler mimari güvenlik tujuan arsitektur keamanan
 обзор введение контекст цель цели архитектура безопасность риски риск метрики глоссарий ограничения допущения приложение приложения тестирование производительность описание стек структура проблема зависимости
 """)
 """Words for what surrounds the work."""
 _BESIDE = spaced("""
-priority priorities item items domain-specific this that medium low considered frame outstanding resolved classification primary secondary enables last updated reminders dates summary
+priority priorities engineering standing compatibility item items domain-specific this that medium low considered frame outstanding resolved classification primary secondary enables last updated reminders dates summary
 a an and the of for to in on with by from or our this that these its it's is are what how who when where we at as vs via per
 product project system application app software solution service user users customer customers target key main core high-level high level low-level current desired proposed future-proof overall general other additional important initial final
 functional requirement requirements technical business document data information file file error errors edge value proposition statement plan plans plan's list table section details detail description specification specifications spec specs
@@ -464,7 +464,7 @@ de des du la le les et d'ensemble vue non fonctionnelles fonctionnel techniques 
 """Words that may stand beside them in a heading."""
 _SIGNS = pattern(
     r"概述|概要|背景|目标|目的|目標|愿景|架构|架構|設計|设计|技术栈|技術|数据|データ|安全|セキュリティ|性能|非功能|非機能|風險|风险|リスク|指标|指標|术语|用語|附录|付録|参考|备注|備考|约束|制約|前提|假设|用户画像|流程|排期|スケジュール|测试|テスト|部署|说明|說明|原则|現状|现状|问题|はじめに|ペルソナ|環境|环境|品質|执行方式"
-    r"|개요|배경|목표|목적|비전|아키텍처|설계|기술|데이터|보안|성능|비기능|위험|지표|용어|부록|참고|제약|가정|일정|테스트|배포|구조|원칙|현황|문제|세부|사용자|역할|상태",
+    r"|개요|배경|목표|목적|비전|아키텍처|설계|기술|데이터|보안|성능|비기능|위험|지표|용어|부록|참고|제약|가정|일정|테스트|배포|구조|원칙|현황|문제|이력|문서 정보|커버리지|추적|세부|사용자|역할|상태",
 )
 _WORKS = pattern(
     r"(?<!非)(?:功能|機能)(?!要件以外)|需求|要件|任务|任務|タスク|(?<!비)기능|요구|작업|故事|ストーリー|스토리"
