@@ -26,6 +26,7 @@ from santiago.contract.policy import Limits, RunInput
 from santiago.contract.reasons import Reason
 from santiago.contract.result import Result, Session
 from santiago.contract.schema import SCHEMAS
+from santiago.contract.steps import ExamineBase, Order, VerifyRun, WriteBack
 from santiago.contract.units import Minutes, Seconds, Usd
 from tests.contract.test_schema import validator
 from tests.contract.values import LARGEST, example, mutants, values
@@ -139,6 +140,12 @@ def test_whatever_is_spoiled_is_left_to_the_library(kind: type) -> None:
             codec.read_plain(kind, mutant.data)
             taken.append(mutant.name)
     assert taken == []
+
+
+@each("step", [WriteBack(commit="c1"), ExamineBase(commit="c1"), VerifyRun(round=1)])
+def test_an_order_is_read_back_with_the_step_that_it_is_for(step: WriteBack | ExamineBase | VerifyRun) -> None:
+    order = Order(step=step, run_id="r", head="c1", base="c1", began="c0", anchor="1:0")
+    assert decode(Order, canonical(order), "an order") == order
 
 
 @each("kind", [Minutes, Seconds, Usd])

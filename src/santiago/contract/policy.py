@@ -149,6 +149,11 @@ class Policy:
         return self.unproven == "accept" or self.proof == "regression"
 
     @property
+    def wants_proof(self) -> bool:
+        """Whether a test must show the work. Where a person looks at each result, their word stands for it."""
+        return not (self.takes_unproven or self.stepwise)
+
+    @property
     def closed(self) -> frozenset[Gate]:
         """The gates at which a person is asked."""
         return frozenset((*GATES[self.gate], *self.gates))

@@ -1,6 +1,11 @@
-"""Steps, which `decide` wants done next, and orders. An order is a step with what it needs of the state."""
+"""Steps, which `decide` wants done next, and orders. An order is a step with what it needs of the state.
+
+In JSON, `kind` tells which step it is: two of them have the same other fields.
+"""
 
 from __future__ import annotations
+
+from typing import Literal
 
 from santiago.contract.record import record
 
@@ -9,6 +14,7 @@ from santiago.contract.record import record
 class Attempt:
     """Have an agent try a story, and judge what it left."""
 
+    kind: Literal["attempt"] = "attempt"
     story: str
     number: int
     base: tuple[str, ...]
@@ -30,6 +36,7 @@ class Attempt:
 class Propose:
     """Have an agent write the detailed plan of a story, for a person to approve."""
 
+    kind: Literal["propose"] = "propose"
     story: str
     number: int
     timeout_ms: int
@@ -43,6 +50,7 @@ class Propose:
 class Adopt:
     """Judge an attempt of an earlier start whose agent had ended. The work that its ref names is verified again."""
 
+    kind: Literal["adopt"] = "adopt"
     story: str
     number: int
     tests: bool = False
@@ -58,6 +66,7 @@ class Adopt:
 class JudgeClaim:
     """Run the checks of a story that is claimed done, or that the base holds already, on the base, without an attempt."""
 
+    kind: Literal["claim"] = "claim"
     story: str
 
     @property
@@ -69,6 +78,7 @@ class JudgeClaim:
 class Integrate:
     """Apply a verified attempt to the run's branch."""
 
+    kind: Literal["integrate"] = "integrate"
     story: str
     attempt: int
     commit: str
@@ -82,6 +92,7 @@ class Integrate:
 class ExamineBase:
     """Run every check once on the base, before any agent is started."""
 
+    kind: Literal["examine"] = "examine"
     commit: str
 
     @property
@@ -93,6 +104,7 @@ class ExamineBase:
 class WriteBack:
     """Tick what is done in the plan's document, as a commit on the run's branch."""
 
+    kind: Literal["write-back"] = "write-back"
     commit: str
 
     @property
@@ -104,6 +116,7 @@ class WriteBack:
 class VerifyRun:
     """Run the checks of the whole run on the final head."""
 
+    kind: Literal["verify-run"] = "verify-run"
     round: int
 
     @property

@@ -116,11 +116,11 @@ def _failure(result: CheckResult) -> list[str]:
 
 def telling_lines(head: str, tail: str) -> list[str]:
     """Return the lines of an output that say what is wrong, in order; the last ones where none stands out."""
-    lines = [line.rstrip() for line in (head + ("\n" if tail else "") + tail).splitlines() if line.strip()]
+    lines = [line.rstrip() for line in f"{head}\n{tail}".splitlines() if line.strip()]
     if len(lines) <= MAX_LINES:
         return lines or ["(no output)"]
     telling = {at for at, line in enumerate(lines) if TELLING.search(line)}
-    near = {other for at in telling for other in (at - 1, at, at + 1) if 0 <= other < len(lines)}
+    near = {other for at in telling for other in range(max(at - 1, 0), min(at + 2, len(lines)))}
     chosen = sorted(near)[-(MAX_LINES - 10) :] + list(range(len(lines) - 10, len(lines)))
     return [lines[at] for at in sorted(set(chosen))][-MAX_LINES:]
 

@@ -110,13 +110,12 @@ def _stale(at: Situation) -> Iterator[Act]:
     for story in at.state.in_order(at.state.verified | at.state.running):
         if story.unmet == 0 or story.parent or story.integrated:
             continue
-        if story.phase is StoryPhase.VERIFIED and not in_flight(at, story.id):
+        if story.phase is StoryPhase.RUNNING:
+            under_way = filter(lambda step: isinstance(step, Attempt | Adopt), at.flying.values())
+            yield from (Cancel(step=step.id) for step in under_way if story_of(step) == story.id)
+        elif not in_flight(at, story.id):
             reason = Reason.WORKSPACE_CONFLICT
             yield of_story(story, EventKind.ATTEMPT_VOIDED, StoryPhase.READY, "voided", reason=reason)
-        elif story.phase is StoryPhase.RUNNING:
-            for step in at.flying.values():
-                if isinstance(step, Attempt | Adopt) and step.story == story.id:
-                    yield Cancel(step=step.id)
 
 
 def _refused(at: Situation) -> Iterator[Act]:

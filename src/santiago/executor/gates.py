@@ -84,14 +84,10 @@ def _to_pick_from(at: Situation) -> list[str]:
     A run that goes step by step has at most one. There are more only if an earlier start with several jobs left them
     and no person was asked about them since.
     """
-    under_way = [at.state.stories[name] for name in at.state.proposed | at.state.verified]
-    under_way += [story for story in at.state.ready_stories() if _is_interrupted(story)]
-    free = {
-        story.id: story
-        for story in sorted(under_way, key=lambda story: story.index)
-        if not (story.aside or story.skipped or story.gated) and at.scope.allows(story)
-    }
-    return [name for name in free if not free.keys() & set(at.state.needs.get(name, ()))]
+    interrupted = {story.id for story in at.state.ready_stories() if _is_interrupted(story)}
+    under_way = filter(at.scope.allows, at.state.in_order(at.state.proposed | at.state.verified | interrupted))
+    free = [story.id for story in under_way if not (story.aside or story.skipped or story.gated)]
+    return [name for name in free if not set(free).intersection(at.state.needs.get(name, ()))]
 
 
 def _which(at: Situation, names: list[str]) -> Fact:
@@ -180,10 +176,10 @@ def is_busy(at: Situation) -> bool:
     """Tell whether a person is busy with one story, in a run that goes step by step."""
     if not at.run_input.policy.stepwise:
         return False
-    waiting = (at.state.stories[one.story] for one in at.state.open_questions() if one.story)
-    under_way = (at.state.stories[name] for name in at.state.proposed | at.state.verified)
-    busy = any(not (story.deferred or story.skipped or story.validated or story.integrated) for story in under_way)
-    return busy or bool(at.state.picking) or any(story.asked for story in waiting)
+    under_way = at.state.in_order(at.state.proposed | at.state.verified)
+    left = [one for one in under_way if not (one.deferred or one.skipped or one.validated or one.integrated)]
+    asked = {at.state.stories[one.story].asked for one in at.state.open_questions() if one.story}
+    return bool(left or at.state.picking or asked - {""})
 
 
 def _is_closed(at: Situation, gate: Gate, story: StoryState) -> bool:

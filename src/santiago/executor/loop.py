@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
 from typing import TYPE_CHECKING
@@ -253,26 +253,27 @@ class Coordinator:
 
 def order(step: Step, state: RunState, limits: Limits, anchor: str) -> Order:
     """Return the order of a step; `anchor` is where the log stands."""
-    story = state.stories.get(story_of(step) or "")
+    story = state.stories.get(story_of(step) or "") or StoryState(id="", index=0, chunk="", unmet=0)
     budget, others = Budget(limits, state), max(0, len(state.running) - 1)
+    concerns = _CONCERNS.get(type(step))
     return Order(
         step=step,
         run_id=state.run_id,
         head=state.head or "",
-        base=(story.base if story else None) or state.head or "",
+        base=story.base or state.head or "",
         began=state.base or "",
         anchor=anchor,
-        notes=_notes(story) if story else (),
+        notes=_notes(story),
         tokens=budget.tokens.left(others) if budget.tokens else None,
         micro_usd=budget.money.left(others) if budget.money else None,
-        tests_by=story.tests_by if story and story.on_tests else 0,
-        stories=_concerned(step, state),
-        parent=story.parent if story else None,
+        tests_by=story.tests_by if story.on_tests else 0,
+        stories=tuple((one.id, one.attempts) for one in filter(concerns, state.stories.values())) if concerns else (),
+        parent=story.parent,
         details=details_of(step, state),
-        findings=story.detail.findings if story and story.sent_back and story.detail else (),
-        before=story.before if story else "",
-        parts=bool(story and story.parts),
-        kept=bool(story and story.kept),
+        findings=story.detail.findings if story.sent_back and story.detail else (),
+        before=story.before,
+        parts=bool(story.parts),
+        kept=bool(story.kept),
     )
 
 
@@ -299,16 +300,9 @@ def details_of(step: Step, state: RunState) -> tuple[DetailRef, ...]:
     )
 
 
-def _concerned(step: Step, state: RunState) -> tuple[tuple[str, int], ...]:
-    """Return the stories that a step about the run concerns: those that are left, or those that are done."""
-    every = state.stories.values()
-    match step:
-        case ExamineBase():
-            found = [one for one in every if not one.satisfied]
-        case VerifyRun():
-            found = [one for one in every if one.phase is StoryPhase.DONE or one.integrated]
-        case WriteBack():
-            found = [one for one in every if one.phase is StoryPhase.DONE]
-        case _:
-            found = []
-    return tuple((one.id, one.attempts) for one in found)
+_CONCERNS: Mapping[type, Callable[[StoryState], object]] = {
+    ExamineBase: lambda story: not story.satisfied,
+    VerifyRun: lambda story: story.phase is StoryPhase.DONE or story.integrated,
+    WriteBack: lambda story: story.phase is StoryPhase.DONE,
+}
+"""Steps about the run, each with whether it concerns a story: one that is left, or one that is done."""

@@ -150,7 +150,7 @@ class StepPerformer:
             self.judge.prepare(opened.folder, stop)
             if self.run_input.workspace.setup:
                 self.workspace.prepared(step.story, step.number)
-            laid = bool(step.work) and self.workspace.lay(step.story, step.number, step.work)
+            laid = not step.work or self.workspace.lay(step.story, step.number, step.work)
         except WorkspaceConflictError as error:
             return replace(blank, status="voided", reason=Reason.WORKSPACE_CONFLICT, message=error.message)
         except SetUpFailedError as error:
@@ -159,7 +159,7 @@ class StepPerformer:
             unready = replace(blank, status="voided", reason=Reason.VERIFICATION_UNRUNNABLE, message=str(error))
             return self._recorded(unready, None)
         began = self.clock.monotonic_ms()
-        step = replace(step, shows=step.shows and (laid or not step.work))
+        step = replace(step, shows=step.shows and laid)
         ending = self._let_work(story, step, order, opened, stop)
         agent_ms = ending.ms or self.clock.monotonic_ms() - began
         ending = replace(ending, ms=agent_ms)
@@ -384,7 +384,7 @@ class StepPerformer:
             return blank
         digest = self.files.keep_record(name, judged.record)
         found, policy = judged.verdict, self.run_input.policy
-        if order.parts and found.passed and found.proof is None and not (policy.takes_unproven or policy.stepwise):
+        if order.parts and found.passed and found.proof is None and policy.wants_proof:
             why = "its substeps were judged one by one"
             found = replace(found, passed=False, reason=Reason.UNPROVEN, lacks_test=True, excuse=why)
         own = order.parts or order.kept or step.story in self.with_own_check

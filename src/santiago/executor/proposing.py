@@ -177,11 +177,12 @@ def _beyond(part: Detail | Substep, place: str = "") -> Iterator[str]:
         for where, text in texts:
             if isinstance(text, Substep):
                 yield from _beyond(text, f"{where}.")
-            elif fault := _unfit(text, _HARMLESS if name in _PROSE else ""):
+            elif fault := _unfit(text, name):
                 yield f"the detailed plan: {where} {fault}"
 
 
-def _unfit(text: str, harmless: str) -> str:
+def _unfit(text: str, field: str) -> str:
+    harmless = _HARMLESS if field in _PROSE else ""
     if len(text) > LONGEST_TEXT:
         return f"has {len(text)} characters; {LONGEST_TEXT} are the most"
     for sign in text:

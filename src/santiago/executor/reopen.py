@@ -106,11 +106,11 @@ def _raised(state: RunState, limits: Limits, grants: Grants) -> list[Fact]:
     # Stories without budget failed, or will fail when their turn comes.
     left = (one for one in state.stories.values() if not one.satisfied)
     spent = [one for one in left if one.phase is StoryPhase.FAILED or budget.story_exhausted(one) is not None]
-    for name in dict.fromkeys(one.parent or one.id for one in spent):
+    names = dict.fromkeys(one.parent or one.id for one in spent)
+    for name in names:
         facts += _raise("story_max_attempts", grants.attempts, grants.actor, name)
         facts += _raise("story_timeout_minutes", grants.minutes_ms, grants.actor, name)
-    lost = max(1, sum(1 for fact in facts if fact.context.get("limit") == "story_max_attempts"))
-    facts += _raise("run_max_attempts", grants.attempts * lost, grants.actor)
+    facts += _raise("run_max_attempts", grants.attempts * max(1, len(names)), grants.actor)
     facts += _raise("run_timeout_minutes", grants.minutes_ms, grants.actor)
     facts += _raise("run_max_cost_usd", grants.cost_micro_usd, grants.actor)
     return facts + _raise("run_max_tokens", grants.tokens, grants.actor)

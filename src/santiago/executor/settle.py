@@ -279,12 +279,11 @@ def _is_it_there(story: StoryState, outcome: ClaimOutcome) -> list[Fact]:
 def _integration(story: StoryState, outcome: IntegrationOutcome) -> list[Fact]:
     ms = outcome.verify_ms
     if (head := outcome.head) is not None:
-        unproven = story.unshown is not None and story.unshown.commit == story.commit
-        event, done = (EventKind.STORY_INTEGRATED, None) if unproven else (EventKind.STORY_DONE, StoryPhase.DONE)
-        commit, digest = outcome.commit or head, outcome.digest or ""
-        number = max(story.unshown.attempt, 1) if unproven and story.unshown else None
+        told = Context(commit=outcome.commit or head, head=head, verify_ms=ms, digest=outcome.digest or "")
+        if story.unshown is None or story.unshown.commit != story.commit:
+            return [of_story(story, EventKind.STORY_DONE, StoryPhase.DONE, "ok", known=told)]
         return [
-            of_story(story, event, done, "ok", attempt=number, commit=commit, head=head, verify_ms=ms, digest=digest)
+            of_story(story, EventKind.STORY_INTEGRATED, None, "ok", attempt=max(story.unshown.attempt, 1), known=told)
         ]
     reason = outcome.reason or Reason.WORKSPACE_CONFLICT
     if reason is Reason.INTERRUPTED:

@@ -17,14 +17,12 @@ from santiago.executor.situation import Situation
 
 def owed(at: Situation) -> Iterator[Fact]:
     """Yield what follows from the state alone: work that goes on as it is, and questions that nobody has asked yet."""
-    asked = {one.story for one in at.state.open_questions() if one.kind == "unproven"}
+    asked = {(one.kind, one.story) for one in at.state.open_questions()}
     for story in at.state.in_order(at.state.unshown):
         if story.phase is StoryPhase.READY and story.stands and not story.skipped and not _gets_attempt(at, story):
             yield from accepted(story, *story.word) if story.word[1] else goes_on(story)
-        elif story.is_unproven and story.id not in asked:
-            why = f" ({story.unshown.excuse})" if story.unshown and story.unshown.excuse else ""
-            text = f"The work on {story.id} breaks nothing, but no test fails without it{why}. Is {story.id} done?"
-            yield gates.ask(at, "unproven", story, story.attempts, text)
+        elif story.is_unproven and ("unproven", story.id) not in asked:
+            yield gates.ask(at, "unproven", story, story.attempts, _text(story))
 
 
 def goes_on(story: StoryState) -> list[Fact]:
@@ -76,3 +74,8 @@ def left(state: RunState) -> list[StoryState]:
     On the board one of them may wait for the claim of an attempt that a person granted.
     """
     return [story for story in state.stories.values() if story.integrated and story.phase is not StoryPhase.DONE]
+
+
+def _text(story: StoryState) -> str:
+    why = f" ({story.unshown.excuse})" if story.unshown and story.unshown.excuse else ""
+    return f"The work on {story.id} breaks nothing, but no test fails without it{why}. Is {story.id} done?"

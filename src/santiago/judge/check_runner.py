@@ -197,11 +197,9 @@ def _refuse_unheard(report: Report) -> None:
 def _result(
     command: str, report: Report, tests: Tests | None, output: str, shorten: Callable[[str], str]
 ) -> CheckResult:
-    cause = _cause(report)
     ran, failed = _counted(command, tests, output)
+    cause = _cause(report, fails=bool(failed) and any(map(runner_of, programs(command))))
     passed = report.exit_code == 0 and not report.timed_out and not cause
-    if passed and failed and any(map(runner_of, programs(command))):
-        passed, cause = False, "contradicted"  # `pytest | tee log` succeeds even if pytest failed
     return CheckResult(
         command=command,
         exit_code=128 + report.signal if report.signal and not report.timed_out and not cause else report.exit_code,
@@ -234,11 +232,14 @@ def _not_run(command: str, cause: str) -> CheckResult:
     )  # fmt: skip
 
 
-def _cause(report: Report) -> str:
+def _cause(report: Report, *, fails: bool) -> str:
+    """Return what else is known of a failure; `fails` tells that tests failed by their runner's own words."""
     if report.stopped:
         return "stopped"
     if report.flooded:
         return "output_limit"
     if report.timed_out:
         return ""
+    if report.exit_code == 0 and fails:
+        return "contradicted"  # `pytest | tee log` succeeds even if pytest failed
     return "unrunnable" if report.exit_code != 0 and missing.could_not_start(report) else ""

@@ -83,10 +83,11 @@ def sees(before: Shown, spoiled: Shown) -> bool:
 def vanished(before: Shown, after: Shown) -> list[str]:
     """Return the tests that passed before and no longer run, or are skipped now."""
     if before.tests is None or (after.tests is None and not after.is_green):
-        fewer = (before.result.checks or 0) - (after.result.checks or 0) if after.result.checks is not None else 0
-        return [f"{fewer} of {count(before.result.checks or 0, 'test')} of `{before.command}`"] if fewer > 0 else []
-    now = after.tests or {}
-    gone = [test for test in before.passing if now.get(test, "skipped") == "skipped" and test != WHOLE]
+        then, left = before.result.checks or 0, after.result.checks
+        fewer = then - left if left is not None else 0
+        return [f"{fewer} of {count(then, 'test')} of `{before.command}`"] if fewer > 0 else []
+    now = {WHOLE: "passed", **(after.tests or {})}  # a command as a whole does not vanish
+    gone = [test for test in before.passing if now.get(test, "skipped") == "skipped"]
     return _without_standing(gone, before, after)
 
 

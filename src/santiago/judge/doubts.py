@@ -227,8 +227,8 @@ def swaps(path: str, before: bytes, after: bytes) -> bool:
     known = {found[1] for key in then if (found := _PACKAGE.fullmatch(key))}
     places = ((key, now[key]) for key in now if key.endswith(".path") or _PLACE.fullmatch(now[key]))
     new = [key for key, place in places if place not in then.values()]
-    named = (_PACKAGE.fullmatch(key) for key in new)
-    return any(map(_FOR_ALL.fullmatch, new)) or any(found and found[1] in known for found in named)
+    named = filter(None, map(_PACKAGE.fullmatch, new))
+    return any(map(_FOR_ALL.fullmatch, new)) or any(found[1] in known for found in named)
 
 
 def _packages(path: str, data: bytes) -> Iterator[tuple[str, str]]:

@@ -174,7 +174,7 @@ def _runs_text(node: ast.AST) -> bool:
 def _remark(one: ast.AST) -> str:
     """Return a remark on a definition whose objects compare equal to anything; empty for others."""
     match one:
-        case ast.FunctionDef(name) if name in _COMPARING or name in _NUMBERS:
+        case ast.FunctionDef(name) if name in (*_COMPARING, *_NUMBERS):
             return f"def {name} ignores what it is given" if _answers_alike(one) else ""
         case ast.ClassDef(body=body, decorator_list=marks) if any("dataclass" in ast.unparse(mark) for mark in marks):
             fields = [ast.unparse(field) for field in body if isinstance(field, ast.AnnAssign)]

@@ -102,7 +102,7 @@ def _suffering(old: Shown, new: Shown, files: Collection[str], rewritten: Callab
     failed = [test for test in lost(old, new) if test in old.passing and (new.tests or {}).get(test) == "failed"]
     gone = [test for test in vanished(old, new) if test in old.passing]
     hidden = WHOLE in new.failing or any(_is_file(test, files) for test in new.failing)
-    return [*failed, *(test for test in gone if not hidden or rewritten(test))]
+    return [*failed, *(filter(rewritten, gone) if hidden else gone)]
 
 
 def _shows_nothing(pairs: Pairs) -> str:

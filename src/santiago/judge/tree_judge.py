@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cache, partial
+from itertools import chain
 from typing import Any
 
 from santiago.contract.checks import commands_of, is_told, lanes, run_commands_of
@@ -82,7 +83,7 @@ class TreeJudge:
         ran = [one for one in found.values() if not waits_for_tests(one, files)]
         examination = Examination(
             record=verdict.document_of_base(found),
-            red=tuple(name for one in ran for name in one.names(one.failing))[: verdict.MOST_NAMES],
+            red=tuple(chain(*(one.names(one.failing) for one in ran)))[: verdict.MOST_NAMES],
             results=tuple(one.result for one in found.values()),
         )
         red = [one for one in found.values() if not one.is_green]
@@ -258,13 +259,8 @@ class TreeJudge:
 
     def _weighed(self, found: Verdict, checks: Sequence[Check], trial: Trial, trees: Trees, stop: Stop) -> Verdict:
         """Return the verdict with its strength, or a refusal if no check can see the work."""
-        proof = Proof.REGRESSION
-        if verdict.is_proved(checks):
-            proof = Proof.PROVED
-        elif verdict.has_own_tests(checks, trees.text_changed):
-            proof = Proof.OWN_TESTS
-        found = replace(found, proof=proof)
-        if not found.passed or proof is not Proof.REGRESSION:
+        found = replace(found, proof=verdict.strength(checks, trees.text_changed))
+        if not found.passed or found.proof is not Proof.REGRESSION:
             return found  # a person is asked already, or a test shows the work
         # What is red now was red on the base too, or the verdict would be a failure.
         if red := [check for check in checks if not check.work.is_green]:
@@ -277,7 +273,7 @@ class TreeJudge:
     def _held_to_policy(self, found: Verdict, work: Work, checks: Sequence[Check], trees: Trees) -> Verdict:
         """Return the verdict, or say what is missing if it is weaker than the policy asks for and nobody looks at the result."""
         policy, proof = self.run_input.policy, found.proof
-        if not found.passed or proof is None or work.needs_no_proof or policy.takes_unproven or policy.stepwise:
+        if not found.passed or proof is None or work.needs_no_proof or not policy.wants_proof:
             return found
         if _RANKS.index(proof) >= _RANKS.index(Proof(policy.proof)):
             return found
@@ -352,7 +348,8 @@ class TreeJudge:
             return None
         new = self.trials.results(trial.on("new-tests", trees().with_new_tests()), stop)
         checks = [replace(check, new_tests=new[check.work.command]) for check in checks]
-        return Proof.OWN_TESTS if verdict.has_own_tests(checks, trees().text_changed) else None
+        proof = verdict.strength(checks, trees().text_changed)
+        return proof if proof is Proof.OWN_TESTS else None
 
     def run(self, base: str, head: str, stories: Sequence[Story], accepted: Sequence[str], stop: Stop) -> Judged | None:
         try:
@@ -403,13 +400,15 @@ class TreeJudge:
 def _asking_about_loaded(found: Verdict, trees: Trees) -> Verdict:
     """Return the verdict with a doubt for tests that pass only with what the work has their runner load. It may be honest."""
     every = (found.eased, found.broken, found.changed)
-    eased, broken, changed = (tuple(test for test in kind if not trees.steered(test)) for kind in every)
-    tests = [test for kind in every for test in kind if trees.steered(test)]
+    tests = list(filter(trees.steered, chain(*every)))
+    if not tests:
+        return found
+    eased, broken, changed = (tuple(test for test in kind if test not in tests) for kind in every)
     loaded = ", ".join([path for path in trees.judging if path not in trees.tests][:3])
     more = f" and {len(tests) - 1} more fail" if len(tests) > 1 else " fails"
-    said = [f"the runner loads {loaded} before the tests; without this change {test}{more}" for test in tests[:1]]
-    told = tuple(DoubtfulLine(path="", line=0, rule="loaded", sentence=sentence, text="") for sentence in said)
-    return replace(found, eased=eased, broken=broken, changed=changed, doubts=told)
+    sentence = f"the runner loads {loaded} before the tests; without this change {tests[0]}{more}"
+    doubt = DoubtfulLine(path="", line=0, rule="loaded", sentence=sentence, text="")
+    return replace(found, eased=eased, broken=broken, changed=changed, doubts=(doubt,))
 
 
 def _steadied(

@@ -7,13 +7,14 @@ fail without the work?). So an attempt gains nothing by changing its tests.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 from santiago.contract import complaints
 from santiago.contract.codec import canonical, to_data
-from santiago.contract.outcomes import CheckResult, CheckVerdict, Verdict
+from santiago.contract.outcomes import CheckResult, CheckVerdict, Proof, Verdict
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
 from santiago.judge.comparison import WHOLE, Shown, fails_alike, lacks_coverage, lost, passes, vanished
@@ -123,25 +124,24 @@ _LISTS: Mapping[tuple[Fate, bool], List] = {
 
 def of_old_tests(found: Verdict, checks: Sequence[Check], texts: Trees, speaks_of: Tells = lambda _: False) -> Verdict:
     """Return the verdict with what the tests of the base say about the work, if the work changed any of them."""
-    lists: dict[List, list[str]] = {name: [] for name in _LISTS.values()}
+    lists: dict[List, list[str]] = defaultdict(list)
     message = ""
     for check in checks:
-        for fate, is_meant, test in () if check.came_with_work else _fates(check, texts, speaks_of):
+        for fate, is_meant, test in _fates(check, texts, speaks_of):
             lists[_LISTS[fate, is_meant]] += check.work.names([test])
             if fate == "falls" and test == WHOLE and check.old_tests:
                 message = "".join(complaints.new(check.base.output, check.old_tests.output)[:1])
     lists["vanished"] = [test for test in lists["vanished"] if test not in lists["changed"]]
-    told = {name: tuple(tests[:MOST_NAMES]) for name, tests in lists.items()}
-    return replace(
-        found, broken=told["broken"], eased=told["eased"], changed=told["changed"], vanished=told["vanished"], message=message
-    )  # fmt: skip
+    names: tuple[List, ...] = ("broken", "eased", "changed", "vanished")
+    broken, eased, changed, gone = (tuple(lists[name][:MOST_NAMES]) for name in names)
+    return replace(found, broken=broken, eased=eased, changed=changed, vanished=gone, message=message)
 
 
 def _fates(check: Check, texts: Trees, speaks_of: Tells) -> Iterator[tuple[Fate, bool, str]]:
     """Yield what becomes of each test of the base that the work, or its tests, make end in another way."""
-    gone = _gone(check, texts.renamed)
+    gone = [] if check.came_with_work else _gone(check, texts.renamed)
     yield from (("is gone", False, test) for test in gone)
-    if check.old_tests is None:
+    if check.old_tests is None or check.came_with_work:
         return
     old, own = _without_excused(check, check.old_tests, texts), list[str]()
     if check.earlier is not None:
@@ -189,17 +189,25 @@ def has_own_tests(checks: Sequence[Check], text_changed: Tells) -> bool:
     return any(check.new_tests is not None and _fails_without(check, check.new_tests, text_changed) for check in checks)
 
 
+def strength(checks: Sequence[Check], text_changed: Tells) -> Proof:
+    """Return how strongly the work is shown, as far as tests show it."""
+    if is_proved(checks):
+        return Proof.PROVED
+    return Proof.OWN_TESTS if has_own_tests(checks, text_changed) else Proof.REGRESSION
+
+
 def _fails_without(check: Check, without: Shown, text_changed: Tells) -> bool:
     if without.result.cause == "unrunnable":
         return False
     known, there = check.base.tests or {}, without.tests or {}
     # A test that merely does not run there shows something only where something else fails anew, such as its file.
     fails_anew = WHOLE in without.failing or any(test not in check.base.failing for test in without.failing)
-    return any(
-        (there[test] == "failed" if test in there else fails_anew and not passes(test, without))
-        and (test == WHOLE or test not in known or text_changed(test))
-        for test in check.work.passing
-    )
+
+    def fails(test: str) -> bool:
+        return there[test] == "failed" if test in there else fails_anew and not passes(test, without)
+
+    own = [test for test in check.work.passing if test == WHOLE or test not in known or text_changed(test)]
+    return any(map(fails, own))
 
 
 def document(found: Verdict, checks: Sequence[Check]) -> bytes:
