@@ -23,6 +23,8 @@ def test_each_body_takes_exactly_the_options_of_its_command() -> None:
         body = body_at(command.callback.body)  # type: ignore[union-attr]  # asked above
         options = {one.name for one in command.params if one.expose_value}
         taken = inspect.signature(body).parameters.keys()
+        if taken == {"options"}:  # all of them are the fields of one record
+            continue
         for name, record in RECORDS.items():
             gathered = {one.name for one in fields(record)} & options if name in taken - options else set()
             options = (options - gathered) | ({name} if gathered else set())

@@ -45,8 +45,8 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "clean": ("setup_commands:clean", "show and remove worktrees and refs of old runs"),
     },
     "Govern": {
-        "truth": ("truth", "check the product truth; tell what a change concerns"),
-        "scenario": ("scenario", "compile and run the scenarios of the catalogue"),
+        "truth": ("governance_commands:truth", "check the product truth; tell what a change concerns"),
+        "scenario": ("governance_commands:scenario", "compile and run the scenarios of the catalogue"),
     },
     "Set up": {
         "doctor": ("setup_commands:doctor", "check this machine and repository; --checks runs the checks"),

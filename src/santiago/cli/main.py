@@ -55,7 +55,7 @@ class LazyGroup(click.Group):
 
 
 _DEBUG = click.Option(["--debug"], is_flag=True, expose_value=False, help="Show tracebacks.")
-"""The option --debug of every command. `view.errors` looks for it among the arguments themselves."""
+"""The option --debug of every command. `shown_errors` looks for it among the arguments themselves."""
 
 
 def _with_debug(command: click.Command) -> click.Command:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from dataclasses import replace
@@ -11,8 +10,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from santiago.cli.view.terminal import paint, say
+from santiago.app.board.governed import approved, checked_out, record_scenarios
+from santiago.app.config import run_input_defaults
+from santiago.board.board_handle import is_on_board, laid_out
+from santiago.board.board_place import find
+from santiago.board.governance import compiling, ranges, scenario_run, scenarios
+from santiago.board.governance.scenario_run import scenarios_of
+from santiago.board.governance.scenarios import CATALOGUE
+from santiago.cli.start.consent import ask_consent
+from santiago.cli.start.trust import approve
+from santiago.cli.truth import impact_of, project_here
+from santiago.cli.view.shown_errors import show_faults
+from santiago.cli.view.terminal import paint, say, show_data
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.reasons import ExitCode
 from santiago.contract.record import record
+from santiago.contract.units import Minutes
+from santiago.process.sandbox import detect
+from santiago.process.server import ProcessServer
 from santiago.util.text import count, harmless
 
 if TYPE_CHECKING:
@@ -26,7 +41,6 @@ if TYPE_CHECKING:
     from santiago.board.governance.scenario_run import Bench, Node, Request
     from santiago.board.governance.scenarios import Scenario
     from santiago.process.sandbox import Mode
-    from santiago.process.server import ProcessServer
     from santiago.report.page import Tone
 
 _WORDS: dict[str, tuple[str, Tone]] = {
@@ -55,65 +69,33 @@ class _Flags:
     dry_run: bool
     as_json: bool
 
+    @property
+    def asked(self) -> bool:
+        return not (self.no_input or self.as_json) and sys.stdin.isatty()
 
-@click.group("scenario")
-def command() -> None:
-    """Look after the scenarios in .sigee/dag/scenarios."""
 
-
-@command.command("compile")
-@click.option("--check-only", is_flag=True, help="Write nothing; say what is edited or out of date.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def compile_all(check_only: bool, as_json: bool) -> int:
     """Bring the copies below the runtime root up to date. Exit 30 where something is wrong, and nothing is written then."""
-    from santiago.board.governance import compiling
-    from santiago.cli.view.shown_errors import show_faults
-    from santiago.contract.reasons import ExitCode
-
     folder, place = _places()
     done = compiling.checked(folder, place) if check_only else compiling.compiled(folder, place)
     if as_json:
-        click.echo(json.dumps(done.to_data(), indent=2, ensure_ascii=False))
+        show_data(done.to_data())
         return ExitCode.FAILED if done.faults else ExitCode.OK
     show_faults(done.faults)
     for names, word in ((done.written, "wrote"), (done.removed, "removed")):
         for name in names:
             say(f"{word:8} {harmless(name)}")
-    told = (
-        count(len(done.faults), "fault")
-        if done.faults
-        else f"in order: {count(len(done.catalogue.scenarios), 'scenario')}"
-    )
+    held = f"in order: {count(len(done.catalogue.scenarios), 'scenario')}"
+    told = count(len(done.faults), "fault") if done.faults else held
     say(paint(told, "bad" if done.faults else "good", stderr=False))
     return ExitCode.FAILED if done.faults else ExitCode.OK
 
 
-@command.command("run")
-@click.option("--ticket", metavar="ID", help="The ticket whose evidence this is; without one it opens no gate.")
-@click.option("--at", metavar="REF", help="Run in a clean checkout of this commit, not on the files as they stand.")
-@click.option("--only", metavar="STEP", help="Only this step, and what it waits for.")
-@click.option("--changed-only", is_flag=True, help="Only what a change concerns: HEAD~1 to HEAD, or as said below.")
-@click.option("--base", metavar="REF", help="With --changed-only: the commit before the change.")
-@click.option("--head", metavar="REF", help="With --changed-only: the commit after it.")
-@click.option("--changed-file", "files", metavar="FILE", multiple=True, help="Only what this file concerns.")
-@click.option("--include-global-gates", "gates", is_flag=True, help="Also the gates of all scenarios.")
-@click.option("--timeout", type=click.IntRange(1, 24 * 60), default=10, show_default=True, help="Minutes per command.")
-@click.option(
-    "--sandbox", type=click.Choice(("auto", "required", "off")), default="auto", help="The fence around commands."
-)
-@click.option("--trust-commands", is_flag=True, help="Run the scenarios' commands without asking.")
-@click.option("--trust-project", is_flag=True, help="With --at: trust the settings that come with the repository.")
-@click.option("--no-input", is_flag=True, help="Never ask anything.")
-@click.option("--dry-run", is_flag=True, help="Show the steps in their order, and run nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def run(**options: Any) -> int:
     """Run red, impl, units, green and smoke of each scenario, in order, up to the first that fails.
 
     Exit 30 where one failed. A red step that passes is reported: it proves nothing.
     """
-    from santiago.board.governance import ranges, scenario_run
-    from santiago.contract.reasons import ExitCode
-
     flags = _Flags(**options)
     folder, place = _places()
     request = _request(folder, flags)
@@ -125,26 +107,18 @@ def run(**options: Any) -> int:
     nodes = scenario_run.selected(catalogue, request)
     commands = () if request.dry_run else _approve(place.project, catalogue, nodes, flags)
     ended = _executed(folder, place, catalogue, request, commands, flags)
-    counts = bool(request.ticket and ended.digest) and _record(place, request.ticket or "", ended)
+    counts = False
+    if request.ticket and ended.digest and is_on_board(place):
+        with laid_out(place) as opened:
+            counts = record_scenarios(opened, request.ticket, ended)
     if flags.as_json:
         told = {"file": str(ended.file) if ended.file else None, "sha256": ended.digest or None, "evidence": counts}
-        click.echo(json.dumps({**ended.summary, **told}, indent=2, ensure_ascii=False))
+        show_data({**ended.summary, **told})
     else:
         _show(ended, nodes)
         if request.ticket and ended.status == "PASS":
             _say_of_ticket(request.ticket, ended, counts=counts)
     return ExitCode.FAILED if ended.status == "FAIL" else ExitCode.OK
-
-
-def _record(place: Place, ticket: str, ended: Ended) -> bool:
-    """Have the board record the run, and return whether it is evidence of a ticket there."""
-    from santiago.app.board.governed import record_scenarios
-    from santiago.board.board_handle import is_on_board, laid_out
-
-    if not is_on_board(place):
-        return False
-    with laid_out(place) as opened:
-        return record_scenarios(opened, ticket, ended)
 
 
 def _say_of_ticket(ticket: str, ended: Ended, *, counts: bool) -> None:
@@ -159,16 +133,11 @@ def _say_of_ticket(ticket: str, ended: Ended, *, counts: bool) -> None:
 
 def _places() -> tuple[Path, Place]:
     """Return the worktree here, and the folders of its repository's board."""
-    from santiago.board.board_place import find
-    from santiago.cli.truth import project_here
-
     folder = project_here()
     return folder, find(folder, os.environ)
 
 
 def _request(folder: Path, flags: _Flags) -> Request:
-    from santiago.board.governance import scenario_run
-    from santiago.cli.truth import impact_of
 
     if (flags.base or flags.head) and not flags.changed_only:
         raise click.UsageError("--base and --head belong to --changed-only")
@@ -185,14 +154,10 @@ def _request(folder: Path, flags: _Flags) -> Request:
 
 def _catalogue(folder: Path, place: Place, flags: _Flags) -> Mapping[str, Scenario] | None:
     """Return the scenarios; None if they have faults, which are then printed."""
-    from santiago.board.governance.scenarios import CATALOGUE
-    from santiago.cli.view.shown_errors import show_faults
-    from santiago.contract.errors import Kind, SantiagoError
-
     found, faults = _read(folder, place, flags)
     if faults and flags.as_json:
         told = {"contract_version": 1, "status": "FAIL", "faults": [one.to_data() for one in faults]}
-        click.echo(json.dumps(told, ensure_ascii=False))
+        show_data(told)
     elif faults:
         show_faults(faults)
         say(f"{count(len(faults), 'fault')}; nothing was run")
@@ -204,8 +169,6 @@ def _catalogue(folder: Path, place: Place, flags: _Flags) -> Mapping[str, Scenar
 
 def _read(folder: Path, place: Place, flags: _Flags) -> tuple[Mapping[str, Scenario], tuple[Fault, ...]]:
     """Read the catalogue of the commit, or the one in this worktree, which is compiled unless nothing may be written."""
-    from santiago.board.governance import compiling, ranges, scenarios
-
     if flags.at is not None:
         with ranges.governance_at(folder, flags.at) as files:
             there = scenarios.read(files)
@@ -221,27 +184,16 @@ def _approve(
     project: Path, catalogue: Mapping[str, Scenario], nodes: Mapping[str, Node], flags: _Flags
 ) -> Sequence[str]:
     """Return the commands of the steps' scenarios, after a person has approved those that need it."""
-    from santiago.app.board.governed import approved
-    from santiago.board.governance.scenario_run import scenarios_of
-    from santiago.board.governance.scenarios import CATALOGUE
-    from santiago.cli.start.consent import ask_consent
-
     allow = partial(
-        ask_consent, places=CATALOGUE, asked=_asked(flags), trusted=flags.trust_commands, of="scenario catalogue"
+        ask_consent, places=CATALOGUE, asked=flags.asked, trusted=flags.trust_commands, of="scenario catalogue"
     )
     return approved(project, [catalogue[name] for name in scenarios_of(nodes)], allow)
-
-
-def _asked(flags: _Flags) -> bool:
-    return not (flags.no_input or flags.as_json) and sys.stdin.isatty()
 
 
 def _executed(
     folder: Path, place: Place, catalogue: Mapping[str, Scenario], request: Request, commands: Sequence[str],
     flags: _Flags,
 ) -> Ended:  # fmt: skip
-    from santiago.board.governance import scenario_run
-    from santiago.process.server import ProcessServer
 
     if request.dry_run:
         return scenario_run.run(scenario_run.for_dry_run(), place, catalogue, request)
@@ -257,17 +209,10 @@ def _bench(
     folder: Path, server: ProcessServer, commands: Sequence[str], flags: _Flags
 ) -> AbstractContextManager[Bench]:
     """Return where the commands run: here, or in a checkout, which also needs the repository's settings."""
-    from santiago.app.board.governed import checked_out
-    from santiago.app.config import run_input_defaults
-    from santiago.board.governance import scenario_run
-    from santiago.cli.start.trust import approve
-    from santiago.contract.units import Minutes
-    from santiago.process.sandbox import detect
-
     if flags.at is None:
         source = dict(os.environ)
         return scenario_run.in_place(folder, server, detect(flags.sandbox, source), source, flags.timeout * 60_000)
-    approve(folder, asked=_asked(flags), trusted=flags.trust_project)
+    approve(folder, asked=flags.asked, trusted=flags.trust_project)
     settings = run_input_defaults(folder)
     settings = replace(
         settings,

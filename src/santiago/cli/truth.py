@@ -2,46 +2,38 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from santiago.cli.view.terminal import paint, say
+from santiago.artifacts.repository import find_root
+from santiago.board.board_place import find
+from santiago.board.governance import impact as impacts
+from santiago.board.governance import truth_validation
+from santiago.board.governance.hierarchy import TRUTH
+from santiago.board.governance.truth_validation import is_on
+from santiago.cli.view.shown_errors import show_faults
+from santiago.cli.view.terminal import paint, say, show_data
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.reasons import ExitCode
 from santiago.util.text import count, harmless
 
 if TYPE_CHECKING:
     from santiago.board.governance.impact import Impact
 
 
-@click.group("truth")
-def command() -> None:
-    """Look after the product truth in .sigee/product-truth."""
-
-
-@command.command("validate")
-@click.option("--strict", is_flag=True, help="Also ask that everything is there, agrees, and is no starter.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def validate(strict: bool, as_json: bool) -> int:
     """Check the files, the hierarchy, the links and the scenarios. Exit 0 where all is well, 30 otherwise."""
-    from santiago.board.governance import truth_validation
-    from santiago.cli.view.shown_errors import show_faults
-    from santiago.contract.reasons import ExitCode
-
-    project = governed()
-    faults, revision, notes = (
-        truth_validation.validate(project, strict=strict),
-        truth_validation.revision(project),
-        truth_validation.notes(project),
-    )
+    project = _governed()
+    faults, revision = truth_validation.validate(project, strict=strict), truth_validation.revision(project)
+    notes = truth_validation.notes(project)
     if as_json:
-        data = {
+        show_data({
             "contract_version": 1, "status": "FAIL" if faults else "PASS", "strict": strict, "revision": revision,
             "faults": [one.to_data() for one in faults], "notes": list(notes),
-        }  # fmt: skip
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        })  # fmt: skip
         return ExitCode.FAILED if faults else ExitCode.OK
     show_faults(faults)
     for note in notes:
@@ -54,27 +46,16 @@ def validate(strict: bool, as_json: bool) -> int:
     return ExitCode.FAILED if faults else ExitCode.OK
 
 
-@command.command("impact")
-@click.option("--base", metavar="REF", help="The commit before the change; HEAD~1 where nothing is said.")
-@click.option("--head", metavar="REF", help="The commit after it; HEAD where nothing is said.")
-@click.option("--changed-file", "files", metavar="FILE", multiple=True, help="A changed file, in place of commits.")
-@click.option("--ticket", metavar="ID", help="Also keep the result for this ticket, where its done gate looks for it.")
-@click.option("--enforce-layer-guard", "enforce", is_flag=True, help="Refuse core impact without an active override.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def concerned(
+def impact(
     base: str | None, head: str | None, files: tuple[str, ...], ticket: str | None, enforce: bool, as_json: bool
 ) -> int:
     """Say what a change concerns, and what must be verified. Exit 10 where the layer guard refuses it."""
-    from santiago.board.board_place import find
-    from santiago.board.governance import impact
-    from santiago.contract.reasons import ExitCode
-
-    project = governed()
+    project = _governed()
     found = impact_of(project, base, head, files, enforce=enforce)
     if ticket is not None:
-        impact.keep(find(project, os.environ).root, ticket, found)
+        impacts.keep(find(project, os.environ).root, ticket, found)
     if as_json:
-        click.echo(json.dumps(found.to_data(), indent=2, ensure_ascii=False))
+        show_data(found.to_data())
     else:
         _show(found)
     return ExitCode.OK if found.guard.passes else ExitCode.BLOCKED
@@ -84,13 +65,11 @@ def impact_of(
     project: Path, base: str | None, head: str | None, files: tuple[str, ...], *, enforce: bool = False
 ) -> Impact:
     """Return the impact of the change that options name."""
-    from santiago.board.governance import impact
-
     if not files:
-        return impact.of_range(project, base or "HEAD~1", head or "HEAD", enforce=enforce)
+        return impacts.of_range(project, base or "HEAD~1", head or "HEAD", enforce=enforce)
     if base or head:
         raise click.UsageError("name either commits (--base, --head) or files (--changed-file)")
-    return impact.of_files(project, (name.removeprefix("./") for name in files), enforce=enforce)
+    return impacts.of_files(project, (name.removeprefix("./") for name in files), enforce=enforce)
 
 
 def _show(found: Impact) -> None:
@@ -110,18 +89,12 @@ def _show(found: Impact) -> None:
 
 def project_here() -> Path:
     """Return the top folder of the repository around this place, or the place itself."""
-    from santiago.artifacts.repository import find_root
-
     here = Path.cwd()
     return find_root(here) or here
 
 
-def governed() -> Path:
+def _governed() -> Path:
     """Return the project here; raise if it has no product truth."""
-    from santiago.board.governance.hierarchy import TRUTH
-    from santiago.board.governance.truth_validation import is_on
-    from santiago.contract.errors import Kind, SantiagoError
-
     project = project_here()
     if not is_on(project):
         hint = "`santiago queue init --governance` writes one to begin with."
