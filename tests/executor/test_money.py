@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from santiago.cli.start.running import exit_code
+from santiago.cli.running import exit_code
 from santiago.contract.events import EventKind
 from santiago.contract.outcomes import Usage
 from santiago.contract.phases import RunPhase, StoryPhase

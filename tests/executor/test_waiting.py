@@ -6,7 +6,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Literal
 
-from santiago.cli.start.running import exit_code
+from santiago.cli.running import exit_code
 from santiago.contract.events import Event, EventKind, Fact
 from santiago.contract.fold import Fold
 from santiago.contract.moments import ms_of

@@ -22,7 +22,7 @@ from unittest.mock import patch
 from santiago.app.loading import empty_fold, frozen, load
 from santiago.artifacts.reader import read_log
 from santiago.cli.main import main
-from santiago.cli.start.running import exit_code
+from santiago.cli.running import exit_code
 from santiago.cli.view.screen import Screen
 from santiago.contract.reasons import Reason
 from santiago.executor.situation import Scope

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from santiago.app.board.ticket_context import Consents
-from santiago.cli.start.consent import ask_consent, ask_unfenced, confirm_units
+from santiago.cli.consent import ask_consent, ask_unfenced, confirm_units
 from santiago.cli.view.terminal import say
 
 

@@ -12,7 +12,7 @@ from santiago.app.finding import find_run, find_story, naming, split_target
 from santiago.app.loading import load
 from santiago.app.requests import answer
 from santiago.app.start.start_options import StartOptions
-from santiago.cli.start.running import start
+from santiago.cli.running import start
 from santiago.cli.view.terminal import say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.report.failure import report_of

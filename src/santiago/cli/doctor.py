@@ -30,7 +30,7 @@ from santiago.app.trying import bench
 from santiago.artifacts.repository import find_root
 from santiago.board.board_layout import network_of
 from santiago.cli.agent_checks import Checkup
-from santiago.cli.start.trust import approve
+from santiago.cli.consent import approve
 from santiago.cli.view.ci import is_ci, service
 from santiago.cli.view.live import is_wanted
 from santiago.cli.view.terminal import coloured, paint, say, unicode

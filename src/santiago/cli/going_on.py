@@ -18,7 +18,7 @@ from santiago.app.start.risky_settings import said_by
 from santiago.artifacts import registry
 from santiago.artifacts.files import read_bytes
 from santiago.artifacts.repository import resolved
-from santiago.cli.start.running import start
+from santiago.cli.running import start
 from santiago.cli.view.terminal import say
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError

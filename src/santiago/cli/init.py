@@ -17,7 +17,7 @@ from santiago.app.settings_file import Written, settings
 from santiago.app.trying import NO_TEST_YET, Tried, bench
 from santiago.artifacts import repository
 from santiago.artifacts.files import write_whole
-from santiago.cli.start.trust import trust_own
+from santiago.cli.consent import trust_own
 from santiago.cli.view.terminal import paint, say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason

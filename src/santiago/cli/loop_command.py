@@ -15,8 +15,8 @@ from santiago.board.board_clock import utc
 from santiago.board.board_handle import open_board
 from santiago.cli.board_consents import consents
 from santiago.cli.board_views import tell
+from santiago.cli.consent import approve
 from santiago.cli.opened_board import speaks_codes, warn
-from santiago.cli.start.trust import approve
 from santiago.cli.view.lines import Lines, timed
 from santiago.cli.view.terminal import say, show_data, show_lines
 from santiago.contract.board import fields_of

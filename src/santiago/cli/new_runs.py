@@ -19,13 +19,12 @@ from santiago.app.start.preflight import refuse_outside
 from santiago.app.start.proposals import is_open, new_parts
 from santiago.app.start.risky_settings import said_by
 from santiago.artifacts import repository
+from santiago.artifacts.files import write_whole
+from santiago.cli.consent import ToDraftError, choose_units, note_basis, trust_own
 from santiago.cli.going_on import go_on_with, step_on
 from santiago.cli.options import Reading
 from santiago.cli.plan import document_of, old_plan, refuse
-from santiago.cli.start.consent import ToDraftError, choose_units
-from santiago.cli.start.mending import mended
-from santiago.cli.start.running import start
-from santiago.cli.start.trust import note_basis
+from santiago.cli.running import start
 from santiago.cli.view.terminal import say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import RunPhase
@@ -34,6 +33,7 @@ from santiago.contract.reasons import ExitCode
 from santiago.report.accounting import place
 from santiago.report.plan_page import on_attempts
 from santiago.report.run_status import is_taken_over, standing
+from santiago.util import regular
 from santiago.util.text import count, harmless
 
 if TYPE_CHECKING:
@@ -61,9 +61,37 @@ def run(
     again = _decide(prd, flags, new=new or out_dir is not None, resume=resume)
     code = _begin(again, prd, out_dir, worker, flags, reading)
     asked = again.way == "new" and not (out_dir or flags.no_input or flags.as_json) and sys.stdin.isatty()
-    if code == ExitCode.BLOCKED and asked and mended(prd):
+    if code == ExitCode.BLOCKED and asked and _mended(prd):
         return _carry_out(prd, None, worker, flags, reading)
     return code
+
+
+def _mended(document: Path) -> bool:
+    """Offer to write the settings that the newest run of a document ended without; tell whether that was done."""
+    newest = newest_of(document)
+    run = load(newest.out_dir) if newest else None
+    changed = run.history.end.get("settings", []) if run else []
+    if run is None or not changed:
+        return False
+    from santiago.app.settings_file import with_settings  # which few runs need
+
+    root = Path(run.run_input.repo_path)
+    target = root / "santiago.toml"
+    text = (regular.content(target, 2**20) or b"").decode("utf-8", "replace")
+    new = with_settings(text, changed)
+    if new is None or "[tool.santiago" in (regular.content(root / "pyproject.toml", 2**20) or b"").decode(
+        "utf-8", "replace"
+    ):
+        return False
+    lines = [line for line in new.splitlines() if line not in text.splitlines() and line.strip()]
+    say("", err=True)
+    for line in lines:
+        say(f"    {harmless(line)}", err=True)
+    if not click.confirm("Write this to santiago.toml, and begin again?", default=True, err=True):
+        return False
+    write_whole(target, new.encode())
+    trust_own(root)
+    return True
 
 
 def step(what: str | None, worker: Worker, new: bool, reading: Reading, flags: StartOptions) -> int:

@@ -25,8 +25,8 @@ from santiago.app.start.leaks import refuse_secrets
 from santiago.artifacts import registry, repository
 from santiago.artifacts.files import read_bytes, write_whole
 from santiago.artifacts.names import SETTINGS
+from santiago.cli.consent import note_basis
 from santiago.cli.options import Reading, Worker
-from santiago.cli.start.trust import note_basis
 from santiago.cli.view.shown_errors import show_findings
 from santiago.cli.view.terminal import columns_of, say, show_lines
 from santiago.contract import codec

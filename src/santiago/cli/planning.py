@@ -16,7 +16,7 @@ from santiago.app.planning.planning_sessions import load_session
 from santiago.app.planning.session_word import moved_since
 from santiago.artifacts.names import INPUT
 from santiago.artifacts.repository import RUNS
-from santiago.cli.start.consent import ask_consent, ask_unfenced
+from santiago.cli.consent import ask_consent, ask_unfenced
 from santiago.cli.view import screens
 from santiago.cli.view.terminal import columns_of, paint, say, show_lines
 from santiago.contract.errors import SantiagoError
@@ -81,7 +81,7 @@ def plan_with(wanted: Wanted, *, trusted: bool = False, as_json: bool = False, w
     from santiago.app.actor import actor
     from santiago.app.planning.begin import begin
     from santiago.artifacts.repository import find_root
-    from santiago.cli.start.trust import approve
+    from santiago.cli.consent import approve
 
     asked, root = may_ask(no_input=False), find_root(Path.cwd())
     if root is not None:

@@ -187,7 +187,7 @@ def _execute(
     from santiago.app.start.agents import named
     from santiago.app.start.risky_settings import said_by
     from santiago.artifacts.repository import RUNS
-    from santiago.cli.start.running import start
+    from santiago.cli.running import start
 
     out_dir = planning.root / RUNS / planning.state.run
     plan, run_input = frozen(out_dir)

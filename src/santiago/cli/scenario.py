@@ -17,8 +17,7 @@ from santiago.board.board_place import find
 from santiago.board.governance import compiling, ranges, scenario_run, scenarios
 from santiago.board.governance.scenario_run import scenarios_of
 from santiago.board.governance.scenarios import CATALOGUE
-from santiago.cli.start.consent import ask_consent
-from santiago.cli.start.trust import approve
+from santiago.cli.consent import approve, ask_consent
 from santiago.cli.truth import impact_of, project_here
 from santiago.cli.view.shown_errors import show_faults
 from santiago.cli.view.terminal import paint, say, show_data

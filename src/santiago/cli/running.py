@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
+
+import click
 
 from santiago.app.board.single_entry import claims_of
 from santiago.app.loading import empty_fold
@@ -18,8 +21,7 @@ from santiago.app.start.request import Request, prepare, said_in
 from santiago.app.start.risky_settings import waiting
 from santiago.app.start.start_events import approvals
 from santiago.artifacts.names import PLAN, has_begun
-from santiago.cli.start.consent import SHOWN, ask_consent, ask_ticks, ask_unfenced, choose, confirm_units
-from santiago.cli.start.trust import approve
+from santiago.cli.consent import SHOWN, approve, ask_consent, ask_ticks, ask_unfenced, choose, confirm_units
 from santiago.cli.view.ci import is_ci
 from santiago.cli.view.screen import Screen
 from santiago.cli.view.terminal import in_foreground, paint, say
@@ -34,8 +36,10 @@ from santiago.report.run_status import mending
 from santiago.util.text import harmless
 
 if TYPE_CHECKING:
+    from santiago.app.start.dry_run import DryRun
     from santiago.app.start.onward import Beginning
     from santiago.app.start.request import Asked
+    from santiago.app.start.risky_settings import Waiting
     from santiago.app.start.start_options import StartOptions
     from santiago.cli.desk import TerminalDesk
     from santiago.contract.plan import Plan
@@ -75,10 +79,8 @@ def start(
     request.confirm_units = lambda plan: confirm_units(plan, asked=asked, said=taken)
     said |= said_in(flags)
     if flags.dry_run:
-        from santiago.cli.start.dry_run import show
-
         waits = None if flags.trust_project else waiting(repo, request.effective, said)
-        return show(request, trusted=flags.trust_commands, units=taken, as_json=flags.as_json, waits=waits)
+        return _dry_run(request, trusted=flags.trust_commands, units=taken, as_json=flags.as_json, waits=waits)
     if (claims := claims_of(repo, out_dir, request.actor)) is not None:
         request.scope = replace(request.scope, claims=claims)
         if request.scope.is_empty and not (request.skips or request.own_work or request.accepts):
@@ -250,3 +252,35 @@ def _own_code(state: RunState, story: str) -> int:
     if one.satisfied:
         return ExitCode.OK
     return MEANINGS[one.reason].exit_code if one.reason else ExitCode.FAILED
+
+
+def _dry_run(request: Request, *, trusted: bool, units: bool, as_json: bool, waits: Waiting | None = None) -> int:
+    """Print every story that is left, with its checks and the stories that it waits for."""
+    from santiago.app.start.dry_run import try_out  # which other starts need not load
+
+    found = try_out(request, trusted=trusted, units=units, waits=waits)
+    if as_json:
+        click.echo(json.dumps(found.data(), indent=2, ensure_ascii=False))
+    else:
+        _say_dry(found)
+    return ExitCode.OK
+
+
+def _say_dry(found: DryRun) -> None:
+    limits, stories, rows = found.run_input.limits, found.state.stories, found.stories
+    most = f"at most {count(limits.story_max_attempts, 'attempt')} each and {limits.run_max_attempts:,} in all"
+    many = (
+        f"{len(rows):,} of {count(len(stories), 'story', 'stories')}"
+        if len(rows) < len(stories)
+        else count(len(rows), "story", "stories")
+    )
+    say(f"would run {many}: {harmless(f'agent {found.agent}, sandbox {found.sandbox}')}, {most}")
+    for note in found.notes:
+        say(f"{paint('note:', 'busy', stderr=False)} {harmless(note)}")
+    for row in rows:
+        waits = [name for name in row["depends_on"] if found.is_to_come(name)]
+        waits += [f"{name} (may touch the same files)" for name in row["behind"] if found.is_to_come(name)]
+        after = f"   after {', '.join(waits)}" if waits else ""
+        say(f"  {row['id']}  {harmless(str(row['title']))}{after}")
+        for check in row["checks"]:
+            say(f"        $ {harmless(str(check))}")

@@ -1,1 +1,0 @@
-"""A start of a run from the command line: what is asked first, what is shown, and the exit code."""
