@@ -152,6 +152,12 @@ def test_keys_of_json_and_yaml_and_columns_of_csv_are_its_sections() -> None:
     assert not made.certain
     yaml = "title: Shop\ntasks:\n  - id: A\n    title: a\n  - id: B\n    title: b\npayments:\n  - cards\n  - coupons\n"
     assert rows(plan(yaml, name="x.yaml"))[1:] == ["2-6 tasks: planned S1 S2", "7-9 payments: left_out not understood"]
+    records = "{0}:\n  - id: {1}-1\n    title: Pay by card\n  - id: {1}-2\n    title: Get a receipt\n"
+    asked = records.format("functional_requirements", "FR") + records.format("{}", "X")
+    made = plan(asked.format("business_requirements"), name="x.yaml")
+    assert rows(made)[1] == "6-10 business_requirements: left_out not understood"
+    assert (made.certain, [rival.units for rival in made.rivals]) == (False, ["x"])
+    assert plan(asked.format("non_functional_requirements"), name="x.yaml").certain
     csv = plan("Issue key,Summary,Status,Mood\nA-1,Pay,Open,good\n", name="x.csv")
     assert (rows(csv), csv.certain) == (["1-1 columns Mood: left_out not read", "1-2 x.csv: planned S1"][::-1], True)
 

@@ -23,7 +23,7 @@ from santiago.planner.draft import Document, Status, Unit
 from santiago.planner.findings import few
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source, Zone
-from santiago.planner.structured.tree import Object, items
+from santiago.planner.structured.tree import Object, items, objects
 from santiago.planner.words import CONTEXT, Fate
 
 _UNKNOWN: Fate = ("left_out", NOT_UNDERSTOOD)
@@ -38,6 +38,9 @@ _SURE = frozenset({"prefix", "story", "requirement", "task", "feature", "step", 
 """Kinds of ids that nobody gives to chapters."""
 
 _HUMP = pattern(r"([a-z])([A-Z])")
+_YAML_ID = pattern(r"[\s-]+[\"']?id[\"']?[ \t]*:")
+_WORK = ("requirements", "stories", "features", "tasks")
+"""Keys of lists of units end with one of these words."""
 _YAML_KEY = pattern(r"([\w\"'][\w .\"'-]*?)[ \t]*:(?:[ \t]|$)")
 MOST_TEXT = 8_000
 """How many characters of context a plan holds. Every packet repeats them."""
@@ -437,10 +440,16 @@ class _Key(NamedTuple):
     line: int
     many: int
     """How many entries its list has; 0 if it is no list."""
+    named: int
+    """How many ids are in its list."""
 
 
 def _fate_of_key(key: _Key, *, known: bool) -> Fate:
-    fate = words.fate(_HUMP.sub(r"\1 \2", key.name).replace("_", " "))
+    """Return what a key without stories is. Requirements with ids are work, whatever stands before the word."""
+    said = _HUMP.sub(r"\1 \2", key.name).replace("_", " ")
+    fate = words.fate(said)
+    if key.named > 1 and said.lower().endswith(_WORK) and not words.is_not_functional(said):
+        fate = None if fate == CONTEXT else fate
     return fate or (_UNKNOWN if key.many > 1 and not known else CONTEXT)
 
 
@@ -454,7 +463,11 @@ def _of_json(source: Source) -> list[_Key]:
         root = inner
     if not isinstance(root, Object):
         return []
-    return [_Key(entry.key, entry.line, len(items(entry.value))) for entry in root.fields.values()]
+    keys = []
+    for entry in root.fields.values():
+        named = sum(record.get("id") is not None for record in objects(entry.value))
+        keys.append(_Key(entry.key, entry.line, len(items(entry.value)), named))
+    return keys
 
 
 def _of_yaml(source: Source) -> list[_Key]:
@@ -465,7 +478,8 @@ def _of_yaml(source: Source) -> list[_Key]:
     for (name, at), (_, end) in pairwise([*found, ("", len(lines))]):
         inner = lines[at + 1 : end]
         dash = next((line[: line.index("-") + 1] for line in inner if line.lstrip().startswith("- ")), None)
-        keys.append(_Key(name, at + 1, sum(line.startswith(f"{dash} ") for line in inner) if dash else 0))
+        many = sum(line.startswith(f"{dash} ") for line in inner) if dash else 0
+        keys.append(_Key(name, at + 1, many, sum(bool(_YAML_ID.match(line)) for line in inner)))
     return keys
 
 

@@ -496,11 +496,15 @@ def fate(heading: str) -> Fate | None:
     if matches(heading, DONE_SECTIONS):
         return "left_out", "done"
     label = normal(heading)
-    if _NOT_FUNCTIONAL.search(label):
+    if is_not_functional(heading):
         return CONTEXT
     if label in NEVER_UNIT_SECTIONS or concept(heading) in _ABOUT_ALL:
         return CONTEXT
     return CONTEXT if _is_context(label) or _is_context(_COLON.split(label, maxsplit=1)[0]) else None
+
+
+def is_not_functional(heading: str) -> bool:
+    return bool(_NOT_FUNCTIONAL.search(normal(heading)))
 
 
 def _is_context(label: str) -> bool:
