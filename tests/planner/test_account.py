@@ -131,6 +131,19 @@ def test_headings_without_ids_are_a_proposal_and_known_formats_are_certain() -> 
     assert (speckit.source.format, speckit.certain) == ("spec-kit-tasks", True)
 
 
+def test_a_phase_whose_tasks_are_planned_is_planned_and_agents_are_told_its_text() -> None:
+    phase = "## Phase {0}: {1}\nFirst {1}.\n- by hand\n\n### Tasks\n- [ ] {1} one\n- [ ] {1} two\n\n"
+    made = plan("# Plan\n" + phase.format(1, "Sign in") + phase.format(2, "Testing"))
+    assert rows(made)[1:] == [
+        "2-4 Phase 1: Sign in: planned S1 S2",
+        "6-8 Tasks: planned S1 S2",
+        "10-12 Phase 2: Testing: planned S3 S4",
+        "14-16 Tasks: planned S3 S4",
+    ]
+    assert made.account[1].text == "## Phase 1: Sign in\nFirst Sign in.\n- by hand"
+    assert made.certain
+
+
 def test_a_box_that_only_groups_units_is_no_unread_list() -> None:
     parts = "  - [ ] {0}.1 Read\n    - _Requirements: 1.1_\n  - [ ] {0}.2 Write\n    - _Requirements: 1.2_\n"
     made = plan("# Plan\n" + "".join(f"- [ ] {n}. Part\n\n{parts.format(n)}" for n in (1, 2)))

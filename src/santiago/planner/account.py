@@ -21,6 +21,7 @@ from santiago.contract.record import lean
 from santiago.planner import ids, sniff, words
 from santiago.planner.draft import Document, Status, Unit
 from santiago.planner.findings import few
+from santiago.planner.markdown.carriers import is_group
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.source import Source, Zone
 from santiago.planner.structured.tree import Object, items, objects
@@ -78,17 +79,22 @@ def account(source: Source, document: Document, stories: Sequence[Story]) -> Acc
 
 def _with_text(source: Source, rows: list[AccountRow]) -> Iterator[AccountRow]:
     """Add to context the text that agents are told, as far as there is room."""
-    if not any(row.is_context for row in rows):
+    if not any(map(_is_told, rows)):
         yield from rows
         return
     lines, room = source.text.split("\n"), MOST_TEXT
     others = [row.lines for row in rows if row.became == "left_out"]
     for row in rows:
-        if row.is_context and room > _LEAST:
+        if _is_told(row) and room > _LEAST:
             inside = [(first, last) for first, last in others if row.lines[0] <= first and last <= row.lines[1]]
             row = replace(row, text=_cut(_text(lines, row, inside), min(MOST_OF_ONE, room)))
         room -= len(row.text)
         yield row
+
+
+def _is_told(row: AccountRow) -> bool:
+    """Tell whether agents are told the text of a part: context, or what stands under the heading of a phase."""
+    return row.is_context or row.text == f"{row.title}…"
 
 
 def _text(lines: list[str], row: AccountRow, without: Sequence[tuple[int, int]]) -> str:
@@ -114,7 +120,9 @@ def _is_context(rival: Offer, rows: Sequence[AccountRow]) -> bool:
     """Tell whether a list is in a part that is no work by its heading."""
     around = [row for row in rows if row.lines[0] <= rival.lines[0] <= row.lines[1]]
     innermost = min(around, key=lambda row: row.lines[1] - row.lines[0], default=None)
-    return innermost is not None and innermost.became != "planned" and innermost.why != NOT_UNDERSTOOD
+    if innermost is None or innermost.why == NOT_UNDERSTOOD:
+        return False
+    return innermost.became != "planned" or _is_told(innermost)
 
 
 @lean()
@@ -168,7 +176,8 @@ class _Markdown:
         names = {id(unit): name for unit, name in stories}
         self.parts: dict[int, _Section] = {-1: _Section()}
         self._read()
-        for unit, start in zip(document.units, self.starts, strict=True):
+        placed = list(zip(document.units, self.starts, strict=True))
+        for unit, start in placed:
             part = self.parts[self._home(self.blocks[start].section if self.blocks else -1)]
             name = names.get(id(unit))
             if name is not None:
@@ -176,6 +185,7 @@ class _Markdown:
             else:
                 part.put_off.append(_DROPPED if unit.status is Status.DROPPED else _OUT)
         self.starts.sort()
+        self.planned = sorted((start, names[id(unit)]) for unit, start in placed if id(unit) in names)
 
     def _cover(self, unit: Unit) -> int:
         """Mark the blocks of a unit, and return its first block."""
@@ -244,7 +254,10 @@ class _Markdown:
                 around_them = _cut("\n\n".join(part.prose), MOST_OF_ONE)
                 yield replace(row, text=f"{row.title}\n\n{around_them}") if around_them else row
             elif fate is None:
-                if part.end:
+                if part.end and (below := self._below(at)):
+                    row = self._row(at, ("planned", ""), part.end, below)
+                    yield replace(row, text=f"{row.title}…")
+                elif part.end:
                     yield self._row(at, CONTEXT, part.end)
                 elif at >= 0:
                     is_title = at == self._title or not self._holds_units(at)
@@ -277,6 +290,8 @@ class _Markdown:
             own = CONTEXT
         if outer is not None and outer[0] == "left_out" and not holds:
             return own if own is not None and own[0] == "left_out" and outer == _UNKNOWN else outer
+        if self._below(at) and is_group(block.text) and (own or CONTEXT) == CONTEXT:
+            return None
         if own is not None or outer == CONTEXT:
             return own or outer
         is_empty = not part.end
@@ -305,6 +320,13 @@ class _Markdown:
     def _holds_units(self, at: int) -> bool:
         """Tell whether a planned or put-off unit is inside a section."""
         return bisect_left(self.starts, self.ends[at]) > bisect_left(self.starts, at)
+
+    def _below(self, at: int) -> tuple[str, ...]:
+        """Return the stories inside a section, which is not the title of the whole document."""
+        if at < 0 or at == self._title:
+            return ()
+        first, last = (bisect_left(self.planned, (place, "")) for place in (at, self.ends[at]))
+        return tuple(name for _, name in self.planned[first:last])
 
     def _last(self, at: int) -> int:
         """Return the last line of a section with all below it."""
