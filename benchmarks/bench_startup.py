@@ -51,6 +51,9 @@ def run() -> list[Measured]:
             ("startup-plan", 20, ["plan", "prd.md"]),
             ("startup-plan-again", 20, ["plan", "prd.md", "--out-dir", "../again"]),
             ("startup-status", 25, ["status"]),
+            ("startup-run-help", 20, ["run", "--help"]),
+            ("startup-stop", 25, ["stop"]),
+            ("startup-queue-list", 25, ["queue", "list"]),
             ("startup-resume", 25, _resume(top)),
         ):
             took = _median([*SANTIAGO, *arguments], top, code=-9 if "resume" in arguments else 0)

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from santiago.app.config import is_named, run_input_defaults, values_of
 from santiago.app.paths import shortest, typed
-from santiago.app.refusal import write_refusal
 from santiago.app.start.identity import derived_id
 from santiago.app.start.leaks import refuse_secrets
 from santiago.artifacts import registry, repository
@@ -195,6 +194,8 @@ def job_of_input(path: Path, out_dir: Path) -> Job:
         run_input = codec.decode(RunInput, read_bytes(path, 2**20), str(path))
         root, document = _places(path, run_input)
     except SantiagoError as error:
+        from santiago.app.refusal import write_refusal  # which only a program reads
+
         write_refusal(out_dir, None, error.message, Reason.INVALID_INPUT)
         raise
     return Job(document, repository.name_inside(document, root), out_dir, run_input, source=path)

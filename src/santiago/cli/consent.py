@@ -165,20 +165,16 @@ def approve(
     root: Path, run_input: RunInput | None = None, *, said: frozenset[str] = frozenset(), asked: bool, trusted: bool
 ) -> None:
     """Have a person approve the repository's own settings; raise if they do not."""
-    risky_settings.approve(root, run_input, said=said, trusted=trusted, ask=partial(_ask, asked=asked), tell=_tell)
-
-
-def note_basis(root: Path, run_id: str | None) -> None:
-    """Remember that a new run input holds untrusted settings, since the settings file may have changed when it is used."""
-    risky_settings.note_basis(root, run_id, _tell)
+    risky_settings.approve(root, run_input, said=said, trusted=trusted, ask=partial(_ask, asked=asked), tell=tell)
 
 
 def trust_own(root: Path) -> None:
     """Trust settings that the user has just had santiago write."""
-    risky_settings.trust_own(root, _tell)
+    risky_settings.trust_own(root, tell)
 
 
-def _tell(text: str) -> None:
+def tell(text: str) -> None:
+    """Print a message on something that went wrong and stops nothing."""
     say(f"note: {text}", err=True)
 
 

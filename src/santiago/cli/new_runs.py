@@ -17,10 +17,10 @@ from santiago.app.start.agents import named
 from santiago.app.start.onward import Beginning, beginning, settings_of
 from santiago.app.start.preflight import refuse_outside
 from santiago.app.start.proposals import is_open, new_parts
-from santiago.app.start.risky_settings import said_by
+from santiago.app.start.risky_settings import note_basis, said_by
 from santiago.artifacts import repository
 from santiago.artifacts.files import write_whole
-from santiago.cli.consent import ToDraftError, choose_units, note_basis, trust_own
+from santiago.cli.consent import ToDraftError, choose_units, tell, trust_own
 from santiago.cli.going_on import go_on_with, step_on
 from santiago.cli.options import Reading
 from santiago.cli.plan import document_of, old_plan, refuse
@@ -273,7 +273,7 @@ def _started(job: Job, plan: Plan, worker: Worker, flags: StartOptions, after: R
         settings = replace(settings, policy=replace(settings.policy, gate="step"))
     if not flags.dry_run:
         repository.keep_out_of_git(Path(settings.repo_path) / ".santiago")
-        note_basis(Path(settings.repo_path), settings.run_id)
+        note_basis(Path(settings.repo_path), settings.run_id, tell)
     said = said_by(agent=worker.agent, model=worker.model, playbook=worker.playbook, checks=worker.checks)
     return start(
         job.out_dir, settings, plan, flags, base=Path(settings.repo_path), said=said, compiled=True, beginning=begins

@@ -19,13 +19,12 @@ from santiago.app.compiling import (
     with_units,
 )
 from santiago.app.paths import shortest
-from santiago.app.refusal import write_refusal
 from santiago.app.start.agents import named, worker_flags
 from santiago.app.start.leaks import refuse_secrets
+from santiago.app.start.risky_settings import note_basis
 from santiago.artifacts import registry, repository
 from santiago.artifacts.files import read_bytes, write_whole
 from santiago.artifacts.names import SETTINGS
-from santiago.cli.consent import note_basis
 from santiago.cli.options import Reading, Worker
 from santiago.cli.view.shown_errors import show_findings
 from santiago.cli.view.terminal import columns_of, say, show_lines
@@ -120,7 +119,7 @@ def _write(job: Job, plan: Plan) -> None:
     if common is not None and run_id is not None and job.is_at_home:
         registry.register(common, run_id, job.out_dir, SystemClock().utc())
     if not job.from_program:
-        note_basis(root, run_id)
+        note_basis(root, run_id, lambda text: say(f"note: {text}", err=True))
 
 
 def _job(subject: str | None, run_input: Path | None, out_dir: Path | None) -> Job:
@@ -169,6 +168,8 @@ def old_plan(path: Path | None, *, named: bool) -> Plan | None:
 
 def _failed(job: Job, message: str, reason: Reason, *, write: bool) -> None:
     if job.from_program and write:
+        from santiago.app.refusal import write_refusal  # which only a program reads
+
         write_refusal(job.out_dir, job.run_input.run_id, message, reason)
 
 
