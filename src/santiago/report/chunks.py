@@ -133,11 +133,11 @@ def chunk_table(rows: list[ChunkRow], columns: int) -> Iterator[Line]:
     size = max([5, *(width(harmless(row.label)) for row in rows)])
     size = min(size, 48, max(12, columns - 54) if columns else 48)
     names = [name for name in WORDS if name != "unproven" or any(row.counts[name] for row in rows)]
-    cells = [[fit("chunk", size), *(f"{WORDS[name]:>{max(5, len(WORDS[name]))}}" for name in names), f"{'time':>7}"]]
+    heads = [f"{WORDS[name]:>5}" for name in names]
+    cells = [[fit("chunk", size), *heads, f"{'time':>7}"]]
     for row in rows:
-        time = span(row.ms) if row.ms is not None else "-"
-        numbers = (f"{row.counts[name]:>{max(5, len(WORDS[name]))}}" for name in names)
-        cells.append([fit(row.label, size), *numbers, f"{time:>7}"])
+        numbers = (f"{row.counts[name]:>{len(head)}}" for name, head in zip(names, heads, strict=True))
+        cells.append([fit(row.label, size), *numbers, f"{'-' if row.ms is None else span(row.ms):>7}"])
     unused = (name for name in ("skipped", "failed", "blocked") if not any(row.counts[name] for row in rows))
     expendable = [*(names.index(name) + 1 for name in unused), len(names) + 1]
     head, *texts = rows_that_fit(cells, columns and columns - 2, expendable)

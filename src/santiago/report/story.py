@@ -233,29 +233,29 @@ def _attempts(run: Run, planned: Story, chosen: AttemptStory | None, columns: in
     tried = run.history.of(planned.id)
     if not tried:
         return
-    yield Line()
-    outcomes = [_outcome(one) for one in tried]
-    room = max(12, *(len(outcome) for outcome in outcomes))
-    rows = [
-        [f"  #    {fit('outcome', room)}", *(f"{word:>7}" for word in ("agent", "checks", "tokens", "cost")), "changes"]
+    room = max(12, *(len(_outcome(one)) for one in tried))
+    heads = [
+        f"  #    {fit('outcome', room)}",
+        *(f"{word:>7}" for word in ("agent", "checks", "tokens", "cost")),
+        "changes",
     ]
-    for one, outcome in zip(tried, outcomes, strict=True):
-        silent = "-" if one.status == "running" else "unknown"
-        now = between(one.started, SystemClock().utc()) if one.status == "running" and not one.agent_ms else 0
-        tokens = thousands(one.tokens) if one.tokens is not None else silent
-        cost = dollars(one.cost) if one.cost is not None else silent
-        figures = (f"{text:>7}" for text in (span(one.agent_ms or now), span(one.verify_ms), tokens, cost))
-        stats = AttemptEvidence(run.out_dir, planned.id, one.number).stats()
-        rows.append(
-            [f"  {one.number:<2} {_look(one)[0]} {fit(outcome, room)}", *figures, totals(stats) if stats else "-"]
-        )
     # Tokens and money are told above, and the changes below, so these columns may be dropped.
-    head, *texts = rows_that_fit(rows, columns, [4, 3, 2, 1, 5])
-    yield Line(head, "dim", verbatim=True)
+    head, *texts = rows_that_fit([heads, *(_cells(run, planned, one, room) for one in tried)], columns, [4, 3, 2, 1, 5])
+    yield from (Line(), Line(head, "dim", verbatim=True))
     for one, text in zip(tried, texts, strict=True):
         yield Line(text, _look(one)[1], verbatim=True)
         if one.message and one is not chosen:
             yield Line(f"       {first(flat(one.message), 300)}", "dim")
+
+
+def _cells(run: Run, planned: Story, one: AttemptStory, room: int) -> list[str]:
+    silent = "-" if one.status == "running" else "unknown"
+    now = between(one.started, SystemClock().utc()) if one.status == "running" and not one.agent_ms else 0
+    tokens = thousands(one.tokens) if one.tokens is not None else silent
+    cost = dollars(one.cost) if one.cost is not None else silent
+    figures = (f"{text:>7}" for text in (span(one.agent_ms or now), span(one.verify_ms), tokens, cost))
+    stats = AttemptEvidence(run.out_dir, planned.id, one.number).stats()
+    return [f"  {one.number:<2} {_look(one)[0]} {fit(_outcome(one), room)}", *figures, totals(stats) if stats else "-"]
 
 
 def _look(one: AttemptStory) -> tuple[str, Tone]:
