@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from santiago.board.triage import as_data, as_tsv, claim_lines, hint, label, triage
+from santiago.board.triage import as_tsv, claim_lines, hint, label, triage
 from tests.board.cards import NOW, blocked, card, spent
 
 PRIORITIES: list[tuple[dict[str, Any], str]] = [
@@ -42,14 +42,14 @@ def test_triage_is_by_priority_then_the_oldest_first_as_tsv_and_as_data() -> Non
         card("T6"),
     ]
     rows = triage(cards, NOW)
-    found = [(row.id, row.priority, row.age_days) for row in rows]
+    found = [(row["id"], row["priority"], row["age_days"]) for row in rows]
     assert found == [("T4", "P0", 0), ("T3", "P1", 0), ("T2", "P3", 7), ("T1", "P3", 0)]
     rows = triage([blocked("T1", title="one\ttwo\nthree", next_action="wait")], NOW)
     assert as_tsv(rows).split("\n") == [
         "priority\tage_days\tid\terror_class\tattempt_count\tretry_budget\tupdated_at\ttitle\tnext_action",
         f"P3\t0\tT1\tnone\t0\t3\t{NOW}\tone two three\twait",
     ]
-    assert as_data(rows)[0]["title"] == "one\ttwo\nthree"
+    assert rows[0]["title"] == "one\ttwo\nthree"
     assert as_tsv([]) == "NO_BLOCKED_TICKETS"
 
 

@@ -158,11 +158,15 @@ def test_exhaustion_is_summed_up_by_week(desk: Desk, capsys: pytest.CaptureFixtu
     with desk.store.reading() as at:
         assert not weekly.due(at, now)
         assert weekly.due(at, "2031-01-01T00:00:00Z")
-        assert weekly.summed(at, "2031-01-01T00:00:00Z").events == 0
+        assert weekly.summed(at, "2031-01-01T00:00:00Z")["retry_budget_exhausted_events"] == 0
         assert [one.actor for one in at.events(event=BoardEvent.SUMMARY_WRITTEN)] == ["ann"]
     desk.keep(spent("T4"), spent("T5", decided="stop"), blocked("T6"))
     with desk.store.reading() as at:
-        assert sorted(one.id for one in weekly.summed(at, "2026-11-17T12:00:00Z").open) == ["T1", "T2", "T4"]
+        assert sorted(one["id"] for one in weekly.summed(at, "2026-11-17T12:00:00Z")["oldest_open"]) == [
+            "T1",
+            "T2",
+            "T4",
+        ]
 
 
 @pytest.mark.parametrize("weeks", ["0", "-1", "100000"])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from santiago.artifacts.file_errors import refused
 from santiago.artifacts.files import read_json
+from santiago.contract.ids import first_free
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,8 +84,4 @@ def _newest(root: Path, prd_path: str, fits: Callable[[Path], bool]) -> Path | N
 def new_run_id(root: Path, utc: str, is_taken: Callable[[str], bool] = lambda _: False) -> str:
     """Return a run id made of the time (`r_20261115_011742`), with a suffix if that is taken here or in another worktree."""
     stamp = utc[:19].replace("-", "").replace(":", "").replace("T", "_")
-    candidate, number = f"r_{stamp}", 1
-    while (root / RUNS / candidate).exists() or is_taken(candidate):
-        number += 1
-        candidate = f"r_{stamp}_{number}"
-    return candidate
+    return first_free(f"r_{stamp}", lambda name: (root / RUNS / name).exists() or is_taken(name), "_")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from santiago.board.board_place import Place
     from santiago.board.board_store import Store
+    from santiago.contract.board import Card, Queue
 
 _HEAD = 1 << 16
 
@@ -47,7 +48,10 @@ class BoardHandle:
     def close(self) -> tuple[str, ...]:
         """Write the files that are out of date, close the store, and return the notices."""
         try:
-            self.notices = (*self._jumps(), *self._flushed())
+            with self.store.reading() as at:
+                jumps = list(at.events(event=BoardEvent.CLOCK_JUMPED, since=self._since))
+            told = "the clock of this machine was changed by {seconds:+} s; leases follow the board's own clock"
+            self.notices = (*(told.format(**one.about) for one in jumps), *self._flushed())
         finally:
             self.store.close()
         return self.notices
@@ -61,6 +65,15 @@ class BoardHandle:
                     raise
             return (f"{error.message}. {error.hint}",)  # this command changed nothing, so old files are no error
 
+    def card(self, name: str) -> Card | None:
+        with self.store.reading() as at:
+            return at.card(name)
+
+    def cards(self, *queues: Queue) -> list[Card]:
+        """Return the tickets of these queues, each queue in order of arrival."""
+        with self.store.reading() as at:
+            return [card for queue in queues for card in at.cards(queue)]
+
     def begin(self, actor: str) -> bool:
         """Put the project on the board from now on. Return False where it already was."""
         with self.store.writing() as at:
@@ -69,16 +82,6 @@ class BoardHandle:
             at.set_meta("begun", at.now)
             at.record("", BoardEvent.BOARD_MADE, actor, about={"root": self.place.named(self.place.root)})
         return True
-
-    def _jumps(self) -> list[str]:
-        with self.store.reading() as at:
-            jumps = [
-                event.about.get("seconds") for event in at.events(event=BoardEvent.CLOCK_JUMPED, since=self._since)
-            ]
-        return [
-            f"the clock of this machine was changed by {jump:+} s; leases follow the board's own clock"
-            for jump in jumps
-        ]
 
 
 def open_board(start: Path, environ: Mapping[str, str]) -> BoardHandle:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from santiago.board.board_place import Place
     from santiago.board.board_store import Reading
-    from santiago.contract.board import Card, TicketEvent
+    from santiago.contract.board import Card
 
 LARGEST = 16 * 2**20
 """The largest file of evidence that is read, in bytes."""
@@ -52,17 +52,13 @@ class Evidence:
 
 def recorded(at: Reading, ticket: str) -> list[Evidence]:
     """Return the evidence that santiago itself recorded for a ticket, oldest first."""
-    return [_evidence(one.attempt, one.about) for one in at.events(ticket=ticket) if _is_record(one)]
-
-
-def _is_record(one: TicketEvent) -> bool:
-    """Tell whether an event vouches for a file. Scenario runs of earlier versions name none."""
-    return one.event in _RECORDS and "path" in one.about
-
-
-def _evidence(attempt: int, about: dict[str, Any]) -> Evidence:
     names = ("path", "digest", "commit", "passed", "base", "dry_run", "folder")
-    return Evidence(attempt=attempt, **{name: about[name] for name in names if name in about})
+    found: list[Evidence] = []
+    for one in at.events(ticket=ticket):
+        if one.event in _RECORDS and "path" in one.about:  # scenario runs of earlier versions name none
+            about: dict[str, Any] = {name: one.about[name] for name in names if name in one.about}
+            found.append(Evidence(attempt=one.attempt, **about))
+    return found
 
 
 def missing(
@@ -111,7 +107,8 @@ def _of_evidence(at: Reading, place: Place, card: Card, is_integrated: Callable[
         yield Missing(what="it has no evidence", remedy=_verify(card))
         return
     if lost := unusable(place, links):
-        yield from (Missing(what=what, remedy=_other_links(card)) for what in lost)
+        other = f"`santiago queue move --id {card.id} --to {card.queue} --evidence FILES` names others instead."
+        yield from (Missing(what=what, remedy=other) for what in lost)
     paths = [place.project / link for link in links if not link.startswith(_ADDRESS)]
     known = recorded(at, card.id)
     files = [path for path in paths if is_inside(path, place.project) and path.is_file()]
@@ -125,15 +122,13 @@ def _of_evidence(at: Reading, place: Place, card: Card, is_integrated: Callable[
 
 def unusable(place: Place, links: Sequence[str]) -> list[str]:
     """Say which links lead nowhere. A web address is for people to read: it is not looked at, and proves nothing."""
-    faults = ((link, _lost(place, link)) for link in links if not link.startswith(_ADDRESS))
-    return [f"{link} {fault}" for link, fault in faults if fault]
-
-
-def _lost(place: Place, link: str) -> str:
-    path = place.project / link
-    if not is_inside(path, place.project):
-        return "is outside the project"
-    return "" if path.exists() else "does not exist"
+    paths = {link: place.project / link for link in links if not link.startswith(_ADDRESS)}
+    inside = {link: is_inside(path, place.project) for link, path in paths.items()}
+    return [
+        f"{link} {'does not exist' if inside[link] else 'is outside the project'}"
+        for link, path in paths.items()
+        if not (inside[link] and path.exists())
+    ]
 
 
 def _fault(
@@ -173,10 +168,6 @@ def _why_unknown(at: Reading, name: str, digest: str, known: list[Evidence]) -> 
 
 def _verify(card: Card) -> str:
     return f"`santiago queue verify {card.id}` runs its checks and records them."
-
-
-def _other_links(card: Card) -> str:
-    return f"`santiago queue move --id {card.id} --to {card.queue} --evidence FILES` names others instead."
 
 
 def refusal(card: Card, found: Sequence[Missing]) -> SantiagoError:

@@ -69,7 +69,7 @@ def judge(cards: Iterable[Card], backlog: int, open_questions: Sequence[str] = (
     """Return the verdict on the board's tickets. `open_questions` names tickets that wait for a person's answer."""
     live = [card for card in cards if card.queue != "done"]
     blocked = [card for card in live if card.queue == "blocked"]
-    moving = sum(is_moving(card) for card in live)
+    moving = sum(card.held or claim_mark(card) is not None for card in live)
     ending = sum(is_ending(card, (one for one in live if one.request == card.id)) for card in live)
     per_queue = Counter(card.queue for card in live)
     return judge_counted(per_queue, blocked, moving, backlog, open_questions, ending=ending, bypasses=bypasses)
@@ -109,11 +109,6 @@ def judge_counted(
         decided=dict(Counter(card.decided for card in blocked if card.decided)),
         bypasses=bypasses,
     )
-
-
-def is_moving(card: Card) -> bool:
-    """Tell whether somebody works on a ticket, or could claim it."""
-    return card.held or claim_mark(card) is not None
 
 
 def is_ending(card: Card, parts: Iterable[Card]) -> bool:

@@ -201,7 +201,7 @@ def _refuse_way(card: Card, to: Queue) -> None:
     if to == "done" and card.queue != "planner-review":
         raise blocked(
             f"{card.id} is in {card.queue}, and a ticket gets to done only through the planner's review",
-            _review_first(),
+            "Move it to planner-review with its evidence first.",
         )
     if to == "done":
         raise blocked(
@@ -224,10 +224,6 @@ def word_on(card: Card) -> str:
     """Return how a person says what becomes of unproven work."""
     accept = f"`santiago accept {card.run} {card.story} --why WHY` takes it on your word"
     return f"{accept}; `santiago answer {card.run}` lists what else you can say."
-
-
-def _review_first() -> str:
-    return "Move it to planner-review with its evidence first."
 
 
 def _phase_after(card: Card, wish: Move) -> Phase:

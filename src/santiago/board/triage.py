@@ -30,22 +30,10 @@ _KNOWN = {alias: slug for slug, aliases in _ALIASES.items() for alias in (slug, 
 _HINT = pattern(r"(?<![\w-])profile\s{0,8}[:=]\s{0,8}([A-Za-z0-9_-]{1,60})", re.IGNORECASE)
 
 
-@record
-class Row:
-    """One blocked ticket. The fields are in the order of the TSV columns."""
-
-    priority: str
-    age_days: int
-    id: str
-    error_class: str
-    attempt_count: int
-    retry_budget: int
-    updated_at: str
-    title: str
-    next_action: str
-
-
-FIELDS = tuple(Row.__annotations__)
+FIELDS = (
+    "priority", "age_days", "id", "error_class", "attempt_count", "retry_budget", "updated_at", "title", "next_action",
+)  # fmt: skip
+"""What is told of a blocked ticket, in the order of the TSV columns."""
 
 
 def priority(card: Card) -> int:
@@ -63,16 +51,15 @@ def label(card: Card) -> str:
     return f"P{priority(card)}"
 
 
-def triage(cards: Iterable[Card], now: str) -> list[Row]:
+def triage(cards: Iterable[Card], now: str) -> list[dict[str, Any]]:
     """Return the blocked tickets that need somebody's attention, by priority, then oldest first."""
     stuck = [card for card in cards if card.queue == "blocked" and not card.decided]
     stuck.sort(key=lambda card: (priority(card), card.updated_at, card.arrival))
-    return [_row(card, now) for card in stuck]
-
-
-def _row(card: Card, now: str) -> Row:
-    kept = {name: getattr(card, name) for name in FIELDS if name not in ("priority", "age_days")}
-    return Row(priority=label(card), age_days=age_days(card.updated_at, now), **kept)
+    return [
+        {"priority": label(card), "age_days": age_days(card.updated_at, now)}
+        | {name: getattr(card, name) for name in FIELDS[2:]}
+        for card in stuck
+    ]
 
 
 def age_days(since: str, now: str) -> int:
@@ -80,20 +67,13 @@ def age_days(since: str, now: str) -> int:
     return max(0, ms_of(now) - ms_of(since)) // _DAY_MS
 
 
-def as_data(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    return [{name: getattr(row, name) for name in FIELDS} for row in rows]
-
-
-def as_tsv(rows: Sequence[Row]) -> str:
+def as_tsv(rows: Sequence[dict[str, Any]]) -> str:
     """Return the rows as text with a header, or NO_BLOCKED_TICKETS."""
-    if not rows:
-        return NONE
-    lines = ["\t".join(FIELDS), *("\t".join(_cell(getattr(row, name)) for name in FIELDS) for row in rows)]
-    return "\n".join(lines)
-
-
-def _cell(value: object) -> str:
-    return re.sub(r"[\t\r\n]", " ", str(value))
+    lines = [
+        "\t".join(FIELDS),
+        *("\t".join(re.sub(r"[\t\r\n]", " ", str(row[name])) for name in FIELDS) for row in rows),
+    ]
+    return "\n".join(lines) if rows else NONE
 
 
 @record

@@ -11,10 +11,12 @@ from santiago.artifacts.files import read_bytes, write_whole
 from santiago.board import rules, tsv
 from santiago.board.rules import Move
 from santiago.contract.board import (
+    CLAIMED_FROM,
     FIELDS,
     LEASE,
     LEASE_MINUTES,
     QUEUES,
+    USUAL_PHASE,
     UTC,
     BoardEvent,
     Card,
@@ -39,15 +41,8 @@ if TYPE_CHECKING:
     from santiago.board.board_place import Place
     from santiago.board.board_store import Reading, Writing
 
-_STATUSES: dict[Queue, tuple[Status, ...]] = {
-    "planner-inbox": ("pending", "in_progress"),
-    "scientist-todo": ("pending", "in_progress"),
-    "developer-todo": ("pending", "in_progress"),
-    "planner-review": ("review",),
-    "blocked": ("blocked",),
-    "done": ("done",),
-}
 _BUDGET = 3
+_TEXTS = ("title", "worker", "source", "note", "next_action", "evidence_links")
 _MOST_LISTED = 50
 """How many rows a refusal lists."""
 _NOT_UTF8 = pattern("[\ud800-\udfff]")
@@ -101,7 +96,12 @@ def read(place: Place) -> Report:
     rows: list[Row] = []
     seen: dict[str, str] = {}
     for name, content in contents.items():
-        rows += [_once(row, seen) for row in _rows(name, content)]
+        for row in _rows(name, content):
+            if row.card is not None and row.id in seen:
+                row = Row(file=name, line=row.line, id=row.id, fault=f"is there twice: also in {seen[row.id]}")
+            elif row.card is not None:
+                seen[row.id] = f"{name}:{row.line}"
+            rows.append(row)
     digests = {name: sha256(content).hexdigest() for name, content in contents.items()}
     return Report(rows=tuple(rows), digests=digests, contents=contents)
 
@@ -119,7 +119,9 @@ def take_in(opened: BoardHandle, report: Report, actor: str, *, force: bool = Fa
             raise SantiagoError(
                 Kind.INPUT, "the board already has tickets; a project can be imported only once", hint=hint
             )
-        _keep_originals(opened, report)
+        for name in dict.fromkeys(row.file for row in report.faults):
+            path = opened.projections.path(name)  # its bad rows are left out when it is written again
+            write_whole(path.with_name(f"{path.name}.before-import"), report.contents[name])
         ends = opened.store.ticks() + LEASE_MINUTES * 60_000
         for row in report.rows:
             _take(at, row, ends, actor)
@@ -144,13 +146,6 @@ def refuse(report: Report, *, force: bool) -> None:
         raise SantiagoError(Kind.INPUT, message, hint=hint, reason=Reason.INVALID_INPUT)
 
 
-def _keep_originals(opened: BoardHandle, report: Report) -> None:
-    """Keep a copy of each file with a bad row: the row is left out when the file is written again."""
-    for name in dict.fromkeys(row.file for row in report.faults):
-        path = opened.projections.path(name)
-        write_whole(path.with_name(f"{path.name}.before-import"), report.contents[name])
-
-
 def _take(at: Writing, row: Row, ends: int, actor: str) -> None:
     about: dict[str, Any] = {"file": row.file, "line": row.line}
     if row.fault:
@@ -168,15 +163,6 @@ def _take(at: Writing, row: Row, ends: int, actor: str) -> None:
     if card.status == "in_progress":
         changes["expires"] = ends  # the worker may be gone, so the lease must end
     at.change(None, rules.Change(event=BoardEvent.TICKET_IMPORTED, changes=changes, about=about), actor, name=card.id)
-
-
-def _once(row: Row, seen: dict[str, str]) -> Row:
-    if row.fault or row.card is None:
-        return row
-    if row.id in seen:
-        return Row(file=row.file, line=row.line, id=row.id, fault=f"is there twice: also in {seen[row.id]}")
-    seen[row.id] = f"{row.file}:{row.line}"
-    return row
 
 
 def _rows(name: str, content: bytes) -> Iterator[Row]:
@@ -217,63 +203,46 @@ def card_of(queue: Queue, values: dict[str, str]) -> Card:
     if "" in values:
         raise bad_row(f"has more columns than its header: {values[''][:40]!r}")
     rules.refuse_name(values["id"])
-    for name in ("title", "worker", "source", "note", "next_action", "evidence_links"):
+    for name in _TEXTS:
         rules.refuse_text(name, values[name])
     if not values["title"].strip():
         raise bad_row("has no title")
     status = _word(Status, values["status"], "status")
-    if status not in _STATUSES[queue]:
+    if status not in (rules.default_status(queue), "in_progress" if queue in CLAIMED_FROM else ""):
         raise bad_row(f"has the status {status}, which {queue} does not have")
     attempts, budget = _count(values, "attempt_count", 0), _count(values, "retry_budget", _BUDGET)
     if not 1 <= budget <= rules.MOST_ATTEMPTS:
         raise bad_row(f"has the retry_budget {budget}; it must be between 1 and {rules.MOST_ATTEMPTS:,}")
     if attempts > budget:
         raise bad_row(f"has {count(attempts, 'attempt')}, more than its budget of {budget}")
+    updated_at = _time(values, "updated_at")
+    if not re.fullmatch(LEASE, values["lease"] or "none"):
+        raise bad_row(f"has {values['lease'][:60]!r} as its lease, which is not valid")
+    usual = "planned" if queue == "planner-inbox" and status == "pending" else USUAL_PHASE[status]
+    role = "scientist" if "scientist" in values["worker"] else "developer"
+    fields: dict[str, Any] = {**{name: values[name] for name in _TEXTS}, "role": role, **place_in(queue)}
     return Card(
         id=values["id"],
-        worker=values["worker"],
-        title=values["title"],
-        source=values["source"],
-        note=values["note"],
-        next_action=values["next_action"],
-        evidence_links=values["evidence_links"],
-        updated_at=_time(values, "updated_at"),
-        lease=_lease(values["lease"]),
-        phase=phase_with(status, _word(Phase, values["phase"] or _phase(queue, status), "phase")),
-        error_class=_word(ErrorClass, values["error_class"] or _class(status), "error class"),
+        updated_at=updated_at,
+        lease=values["lease"] or "none",
+        phase=phase_with(status, _word(Phase, values["phase"] or usual, "phase")),
+        error_class=_word(
+            ErrorClass, values["error_class"] or ("soft_fail" if status == "blocked" else "none"), "error class"
+        ),
         attempt_count=attempts,
         retry_budget=budget,
-        **{"role": "scientist" if "scientist" in values["worker"] else "developer", **place_in(queue)},
-        archived_at=_archived_at(values) if queue == "done" else "",
+        **fields,
+        archived_at=_time(values, "archived_at" if values.get("archived_at") else "updated_at")
+        if queue == "done"
+        else "",
         archived_by=values.get("archived_by") or values["worker"] if queue == "done" else "",
     )
-
-
-def _archived_at(values: dict[str, str]) -> str:
-    return _time(values, "archived_at") if values.get("archived_at") else _time(values, "updated_at")
-
-
-def _phase(queue: Queue, status: Status) -> Phase:
-    if status == "pending":
-        return "planned" if queue == "planner-inbox" else "ready"
-    phases: dict[Status, Phase] = {"done": "done", "review": "evidence_collected"}
-    return phases.get(status, "running")
-
-
-def _class(status: Status) -> ErrorClass:
-    return "soft_fail" if status == "blocked" else "none"
 
 
 def _word(kind: Any, word: str, what: str) -> Any:
     if word not in get_args(kind):
         raise bad_row(f"has the {what} {word[:40]!r}, which is not one of {', '.join(get_args(kind))}")
     return word
-
-
-def _lease(text: str) -> str:
-    if text and not re.fullmatch(LEASE, text):
-        raise bad_row(f"has {text[:60]!r} as its lease, which is not valid")
-    return text or "none"
 
 
 def _time(values: dict[str, str], name: str) -> str:

@@ -10,7 +10,7 @@ import json
 import os
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import file_digest, sha256
 from typing import TYPE_CHECKING
@@ -20,11 +20,12 @@ from santiago.board import tsv
 from santiago.board.locking import locked
 from santiago.contract.board import FIELDS, QUEUES, BoardEvent
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.ids import first_free
 from santiago.contract.reasons import Reason
 from santiago.util import regular
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from pathlib import Path
 
     from santiago.board.board_place import Place
@@ -59,10 +60,19 @@ class Projections:
                 self._timer = None
         with self._store.reading() as at:
             behind = at.behind()
-        if behind:
-            with _reporting_stale_files():
+        try:
+            if behind:
                 self._write(self._store, hurry=True)
-        return tuple(_edit_notice(name) for name in self.edited())
+        except (OSError, SantiagoError) as error:
+            told, where = (error.message, error.where) if isinstance(error, SantiagoError) else (str(error), "")
+            message = f"the tickets are recorded, but the board's files are out of date: {told}"
+            hint = "Free space or mend the folder, then `santiago queue sync`."
+            raise SantiagoError(Kind.TRANSIENT, message, where=where, hint=hint, reason=Reason.IO_ERROR) from None
+        return tuple(
+            f"{name} was changed by another program and was not overwritten; `santiago queue import --from-tsv` imports the changes, "
+            "`santiago queue sync --discard-edits` discards them (a copy is kept)"
+            for name in self.edited()
+        )
 
     def exact(self, *, discard: bool = False) -> tuple[str, ...]:
         """Write every file again. With `discard`, files that others changed are first kept as copies."""
@@ -83,13 +93,9 @@ class Projections:
 
     def _set_aside(self, name: str) -> str:
         path, stamp = self.path(name), datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-        aside = path.with_name(f"{path.name}.edited-{stamp}")
-        number = 1
-        while os.path.lexists(aside):
-            number += 1
-            aside = path.with_name(f"{path.name}.edited-{stamp}-{number}")
-        path.rename(aside)
-        return f"{name} was written again; the version that another program changed is kept in {aside.name}"
+        aside = first_free(f"{path.name}.edited-{stamp}", lambda name: os.path.lexists(path.with_name(name)))
+        path.rename(path.with_name(aside))
+        return f"{name} was written again; the version that another program changed is kept in {aside}"
 
     # When files are written
 
@@ -153,17 +159,6 @@ class Projections:
                 at.end_files(queue)
 
 
-@contextmanager
-def _reporting_stale_files() -> Iterator[None]:
-    try:
-        yield
-    except (OSError, SantiagoError) as error:
-        told, where = (error.message, error.where) if isinstance(error, SantiagoError) else (str(error), "")
-        message = f"the tickets are recorded, but the board's files are out of date: {told}"
-        hint = "Free space or mend the folder, then `santiago queue sync`."
-        raise SantiagoError(Kind.TRANSIENT, message, where=where, hint=hint, reason=Reason.IO_ERROR) from None
-
-
 def _contents(at: Reading, queue: str) -> dict[str, bytes]:
     """Return the files that show a queue."""
     if queue == "done":
@@ -202,13 +197,6 @@ def _digest(path: Path) -> str:
         return ""
     except OSError:
         return "unreadable"
-
-
-def _edit_notice(name: str) -> str:
-    return (
-        f"{name} was changed by another program and was not overwritten; `santiago queue import --from-tsv` imports the changes, "
-        "`santiago queue sync --discard-edits` discards them (a copy is kept)"
-    )
 
 
 def _times(lock: int) -> dict[str, tuple[float, float]]:

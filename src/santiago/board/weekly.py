@@ -10,65 +10,53 @@ from santiago.artifacts.files import write_whole
 from santiago.board.triage import age_days, label
 from santiago.contract.board import BoardEvent
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.record import record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable
     from pathlib import Path
 
     from santiago.board.board_commands import Board
     from santiago.board.board_place import Place
     from santiago.board.board_store import Reading
-    from santiago.contract.board import Card
 
 MOST_WEEKS = 520
 OLDEST = 20
 """How many open tickets are listed."""
 
 
-@record
-class Summary:
-    """The tickets that ran out of attempts in the last weeks."""
-
-    weeks: int
-    week: str
-    """The ISO week in which the summary was made: `2026-W47`."""
-    events: int
-    tickets: int
-    by_queue: dict[str, int]
-    by_priority: dict[str, int]
-    open: tuple[Card, ...]
-    """Blocked tickets without an attempt left that nobody decided on, the oldest first."""
-
-
-def summed(at: Reading, now: str, weeks: int = 1) -> Summary:
-    """Return the summary of the last `weeks` weeks."""
+def summed(at: Reading, now: str, weeks: int = 1) -> dict[str, Any]:
+    """Return what ran out of attempts in the last `weeks` weeks, and what still waits for a decision, the oldest first."""
     if not 1 <= weeks <= MOST_WEEKS:
         hint = f"Name 1 to {MOST_WEEKS} weeks."
         raise SantiagoError(Kind.USAGE, f"a summary of {weeks} weeks says nothing", where="--weeks", hint=hint)
-    since = _earlier(now, weeks)
+    since = (datetime.fromisoformat(now) - timedelta(weeks=weeks)).strftime("%Y-%m-%dT%H:%M:%SZ")
     spent = [one for one in at.events(event=BoardEvent.TICKET_EXHAUSTED) if one.at >= since]
     known = {name: at.card(name) for name in dict.fromkeys(one.ticket for one in spent)}
     labels = [label(card) if (card := known[one.ticket]) is not None else "unknown" for one in spent]
     waiting = [card for card in at.cards("blocked") if card.spent and not card.decided]
-    return Summary(
-        weeks=weeks,
-        week=iso_week(now),
-        events=len(spent),
-        tickets=len(known),
-        by_queue=_sorted(Counter(str(one.about.get("from", "unknown")) for one in spent)),
-        by_priority=_sorted(Counter(labels)),
-        open=tuple(sorted(waiting, key=lambda card: (card.updated_at, card.arrival))),
-    )
+    waiting.sort(key=lambda card: (card.updated_at, card.arrival))
+    return {
+        "week": iso_week(now), "window_days": weeks * 7, "retry_budget_exhausted_events": len(spent),
+        "affected_ticket_count": len(known), "open_blocked_exhausted_count": len(waiting),
+        "by_queue": _counted(str(one.about.get("from", "unknown")) for one in spent), "by_priority": _counted(labels),
+        "oldest_open": [
+            {"id": card.id, "priority": label(card), "age_days": age_days(card.updated_at, now), "title": card.title}
+            for card in waiting[:OLDEST]
+        ],
+    }  # fmt: skip
 
 
-def write(board: Board, place: Place, now: str, actor: str, weeks: int = 1) -> tuple[Summary, Path]:
+def _counted(words: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(words).items()))
+
+
+def write(board: Board, place: Place, now: str, actor: str, weeks: int = 1) -> tuple[dict[str, Any], Path]:
     """Write the summary into the history folder, and record that it was written."""
     with board.store.reading() as at:
         found = summed(at, now, weeks)
-    path = place.history / f"weekly-retry-summary-{found.week}-last{weeks}w.md"
+    path = place.history / f"weekly-retry-summary-{found['week']}-last{weeks}w.md"
     write_whole(path, markdown(found, now).encode())
-    about = {"week": found.week, "weeks": weeks, "file": place.named(path)}
+    about = {"week": found["week"], "weeks": weeks, "file": place.named(path)}
     board.note("", BoardEvent.SUMMARY_WRITTEN, actor, about=about)
     return found, path
 
@@ -84,39 +72,18 @@ def iso_week(now: str) -> str:
     return f"{year}-W{week:02}"
 
 
-def _earlier(now: str, weeks: int) -> str:
-    return (datetime.fromisoformat(now) - timedelta(weeks=weeks)).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
-    return dict(sorted(counts.items()))
-
-
-def as_data(summary: Summary, now: str) -> dict[str, Any]:
-    return {
-        "week": summary.week, "window_days": summary.weeks * 7, "retry_budget_exhausted_events": summary.events,
-        "affected_ticket_count": summary.tickets, "open_blocked_exhausted_count": len(summary.open),
-        "by_queue": summary.by_queue, "by_priority": summary.by_priority,
-        "oldest_open": [
-            {"id": card.id, "priority": label(card), "age_days": age_days(card.updated_at, now), "title": card.title}
-            for card in summary.open[:OLDEST]
-        ],
-    }  # fmt: skip
-
-
-def markdown(summary: Summary, now: str) -> str:
+def markdown(data: dict[str, Any], now: str) -> str:
     """Return the summary as the text of its file."""
-    data = as_data(summary, now)
     figures = [name for name, value in data.items() if isinstance(value, int)]
     lines = [
-        f"# Retries of {summary.week}",
+        f"# Retries of {data['week']}",
         "",
         f"Made at {now}.",
         "",
         *(f"- {name}: {data[name]}" for name in figures),
     ]
-    lines += ["", "## By queue", "", *_table("queue", summary.by_queue)]
-    lines += ["", "## By priority", "", *_table("priority", summary.by_priority)]
+    lines += ["", "## By queue", "", *_table("queue", data["by_queue"])]
+    lines += ["", "## By priority", "", *_table("priority", data["by_priority"])]
     lines += ["", "## Oldest open tickets without an attempt left", ""]
     rows = [
         f"| {one['priority']} | {one['age_days']} | {_cell(one['id'])} | {_cell(one['title'])} |"

@@ -66,11 +66,11 @@ def triage_blocked(limit: int, as_json: bool) -> None:
         cards = {card.id: card for card in at.cards("blocked")}
     rows = triage.triage(cards.values(), utc())[:limit]
     if as_json:
-        show_data(triage.as_data(rows))
+        show_data(rows)
     elif wants_rows():
         say(triage.as_tsv(rows), verbatim=True)
     else:
-        for card in (cards[row.id] for row in rows):
+        for card in (cards[row["id"]] for row in rows):
             closed = [f"{card.id} was closed: {card.decided}"]
             for text in stuck({**fields_of(card), "queue": card.queue, "spent": card.spent}) or closed:
                 say(text)
@@ -85,7 +85,7 @@ def weekly_retry_summary(weeks: int, actor: str | None, as_json: bool) -> None:
         summary, path = weekly.write(opened.board, opened.place, now, named(actor), weeks)
         name = opened.place.named(path)
     if as_json:
-        show_data({**weekly.as_data(summary, now), "file": name})
+        show_data({**summary, "file": name})
     else:
         say(f"WEEKLY_SUMMARY_FILE:{name}" if wants_rows() else f"written to {name}", verbatim=True)
 

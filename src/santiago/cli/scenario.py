@@ -76,7 +76,7 @@ class _Flags:
 def compile_all(check_only: bool, as_json: bool) -> int:
     """Bring the copies below the runtime root up to date. Exit 30 where something is wrong, and nothing is written then."""
     folder, place = _places()
-    done = compiling.checked(folder, place) if check_only else compiling.compiled(folder, place)
+    done = compiling.compiled(folder, place, check_only=check_only)
     if as_json:
         show_data(done.to_data())
         return ExitCode.FAILED if done.faults else ExitCode.OK

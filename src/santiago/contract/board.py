@@ -116,7 +116,7 @@ _OF_PHASE: dict[str, tuple[Status, Queue | None]] = {
     "blocked": ("blocked", "blocked"),
 }
 """Phase of a story → the status and the queue of its ticket; None stands for the queue of whoever works on it next."""
-_USUAL: dict[Status, Phase] = {
+USUAL_PHASE: dict[Status, Phase] = {
     "pending": "ready", "in_progress": "running", "review": "evidence_collected", "blocked": "running", "done": "done",
 }  # fmt: skip
 Decision = Literal["", "replan", "bypass", "stop", "superseded"]
@@ -145,7 +145,7 @@ def place_in(queue: Queue) -> dict[str, Any]:
 def phase_with(status: Status, phase: Phase) -> Phase:
     """Return the phase of a ticket that another program gave this status, and a phase that may not agree with it."""
     agrees = phase != "done" if status == "blocked" else ticket_status(phase) == status
-    return phase if agrees else _USUAL[status]
+    return phase if agrees else USUAL_PHASE[status]
 
 
 @record

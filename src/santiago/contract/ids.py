@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import NewType
+from itertools import count
+from typing import TYPE_CHECKING, NewType
 
 from santiago.contract.patterns import pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 StoryId = NewType("StoryId", str)
 RunId = NewType("RunId", str)
@@ -32,6 +36,12 @@ def run_id_from(name: str) -> str:
 def numbered(run_id: str, number: int) -> str:
     """Return a run id with a number behind it; the first one has none."""
     return run_id if number < 2 else f"{run_id[: 79 - len(str(number))]}-{number}"
+
+
+def first_free(wanted: str, is_taken: Callable[[str], bool], joint: str = "-") -> str:
+    """Return the wanted name; where it is taken, the first one with a number behind it that is free."""
+    names = (wanted if number == 1 else f"{wanted}{joint}{number}" for number in count(1))
+    return next(name for name in names if not is_taken(name))
 
 
 def story_order(story_id: str) -> tuple[tuple[int, int, str], ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import field
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from santiago.contract import codec
 from santiago.contract.events import Context, Event, EventKind, EventStatus, Fact
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from santiago.contract.ports.agent import AgentBackend
     from santiago.contract.ports.run import Clock, Stop
     from santiago.contract.ports.workspace import Workspace
-    from santiago.contract.session import Artifact, DraftKind, SessionInput, SessionState, TurnState
+    from santiago.contract.session import DraftKind, SessionInput, SessionState, TurnState
     from santiago.sessions.draft_check import Ground
 
 _POLL = 0.2
@@ -96,9 +96,15 @@ class Conductor:
                 self._obey(act)
         return self.state
 
-    def record(self, facts: Sequence[Fact]) -> None:
+    def record(self, *facts: Fact) -> None:
         """Append facts to the log, and apply them to the state."""
-        events = [self._event(number, fact) for number, fact in enumerate(facts, self.state.seq + 1)]
+        events = [
+            Event(
+                seq=seq, timestamp=self.clock.utc(), run_id=self.asked.session_id, event=fact.event, phase=fact.phase,
+                attempt=fact.attempt, status=fact.status, actor=fact.actor, context=fact.context,
+            )
+            for seq, fact in enumerate(facts, self.state.seq + 1)
+        ]  # fmt: skip
         if not events:
             return
         self.store.append(events)
@@ -115,70 +121,51 @@ class Conductor:
         if self.state.revision and self.asked.artifact == "plan":
             self.store.show_plan(self._latest())
 
-    def _event(self, seq: int, fact: Fact) -> Event:
-        return Event(
-            seq=seq, timestamp=self.clock.utc(), run_id=self.asked.session_id, event=fact.event, phase=fact.phase,
-            attempt=fact.attempt, status=fact.status, actor=fact.actor, context=fact.context,
-        )  # fmt: skip
-
     def _take_up(self) -> None:
         """Record the end of agents that a crash interrupted, and write what it kept from being written."""
         self._show_plan()
-        turn = self.state.turn
-        lost = [one for one in turn.drafts.values() if not one.status] if turn else []
-        for one in lost:
-            assert turn is not None
-            self.record(
-                [
-                    _ended(
-                        turn.number, one.kind, one.agent, "failed", Context(reason=Reason.INTERRUPTED, ms=self.lost_ms)
-                    )
-                ]
-            )
+        if (turn := self.state.turn) is not None:
+            for one in [draft for draft in turn.drafts.values() if not draft.status]:
+                context = Context(reason=Reason.INTERRUPTED, ms=self.lost_ms)
+                self.record(_ended(turn.number, one.kind, one.agent, "failed", context))
 
     def _hear(self) -> None:
         letters = self.mailbox.collect()
         if letters:
             found = heard(letters, self.state, self.run_input.limits, self.name_run)
-            self.record([*found.facts, *([_cancelled(found.cancelled)] if found.cancelled else [])])
+            self.record(*found.facts)
             self.mailbox.put_away(letters, found.void)
 
     def _obey(self, act: object) -> None:
         match act:
             case Begin():
-                self.record([self._begun(act)])
+                context = Context(mode=act.mode, agents=list(act.agents), text=act.text, base=self.head())
+                self.record(
+                    Fact(
+                        event=EventKind.TURN_STARTED, phase=SessionPhase.DRAFTING, attempt=len(self.state.turns) + 1,
+                        actor=act.actor or self.actor, context={**context, "revision": self.state.revision},
+                    )
+                )  # fmt: skip
             case Conclude():
                 self._conclude(act)
             case AskPerson(revision=revision):
-                self.record([self._question("plan", f"Is revision {revision} the plan?", revision=revision)])
+                self.record(self._question("plan", f"Is revision {revision} the plan?", revision=revision))
             case Finalize():
                 self.finalize(act)
                 digest = self._digest_of(act.revision)
                 self.record(
-                    [
-                        of_run(
-                            EventKind.SESSION_FINALIZED, SessionPhase.FINALIZED, actor=act.actor,
-                            revision=act.revision, digest=digest, run=self.state.run, path=self.asked.output,
-                        )
-                    ]
+                    of_run(
+                        EventKind.SESSION_FINALIZED, SessionPhase.FINALIZED, actor=act.actor,
+                        revision=act.revision, digest=digest, run=self.state.run, path=self.asked.output,
+                    )
                 )  # fmt: skip
             case Cancel(actor=actor):
-                self.record([of_run(EventKind.SESSION_CANCELLED, SessionPhase.CANCELLED, actor=actor)])
+                self.record(of_run(EventKind.SESSION_CANCELLED, SessionPhase.CANCELLED, actor=actor))
 
     def _question(self, kind: str, text: str, *, revision: int = 0) -> Fact:
         rounds = sum(one.kind == kind for one in self.state.questions.values()) + 1
         name = f"{kind}-{rounds}"
         return of_run(EventKind.QUESTION_ASKED, question=name, kind=kind, text=text, round=rounds, revision=revision)
-
-    def _begun(self, act: Begin) -> Fact:
-        context = Context(mode=act.mode, agents=list(act.agents), text=act.text, base=self.head())
-        return Fact(
-            event=EventKind.TURN_STARTED,
-            phase=SessionPhase.DRAFTING,
-            attempt=len(self.state.turns) + 1,
-            actor=act.actor or self.actor,
-            context={**context, "revision": self.state.revision},
-        )
 
     # Asking agents
 
@@ -188,16 +175,8 @@ class Conductor:
         assert turn is not None
         self._lay_out(turn, merging=asks[0].kind == "merge")
         requests = [self._request(turn, ask, place) for place, ask in enumerate(asks, 1)]
-        self.record(
-            [
-                Fact(
-                    event=EventKind.DRAFT_STARTED,
-                    attempt=turn.number,
-                    context=Context(agent=one.agent, kind=one.kind, round=one.start),
-                )
-                for one in requests
-            ]
-        )
+        asked = ((one, Context(agent=one.agent, kind=one.kind, round=one.start)) for one in requests)
+        self.record(*(Fact(event=EventKind.DRAFT_STARTED, attempt=one.turn, context=context) for one, context in asked))
         asker, ground, began = self.asker(), self._ground(), self.clock.monotonic_ms()
         ends = _Ends(self.stop)
         with ThreadPoolExecutor(len(requests)) as pool:
@@ -253,20 +232,19 @@ class Conductor:
             self.store.lay_out(drafting.plan, self._latest())
         ending = ".json" if self.asked.artifact == "plan" else ".md"
         for name in (one.label for one in self.asked.drafters):
-            if f"drafts/{name}{ending}" in drafting.drafts:
-                self.store.lay_out(f"drafts/{name}{ending}", self._draft(turn, name).encode())
+            path = f"drafts/{name}{ending}"
+            if path in drafting.drafts:
+                digest = turn.drafts["draft", name].digest
+                text = self.store.draft(turn.number, name, "draft", self.asked.artifact, digest)
+                self.store.lay_out(path, text.encode())
             else:
-                self.store.clear_away(f"drafts/{name}{ending}")
+                self.store.clear_away(path)
 
     def _latest(self) -> bytes:
         """Return the latest revision, or what the session began with."""
         if self.state.revision:
             return self.store.revision(self.state.revision, self.asked.artifact, self._digest_of(self.state.revision))
         return codec.canonical(self.given)
-
-    def _draft(self, turn: TurnState, agent: str) -> str:
-        draft = turn.drafts["draft", agent]
-        return self.store.draft(turn.number, agent, "draft", self.asked.artifact, draft.digest)
 
     def _record_result(self, result: DraftResult) -> None:
         request, ending = result.request, result.ending
@@ -278,7 +256,7 @@ class Conductor:
         if result.reason is not None:
             context |= Context(reason=result.reason, message=self._words(result))
         facts.append(_ended(request.turn, request.kind, request.agent, "failed" if result.reason else "ok", context))
-        self.record(facts)
+        self.record(*facts)
 
     def _words(self, result: DraftResult) -> str:
         """Return what an agent said last, and what helps if its program, account or service is the cause."""
@@ -295,14 +273,8 @@ class Conductor:
         assert turn is not None
         if act.draft is None:
             phase = SessionPhase.REVIEW if revision else SessionPhase.CANCELLED
-            self.record(
-                [
-                    of_run(
-                        EventKind.TURN_ENDED, phase, "failed",
-                        reason=act.reason or Reason.PLAN_GENERATION_FAILED, message=act.message,
-                    )
-                ]
-            )  # fmt: skip
+            reason = act.reason or Reason.PLAN_GENERATION_FAILED
+            self.record(of_run(EventKind.TURN_ENDED, phase, "failed", reason=reason, message=act.message))
             return
         draft, number = act.draft, revision + 1
         text = self.store.draft(turn.number, draft.agent, draft.kind, self.asked.artifact, draft.digest)
@@ -311,7 +283,7 @@ class Conductor:
         content = codec.canonical(taken.plan) if self.asked.artifact == "plan" else taken.text.encode()
         digest = self.store.keep_revision(number, self.asked.artifact, content)
         ended = EventKind.TURN_ENDED
-        self.record([of_run(ended, SessionPhase.REVIEW, "ok", revision=number, digest=digest, agent=draft.agent)])
+        self.record(of_run(ended, SessionPhase.REVIEW, "ok", revision=number, digest=digest, agent=draft.agent))
 
     def _ground(self, new: tuple[int, str, TurnState] | None = None) -> draft_check.Ground:
         decided = [
@@ -347,14 +319,6 @@ class _Ends:
         return self.soon()
 
 
-def _cancelled(actor: str) -> Fact:
-    """Return the fact that a person ended the turn. The session can be taken up again."""
-    return of_run(
-        EventKind.TURN_ENDED, SessionPhase.CANCELLED, "stopped", actor=actor, reason=Reason.INTERRUPTED,
-        message=f"{actor} cancelled the turn",
-    )  # fmt: skip
-
-
 def _ended(turn: int, kind: str, agent: str, status: EventStatus, context: Context) -> Fact:
     told = Context(**{**context, "kind": kind, "agent": agent})
     return Fact(event=EventKind.DRAFT_ENDED, attempt=turn, status=status, context=told)
@@ -370,19 +334,6 @@ def _document(asked: SessionInput) -> str:
     """Return the name under which agents find the document."""
     ending = asked.document.rpartition(".")[2]
     return f"document.{ending}" if "." in asked.document and ending.isalnum() else "document.md"
-
-
-class DraftFiles(Protocol):
-    """The files of drafts in a session's folder."""
-
-    def paths_of(self, turn: int, agent: str, kind: DraftKind, start: int) -> tuple[str, str]:
-        """Return the files for an agent's prompt and output."""
-
-    def keep_prompt(self, turn: int, agent: str, kind: DraftKind, start: int, prompt: str) -> None:
-        """Write the prompt."""
-
-    def keep_draft(self, turn: int, agent: str, kind: DraftKind, artifact: Artifact, text: str) -> str:
-        """Write what an agent drafted and return its digest."""
 
 
 @record
@@ -426,7 +377,7 @@ class Asker:
     session_id: str
     agents: Mapping[str, AgentBackend]
     workspace: Workspace
-    files: DraftFiles
+    files: SessionFiles
     plan_folder: str
 
     def ask(self, request: DraftRequest, ground: Ground, stop: Stop) -> DraftResult:

@@ -15,7 +15,6 @@ from santiago.contract.patterns import pattern
 from santiago.contract.plan import (
     DRAFTED,
     NOT_UNDERSTOOD,
-    AccountRow,
     Criterion,
     Finding,
     Origin,
@@ -33,7 +32,7 @@ from santiago.planner.source import Source as Text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from santiago.contract.plan import Plan, Story
+    from santiago.contract.plan import Plan
     from santiago.contract.session import SessionInput, SizeWishes
 
 MOST = 30
@@ -112,30 +111,19 @@ def _plan(text: str, ground: Ground) -> Draft:
     plan = _as_drafted(compiled.plan, drafted, ground.given)
     if lost := [*_uncovered(plan, ground.given)]:
         return _refused(*lost)
-    source = Source(
-        path=ground.asked.document or f"sessions/{ground.asked.session_id}",
-        sha256=_identity(ground),
-        format=DRAFTED,
-        evidence=ground.history,
-    )
+    began = sha256(ground.asked.task.encode()).hexdigest()
+    if ground.asked.source:  # in the form that ticks do not change
+        began = digest_of(Text(ground.source, path=ground.asked.document).text)
+    path = ground.asked.document or f"sessions/{ground.asked.session_id}"
+    source = Source(path=path, sha256=began, format=DRAFTED, evidence=ground.history)
+    # What a document says beside its work is kept. What is the work, the person decides who reviews the plan.
+    rows = ground.given.account if ground.given else ()
+    account = tuple(row for row in rows if row.became != "planned" and row.why != NOT_UNDERSTOOD)
     # Line numbers of the draft mean nothing to people, who do not have that file.
     findings = (*(replace(one, line=0) for one in plan.findings), *_missed(plan, ground.asked.size))
-    plan = sealed(replace(plan, source=source, findings=findings, account=_kept_account(ground.given)))
+    plan = sealed(replace(plan, source=source, findings=findings, account=account))
     faults = faults_of_plan(Text(codec.canonical(plan).decode(), path="plan.json"))
     return _refused(*map(_said, faults)) if faults else Draft(plan=plan)
-
-
-def _kept_account(given: Plan | None) -> tuple[AccountRow, ...]:
-    """Return what a document says beside its work. What is the work, the person decides who reviews the plan."""
-    rows = given.account if given else ()
-    return tuple(row for row in rows if row.became != "planned" and row.why != NOT_UNDERSTOOD)
-
-
-def _identity(ground: Ground) -> str:
-    """Return the digest of what a session began with: its document, in the form that ticks do not change, or its task."""
-    if not ground.asked.source:
-        return sha256(ground.asked.task.encode()).hexdigest()
-    return digest_of(Text(ground.source, path=ground.asked.document).text)
 
 
 def _as_drafted(plan: Plan, drafted: Any, given: Plan | None) -> Plan:
@@ -145,23 +133,21 @@ def _as_drafted(plan: Plan, drafted: Any, given: Plan | None) -> Plan:
     requirements = {one["id"]: _requirement(one, lines.get(one["id"], 0)) for one in own}
     known = {criterion.id for one in requirements.values() for criterion in one.criteria}
     of = {criterion.id: one.id for one in requirements.values() for criterion in one.criteria}
-    stories = []
-    for story, written in zip(plan.stories, _in_order(plan, drafted), strict=True):
+    stories, by_id = [], {str(one["id"]): one for one in drafted["stories"]}
+    for story in plan.stories:
+        written = by_id[str(story.origin.id)]
         criteria = tuple(name for name in _texts(written.get("criteria")) if name in known)
         covers = [name for name in _texts(written.get("requirements")) if name in requirements]
         covers = list(dict.fromkeys((*covers, *(of[name] for name in criteria)))) or [story.id]
-        requirements.setdefault(story.id, _own(story)) if covers == [story.id] else None
+        if covers == [story.id] and story.id not in requirements:
+            requirements[story.id] = Requirement(
+                id=story.id, title=story.title, text=story.description, line=0, criteria=()
+            )
         origin = Origin(id=covers[0] if covers[0] in lines else None, line=lines.get(covers[0], 0))
         stories.append(replace(story, requirements=tuple(covers), criteria=criteria, origin=origin, provenance=()))
     used = {name for story in stories for name in story.requirements}
     kept = tuple(one for one in requirements.values() if one.id in used)
     return replace(plan, stories=tuple(stories), requirements=kept)
-
-
-def _in_order(plan: Plan, drafted: Any) -> list[dict[str, Any]]:
-    """Return the stories as they were written, in the order of the plan."""
-    by_id = {str(one["id"]): one for one in drafted["stories"]}
-    return [by_id[str(story.origin.id)] for story in plan.stories]
 
 
 def _requirement(written: dict[str, Any], line: int) -> Requirement:
@@ -175,10 +161,6 @@ def _requirement(written: dict[str, Any], line: int) -> Requirement:
         line=line,
         criteria=tuple(Criterion(id=one["id"], text=str(one.get("text") or ""), line=line) for one in criteria),
     )
-
-
-def _own(story: Story) -> Requirement:
-    return Requirement(id=story.id, title=story.title, text=story.description, line=0, criteria=())
 
 
 def _texts(value: Any) -> tuple[str, ...]:

@@ -199,16 +199,14 @@ class Heard:
     facts: list[Fact] = field(default_factory=list)
     void: list[str] = field(default_factory=list)
     """Names of letters that answered nothing. Their questions stay open."""
-    cancelled: str = ""
-    """Who asked to end the present turn."""
 
 
 def heard(letters: Sequence[Letter], state: SessionState, limits: Limits, name_run: Callable[[], str]) -> Heard:
     """Return what follows from letters. A letter that cannot be obeyed is only noted."""
     found, answered = Heard(), set()
+    ends = [letter for letter in letters if wants_end(letter) and state.turn is not None]
     for letter in letters:
-        if wants_end(letter) and state.turn is not None:
-            found.cancelled = found.cancelled or letter.actor
+        if letter in ends:
             continue
         trouble = letter.fault or _trouble(letter, state, limits)
         if trouble or letter.subject in answered:
@@ -218,6 +216,12 @@ def heard(letters: Sequence[Letter], state: SessionState, limits: Limits, name_r
             continue
         answered.add(letter.subject)
         found.facts.append(_answer(letter, state, name_run))
+    if ends:  # the session can be taken up again
+        actor = ends[0].actor
+        found.facts.append(of_run(
+            EventKind.TURN_ENDED, SessionPhase.CANCELLED, "stopped", actor=actor, reason=Reason.INTERRUPTED,
+            message=f"{actor} cancelled the turn",
+        ))  # fmt: skip
     return found
 
 

@@ -88,7 +88,7 @@ def test_a_change_brings_what_is_below_and_above(project: Path) -> None:
 def test_compiling_leaves_copies_and_a_manifest_which_a_changed_source_makes_out_of_date(project: Path) -> None:
     """Board line 72: compile with manifest, idempotent; `--check-only` finds edits of the source, and writes nothing."""
     root = project / ROOT
-    assert [one.message for one in compiling.checked(project, find(project, {})).faults] == [
+    assert [one.message for one in compiling.compiled(project, find(project, {}), check_only=True).faults] == [
         "it was never compiled"
     ] * 2
     assert not root.exists()
@@ -102,17 +102,19 @@ def test_compiling_leaves_copies_and_a_manifest_which_a_changed_source_makes_out
     assert [line.split("\t")[0] for line in manifest[1:]] == ["bye", "hello"]
     again = compiling.compiled(project, find(project, {}))
     assert (again.written, again.unchanged) == ((), 2)
-    assert compiling.checked(project, find(project, {})).faults == ()
+    assert compiling.compiled(project, find(project, {}), check_only=True).faults == ()
     (project / CATALOGUE / "bye.scenario.yml").unlink()
     write_scenario(project, HELLO, title="Another", linked_nodes="")
-    assert [(one.file, one.message) for one in compiling.checked(project, find(project, {})).faults] == [
+    assert [
+        (one.file, one.message) for one in compiling.compiled(project, find(project, {}), check_only=True).faults
+    ] == [
         (f"{ROOT}/dag/scenarios/bye.scenario.yml", "its scenario bye was removed"),
         (f"{CATALOGUE}/hello.scenario.yml", f"it changed since its copy {COPY} was made"),
     ]
     done = compiling.compiled(project, find(project, {}))
     assert done.written == (COPY,)
     assert done.removed == (f"{ROOT}/dag/scenarios/bye.scenario.yml",)
-    assert compiling.checked(project, find(project, {})).faults == ()
+    assert compiling.compiled(project, find(project, {}), check_only=True).faults == ()
 
 
 @pytest.mark.parametrize("forge_manifest", [False, True])
@@ -128,7 +130,10 @@ def test_an_edited_copy_is_refused(project: Path, forge_manifest: bool) -> None:
         manifest = root / "dag/scenarios/.compiled-manifest.tsv"
         text = manifest.read_text().replace(before, sha256((project / COPY).read_bytes()).hexdigest())
         manifest.write_text(text)
-    for found in (compiling.checked(project, find(project, {})), compiling.compiled(project, find(project, {}))):
+    for found in (
+        compiling.compiled(project, find(project, {}), check_only=True),
+        compiling.compiled(project, find(project, {})),
+    ):
         assert [(one.file, one.message) for one in found.faults] == [(COPY, "this copy was edited")]
     assert "make nothing" in (project / COPY).read_text(), "what somebody wrote is not overwritten"
 

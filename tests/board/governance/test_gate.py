@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from santiago.board.board_place import find
-from santiago.board.governance import compiling, governance_gate, impact, scenario_run, scenarios
+from santiago.board.governance import compiling, governance_gate, impact, scenario_run, scenarios, truth_validation
 from santiago.board.governance.governance_gate import Change
 from santiago.board.governance.hierarchy import TRUTH
 from santiago.board.governance.scenario_results import digest_of, state_file
@@ -73,7 +73,7 @@ def test_nothing_is_missing_where_governance_is_off_and_starters_close_the_gate_
     tmp_path: Path,
 ) -> None:
     """Board lines 12 and 61: without a product truth the gate asks for nothing; then each starter that is left."""
-    assert not governance_gate.is_on(tmp_path)
+    assert not truth_validation.is_on(tmp_path)
     assert told(tmp_path, Change(ticket="T", base=None, head=None, evidence=())) == []
     seed(tmp_path)
     found = told(tmp_path, Change(ticket="T-1", base=None, head=None, evidence=()))

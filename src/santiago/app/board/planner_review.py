@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from santiago.app import requests
 from santiago.app.board import governed, settling, ticket_evidence
 from santiago.app.board.backlog import left_open
-from santiago.app.board.ticket_context import PLANNER, planners_of
+from santiago.app.board.ticket_context import PLANNER, planners_of, run_state
 from santiago.app.board.working import only_loop, start
 from santiago.app.loading import load
 from santiago.artifacts.files import read_bytes, write_whole
@@ -53,8 +53,8 @@ class Reviewed:
 
 def review_all(context: TicketContext) -> Reviewed:
     """Review every ticket that waits for the planner, then every request whose tickets are done."""
-    found = _review_tickets(context, _waiting(context, "planner-review"))
-    for card in _waiting(context, "planner-inbox"):
+    found = _review_tickets(context, context.opened.cards("planner-review"))
+    for card in context.opened.cards("planner-inbox"):
         if card.run and card.status == "in_progress":
             found = _merged(found, _review_request(context, card))
     return found
@@ -63,12 +63,9 @@ def review_all(context: TicketContext) -> Reviewed:
 def take_answers(context: TicketContext) -> list[Card]:
     """Move tickets with unproven work to where people's answers send them: to review once it is done, else to work."""
     moved = []
-    for card in (one for one in _waiting(context, "blocked") if one.is_unproven):
-        try:
-            state = load(context.out_dir(card)).state
-        except SantiagoError:
-            continue  # whoever works on the run is told
-        if wish := settling.after_answer(card, state):
+    for card in (one for one in context.opened.cards("blocked") if one.is_unproven):
+        state = run_state(context.opened, card.run)
+        if state is not None and (wish := settling.after_answer(card, state)):
             moved.append(context.opened.board.take_answer(card.id, wish, PLANNER))
     return moved
 
@@ -82,7 +79,7 @@ def record_accepted(context: TicketContext) -> tuple[str, ...]:
         with only_loop(context.opened.place):
             taken = [card for card in take_answers(context) if card.queue == "planner-review"]
             found = _review_tickets(context, taken)
-            for card in _waiting(context, "planner-inbox"):
+            for card in context.opened.cards("planner-inbox"):
                 if any(card.id == one.request for one in taken) and says_success(context.out_dir(card)):
                     found = _merged(found, _review_request(context, card))
     except SantiagoError as error:
@@ -104,11 +101,6 @@ def _review_tickets(context: TicketContext, cards: Sequence[Card]) -> Reviewed:
     for group in passing.values():
         found = _merged(found, _reviewed(accept(context, group, PLANNER)))
     return found
-
-
-def _waiting(context: TicketContext, queue: str) -> list[Card]:
-    with context.opened.store.reading() as at:
-        return at.cards(queue)
 
 
 def _merged(one: Reviewed, other: Reviewed) -> Reviewed:
@@ -176,8 +168,7 @@ def all_missing(context: TicketContext, card: Card, actor: str, *, in_person: bo
         head=next(filter(is_integrated, reversed(heads)), heads[-1] if heads else None),
         evidence=tuple(opened.place.project / one.path for one in known), recorded_runs=recorded,
     )  # fmt: skip
-    own = governance.missing(opened.place.project, opened.place.root, change)
-    return [*found, *(done_gate.Missing(what=one.what, remedy=one.remedy) for one in own)]
+    return [*found, *governance.missing(opened.place.project, opened.place.root, change)]
 
 
 def _is_integrated(context: TicketContext, card: Card) -> Callable[[str], bool]:

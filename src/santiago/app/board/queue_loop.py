@@ -17,7 +17,7 @@ from santiago.app.loading import load, working
 from santiago.artifacts import repository
 from santiago.board import weekly
 from santiago.board.governance import truth_validation
-from santiago.board.loop_verdict import accumulated, judge
+from santiago.board.loop_verdict import ACTIONABLE, accumulated, judge
 from santiago.board.rules import Move, claim_mark
 from santiago.contract.board import TODO, BoardEvent
 from santiago.contract.counting import count
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from santiago.board.board_handle import BoardHandle
-    from santiago.board.loop_verdict import Verdict
-    from santiago.contract.board import Card, Queue, Role
+    from santiago.board.loop_verdict import ACTIONABLE
+    from santiago.contract.board import Card, Role
 
 ROLES: tuple[Role, ...] = ("scientist", "developer")
 """Scientists come first, since what they find out may change what is developed."""
@@ -113,29 +113,28 @@ class Loop:
 
     def _adopt(self) -> None:
         """Take over the claims of a loop that died. The log of the run says how far the work came."""
-        for card in self._cards(TODO.values()):
+        for card in self.opened.cards(*TODO.values()):
             if (
                 card.status == "in_progress"
                 and card.worker.endswith(LOOP)
                 and card.run
-                and not self._is_worked_on(card)
+                and working(self.context.out_dir(card)) is None
             ):
                 moved = settle(self.context, card)
                 if moved.status == "in_progress":  # its attempt is still to be made
                     held = self.opened.board.renew(moved.id, str(moved.attempt_count), moved.worker)
                     self._report(work_on(self.context, [held]))
 
-    def _is_worked_on(self, card: Card) -> bool:
-        return working(self.context.out_dir(card)) is not None
-
     def _promote(self) -> bool:
         """Route the first request that waits, but only once no ticket can be claimed: it builds on the requests before."""
-        waiting = [card for card in self._cards(("planner-inbox",)) if card.status == "pending"]
-        if not waiting or any(claim_mark(card) == 1 for card in self._cards(TODO.values())):
+        waiting = [card for card in self.opened.cards("planner-inbox") if card.status == "pending"]
+        if not waiting or any(claim_mark(card) == 1 for card in self.opened.cards(*TODO.values())):
             return False
         card = waiting[0]
         if card.run and card.story:
-            return self._put_back(card)
+            # It was replanned with a larger budget.
+            self.opened.board.move(card.id, "planner-inbox", Move(to=TODO[card.role], note="replanned"), PLANNER)
+            return True
         if (blocked := self._synchronise_truth(card)) is not None:
             self._say(f"BLOCKED:{blocked.id}:product-truth", "blocked", _why(blocked))
             return True
@@ -148,11 +147,6 @@ class Loop:
             with self.opened.store.reading() as at:
                 parts = count(len(at.of_request(routed.id)), "ticket")
             self._say(f"ROUTED:{routed.id}:{routed.run}", "planned", f"{_named(routed)}  ({parts})")
-        return True
-
-    def _put_back(self, card: Card) -> bool:
-        """Move a ticket that was replanned with a larger budget back to the queue of its role."""
-        self.opened.board.move(card.id, "planner-inbox", Move(to=TODO[card.role], note="replanned"), PLANNER)
         return True
 
     def _synchronise_truth(self, card: Card) -> Card | None:
@@ -240,7 +234,7 @@ class Loop:
 
     def _unblock(self) -> None:
         """Leave stories out that the planner closed, and put tickets back whose question a person has answered."""
-        parked = [card for card in self._cards(("blocked", "planner-review")) if card.run and card.story]
+        parked = [card for card in self.opened.cards("blocked", "planner-review") if card.run and card.story]
         take_up_answers(self.context, [card for card in parked if SIGNAL in card.note])
         take_answers(self.context)
         blocked = [card for card in parked if card.queue == "blocked" and not card.is_unproven]
@@ -264,8 +258,10 @@ class Loop:
     # How it ends
 
     def _ended(self, cycle: int) -> Ended | None:
-        cards = self._cards(("planner-inbox", "scientist-todo", "developer-todo", "planner-review", "blocked"))
-        verdict = self._verdict(cards)
+        cards = self.opened.cards(*ACTIONABLE)
+        with self.opened.store.reading() as at:
+            asking = asking_tickets(at, self.opened.place.project)
+        verdict = judge(cards, len(self.notices), asking)
         limit = board_settings(self.opened.place.project).exhausted_limit
         if broken := [name for name in dict.fromkeys(self.broken) if name not in self.done]:
             return self._end("STOP_TEST_CONTRACT", Reason.TEST_CONTRACT_BROKEN, cycle, tuple(broken))
@@ -282,17 +278,8 @@ class Loop:
             )
         return None
 
-    def _verdict(self, cards: Sequence[Card]) -> Verdict:
-        with self.opened.store.reading() as at:
-            waiting = asking_tickets(at, self.opened.place.project)
-        return judge(cards, len(self.notices), waiting)
-
     def _end(self, status: str, reason: Reason | None, cycles: int, ids: tuple[str, ...] = ()) -> Ended:
         return Ended(status=status, reason=reason, cycles=cycles, no_progress=self.idle, done=tuple(self.done), ids=ids)
-
-    def _cards(self, queues: Iterable[Queue]) -> list[Card]:
-        with self.opened.store.reading() as at:
-            return [card for queue in queues for card in at.cards(queue)]
 
 
 def _named(card: Card | None) -> str:

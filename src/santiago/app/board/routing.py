@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.app.board.backlog import open_plans
-from santiago.app.board.settling import SIGNAL, shortened, with_way_back
-from santiago.app.board.ticket_context import board_settings
+from santiago.app.board.settling import hindered
+from santiago.app.board.ticket_context import PLANNER, board_settings, run_state
 from santiago.app.compiling import asked_for, read_document
 from santiago.app.config import run_input_defaults, values_of
-from santiago.app.loading import frozen, load
+from santiago.app.loading import frozen
 from santiago.app.planning.begin import Wanted, begin
 from santiago.app.planning.go_on import go_on
 from santiago.app.planning.planning_sessions import load_session
@@ -27,11 +27,11 @@ from santiago.artifacts import repository
 from santiago.artifacts.files import write_whole
 from santiago.artifacts.names import has_begun
 from santiago.board.board_commands import add, found
-from santiago.board.rules import Change, Move, new_card
+from santiago.board.rules import Change, new_card
 from santiago.contract.board import TODO, BoardEvent, Card
 from santiago.contract.counting import count
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.ids import run_id_from
+from santiago.contract.ids import first_free, run_id_from
 from santiago.contract.reasons import ExitCode, Reason
 from santiago.executor.schedule import followed
 from santiago.executor.situation import Scope
@@ -89,22 +89,14 @@ def routed(
         if not (plan.certain or run_input_defaults(opened.place.project).policy.units):
             consents.units(plan)
         if not card.run:
-            _reserve_run(opened, card, run_id)
+            _note_route(opened, card, {"run": run_id})  # before the run is made, so that a crash never makes two
         settings = _settings(opened, card, plan, document, run_id, agent)
         _make_run(opened, settings, plan, out_dir, consents, begins_on)
     plan, run_input = frozen(out_dir)
     if card.queue in TODO.values():
-        return _as_story(opened, card, plan, run_id)
+        # Somebody added it to a worker's queue by hand, and it is the only story of its run.
+        return _note_route(opened, card, {"run": run_id, "story": plan.stories[0].id})
     return _with_tickets(opened, card, plan, run_input, run_id)
-
-
-def _as_story(opened: BoardHandle, card: Card, plan: Plan, run_id: str) -> Card:
-    """Connect a ticket that somebody added to a worker's queue by hand with the only story of its run."""
-    changes = {"run": run_id, "story": plan.stories[0].id}
-    with opened.board.transaction() as at:
-        return at.change(
-            found(at, card.id), Change(event=BoardEvent.TICKET_ROUTED, changes=changes, about={}), "planner"
-        )
 
 
 def plan_of(opened: BoardHandle, card: Card, agent: str | None = None) -> tuple[Plan, str]:
@@ -115,9 +107,8 @@ def plan_of(opened: BoardHandle, card: Card, agent: str | None = None) -> tuple[
     if compiled.plan is None:
         errors = [one for one in compiled.findings if one.level == "error"]
         said = "; ".join(f"line {one.line}: {one.message}" if one.line else one.message for one in errors[:5])
-        raise _unplannable(
-            f"{name} gives no plan: {said or 'no story was found'}", f"`santiago plan {name}` says more."
-        )
+        message, hint = f"{name} gives no plan: {said or 'no story was found'}", f"`santiago plan {name}` says more."
+        raise SantiagoError(Kind.INPUT, message, hint=hint, reason=Reason.PLAN_GENERATION_FAILED)
     return compiled.plan, name
 
 
@@ -165,38 +156,25 @@ def _needs_person(message: str) -> SantiagoError:
     return SantiagoError(Kind.BLOCKED, message, hint=hint, reason=Reason.NEEDS_USER_CONFIRMATION)
 
 
-def _unplannable(message: str, hint: str) -> SantiagoError:
-    return SantiagoError(Kind.INPUT, message, hint=hint, reason=Reason.PLAN_GENERATION_FAILED)
-
-
 def block(opened: BoardHandle, card: Card, error: SantiagoError) -> Card:
     """Move a request to blocked, with the reason. If a person must decide, the note begins with SIGNAL."""
     if error.exit_code == ExitCode.TRANSIENT:
         raise error  # the disk or another process failed; the ticket is not to blame
-    asks = error.exit_code == ExitCode.BLOCKED
-    note = f"{SIGNAL}: {error.message}" if asks else error.message
-    wish = Move(
-        to="blocked", note=shortened(note), next_action=with_way_back(error.hint, card.id, card.queue),
-        error_class="dependency_blocked" if asks else "hard_fail",
-    )  # fmt: skip
-    return opened.board.move(card.id, card.queue, wish, "planner")
+    wish = hindered(error, card, card.queue, asks=error.exit_code == ExitCode.BLOCKED)
+    return opened.board.move(card.id, card.queue, wish, PLANNER)
 
 
 def _free_run_id(opened: BoardHandle, card: Card) -> str:
     """Return an id for a request's run that no other run has."""
-    project, wanted, number = opened.place.project, run_id_from(card.id), 1
-    name, used = wanted, refs.used_in(project)  # branches outlive the folders of their runs
-    while name in used or (project / repository.RUNS / name).exists():
-        number += 1
-        name = f"{wanted}-{number}"
-    return name
+    used = refs.used_in(opened.place.project)  # branches outlive the folders of their runs
+    runs = opened.place.project / repository.RUNS
+    return first_free(run_id_from(card.id), lambda name: name in used or (runs / name).exists())
 
 
-def _reserve_run(opened: BoardHandle, card: Card, name: str) -> None:
-    """Record the id of a request's run before the run is made, so that a crash never makes two."""
-    change = Change(event=BoardEvent.TICKET_ROUTED, changes={"run": name}, about={})
+def _note_route(opened: BoardHandle, card: Card, changes: dict[str, str]) -> Card:
     with opened.board.transaction() as at:
-        at.change(found(at, card.id), change, "planner")
+        change = Change(event=BoardEvent.TICKET_ROUTED, changes=changes, about={})
+        return at.change(found(at, card.id), change, PLANNER)
 
 
 def _make_run(
@@ -205,7 +183,7 @@ def _make_run(
     project = opened.place.project
     repository.keep_out_of_git(project / ".santiago")
     note_basis(project, out_dir.name, consents.tell)
-    request = prepare(out_dir, settings, plan, StartOptions(actor="planner"), base=project, compiled=True)
+    request = prepare(out_dir, settings, plan, StartOptions(actor=PLANNER), base=project, compiled=True)
     request.only_creates, request.begins_on = True, begins_on or base_commit(opened)
     request.settings = values_of(run_input_defaults(project))
     for text in too_short(len(plan.stories), settings.limits, settings.policy.jobs):
@@ -225,20 +203,13 @@ def set_consents(request: Request, consents: Consents) -> None:
 def _settings(opened: BoardHandle, card: Card, plan: Plan, document: str, run_id: str, agent: str | None) -> RunInput:
     """Return the settings of a routed run. The planner accepts each result, and a ticket's budget limits its story."""
     project = opened.place.project
-    found = run_input_defaults(project)
-    budget = card.retry_budget
-    limits = replace(
-        found.limits,
-        story_max_attempts=budget,
-        run_max_attempts=max(found.limits.run_max_attempts, budget * len(plan.stories)),
-    )
+    found, budget = run_input_defaults(project), card.retry_budget
+    most = max(found.limits.run_max_attempts, budget * len(plan.stories))
+    limits = replace(found.limits, story_max_attempts=budget, run_max_attempts=most)
     policy = replace(found.policy, gate="auto", gates=("result",), exhausted="blocked", keep_going=True, tests_first="")
     developer = named(found.agent, agent or board_settings(project).developer, None, None)
-    verification = found.verification
-    if card.checks:
-        verification = replace(
-            verification, story_commands=tuple(dict.fromkeys((*verification.story_commands, *card.checks)))
-        )
+    commands = dict.fromkeys((*found.verification.story_commands, *card.checks))
+    verification = replace(found.verification, story_commands=tuple(commands)) if card.checks else found.verification
     return replace(
         found, run_id=run_id, repo_path=str(project), prd_path=document,
         limits=limits, policy=policy, agent=developer, verification=verification,
@@ -264,10 +235,10 @@ def _with_tickets(opened: BoardHandle, card: Card, plan: Plan, run_input: RunInp
                 request=card.id, run=run_id, story=story.id,
             )  # fmt: skip
             tickets = [[f"{card.id}.{other}" for other in others] for others in (waits, follows)]
-            add(at, ticket, "planner", *tickets)
+            add(at, ticket, PLANNER, *tickets)
         why = {"why": f"{count(len(plan.stories), 'story', 'stories')} of {plan.source.path}", "run": run_id}
         changes = {"phase": "running", "lease": "none", "expires": None, "run": run_id}
-        return at.change(request, Change(event=BoardEvent.TICKET_ROUTED, changes=changes, about=why), "planner")
+        return at.change(request, Change(event=BoardEvent.TICKET_ROUTED, changes=changes, about=why), PLANNER)
 
 
 def _chunks_before(plan: Plan) -> dict[str, Sequence[str]]:
@@ -288,16 +259,16 @@ def planned_by(opened: BoardHandle, card: Card, agent: str) -> Path:
     subject = f"{card.title}\n\n{card.note}".strip()
     wanted = Wanted(subject=subject, agents=(agent,), artifact="document", output=opened.place.named(path))
     opened.store.close()  # agents are started by a fork, and the store must be closed then
-    folder = begin(wanted, "planner", dict(os.environ))
-    go_on(folder, "planner")
+    folder = begin(wanted, PLANNER, dict(os.environ))
+    go_on(folder, PLANNER)
     session = load_session(folder)
     if session.state.review is None:
         hint = f"`santiago review {folder.name}` shows what it wrote."
         message = f"the planning agent {agent} wrote no usable document"
         raise SantiagoError(Kind.BLOCKED, message, hint=hint, reason=Reason.NEEDS_USER_CONFIRMATION)
     path.parent.mkdir(parents=True, exist_ok=True)
-    say_on_plan(session, "approve", "", "planner", moved=True)
-    go_on(folder, "planner")
+    say_on_plan(session, "approve", "", PLANNER, moved=True)
+    go_on(folder, PLANNER)
     return path
 
 
@@ -308,19 +279,11 @@ def base_commit(opened: BoardHandle) -> str | None:
     were built on it, so a branch that another one contains does not count.
     """
     project = opened.place.project
-    with opened.store.reading() as at:
-        done = [card for card in at.cards("done") if card.run and not card.request]
-        open_ones = [card for queue in ("planner-inbox", "blocked") for card in at.cards(queue) if not card.decided]
-    waiting = [card for card in open_ones if card.run and not card.request and _waits_for_a_word(opened, card)]
+    done = [card for card in opened.cards("done") if card.run and not card.request]
     done.sort(key=lambda one: (one.archived_at, one.arrival))
+    open_ones = [card for card in opened.cards("planner-inbox", "blocked") if card.run and not card.request]
+    states = [(card, run_state(opened, card.run)) for card in open_ones if not card.decided]
+    waiting = [card for card, state in states if state is not None and state.reason is Reason.UNPROVEN]
     found = [resolve(project, f"refs/heads/santiago/{card.run}") for card in (*done[-MOST:], *waiting)]
     heads = independent(project, [head for head in found if head is not None])
     return None if not heads or is_ancestor(project, heads[-1], "HEAD") else heads[-1]
-
-
-def _waits_for_a_word(opened: BoardHandle, card: Card) -> bool:
-    """Tell whether all work of a request is on its branch and passed its checks, and only a person's word is missing."""
-    try:
-        return load(opened.place.project / repository.RUNS / card.run).state.reason is Reason.UNPROVEN
-    except SantiagoError:
-        return False  # whoever works on the run is told

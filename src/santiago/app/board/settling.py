@@ -14,6 +14,7 @@ from santiago.util.text import first, flat
 
 if TYPE_CHECKING:
     from santiago.contract.board import Card, Queue
+    from santiago.contract.errors import SantiagoError
     from santiago.contract.events import Context
     from santiago.contract.state import Question, RunState, StoryState
 
@@ -117,6 +118,14 @@ def _parked(card: Card, story: StoryState) -> Move:
     note = f"{SIGNAL + ': ' if asks else ''}{reason}: {meaning.sentence}"
     hint = with_way_back(meaning.hint, card.id, TODO[card.role])
     return Move(to="blocked", note=note, next_action=hint, error_class=meaning.error_class)
+
+
+def hindered(error: SantiagoError, card: Card, back: Queue, *, asks: bool) -> Move:
+    """Return where a ticket goes whose run cannot be made or started, until a person mends the cause."""
+    return Move(
+        to="blocked", note=shortened(f"{SIGNAL}: {error.message}" if asks else error.message),
+        next_action=with_way_back(error.hint, card.id, back), error_class="dependency_blocked" if asks else "hard_fail",
+    )  # fmt: skip
 
 
 def with_way_back(hint: str, ticket: str, queue: Queue) -> str:

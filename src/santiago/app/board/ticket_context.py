@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from santiago.app.actor import own_name
 from santiago.app.config import load
+from santiago.app.loading import load as load_run
 from santiago.artifacts import repository
 from santiago.contract.errors import SantiagoError
 from santiago.contract.record import record
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from santiago.board.board_handle import BoardHandle
     from santiago.contract.board import Card, Role
     from santiago.contract.plan import Plan
+    from santiago.contract.state import RunState
 
 PLANNER = "planner"
 EVERY_MS = 10 * 60_000
@@ -70,6 +72,13 @@ class Consents:
     unfenced: Callable[[], None]
     """Asks whether agents may run without a sandbox; raises where they may not."""
     tell: Callable[[str], None]
+
+
+def run_state(opened: BoardHandle, run: str) -> RunState | None:
+    """Return the state of a run; None where it cannot be read, of which whoever works on the run is told."""
+    with suppress(SantiagoError):
+        return load_run(opened.place.project / repository.RUNS / run).state
+    return None
 
 
 @record

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 from santiago.app.board import governed, settling, ticket_evidence
 from santiago.app.board.routing import set_consents
-from santiago.app.board.ticket_context import PLANNER, Renewal
+from santiago.app.board.ticket_context import PLANNER, Renewal, run_state
 from santiago.app.loading import frozen, load, working
 from santiago.app.start.agents import named
 from santiago.app.start.compose import execute
 from santiago.app.start.request import prepare
 from santiago.app.start.start_options import StartOptions
-from santiago.artifacts import repository
 from santiago.artifacts.inbox import Inbox
 from santiago.artifacts.lock import Lock
 from santiago.board.board_commands import found
@@ -38,8 +37,7 @@ if TYPE_CHECKING:
     from santiago.board.board_handle import BoardHandle
     from santiago.board.board_place import Place
     from santiago.contract.board import Card, Role
-    from santiago.contract.policy import Agent
-    from santiago.contract.state import RunState, StoryState
+    from santiago.contract.state import RunState
 
 _POLL_S = 0.2
 
@@ -87,19 +85,14 @@ def start(
     request = _request(context, of, claims, role, own_work, skips)
     context.follow(request)
     request.beat = Renewal(context.opened.board, renewed).beat
-    _await_others(context, of)
+    until = time.monotonic() + context.patience_s
+    while time.monotonic() < until and working(context.out_dir(of)) is not None:
+        time.sleep(_POLL_S)  # a person who verifies their own work is soon done
     context.opened.store.close()  # the start forks, and the store must be closed then
     state = execute(request)
     if request.signals or state.stop_requested:
         raise StoppedError(request.signals)
     return state
-
-
-def _await_others(context: TicketContext, of: Card) -> None:
-    """Wait while another process works on the run. A person who verifies their own work is soon done."""
-    until = time.monotonic() + context.patience_s
-    while time.monotonic() < until and working(context.out_dir(of)) is not None:
-        time.sleep(_POLL_S)
 
 
 def _request(
@@ -109,22 +102,18 @@ def _request(
     out_dir = context.out_dir(of)
     plan, run_input = frozen(out_dir)
     agent = context.agent_of(role)
+    other = named(run_input.agent, agent, None, None) if agent else run_input.agent
     raised = max([0, *(card.retry_budget - run_input.limits.story_max_attempts for card in _children(context, of))])
     request = prepare(
         out_dir, run_input, plan, StartOptions(actor=PLANNER, jobs=context.jobs),
         base=out_dir, grants=_grants(out_dir, raised), own_work=own_work, skips=skips,
-        agent=_other(run_input.agent, named(run_input.agent, agent, None, None)) if agent else None,
+        agent=other if replace(other, fallback=run_input.agent.fallback) != run_input.agent else None,
     )  # fmt: skip
     waiting = [card for card in _children(context, of) if card.queue == "blocked" and not card.is_unproven]
     blocked = frozenset(card.story for card in waiting if not card.decided)
     request.scope = Scope(claims=claims, blocked=blocked)
     set_consents(request, context.consents)
     return request
-
-
-def _other(frozen: Agent, agent: Agent) -> Agent | None:
-    """Return the agent of a start, if it is not the run's own."""
-    return agent if replace(agent, fallback=frozen.fallback) != frozen else None
 
 
 def _children(context: TicketContext, of: Card) -> list[Card]:
@@ -181,7 +170,12 @@ def leave_out(context: TicketContext, cards: Sequence[Card]) -> None:
     for run_id in dict.fromkeys(card.run for card in cards):
         closed = [card for card in cards if card.run == run_id]
         stories = load(context.out_dir(closed[0])).state.stories
-        skips = [(card.story, f"{card.decided}, by the planner") for card in closed if _is_open(stories[card.story])]
+        skips = [
+            (card.story, f"{card.decided}, by the planner")
+            for card in closed
+            # Work that is on the branch stays there.
+            if not (one := stories[card.story]).skipped and not one.integrated and one.phase is not StoryPhase.DONE
+        ]
         if skips:
             start(context, closed[0], {}, skips=skips)
 
@@ -197,11 +191,6 @@ def set_aside(context: TicketContext, cards: Sequence[Card]) -> None:
             start(context, mine[0], {})
 
 
-def _is_open(story: StoryState) -> bool:
-    """Tell whether a story can still be left out of its run. Work that is on the branch stays there."""
-    return not story.skipped and not story.integrated and story.phase is not StoryPhase.DONE
-
-
 def give_back(context: TicketContext, cards: Sequence[Card], why: str) -> None:
     for card in cards:
         if _moved_by_others(context, card) is not None:
@@ -214,11 +203,7 @@ def _blocked(context: TicketContext, card: Card, error: SantiagoError) -> Card:
     """Block a ticket whose run could not start, until a person mends the cause."""
     if (now := _moved_by_others(context, card)) is not None:
         return now
-    note = f"{settling.SIGNAL}: {error.message}" if error.kind is Kind.BLOCKED else error.message
-    wish = Move(
-        to="blocked", note=settling.shortened(note), next_action=settling.with_way_back(error.hint, card.id, TODO[card.role]),
-        error_class="dependency_blocked" if error.kind is Kind.BLOCKED else "hard_fail",
-    )  # fmt: skip
+    wish = settling.hindered(error, card, TODO[card.role], asks=error.kind is Kind.BLOCKED)
     return context.opened.board.move(card.id, card.queue, wish, PLANNER, lease=str(card.attempt_count))
 
 
@@ -227,12 +212,10 @@ def free_ready(opened: BoardHandle) -> None:
     with opened.store.reading() as at:
         waiting = [card for name in at.following() if (card := at.card(name)) is not None and card.run]
     for run in dict.fromkeys(card.run for card in waiting):
-        try:
-            stories = load(opened.place.project / repository.RUNS / run).state.stories
-        except SantiagoError:
-            continue  # whoever works on the run is told
+        if (state := run_state(opened, run)) is None:
+            continue
         for card in waiting:
-            if card.run == run and card.queue in TODO.values() and stories[card.story].its_turn:
+            if card.run == run and card.queue in TODO.values() and state.stories[card.story].its_turn:
                 opened.board.free(card.id, "planner")
 
 

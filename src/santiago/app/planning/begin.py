@@ -19,6 +19,7 @@ from santiago.artifacts.lock import Lock
 from santiago.artifacts.session_files import SessionFiles
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import Context, Event, EventKind
+from santiago.contract.ids import first_free
 from santiago.contract.phases import SessionPhase
 from santiago.contract.plan import CONTRACT_VERSION
 from santiago.contract.policy import Agent
@@ -79,7 +80,8 @@ def begin(wanted: Wanted, actor: str, source: Mapping[str, str]) -> Path:
     refuse_absent(drafters, run_input, source)
     clock = SystemClock()
     repository.keep_out_of_git(root / repository.SESSIONS.parts[0])
-    folder = root / repository.SESSIONS / _free(root, clock.utc())
+    sessions, stamp = root / repository.SESSIONS, re.sub("[-:]", "", clock.utc()[:19]).replace("T", "_")
+    folder = sessions / first_free(f"p_{stamp}", lambda name: (sessions / name).exists(), "_")
     asked = SessionInput(
         contract_version=CONTRACT_VERSION,
         session_id=folder.name,
@@ -104,15 +106,12 @@ def begin(wanted: Wanted, actor: str, source: Mapping[str, str]) -> Path:
     with Lock(folder, since=clock.utc()), files:
         digest = files.keep_asked(asked, run_input, text)
         files.start()
-        files.append([_created(folder.name, clock.utc(), actor, digest)])
+        created = Event(
+            seq=1, timestamp=clock.utc(), run_id=folder.name, event=EventKind.SESSION_CREATED, actor=actor,
+            phase=SessionPhase.DRAFTING, context=Context(input_digest=digest),
+        )  # fmt: skip
+        files.append([created])
     return folder
-
-
-def _created(session_id: str, now: str, actor: str, digest: str) -> Event:
-    return Event(
-        seq=1, timestamp=now, run_id=session_id, event=EventKind.SESSION_CREATED, phase=SessionPhase.DRAFTING,
-        actor=actor, context=Context(input_digest=digest),
-    )  # fmt: skip
 
 
 def is_sentence(subject: str) -> bool:
@@ -161,7 +160,8 @@ def drafters_of(wanted: Wanted, source: Mapping[str, str]) -> tuple[Drafter, ...
             Agent(), name or None, wanted.playbook if not name or name == "scripted" else None, wanted.model
         )
         label = "scripted" if agent.mode == "scripted" else name_of(profile_of(agent, source))
-        found.append(Drafter(label=_label(label, [one.label for one in found]), agent=_fixed(agent)))
+        plain, taken = re.sub(r"[^A-Za-z0-9_-]+", "-", label).strip("-_")[:40], {one.label for one in found}
+        found.append(Drafter(label=first_free(plain or "agent", taken.__contains__), agent=_fixed(agent)))
     return tuple(found)
 
 
@@ -176,24 +176,6 @@ def _worker(of_settings: Agent, drafters: Sequence[Drafter], wanted: Wanted) -> 
 def _fixed(agent: Agent) -> Agent:
     """Return an agent whose paths are valid from any folder."""
     return replace(agent, playbook=str(repository.resolved(Path(agent.playbook)))) if agent.playbook else agent
-
-
-def _label(name: str, taken: Sequence[str]) -> str:
-    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-_")[:40] or "agent"
-    number = 1
-    while (label := plain if number == 1 else f"{plain}-{number}") in taken:
-        number += 1
-    return label
-
-
-def _free(root: Path, utc: str) -> str:
-    """Return a session id made of the time."""
-    stamp = utc[:19].replace("-", "").replace(":", "").replace("T", "_")
-    name, number = f"p_{stamp}", 1
-    while (root / repository.SESSIONS / name).exists():
-        number += 1
-        name = f"p_{stamp}_{number}"
-    return name
 
 
 def _names(given: Sequence[str]) -> list[str]:

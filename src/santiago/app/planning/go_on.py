@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.app.config import run_input_defaults, values_of
+from santiago.app.loading import frozen_input
 from santiago.app.paths import scratch_of
 from santiago.app.planning.planning_sessions import with_drafters
 from santiago.app.start import agents
@@ -30,6 +31,7 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import Context
 from santiago.contract.plan import Plan
 from santiago.contract.reasons import Reason
+from santiago.contract.record import lean
 from santiago.contract.session import SessionState, apply
 from santiago.executor.loop import Urgency
 from santiago.process import sandbox
@@ -78,14 +80,13 @@ def go_on(
         kill_leftovers(folder)
         state = SessionState()
         files.start(lambda event: apply(state, event))
-        given_input, run_input = files.asked(state.input_digest), _input(folder)
+        given_input, run_input = files.asked(state.input_digest), frozen_input(folder)
         for fact in facts:
             if chosen := fact.context.get("drafters"):
                 state.drafters = tuple((label, agent) for label, agent in chosen)
         asked = with_drafters(given_input, state)
         urgency = Urgency()
-        desk = _Desk(folder, asked, run_input, files, server, stack, consent_unfenced)
-        finalizing = Finalizing(folder, asked, run_input, files, state)
+        work = _Work(folder, asked, run_input, files, state, server, stack, consent_unfenced)
         conductor = Conductor(
             asked=asked,
             run_input=run_input,
@@ -95,10 +96,10 @@ def go_on(
             clock=clock,
             actor=actor,
             mailbox=Inbox(folder),
-            asker=desk.asker,
-            head=desk.head,
-            name_run=finalizing.name_run,
-            finalize=finalizing.finalize,
+            asker=work.asker,
+            head=work.head,
+            name_run=work.name_run,
+            finalize=work.finalize,
             stop=_Stop(urgency),
             lost_ms=max(sign.steps.values(), default=0) if sign else 0,
             beat=lock.beat,
@@ -106,14 +107,8 @@ def go_on(
         )
         stack.enter_context(strays_ignored())
         with heard(urgency, []):
-            conductor.record(facts)
+            conductor.record(*facts)
             return conductor.run()
-
-
-def _input(folder: Path) -> RunInput:
-    from santiago.app.loading import frozen_input
-
-    return frozen_input(folder)
 
 
 class _Stop:
@@ -129,32 +124,36 @@ class _Stop:
         return self.urgency.asked
 
 
-class _Desk:
-    """What is needed to ask agents. It is made when the first agent is asked."""
+@lean()
+class _Work:
+    """What a session needs of the outside: agents to ask, and what an approval makes."""
 
-    def __init__(
-        self, folder: Path, asked: SessionInput, run_input: RunInput, files: SessionFiles, server: ProcessServer,
-        stack: ExitStack, consent: Callable[[], None],
-    ) -> None:  # fmt: skip
-        self.folder, self.asked, self.run_input = folder, asked, run_input
-        self.files, self.server, self.stack, self.consent = files, server, stack, consent
-        self._asker: Asker | None = None
+    folder: Path
+    asked: SessionInput
+    run_input: RunInput
+    files: SessionFiles
+    state: SessionState
+    server: ProcessServer
+    stack: ExitStack
+    consent: Callable[[], None]
+    made: Asker | None = None
 
     def head(self) -> str:
         return find(Path(self.run_input.repo_path)).head
 
     def asker(self) -> Asker:
-        if self._asker is None:
-            self._asker = self._made()
-        return self._asker
+        if self.made is None:
+            self.made = self._asker()
+        return self.made
 
-    def _made(self) -> Asker:
+    def _asker(self) -> Asker:
         check_temporary()
         around = look_around(self.run_input)
         own = [value for one in self.asked.drafters for value in agents.credentials(one.agent, around.source)]
         around = replace(around, secrets=(*around.secrets, *own))
         fence = sandbox.detect(self.run_input.policy.sandbox, around.source)
-        if fence.kind == "none" and self.run_input.policy.sandbox == "auto" and self._has_real_agent():
+        is_real = any(one.agent.mode != "scripted" for one in self.asked.drafters)
+        if fence.kind == "none" and self.run_input.policy.sandbox == "auto" and is_real:
             self.consent()
         workspace = GitWorkspace(
             around.repo,
@@ -176,9 +175,6 @@ class _Desk:
             plan_folder=str(self.folder / TASKS),
         )
 
-    def _has_real_agent(self) -> bool:
-        return any(one.agent.mode != "scripted" for one in self.asked.drafters)
-
     def _backend(self, agent: Agent, around: StartEnvironment, fence: Sandbox, workspace: GitWorkspace) -> AgentBackend:
         limits = self.run_input.limits
         limits = replace(
@@ -196,53 +192,42 @@ class _Desk:
         scratch = workspace.folders.temporary
         return agents.backend(profile, run_input, self.server, around.source, fenced, around.secrets, scratch, ground)
 
-
-class Finalizing:
-    """Carries out an approval. If it is repeated after a crash, it finds what was made before."""
-
-    def __init__(
-        self, folder: Path, asked: SessionInput, run_input: RunInput, files: SessionFiles, state: SessionState
-    ) -> None:
-        self.folder, self.asked, self.run_input, self.files, self.state = folder, asked, run_input, files, state
-        self.root = Path(run_input.repo_path)
-
     def name_run(self) -> str:
         """Return the id of the future run, which is recorded before the run is made; empty for a document."""
         if self.asked.artifact == "document":
             return ""
-        common = registry.common_git_dir(self.root)
-        return repository.new_run_id(
-            self.root,
-            SystemClock().utc(),
-            lambda name: common is not None and registry.place_of(common, name) is not None,
-        )
+        root = Path(self.run_input.repo_path)
+        common = registry.common_git_dir(root)
+
+        def is_taken(name: str) -> bool:
+            return common is not None and registry.place_of(common, name) is not None
+
+        return repository.new_run_id(root, SystemClock().utc(), is_taken)
 
     def finalize(self, act: Finalize) -> None:
+        """Carry out an approval. If it is repeated after a crash, it finds what was made before."""
         turn = self.state.turn_of(act.revision)
         assert turn is not None
         content = self.files.revision(act.revision, self.asked.artifact, turn.digest)
-        if self.asked.artifact == "document":
-            self._write(content)
-        else:
-            self._create(codec.decode(Plan, content, f"revision {act.revision}"), act, turn.digest)
-
-    def _write(self, content: bytes) -> None:
-        path = self.root / self.asked.output
-        if path.exists() and read_bytes(path, codec.MAX_BYTES) == content:
+        if self.asked.artifact == "plan":
+            self._create_run(codec.decode(Plan, content, f"revision {act.revision}"), act, turn.digest)
             return
-        write_whole(path, content)
+        path = Path(self.run_input.repo_path, self.asked.output)
+        if not path.exists() or read_bytes(path, codec.MAX_BYTES) != content:
+            write_whole(path, content)
 
-    def _create(self, plan: Plan, act: Finalize, digest: str) -> None:
-        out_dir = self.root / repository.RUNS / self.state.run
+    def _create_run(self, plan: Plan, act: Finalize, digest: str) -> None:
+        root = Path(self.run_input.repo_path)
+        out_dir = root / repository.RUNS / self.state.run
         if has_begun(out_dir):  # a crash came before the session recorded it; files of the run may be missing
             first = next(iter(Reader(out_dir / LOG))).context
             if first.get("session") != self.asked.session_id or first.get("digest") != digest:
                 message = f"the run {self.state.run} exists, but does not belong to this session"
                 raise SantiagoError(Kind.BLOCKED, message, where=str(out_dir), reason=Reason.ARTIFACT_CORRUPT)
         run_input = replace(self.run_input, run_id=self.state.run)
-        request = prepare(out_dir, run_input, plan, StartOptions(actor=act.actor), base=self.root, compiled=True)
+        request = prepare(out_dir, run_input, plan, StartOptions(actor=act.actor), base=root, compiled=True)
         request.planned, request.only_creates = self._planned(act.revision, digest), True
-        request.settings = values_of(run_input_defaults(self.root))
+        request.settings = values_of(run_input_defaults(root))
         request.confirm_units = lambda _: None  # the person who finalizes has reviewed the whole plan
         request.approves = False  # the start asks about its commands, since an agent wrote them
         execute(request)

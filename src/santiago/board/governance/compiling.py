@@ -51,30 +51,32 @@ class Compiled:
         }  # fmt: skip
 
 
-def compiled(project: Path, place: Place) -> Compiled:
-    """Bring the copies up to date with the catalogue. A copy that somebody edited is a fault, and is left alone."""
+def compiled(project: Path, place: Place, *, check_only: bool = False) -> Compiled:
+    """Bring the copies up to date with the catalogue. A copy that somebody edited is a fault, and is left alone.
+
+    With `check_only`, nothing is written, and what a compilation would do is among the faults.
+    """
     catalogue = scenarios.read(project)
     copies = _Copies(place)
     faults = Faults([*catalogue.faults, *copies.edited(catalogue.scenarios), *without_source(project, place.root)])
+    if check_only:
+        _add_differences(copies, catalogue, faults)
     stale = [one for one in catalogue.scenarios.values() if not copies.is_current(one)]
     gone = [name for name in copies.rows if name not in catalogue.scenarios]
-    if not faults and (stale or gone):
+    done = not faults and not check_only
+    if done and (stale or gone):
         copies.write(stale, gone)
-    done = not faults
     return Compiled(
         written=tuple(copies.name_of(one.id) for one in stale) if done else (),
         removed=tuple(map(copies.name_of, gone)) if done else (),
-        unchanged=len(catalogue.scenarios) - len(stale),
+        unchanged=len(catalogue.scenarios) - (0 if check_only else len(stale)),
         faults=faults.in_order(),
         catalogue=catalogue,
     )
 
 
-def checked(project: Path, place: Place) -> Compiled:
-    """Return as faults what a compilation would find or do. Nothing is written."""
-    catalogue = scenarios.read(project)
-    copies = _Copies(place)
-    faults = Faults([*catalogue.faults, *copies.edited(catalogue.scenarios), *without_source(project, place.root)])
+def _add_differences(copies: _Copies, catalogue: Catalogue, faults: Faults) -> None:
+    """Add what a compilation would do."""
     edited = {one.file for one in faults}
     for one in catalogue.scenarios.values():
         name = copies.name_of(one.id)
@@ -85,9 +87,6 @@ def checked(project: Path, place: Place) -> Compiled:
     for name in copies.rows:
         if name not in catalogue.scenarios and copies.name_of(name) not in edited:
             faults.add(copies.name_of(name), 0, f"its scenario {name} was removed", _COMPILE)
-    return Compiled(
-        written=(), removed=(), unchanged=len(catalogue.scenarios), faults=faults.in_order(), catalogue=catalogue
-    )
 
 
 def without_source(project: Path, root: Path) -> tuple[Fault, ...]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from santiago.artifacts.repository import name_inside
+from santiago.board.done_gate import Missing
 from santiago.board.governance import compiling, impact, ranges, scenarios, truth_validation
 from santiago.board.governance.hierarchy import CONTRACT, OVERRIDES, TRUTH, path_of
 from santiago.board.governance.scenario_results import digest_of, load, state_file
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from santiago.board.governance.impact import Impact
     from santiago.board.governance.scenarios import Scenario
 
-__all__ = ["Change", "Missing", "is_on", "missing"]
+_COMPARED = ("base", "head", "changed_files", "impacted")
+"""What an impact result must have in common with the change."""
 
 
 @record
@@ -37,14 +39,6 @@ class Change:
     """Files that were handed in as evidence."""
     recorded_runs: frozenset[str] | None = None
     """Digests of the scenario runs that the board recorded for the ticket; None where this is not checked."""
-
-
-@record
-class Missing:
-    """One thing that governance still asks for."""
-
-    what: str
-    remedy: str
 
 
 def missing(project: Path, root: Path, change: Change) -> tuple[Missing, ...]:
@@ -89,25 +83,17 @@ def _of_impact(project: Path, root: Path, concerned: Impact, change: Change) -> 
     if not concerned.touches_truth:
         return
     remedy = f"Run `santiago truth impact --base {concerned.base} --head {concerned.head} --ticket {change.ticket}`."
-    kept = impact.file_of(root, change.ticket)
-    paths = [*(project / path for path in change.evidence), kept]
-    handed_in = {name_inside(path, project): data for path in paths if (data := _impact_in(path))}
+    handed_in = {}
+    for path in (*(project / path for path in change.evidence), impact.file_of(root, change.ticket)):
+        data = load(path) if path.suffix == ".json" else None
+        if data and data.get("kind") == impact.KIND:
+            handed_in[name_inside(path, project)] = data
+    now = concerned.to_data()
     if not handed_in:
         yield Missing(what="product truth or scenarios changed, and there is no impact result", remedy=remedy)
-    elif not any(_is_same(data, concerned) for data in handed_in.values()):
+    elif not any(all(data.get(key) == now[key] for key in _COMPARED) for data in handed_in.values()):
         told = ", ".join(f"{name} is for {_span(data)}" for name, data in handed_in.items())
-        own = f"{_short(concerned.base)}..{_short(concerned.head)}"
-        yield Missing(what=f"no impact result is for {own} as it is now: {told}", remedy=remedy)
-
-
-def _impact_in(path: Path) -> dict[str, Any] | None:
-    data = load(path) if path.suffix == ".json" else None
-    return data if data and data.get("kind") == impact.KIND else None
-
-
-def _is_same(data: dict[str, Any], concerned: Impact) -> bool:
-    now = concerned.to_data()
-    return all(data.get(key) == now[key] for key in ("base", "head", "changed_files", "impacted"))
+        yield Missing(what=f"no impact result is for {_span(now)} as it is now: {told}", remedy=remedy)
 
 
 def _span(data: dict[str, Any]) -> str:

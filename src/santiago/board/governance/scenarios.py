@@ -96,8 +96,15 @@ def read(project: Path) -> Catalogue:
     found = [_read(project, name, faults) for name in names[:MOST_FILES]]
     scenarios = {one.id: one for one in found if one is not None}
     for one in scenarios.values():
-        _check_names(one, scenarios, faults)
-    _check_order(scenarios, faults)
+        _check_known(one, "depends_on", one.depends_on, scenarios, faults)
+        _check_known(one, "linked_nodes", one.linked, scenarios, faults)
+        if not one.linked and len(scenarios) > 1:
+            line = one.lines.get("linked_nodes", 1)
+            faults.add(one.file, line, "linked_nodes names no scenario", "Name at least one that this one works with.")
+    if path := _cycle(scenarios):
+        first = scenarios[path[0]]
+        message = f"scenarios wait for each other: {' -> '.join(path)}"
+        faults.add(first.file, first.lines.get("depends_on", 0), message, "Remove one of these depends_on.")
     return Catalogue(scenarios=scenarios, faults=faults.in_order())
 
 
@@ -184,21 +191,6 @@ def shows_nothing(command: str) -> bool:
     """Tell whether a command is made of `true` and `:` only."""
     found = programs(command)
     return bool(found) and all(program.name in _DO_NOTHING for program in found)
-
-
-def _check_names(one: Scenario, scenarios: Mapping[str, Scenario], faults: Faults) -> None:
-    _check_known(one, "depends_on", one.depends_on, scenarios, faults)
-    _check_known(one, "linked_nodes", one.linked, scenarios, faults)
-    if not one.linked and len(scenarios) > 1:
-        line = one.lines.get("linked_nodes", 1)
-        faults.add(one.file, line, "linked_nodes names no scenario", "Name at least one that this one works with.")
-
-
-def _check_order(scenarios: Mapping[str, Scenario], faults: Faults) -> None:
-    if path := _cycle(scenarios):
-        first = scenarios[path[0]]
-        message = f"scenarios wait for each other: {' -> '.join(path)}"
-        faults.add(first.file, first.lines.get("depends_on", 0), message, "Remove one of these depends_on.")
 
 
 def _cycle(scenarios: Mapping[str, Scenario]) -> tuple[str, ...]:
