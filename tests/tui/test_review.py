@@ -11,9 +11,8 @@ from textual.widgets import Input
 from santiago.contract.events import EventKind
 from santiago.contract.phases import SESSION_MOVES, RunPhase, SessionPhase
 from santiago.contract.views import screen
-from santiago.report.controls import controls_of
-from santiago.report.following_session import FollowingSession
-from santiago.report.review import screen_of
+from santiago.report.following_session import FollowingSession, controls_of
+from santiago.report.session_review import screen_of
 from santiago.tui.windows import Deciding, Reading, Saying
 from tests.tui.driving import resized
 from tests.tui.made import CHUNKS, document

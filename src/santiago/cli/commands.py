@@ -10,7 +10,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Plan": {
         "plan": ("start_commands:plan", "compile a document into a plan; --with has agents plan it"),
         "draft": ("start_commands:draft", "have an agent write a document that the compiler reads exactly"),
-        "review": ("review", "look at a planning session: plan on, edit, finalize or cancel"),
+        "review": ("start_commands:review", "look at a planning session: plan on, edit, finalize or cancel"),
     },
     "Run": {
         "run": ("start_commands:run", "plan and execute in one go"),

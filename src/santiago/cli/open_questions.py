@@ -11,12 +11,12 @@ from santiago.app.planning.planning_sessions import open_here
 from santiago.cli.view.terminal import paint, say
 from santiago.report.asking import waiting
 from santiago.report.question import card
-from santiago.report.review import as_data, review_of
+from santiago.report.session_review import as_data, review_of
 from santiago.util.text import count, harmless
 
 if TYPE_CHECKING:
     from santiago.report.question import Card
-    from santiago.report.review import Review
+    from santiago.report.session_review import Review
 
 
 MOST_LINES = 60

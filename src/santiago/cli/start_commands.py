@@ -91,6 +91,48 @@ def draft() -> None:
     """
 
 
+@click.command("review")
+@click.argument("session", required=False)
+@click.option("--continue", "adjust", metavar="TEXT", help="Another planning turn of all agents, with what you say.")
+@click.option("--edit", metavar="TEXT", help="A quick edit: a turn of one agent, with what you say.")
+@click.option("--finalize", is_flag=True, help="Make the revision that you looked at final, and carry it out.")
+@click.option("--revision", type=click.IntRange(1), metavar="N", help="The revision that you looked at.")
+@click.option("--no-start", is_flag=True, help="With --finalize: make the run, and start nothing.")
+@click.option(
+    "--moved-base", is_flag=True, help="With --finalize: even if there are commits that are newer than the plan."
+)
+@click.option(
+    "--cancel", is_flag=True, help="End the review, or the turn under way, without a run; it can be taken up again."
+)
+@click.option("--take-up", is_flag=True, help="Go on with a turn that was interrupted, or a review that was cancelled.")
+@agent_option("Other agents plan from here on; with --finalize: the agent that carries the plan out.")
+@click.option("--model", metavar="NAME", help="With --agent: the model, by the agent's own name for it.")
+@click.option("--playbook", type=PATH, help="What the scripted agent plays.")
+@click.option("--add-turns", type=click.IntRange(1, 1000), metavar="N", help="Allow this many turns more.")
+@click.option("--sandbox", type=click.Choice(("off",)), help="Let agents work without a sandbox, where none works.")
+@click.option(
+    "--trust-commands", is_flag=True, help="With --finalize: run commands that come from the plan without asking."
+)
+@click.option("--jobs", type=click.IntRange(1, 256), help="With --finalize: stories side by side.")
+@click.option(
+    "--gate", type=click.Choice(("auto", "chunk", "step")), help="With --finalize: where your word is needed."
+)
+@click.option("--plain", is_flag=True, help="Print it, line by line, instead of the screen.")
+@json_option
+@click.option("--actor", "who", metavar="NAME", help="Who decides; default $SANTIAGO_ACTOR or $USER.")
+@click.option("--no-input", is_flag=True, help="Never ask anything.")
+@body("review:review")
+def review() -> None:
+    """Look at SESSION, or the newest of this repository, and decide: plan on, edit, finalize or cancel.
+
+    \b
+    santiago review                                        the plan by chunk, and what changed
+    santiago review --continue "split the storage work"    another turn of all agents
+    santiago review --edit "S3 also needs a migration"     a turn of one agent
+    santiago review --finalize --revision 2                make it final and carry it out
+    """
+
+
 @click.command("run")
 @click.argument("prd", type=PATH)
 @worker_options(

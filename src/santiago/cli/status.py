@@ -62,7 +62,7 @@ def _without_run(board: dict[str, Any] | None, sessions: list[tuple[str, str]]) 
 def _sessions(root: Path | None) -> list[tuple[str, str]]:
     if root is None or not (root / SESSIONS).is_dir():
         return []
-    from santiago.report.review import sessions_of  # loaded here, since most repositories have no session
+    from santiago.report.session_review import sessions_of  # loaded here, since most repositories have no session
 
     return sessions_of(root, _MOST)
 

@@ -73,7 +73,7 @@ def _runs() -> Told:
 
 
 def _session(root: Path) -> Told:
-    from santiago.report.review import sessions_of
+    from santiago.report.session_review import sessions_of
 
     found = sessions_of(root)[:1]
     does = "look at the plan, plan on, make it final"

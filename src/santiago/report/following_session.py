@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from santiago.app.loading import load as load_run
 from santiago.app.loading import working
@@ -14,8 +14,8 @@ from santiago.artifacts.repository import RUNS
 from santiago.contract.phases import SessionPhase
 from santiago.contract.record import lean
 from santiago.contract.views import screen
-from santiago.report.review import review_of, screen_of
 from santiago.report.run_status import standing
+from santiago.report.session_review import review_of, screen_of
 from santiago.util.clock import SystemClock
 
 if TYPE_CHECKING:
@@ -25,7 +25,14 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Plan
     from santiago.contract.state import Question
     from santiago.contract.views import Screen
-    from santiago.report.review import Review
+    from santiago.report.session_review import Review
+
+Control = Literal[
+    "continue", "edit", "finalize", "cancel", "take_up", "answer", "plan_on", "run", "begin", "more_turns"
+]
+DECIDING: frozenset[Control] = frozenset({"continue", "edit", "finalize", "cancel"})
+OVER: frozenset[Control] = frozenset({"more_turns", "finalize", "cancel"})
+"""Controls that are left when all turns are used."""
 
 
 @lean(kw_only=True)
@@ -147,3 +154,19 @@ def execution_screen(out_dir: Path) -> Screen:
     run = load_run(out_dir)
     state = screen(run.state.phase, resumable=run.resumable)
     return "EXECUTION_RESUMABLE" if state == "EXECUTION_ACTIVE" and not run.worker else state
+
+
+def controls_of(following: FollowingSession) -> frozenset[Control]:
+    """Return what can be done now. A person can decide only on the latest revision, and only if no process works on it."""
+    review = following.review
+    found: set[Control] = {"answer"} if following.asked else set()
+    if review.run:
+        planned: set[Control] = {"begin"} if following.ran.startswith("planned") else set()
+        return frozenset(found | planned | {"plan_on", "run"})
+    if review.worker and review.state == "drafting":
+        return frozenset(found | {"cancel"})
+    if following.earlier or review.worker:
+        return frozenset(found)
+    if review.question and not following.waiting:
+        return frozenset(found | (OVER if following.turns_used else DECIDING))
+    return frozenset(found if review.state == "finalized" else {*found, "take_up"})

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from santiago.contract.session import DraftState, TurnState
     from santiago.report.following_session import FollowingSession
     from santiago.report.page import Tone
-    from santiago.report.review import ChunkRow
+    from santiago.report.session_review import ChunkRow
 
 PAGES = ("story", "changes", "turns", "findings")
 """The pages of a review, in the order in which they are shown."""

@@ -15,7 +15,7 @@ from santiago.contract.errors import SantiagoError
 from santiago.contract.reasons import ExitCode
 from santiago.report.page import Line
 from santiago.report.run_list import run_rows
-from santiago.report.session_list import session_rows
+from santiago.report.session_review import session_rows
 from santiago.tui.buttons import Button, Buttons
 from santiago.tui.keys import as_lines
 from santiago.tui.listing import FilterLine, Listing

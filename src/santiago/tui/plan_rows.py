@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from santiago.contract.plan import Story
-    from santiago.report.review import ChunkRow, Review
+    from santiago.report.session_review import ChunkRow, Review
     from santiago.tui.look import Part
 
 _SIGNS = {"new": ("+", "good"), "changed": ("~", "warn"), "": (" ", "")}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from santiago.report.controls import controls_of
-from santiago.report.following_session import FollowingSession
+from santiago.report.following_session import FollowingSession, controls_of
 from santiago.report.session_pages import PAGES, page, uncovered
 from santiago.tui.base_screen import Head
 from santiago.tui.buttons import Button
@@ -13,7 +12,7 @@ from santiago.tui.keys import CONTROLS, REVIEW, bindings
 from santiago.tui.listing import FilterLine
 from santiago.tui.plan_rows import PlanRows
 from santiago.tui.review_actions import ReviewActions
-from santiago.util.text import count, flat
+from santiago.util.text import flat
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from santiago.contract.state import Question
     from santiago.report.page import Line
-    from santiago.report.review import Review
+    from santiago.report.session_review import Review
 
 SECONDS = 0.1
 """Seconds between two readings of the log."""
@@ -118,7 +117,7 @@ class ReviewScreen(ReviewActions):
         if now.turn is not None and len(now.turns) != len(before.turns):
             self.page_shown = "turns"
             self.say(f"turn {now.turn.number} is under way: {', '.join(map(flat, now.turn.agents))}", "busy")
-        ended = len(before.turns) == len(now.turns) and before.turns and before.turns[-1].outcome == "under way"
+        ended = len(before.turns) == len(now.turns) and before.turns and not before.turns[-1].ended
         if ended and now.turns[-1].revision:
             self._show_new_revision()
         elif ended and now.turns[-1].ended:
@@ -166,18 +165,14 @@ class ReviewScreen(ReviewActions):
 
     def head(self) -> Head:
         review, plan = self.following.review, self.following.review.plan
-        first, second = [], [flat(review.title)]
+        second = [review.spent, flat(review.title)]
         if plan is not None:
-            criteria = sum(len(one.criteria) for one in plan.requirements)
-            first = [count(len(plan.stories), "story", "stories"), count(len(plan.chunks), "chunk")]
-            first.append(count(criteria, "criterion", "criteria"))
             second.insert(0, f"{uncovered(plan)} uncovered")
-        second.insert(-1, review.spent)
         if review.run:
             second.insert(0, f"{review.run} {self.following.ran}")
         elif review.worker:
             second.insert(0, f"held by {flat(review.worker)}")
-        return Head(review.session_id, *self._word(), first, second)
+        return Head(review.session_id, *self._word(), review.counts(), second)
 
     def _word(self) -> tuple[str, str]:
         review, latest = self.following.review, self.following.planning.state.revision

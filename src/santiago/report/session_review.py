@@ -15,16 +15,21 @@ from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import SessionPhase
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
+from santiago.report.measures import ago
+from santiago.util.text import fit, flat
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from santiago.app.planning.planning_sessions import Planning
     from santiago.contract.plan import Plan, Story
+    from santiago.contract.session import TurnState
     from santiago.contract.views import Screen
     from santiago.planner.rebase import Diff
 
 OTHERS = 5
+MOST = 40
+"""How many sessions are offered. Older ones can be named on the command line."""
 Mark = Literal["", "new", "changed"]
 
 
@@ -37,22 +42,6 @@ class ChunkRow:
     stories: tuple[Story, ...]
     changed: int
     """How many of its stories are new or changed in this revision."""
-
-
-@record
-class TurnRow:
-    """A turn, in words."""
-
-    number: int
-    mode: str
-    agents: tuple[str, ...]
-    text: str
-    actor: str
-    at: str
-    outcome: str
-    """`revision 2`, `under way`, or why it brought no revision."""
-    reason: str = ""
-    """The reason, where it brought none."""
 
 
 @record
@@ -70,7 +59,7 @@ class Review:
     chunks: tuple[ChunkRow, ...]
     diff: Diff | None
     marks: dict[str, Mark]
-    turns: tuple[TurnRow, ...]
+    turns: tuple[TurnState, ...]
     question: str
     """The open question about the revision; empty where there is none."""
     others: tuple[tuple[str, str], ...]
@@ -83,6 +72,14 @@ class Review:
     agent: str
     """The name of the agent that carries the plan out; empty for a document."""
     output: str
+
+    def counts(self) -> list[str]:
+        """Return how many stories, chunks and criteria the plan has."""
+        if self.plan is None:
+            return []
+        criteria = sum(len(one.criteria) for one in self.plan.requirements)
+        stories, chunks = count(len(self.plan.stories), "story", "stories"), count(len(self.plan.chunks), "chunk")
+        return [stories, chunks, count(criteria, "criterion", "criteria")]
 
     def criteria(self, story: Story) -> tuple[tuple[str, str], ...]:
         """Return the criteria of a story: id and text."""
@@ -115,7 +112,7 @@ def review_of(planning: Planning, revision: int | None = None, *, compared: bool
         chunks=_chunks(plan, marks) if plan else (),
         diff=diff,
         marks=marks,
-        turns=tuple(_turns(planning)),
+        turns=tuple(state.turns),
         question=state.review.id if state.review else "",
         others=tuple((one.id, one.text) for one in state.open_questions() if one.kind == "agent"),
         words=tuple((word, does) for word, does in KINDS["plan"].items() if word != "stop"),
@@ -176,23 +173,11 @@ def _chunks(plan: Plan, marks: dict[str, Mark]) -> tuple[ChunkRow, ...]:
     )
 
 
-def _turns(planning: Planning) -> list[TurnRow]:
-    rows = []
-    for turn in planning.state.turns:
-        outcome = f"revision {turn.revision}" if turn.revision else turn.message or turn.reason or "no plan"
-        rows.append(
-            TurnRow(
-                number=turn.number,
-                mode=turn.mode,
-                agents=turn.agents,
-                text=turn.text,
-                actor=turn.actor,
-                at=turn.at,
-                outcome=outcome if turn.ended else "under way",
-                reason=turn.reason,
-            )
-        )
-    return rows
+def outcome_of(turn: TurnState) -> str:
+    """Return `revision 2`, `under way`, or why a turn brought no revision."""
+    if not turn.ended:
+        return "under way"
+    return f"revision {turn.revision}" if turn.revision else turn.message or turn.reason or "no plan"
 
 
 def _spent(planning: Planning) -> str:
@@ -228,10 +213,51 @@ def as_data(review: Review) -> dict[str, Any]:
             "new": list(diff.new),
             "removed": list(diff.removed),
         },
-        "turns": [codec.to_data(row) for row in review.turns],
+        "turns": [
+            {
+                "number": one.number, "mode": one.mode, "agents": list(one.agents), "text": one.text, "actor": one.actor,
+                "at": one.at, "outcome": outcome_of(one), "reason": one.reason,
+            }
+            for one in review.turns
+        ],
         "questions": [{"id": review.question, "kind": "plan", "words": dict(review.words)}] if review.question else []
         + [{"id": name, "kind": "agent", "text": text} for name, text in review.others],
         "run_id": review.run or None,
         "agent": review.agent or None,
         "worker": review.worker or None,
     }  # fmt: skip
+
+
+# The sessions of a repository
+
+
+@record
+class SessionRow:
+    """One session to choose."""
+
+    folder: Path
+    title: str
+    at: str
+    """Time of its last event; empty if the session cannot be read."""
+    state: str
+
+    def text(self, now: str) -> str:
+        """Return the session on one line."""
+        when = ago(self.at, now) if self.at else ""
+        return f"{self.folder.name:<20}  {fit(self.title, 28)}  {when:<12}  {self.state}"
+
+
+def session_rows(root: Path) -> list[SessionRow]:
+    """Return the newest sessions of a repository."""
+    return [_row(folder) for folder in folders_of(root)[:MOST]]
+
+
+def _row(folder: Path) -> SessionRow:
+    try:
+        planning = load_session(folder)
+    except SantiagoError:
+        return SessionRow(folder=folder, title="", at="", state="damaged")
+    revision = f", rev {planning.state.revision}" if planning.state.revision else ""
+    return SessionRow(
+        folder=folder, title=flat(planning.title), at=planning.state.at, state=f"{word_of(planning)}{revision}"
+    )
