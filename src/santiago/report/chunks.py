@@ -77,7 +77,9 @@ def rows_of(run: Run, now: str = "") -> list[ChunkRow]:
         look = _mark(run, chunk, counts, here)
         if look is WAITING and all(row.mark is not NEXT for row in rows):
             look = NEXT
-        rows.append(_row(run, number, chunk, counts, look, now))
+        ms = chunk_ms(run, chunk, now) if chunk.started else None
+        note = _note(run, chunk) if counts["failed"] or counts["blocked"] or counts["unproven"] else ""
+        rows.append(ChunkRow(number=number, label=chunk.label, mark=look, counts=counts, ms=ms, note=note))
     return rows
 
 
@@ -93,17 +95,6 @@ def _mark(run: Run, chunk: ChunkState, counts: dict[str, int], here: ChunkState 
     if chunk is here and chunk.started and run.state.phase is not RunPhase.SUCCESS:
         return CURRENT
     return WAITING
-
-
-def _row(run: Run, number: int, chunk: ChunkState, counts: dict[str, int], look: Mark, now: str) -> ChunkRow:
-    return ChunkRow(
-        number=number,
-        label=chunk.label,
-        mark=look,
-        counts=counts,
-        ms=chunk_ms(run, chunk, now) if chunk.started else None,
-        note=_note(run, chunk) if counts["failed"] or counts["blocked"] or counts["unproven"] else "",
-    )
 
 
 def _note(run: Run, chunk: ChunkState) -> str:

@@ -170,9 +170,18 @@ def outcome_lines(plan: Plan, job: Job, outcome: str) -> Iterator[Line]:
 
 def as_document(compiled: Compilation, plan: Plan, job: Job, outcome: str) -> dict[str, Any]:
     """Return the plan with the outcome of planning, for `--json`."""
+    diff = compiled.diff
     return {
         **codec.to_data(plan),
-        "diff": compiled.diff and codec.to_data(_diff_data(compiled.diff)),
+        "diff": diff
+        and codec.to_data(
+            {
+                "kept": diff.kept,
+                "changed": [{"id": name, "what": what} for name, what in diff.changed],
+                "new": diff.new,
+                "removed": diff.removed,
+            }
+        ),
         "out_dir": str(job.out_dir),
         "outcome": outcome,
         "checks": {
@@ -185,15 +194,6 @@ def as_document(compiled: Compilation, plan: Plan, job: Job, outcome: str) -> di
         "kept": {name: one.run for name, one in kept.foreseen(plan, Path(job.run_input.repo_path)).items()},
         "unchecked": [story.id for story in unchecked(plan.stories, job.run_input)],
         "limits": [*on_attempts(job, plan), *_on_minutes(job, plan)],
-    }
-
-
-def _diff_data(diff: Diff) -> dict[str, Any]:
-    return {
-        "kept": diff.kept,
-        "changed": [{"id": name, "what": what} for name, what in diff.changed],
-        "new": diff.new,
-        "removed": diff.removed,
     }
 
 

@@ -35,7 +35,6 @@ from santiago.util.text import flat
 from santiago.workspace.landed import holds
 
 if TYPE_CHECKING:
-    from santiago.contract.plan import Story
     from santiago.contract.result import StoryStatus
     from santiago.contract.state import ChunkState, Question, RunState, StoryState
     from santiago.contract.views import StoryStatus000
@@ -282,7 +281,8 @@ def _stories(run: Run) -> list[dict[str, Any]]:
             "id": story.id, "title": planned.title, "phase": str(story.phase),
             "status": status_in(story, statuses[story.id]), "step_state": steps[story.id], "parent": story.parent, "deferred": story.deferred,
             "detail": detail_data(story), "attempts": story.counted, "reason": story.reason, "proof": story.proof, "flaky": list(story.flaky),
-            "kept": story.kept or None, "commit": story.commit, "waits": _why(run, planned), **codec.to_data(dict(sums(story))), "doing": _doing(run, story),
+            "kept": story.kept or None, "commit": story.commit,
+            "waits": [] if story.phase is StoryPhase.DONE else explanation(run.state, planned, run.run_input), **codec.to_data(dict(sums(story))), "doing": _doing(run, story),
         }
         for planned in run.stories
         for story in (states[planned.id],)
@@ -313,9 +313,3 @@ def _doing(run: Run, story: StoryState) -> dict[str, Any] | None:
         return None
     following = Doing(run.out_dir, run.history.start.get("agent", ""), once=True)
     return activity_data(following.reading(story.id, story.attempts), following.words(story.id, story.attempts))
-
-
-def _why(run: Run, planned: Story) -> list[str]:
-    if run.state.stories[planned.id].phase is StoryPhase.DONE:
-        return []
-    return explanation(run.state, planned, run.run_input)
