@@ -282,7 +282,8 @@ def _stories(run: Run) -> list[dict[str, Any]]:
             "status": status_in(story, statuses[story.id]), "step_state": steps[story.id], "parent": story.parent, "deferred": story.deferred,
             "detail": detail_data(story), "attempts": story.counted, "reason": story.reason, "proof": story.proof, "flaky": list(story.flaky),
             "kept": story.kept or None, "commit": story.commit,
-            "waits": [] if story.phase is StoryPhase.DONE else explanation(run.state, planned, run.run_input), **codec.to_data(dict(sums(story))), "doing": _doing(run, story),
+            "waits": [] if story.phase is StoryPhase.DONE else explanation(run.state, planned, run.run_input),
+            **codec.to_data(dict(sums(story))), "doing": _doing(run, story),
         }
         for planned in run.stories
         for story in (states[planned.id],)
