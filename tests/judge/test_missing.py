@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from santiago.app.remedy import remedy
+from santiago.app.start.environment import remedy
 from santiago.contract.ports.judge import Proposal
 from santiago.judge.missing import Missing, found_no_test, missing, waits_for_tests
 from tests.judge.showing import shown

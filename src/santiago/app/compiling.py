@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from santiago.app.config import is_named, run_input_defaults, values_of
 from santiago.app.paths import shortest, typed
-from santiago.app.start.identity import derived_id
+from santiago.app.start.identity import derived_id, fresh_run_id
 from santiago.app.start.leaks import refuse_secrets
-from santiago.artifacts import registry, repository
+from santiago.artifacts import repository
 from santiago.artifacts.files import read_bytes, read_text
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
@@ -22,7 +22,6 @@ from santiago.contract.reasons import Reason
 from santiago.planner.compile import Compilation, compile_plan
 from santiago.planner.findings import few
 from santiago.planner.source import Options, Source
-from santiago.util.clock import SystemClock
 
 _MAIN = ("tasks.md", "epics.md", "roadmap.md", "prd.md", "prd.json", "tasks.json", "requirements.md", "spec.md")
 """Names that spec-kit, Kiro, OpenSpec, BMAD, GSD and people use. A list of tasks comes before its sources."""
@@ -151,7 +150,7 @@ def job_of(prd: Path, out_dir: Path | None) -> Job:
     root = found or document.parent
     name = repository.name_inside(document, found)
     known = out_dir or repository.unstarted_run(root, name)
-    out_dir = repository.resolved(known or root / repository.RUNS / _fresh_run_id(root))
+    out_dir = repository.resolved(known or root / repository.RUNS / fresh_run_id(root))
     if (out_dir / "progress.ndjson").exists():
         raise SantiagoError(
             Kind.INPUT,
@@ -167,13 +166,6 @@ def job_of(prd: Path, out_dir: Path | None) -> Job:
         prd_path=document.relative_to(root).as_posix(),
     )
     return Job(document, name, out_dir, run_input, settings=values_of(run_input))
-
-
-def _fresh_run_id(root: Path) -> str:
-    common = registry.common_git_dir(root)
-    return repository.new_run_id(
-        root, SystemClock().utc(), lambda name: common is not None and registry.place_of(common, name) is not None
-    )
 
 
 def roomy(job: Job, plan: Plan, *, tests_first: bool = False) -> Job:

@@ -83,7 +83,10 @@ def _run_input(root: Path, settings: dict[str, Setting]) -> RunInput:
         return _decoded(root, settings)
     except SantiagoError:
         for name, setting in settings.items():  # one by one, to find out which one is wrong and where it comes from
-            _refuse_wrong(root, name, setting)
+            try:
+                _decoded(root, {name: setting})
+            except SantiagoError as error:
+                raise _wrong(name, setting.origin, error.message) from None
         raise
 
 
@@ -99,13 +102,6 @@ def _decoded(root: Path, settings: dict[str, Setting]) -> RunInput:
         if section not in OWN:
             data.setdefault(section, {})[key] = setting.value
     return codec.decode(RunInput, json.dumps(data, default=str).encode(), "settings")
-
-
-def _refuse_wrong(root: Path, name: str, setting: Setting) -> None:
-    try:
-        _decoded(root, {name: setting})
-    except SantiagoError as error:
-        raise _wrong(name, setting.origin, error.message) from None
 
 
 def _wrong(name: str, origin: str, message: str) -> SantiagoError:
@@ -136,11 +132,8 @@ def _take_variables(settings: dict[str, Setting]) -> None:
         if variable in names:
             settings[names[variable]] = Setting(_from_text(os.environ[variable]), f"${variable}")
         elif variable.startswith(sections):
-            raise _unknown("environment", variable, [name for name in names if name.startswith(_section(variable))])
-
-
-def _section(variable: str) -> str:
-    return "_".join(variable.split("_")[:2]) + "_"
+            section = "_".join(variable.split("_")[:2]) + "_"
+            raise _unknown("environment", variable, [name for name in names if name.startswith(section)])
 
 
 def _refuse_wrong_own(settings: dict[str, Setting]) -> None:

@@ -21,6 +21,7 @@ import click
 from santiago import __version__
 from santiago.agent.catalog import availability
 from santiago.agent.profile import EXAMPLE
+from santiago.app.candidates import text_of
 from santiago.app.config import load, run_input_defaults
 from santiago.app.notice import Notice
 from santiago.app.paths import scratch_of
@@ -43,7 +44,6 @@ from santiago.judge.commandline import programs
 from santiago.process.sandbox import detect
 from santiago.process.server import ProcessServer
 from santiago.report.measures import size, span
-from santiago.util import regular
 from santiago.util.text import harmless
 from santiago.workspace import inspect
 from santiago.workspace.git import call, environment
@@ -316,7 +316,7 @@ def _config() -> Told:
         if setting.origin != "default":
             origins[setting.origin] = origins.get(setting.origin, 0) + 1
     named = [f"{origin.replace(f'{root}/', '')} ({count(number, 'value')})" for origin, number in origins.items()]
-    if (root / "santiago.toml").is_file() and "[tool.santiago]" in _text(root / "pyproject.toml"):
+    if (root / "santiago.toml").is_file() and "[tool.santiago]" in text_of(root / "pyproject.toml"):
         return Told("warn", "santiago.toml is used; [tool.santiago] in pyproject.toml is not", "Remove one of the two.")
     if missing := Notice(root).missing:
         return Told("warn", missing, "Install it, or correct command under [notify].")
@@ -327,10 +327,6 @@ def _config() -> Told:
             "Read them in santiago.toml (or pyproject.toml); a start asks about them, or --trust-project says yes.",
         )
     return Told("ok", " + ".join([*named, "defaults"]))
-
-
-def _text(path: Path) -> str:
-    return (regular.content(path, 2**20) or b"").decode("utf-8", "replace")
 
 
 def _agent() -> Told:
@@ -388,16 +384,14 @@ def _verification() -> Told:
             "no check is set; a document must bring its own",
             '`santiago init` looks for this repository\'s test command; `santiago run PRD --verify "CMD"` names one.',
         )
-    missing = [(program, command) for command in commands for program in _programs(command) if not _is_there(program)]
+    missing = [
+        (one.written[0], command) for command in commands for one in programs(command) if not _is_there(one.written[0])
+    ]
     if missing:
         program, command_line = missing[0]
         fix = f"Install {program}, or correct the command in santiago.toml; `santiago config show` says where it comes from."
         return Told("fail", f"`{program}` of `{command_line}` is not on PATH", fix)
     return Told("ok", "; ".join(commands))
-
-
-def _programs(command: str) -> list[str]:
-    return [program.written[0] for program in programs(command)]
 
 
 def _is_there(program: str) -> bool:

@@ -1,20 +1,24 @@
-"""Going on with a run: `execute` and `resume`, and where `run` or `step` name one."""
+"""Going on with a run: `execute` and `resume`, and a person's decisions about single stories."""
 
 from __future__ import annotations
 
 import json
+import os
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
+from santiago.app.actor import actor as acting
 from santiago.app.changes import changes_of
-from santiago.app.finding import find_run, find_story, naming, unfinished
+from santiago.app.finding import find_run, find_story, naming, split_target, unfinished
 from santiago.app.loading import frozen, frozen_input, load
 from santiago.app.refusal import told_in_result
+from santiago.app.requests import answer
 from santiago.app.start.agents import named
 from santiago.app.start.risky_settings import said_by
+from santiago.app.start.start_options import StartOptions
 from santiago.artifacts import registry
 from santiago.artifacts.files import read_bytes
 from santiago.artifacts.repository import resolved
@@ -26,16 +30,121 @@ from santiago.contract.plan import Plan
 from santiago.contract.policy import RunInput
 from santiago.contract.units import Minutes, Usd
 from santiago.executor.reopen import Grants
-from santiago.report.remedies import beginning, granting, taking_in
+from santiago.report.failure import report_of
+from santiago.report.remedies import beginning, granting, next_commands, taking_in
 from santiago.report.run_status import planned_line
 from santiago.util.text import harmless
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from santiago.app.start.start_options import StartOptions
+    from santiago.app.loading import Run
     from santiago.cli.options import Worker
     from santiago.contract.policy import Agent
+
+
+def skip(words: tuple[str, ...], why: str, actor: str | None, as_json: bool) -> int:
+    """Leave a story out: other stories stop waiting for it, and the run can go on without it."""
+    run, story = _target(words)
+    with naming(run.run_id):
+        _refuse_settled(run, story)
+        flags = _flags(as_json=as_json, actor=actor)
+        start(run.out_dir, run.run_input, run.plan, flags, base=run.out_dir, skips=[(story, why)])
+    if as_json:
+        return 0
+    say(f"{run.run_id} goes on without {story}", err=True)
+    for text in next_commands(report_of(load(run.out_dir))):
+        say(text, err=True)
+    return 0
+
+
+def _refuse_settled(run: Run, name: str) -> None:
+    """Raise if a story is done, which cannot be undone, or already left out."""
+    story = run.state.stories[name]
+    if story.skipped:
+        raise SantiagoError(Kind.INPUT, f"{name} is left out already", hint="`santiago log` says why.")
+    if story.satisfied:
+        hint = "Revert it on a branch of your own, or write a new story for it."
+        raise SantiagoError(Kind.INPUT, f"{name} is {story.phase}, and that cannot be undone", hint=hint)
+
+
+def accept(
+    words: tuple[str, ...], unproven: bool, why: str, trust_project: bool, actor: str | None, as_json: bool
+) -> int:
+    """Accept the work of a story's latest attempt, whatever its checks said. The log keeps that it was you."""
+    if unproven:
+        if len(words) > 1:
+            raise click.UsageError("--unproven takes every unproven story; name no other one.")
+        run = load(find_run(words[0] if words else None))
+        stories = tuple(one.id for one in run.state.stories.values() if one.is_unproven)
+        if not stories:
+            hint = f"`santiago status {run.run_id}` shows its stories."
+            raise SantiagoError(Kind.INPUT, f"no story of {run.run_id} is unproven", hint=hint)
+    else:
+        run, story = _target(words)
+        stories = (story,)
+    with naming(run.run_id):
+        if run.worker and _leave_answers(run, stories, why, actor):
+            return 0
+        flags = _flags(as_json=as_json, actor=actor, trust_project=trust_project)
+        code = start(run.out_dir, run.run_input, run.plan, flags, base=run.out_dir, accepts=(stories, why))
+    _record_on_board(run, as_json=as_json)
+    return code
+
+
+def _record_on_board(run: Run, *, as_json: bool) -> None:
+    """Take the tickets of accepted stories to done, if a board routed the run."""
+    from santiago.board.board_place import is_noted
+
+    if not is_noted(run.out_dir):
+        return
+
+    from santiago.app.board.planner_review import record_accepted
+    from santiago.app.board.ticket_context import TicketContext
+    from santiago.board.board_handle import open_board
+    from santiago.cli.board_consents import consents
+
+    with open_board(run.out_dir, os.environ) as opened:
+        done = record_accepted(TicketContext(opened=opened, consents=consents(no_input=True)))
+    for name in () if as_json else done:
+        say(f"{name} is done, and in the archive of the board", err=True)
+
+
+def _leave_answers(run: Run, stories: tuple[str, ...], why: str, actor: str | None) -> bool:
+    """Answer the questions about unproven stories of a run that is at work. False if there is none."""
+    found = [one for one in run.state.open_questions() if one.kind == "unproven" and one.story in stories]
+    for question in found:
+        say(answer(run, question.id, "accept", acting(actor), text=why).text, err=True)
+    return bool(found)
+
+
+def verify(words: tuple[str, ...], ref: str, why: str, trust_project: bool, actor: str | None, as_json: bool) -> int:
+    """Check your own work on a story like an attempt, and put it onto the run's branch if it passes."""
+    run, story = _target(words)
+    if tests := run.state.stories[story].tests:
+        # They were not there when the person's own work began.
+        told = f"the tests that were written first for {story} judge your own work only if it contains them"
+        say(f"{told}: `git cherry-pick {tests}` takes them into your branch", err=True)
+    with naming(run.run_id):
+        flags = _flags(as_json=as_json, actor=actor, trust_project=trust_project)
+        return start(run.out_dir, run.run_input, run.plan, flags, base=run.out_dir, own_work=(story, ref), why=why)
+
+
+def _flags(*, as_json: bool, actor: str | None, trust_project: bool = False) -> StartOptions:
+    """Return the flags of such a start. Commands of the document were approved before; settings may have changed since."""
+    return StartOptions(
+        as_json=as_json, trust_commands=True, no_input=as_json, trust_project=trust_project, actor=actor
+    )
+
+
+def _target(words: tuple[str, ...]) -> tuple[Run, str]:
+    """Return the run and the story that are meant."""
+    name, rest = split_target(words, least=1)
+    if len(rest) != 1:
+        raise click.UsageError("Say which story.")
+    run = load(find_run(name))
+    with naming(run.run_id):
+        return run, find_story(run, rest[0]).id
 
 
 def execute(run_input: Path, plan_path: Path, out_dir: Path, flags: StartOptions) -> int:

@@ -33,7 +33,6 @@ from santiago.contract.reasons import ExitCode
 from santiago.report.accounting import place
 from santiago.report.plan_page import on_attempts
 from santiago.report.run_status import is_taken_over, standing
-from santiago.util import regular
 from santiago.util.text import count, harmless
 
 if TYPE_CHECKING:
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     from santiago.app.start.start_options import StartOptions
     from santiago.cli.options import Worker
     from santiago.contract.plan import Plan
-    from santiago.contract.policy import RunInput
 
 
 def run(
@@ -73,15 +71,14 @@ def _mended(document: Path) -> bool:
     changed = run.history.end.get("settings", []) if run else []
     if run is None or not changed:
         return False
-    from santiago.app.settings_file import with_settings  # which few runs need
+    from santiago.app.candidates import text_of  # which few runs need
+    from santiago.app.settings_file import with_settings
 
     root = Path(run.run_input.repo_path)
     target = root / "santiago.toml"
-    text = (regular.content(target, 2**20) or b"").decode("utf-8", "replace")
+    text = text_of(target)
     new = with_settings(text, changed)
-    if new is None or "[tool.santiago" in (regular.content(root / "pyproject.toml", 2**20) or b"").decode(
-        "utf-8", "replace"
-    ):
+    if new is None or "[tool.santiago" in text_of(root / "pyproject.toml"):
         return False
     lines = [line for line in new.splitlines() if line not in text.splitlines() and line.strip()]
     say("", err=True)
@@ -103,11 +100,11 @@ def step(what: str | None, worker: Worker, new: bool, reading: Reading, flags: S
     if not path.is_file():
         hint = "Name a document, a run's folder or a run's id."
         raise SantiagoError(Kind.USAGE, f"there is no plan and no run {what!r}", where=str(path), hint=hint)
-    return _begin(_decide(path, flags, new=new), path, None, worker, flags, reading, told=_imported)
 
+    def imported(plan: Plan) -> None:
+        say(f"{harmless(plan.title)}: {count(len(plan.stories), 'step')} imported", err=True)
 
-def _imported(plan: Plan) -> None:
-    say(f"{harmless(plan.title)}: {count(len(plan.stories), 'step')} imported", err=True)
+    return _begin(_decide(path, flags, new=new), path, None, worker, flags, reading, told=imported)
 
 
 def rebase(run: str, prd: Path, worker: Worker, reading: Reading, flags: StartOptions) -> int:
@@ -219,7 +216,9 @@ def _carry_out(
         if plan is None:
             return refuse(compiled, document, as_json=flags.as_json)
         fresh = _new_parts(after, plan)
-        said = reading.units or flags.yes or plan.certain or (not fresh and _was_confirmed(kept, after))
+        # A person may have agreed to the units before: in the settings, or for the run that goes on.
+        before = kept.policy.units or (after is not None and (after.state.units or after.plan.certain))
+        said = reading.units or flags.yes or plan.certain or (not fresh and before)
         if said or flags.dry_run or flags.no_input or not sys.stdin.isatty():
             break
         try:
@@ -239,11 +238,6 @@ def _carry_out(
     if units:
         job = job._replace(run_input=with_units(job.run_input, units))
     return _started(job, plan, worker, flags, after, units)
-
-
-def _was_confirmed(run_input: RunInput, after: Run | None) -> bool:
-    """Tell whether a person agreed to the units before: for the run that goes on, or in the settings."""
-    return bool(run_input.policy.units) or (after is not None and (after.state.units or after.plan.certain))
 
 
 def _new_parts(after: Run | None, plan: Plan) -> bool:

@@ -23,11 +23,7 @@ def show_settings(as_json: bool) -> None:
         return
     size = max(map(len, settings))
     for name, setting in settings.items():
-        origin = setting.origin if setting.origin == "default" else _near(setting.origin, root)
+        origin = setting.origin if setting.origin == "default" else setting.origin.replace(f"{root}/", "")
         shown = harmless(json.dumps(setting.value, ensure_ascii=False))
         line = f"{name:{size}}  {shown:24}  {origin}"
         say(line if setting.origin == "default" else paint(line, "good", stderr=False))
-
-
-def _near(origin: str, root: Path) -> str:
-    return origin.replace(f"{root}/", "")

@@ -76,7 +76,7 @@ def pause() -> None:
 @click.option("--why", required=True, help="The reason; it is recorded.")
 @actor_option
 @events_option
-@body("decisions:skip")
+@body("going_on:skip")
 def skip() -> None:
     """Leave a story out: other stories stop waiting for it, and the run can go on without it."""
 
@@ -88,7 +88,7 @@ def skip() -> None:
 @trust_option
 @actor_option
 @events_option
-@body("decisions:accept")
+@body("going_on:accept")
 def accept() -> None:
     """Accept the work of a story's latest attempt, whatever its checks said. The log keeps that it was you."""
 
@@ -100,7 +100,7 @@ def accept() -> None:
 @trust_option
 @actor_option
 @events_option
-@body("decisions:verify")
+@body("going_on:verify")
 def verify() -> None:
     """Check your own work on a story like an attempt, and put it onto the run's branch if it passes."""
 

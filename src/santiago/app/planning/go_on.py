@@ -16,10 +16,11 @@ from santiago.app.planning.planning_sessions import with_drafters
 from santiago.app.start import agents
 from santiago.app.start.compose import execute
 from santiago.app.start.held_run import check_temporary, heard, kill_leftovers, marks, strays_ignored
+from santiago.app.start.identity import fresh_run_id
 from santiago.app.start.judging import dependency_folders, ground_of, look_around
 from santiago.app.start.request import prepare
 from santiago.app.start.start_options import StartOptions
-from santiago.artifacts import registry, repository
+from santiago.artifacts import repository
 from santiago.artifacts.files import read_bytes, write_whole
 from santiago.artifacts.inbox import Inbox
 from santiago.artifacts.lock import Lock, last_sign
@@ -194,15 +195,7 @@ class _Work:
 
     def name_run(self) -> str:
         """Return the id of the future run, which is recorded before the run is made; empty for a document."""
-        if self.asked.artifact == "document":
-            return ""
-        root = Path(self.run_input.repo_path)
-        common = registry.common_git_dir(root)
-
-        def is_taken(name: str) -> bool:
-            return common is not None and registry.place_of(common, name) is not None
-
-        return repository.new_run_id(root, SystemClock().utc(), is_taken)
+        return "" if self.asked.artifact == "document" else fresh_run_id(Path(self.run_input.repo_path))
 
     def finalize(self, act: Finalize) -> None:
         """Carry out an approval. If it is repeated after a crash, it finds what was made before."""

@@ -135,7 +135,9 @@ class _Start:
         if hold.begun_before:
             hold.workspace.tidy()
         if log.fresh:
-            coordinator.record([self._created(), *self._kept(), *(going_on if request.only_creates else [])])
+            created, commit = self._created(), hold.workspace.head() or request.begins_on or "HEAD"
+            done = kept.facts(log.state, kept.kept(request.plan, self.around.repo, commit), self.around.repo)
+            coordinator.record([created, *done, *(going_on if request.only_creates else [])])
         if request.only_creates:
             log.project(log.state)
             return log.state
@@ -291,11 +293,6 @@ class _Start:
             head=self.hold.workspace.begin(self.request.begins_on or self.hold.found.head), branch=f"santiago/{self.request.run_id}",
         )  # fmt: skip
         return replace(fact, context={**fact.context, **self.request.planned})
-
-    def _kept(self) -> list[Fact]:
-        """Return the facts about stories that are already done in the commit that a new run begins on."""
-        head = self.hold.workspace.head() or self.request.begins_on or "HEAD"
-        return kept.facts(self.log.state, kept.kept(self.request.plan, self.around.repo, head), self.around.repo)
 
     def _started(self, agent: str) -> Fact:
         return of_run(

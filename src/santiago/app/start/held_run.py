@@ -8,6 +8,7 @@ import signal
 import tempfile
 import time
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
 
     from santiago.app.start.request import Request
-    from santiago.contract.policy import RunInput
     from santiago.contract.ports.run import Clock, Sign
     from santiago.contract.state import RunState
     from santiago.executor.loop import Urgency
@@ -92,7 +92,10 @@ def take_hold(request: Request, around: StartEnvironment, fence: Sandbox, clock:
     )
     found = _inspected(workspace, has_log=store.has_log())
     dependencies = dependency_folders(workspace, request.effective, around.source)
-    unseen = workspace.uncommitted((*_read_here(request.effective), *(one.name for one in dependencies)))
+    # These are read from the user's own tree, committed or not.
+    read_here = (request.effective.prd_path, "santiago.toml", *(one.name for one in dependencies))
+    unseen = workspace.uncommitted(read_here)
+    dirty = f"there are uncommitted changes, such as {unseen}; the run works on the last commit and does not see them"
     preflight.check_place(workspace.folders.top.parent, CACHE)
     for place in (found.common / "santiago", found.objects):
         preflight.check_place(place)
@@ -110,17 +113,8 @@ def take_hold(request: Request, around: StartEnvironment, fence: Sandbox, clock:
         dependencies=dependencies,
         begun_before=begun_before,
         sign=sign,
-        notices=(*notices, *([_dirty(unseen)] if unseen else [])),
+        notices=(*notices, *([dirty] if unseen else [])),
     )
-
-
-def _read_here(run_input: RunInput) -> tuple[str, ...]:
-    """Return the files that a run reads from the user's own tree, committed or not: its document and settings."""
-    return (run_input.prd_path, "santiago.toml")
-
-
-def _dirty(path: str) -> str:
-    return f"there are uncommitted changes, such as {path}; the run works on the last commit and does not see them"
 
 
 def _inspected(workspace: GitWorkspace, *, has_log: bool) -> Found:
@@ -160,7 +154,7 @@ class RunLog:
         self._request, self._hold, self._store = request, hold, hold.store
         self._began = now
         self.fold = empty_fold(request.plan, request.run_input)
-        self._projector = Projector(request.plan, self._store.get, self._put)
+        self._projector = Projector(request.plan, self._store.get, partial(self._store.put, sync=False))
         self._is_open = self._store.has_log()
         if self._is_open:
             with undisturbed():
@@ -212,9 +206,6 @@ class RunLog:
 
     def _register(self) -> None:
         registry.register(self._hold.found.common, self._request.run_id, self._request.out_dir, self._began)
-
-    def _put(self, path: str, content: bytes) -> None:
-        self._store.put(path, content, sync=False)
 
 
 PATIENCE = 10.0

@@ -10,10 +10,11 @@ from santiago.app.paths import typed
 from santiago.artifacts import registry
 from santiago.artifacts.files import read_json
 from santiago.artifacts.names import INPUT, has_begun
-from santiago.artifacts.repository import find_root
+from santiago.artifacts.repository import find_root, new_run_id
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ids import numbered, run_id_from
 from santiago.contract.reasons import Reason
+from santiago.util.clock import SystemClock
 from santiago.workspace import refs
 
 if TYPE_CHECKING:
@@ -53,6 +54,14 @@ def repository_of(out_dir: Path, run_id: str, named: Path) -> Path:
         f"{run_id} is a run of {named}; this repository is a copy of that one",
         where=str(out_dir),
         hint=hint,
+    )
+
+
+def fresh_run_id(root: Path) -> str:
+    """Return an id that no run of a repository has."""
+    common = registry.common_git_dir(root)
+    return new_run_id(
+        root, SystemClock().utc(), lambda name: common is not None and registry.place_of(common, name) is not None
     )
 
 

@@ -188,7 +188,9 @@ def prepare(
     own_work, accepts = asked.get("own_work"), asked.get("accepts")
     repo = Path(os.path.abspath(base / run_input.repo_path))  # noqa: PTH100  # links keep their names
     if has_begun(out_dir):  # the digest in the log already protects this plan
-        plan = _as_begun(out_dir, plan) if compiled or plan_file else plan
+        if compiled or plan_file:
+            begun, _ = begun_with(out_dir)
+            plan = begun if is_same_plan(begun, plan) else plan  # ticks may differ
         refuse_other(frozen_input(out_dir).limits, options, out_dir)
     elif not compiled:
         refuse_unapproved(plan_file or out_dir / PLAN)
@@ -267,12 +269,6 @@ def said_in(options: StartOptions) -> frozenset[str]:
     """Return the settings that a person's options replace."""
     policy = (f"policy.{name}" for name in _said_of_policy(options))
     return frozenset((*policy, *(f"limits.{name}" for name in wished(options))))
-
-
-def _as_begun(out_dir: Path, plan: Plan) -> Plan:
-    """Return the plan that a run began with if the given one differs only in ticks; else the given one."""
-    begun, _ = begun_with(out_dir)
-    return begun if is_same_plan(begun, plan) else plan
 
 
 FLAGS = {
