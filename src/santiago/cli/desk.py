@@ -15,13 +15,13 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from santiago.artifacts.inbox import Inbox
-from santiago.cli.view.terminal import columns_of, in_foreground, paint, say
+from santiago.cli.view.terminal import columns_of, in_foreground, paint, painted, say
 from santiago.contract.answers import Letter, describe
 from santiago.contract.errors import SantiagoError
 from santiago.contract.event_effects import EXPIRED, OVERTAKEN
 from santiago.contract.events import EventKind
 from santiago.executor.gates import LASTING
-from santiago.report.question import REST, TEST, card, meant
+from santiago.report.question import TEST, card, meant, question_lines
 from santiago.util.text import fit, harmless, width
 
 if TYPE_CHECKING:
@@ -172,13 +172,8 @@ class TerminalDesk:
         head = fit(f"── {asked.id} ── {asked.title} " if asked.title else f"── {asked.id} ", columns).rstrip()
         say("", err=True)
         say(paint(f"{head} {'─' * (columns - width(head) - 1)}".rstrip(), "head"), err=True)
-        for line in asked.lines:
-            say(f"  {harmless(line)}", err=True)
-        say(f"{harmless(asked.text)}", err=True)
-        for word, means in asked.words:
-            say(f"  {word:<9} {means}", err=True)
-        if asked.chunk:
-            say(f"  {REST:<9} {asked.words[0][0]}, and the rest of chunk {harmless(asked.chunk)} too", err=True)
+        for line in question_lines(asked, typed=True):
+            say(painted(line), err=True)
         if asked.trying:
             say(
                 f"  {TEST:<9} let me test: a shell with the work and its dependencies; the question stays open",

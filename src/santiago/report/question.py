@@ -21,7 +21,8 @@ from santiago.contract.patterns import pattern
 from santiago.contract.plan import Detail
 from santiago.contract.record import record
 from santiago.executor import detailed_plan
-from santiago.util.text import count
+from santiago.report.page import Line
+from santiago.util.text import count, flat, harmless
 from santiago.workspace.inspect import ask
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from santiago.contract.plan import Plan
     from santiago.contract.state import Question, RunState, StoryState
+    from santiago.report.session_review import Review
 
 T = TypeVar("T")
 MOST_FILES = 20
@@ -100,6 +102,40 @@ def card(plan: Plan, state: RunState, question: Question, out_dir: Path) -> Card
         trying=trying,
         chunk=story.chunk if story and scoped else "",
     )
+
+
+def question_lines(asked: Card, *, most: int = 0, typed: bool = False) -> list[Line]:
+    """Return what to look at, at `most` so many lines of it, the question, and the words that answer it.
+
+    With `typed`, also what is a word only where it is typed at once.
+    """
+    seen = asked.lines[: most or None]
+    lines = [Line(f"  {harmless(line)}") for line in seen]
+    if len(seen) < len(asked.lines):
+        more = count(len(asked.lines) - len(seen), "more line")
+        lines.append(Line(f"  … and {more}: `santiago show {asked.story}`"))
+    lines += [Line(line, "warn") for line in harmless(asked.text).splitlines() if line]
+    words = [Line(f"  {word:<9} {means}") for word, means in asked.words]
+    if typed and asked.chunk:
+        words.append(Line(f"  {REST:<9} {asked.words[0][0]}, and the rest of chunk {flat(asked.chunk)} too"))
+    return [*lines, *words]
+
+
+def cards_of(review: Review) -> list[Card]:
+    """Return what a planning session asks."""
+    found = [(name, text, ()) for name, text in review.others]
+    cards = []
+    if review.question:
+        counts = ", ".join(review.counts()[:1])
+        text = f"Is revision {review.revision} the plan? {counts}; `santiago review {review.session_id}` shows it"
+        cards.append((review.question, text, review.words))
+    return [
+        Card(
+            id=name, kind="plan" if words else "agent", story="", title=review.title[:80], text=text, lines=(), words=words,
+            lacks="", options=(), command=f"santiago answer {review.session_id} {name}",
+        )
+        for name, text, words in [*cards, *found]
+    ]  # fmt: skip
 
 
 def meant(asked: Card, line: str) -> tuple[Understood, str]:

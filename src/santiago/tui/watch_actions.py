@@ -17,7 +17,7 @@ from santiago.contract.phases import StoryPhase
 from santiago.executor.selection import selected
 from santiago.report.following import Following
 from santiago.report.page import Line
-from santiago.report.question import card, meant
+from santiago.report.question import card, meant, question_lines
 from santiago.report.run_page import pauses_now
 from santiago.tui.base_screen import PlanScreen, ShowSession
 from santiago.tui.rows import Rows
@@ -104,8 +104,10 @@ class WatchActions(PlanScreen[Rows]):
             answer, scope = meant(asked, typed)
             return harmless(describe(answer)) + (f", and the rest of this {scope}" if scope else "")
 
+        lines = question_lines(asked, typed=True)
+        lines += [Line(f"$ {command}", "dim") for command in (*asked.trying, f"{asked.command} …")]
         self.ask_line(
-            f"{asked.id}  {flat(asked.title)}".rstrip(), _card_lines(asked), understood,
+            f"{asked.id}  {flat(asked.title)}".rstrip(), lines, understood,
             lambda typed: self._request(lambda: self._answer(asked, typed)), confirmed=True,
         )  # fmt: skip
 
@@ -306,15 +308,3 @@ class WatchActions(PlanScreen[Rows]):
         lines = [Line("The run is a process of its own, and goes on without this screen.")]
         keys = {"q": "leave, it goes on", "s": "stop it safely, and leave"}
         self.decide(f"Leave {run.run_id}?", lines, keys, chosen)
-
-
-def _card_lines(asked: Card) -> list[Line]:
-    """Return the lines of a question: what to look at, the question, and the words that answer it."""
-    lines = [Line(harmless(line)) for line in asked.lines]
-    lines += [Line("")] if lines else []
-    lines += [Line(harmless(asked.text), "warn"), Line("")]
-    lines += [Line(f"{word:<9} {means}") for word, means in asked.words]
-    if asked.chunk:
-        lines.append(Line(f"{'a':<9} {asked.words[0][0]}, and the rest of chunk {flat(asked.chunk)} too"))
-    lines += [Line(f"$ {command}", "dim") for command in (*asked.trying, f"{asked.command} …")]
-    return lines
