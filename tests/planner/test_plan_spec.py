@@ -7,8 +7,7 @@ from textwrap import dedent
 
 from santiago.contract.plan import Finding, Plan
 from santiago.planner.compile import Compilation, compile_plan
-from santiago.planner.front_matter import plan_id
-from santiago.planner.source import Source
+from santiago.planner.source import Source, plan_id
 from tests.util.each import each
 
 SPEC = """

@@ -67,21 +67,17 @@ def account(source: Source, document: Document, stories: Sequence[Story]) -> Acc
     if source.looks_like == "markdown":
         found = _Markdown(source, document, stories)
         rows = [*found.sections(), *found.aside()]
-        rivals = [one for one in document.rivals if one.count > 1]
-        document.rivals = tuple(one for one in rivals if not _is_context(one, rows))
-        certain = document.known or not (found.doubts or found.is_unsure() or document.rivals)
+        document.rivals = tuple(one for one in document.rivals if one.count > 1 and not _is_context(one, rows))
+        unsure = bool(found.doubts or document.rivals or not all(map(found.is_carried, found.units)))
     else:
         rows = _keys(source, document, stories)
-        certain = document.known or not any(row.why == NOT_UNDERSTOOD for row in rows)
+        unsure = any(row.why == NOT_UNDERSTOOD for row in rows)
     rows.sort(key=lambda row: (row.lines[0], -row.lines[1], row.title))
-    return Account(rows=tuple(_with_text(source, rows)), certain=certain)
+    return Account(rows=tuple(_with_text(source, rows)), certain=document.known or not unsure)
 
 
 def _with_text(source: Source, rows: list[AccountRow]) -> Iterator[AccountRow]:
     """Add to context the text that agents are told, as far as there is room."""
-    if not any(map(_is_told, rows)):
-        yield from rows
-        return
     lines, room = source.text.split("\n"), MOST_TEXT
     others = [row.lines for row in rows if row.became == "left_out"]
     for row in rows:
@@ -139,6 +135,14 @@ class _Group:
     fields: int = 0
     about: int = 0
     """How many of them tell about a unit."""
+
+    def take(self, block: Block, lead: ids.Found | None, defined: set[str], *, holds: bool) -> None:
+        self.count += 1
+        self.boxes += block.box is not None
+        self.named += lead is not None and lead.kind in _SURE
+        self.fields += bool(_FIELD.match(block.lines[0]))
+        said = lead.rest if lead is not None else block.cells[0] if block.cells else block.text
+        self.about += holds or ids.fold(ids.name(lead)) in defined or words.normal(said) in defined
 
     @property
     def is_about(self) -> bool:
@@ -229,15 +233,9 @@ class _Markdown:
         if group is None or group.first.header != block.header:
             part.open = group = _Group(block, block, part.label, at)
             part.groups.append(group)
-        lead = self.source.leads[at]
+        holds = 1 in self.covered[at : self.ends[at]]  # units are inside a box that only groups them
+        group.take(block, self.source.leads[at], defined, holds=holds)
         group.last = self.blocks[self.ends[at] - 1]
-        group.count += 1
-        group.boxes += block.box is not None
-        group.named += lead is not None and lead.kind in _SURE
-        group.fields += bool(_FIELD.match(block.lines[0]))
-        said = lead.rest if lead is not None else block.cells[0] if block.cells else block.text
-        tells = (lead is not None and ids.fold(lead.id) in defined) or words.normal(said) in defined
-        group.about += tells or 1 in self.covered[at : self.ends[at]]  # units are inside a box that only groups them
 
     # Sections
 
@@ -268,41 +266,41 @@ class _Markdown:
                     spans.add(at)
                 if above not in spans or fate != fates.get(above):
                     self.doubts += fate == _UNKNOWN
-                    yield self._row(
-                        at, fate, self._last(at) if at in spans or part.put_off else max(part.end, self.blocks[at].line)
-                    )
+                    is_whole = at in spans or part.put_off
+                    yield self._row(at, fate, self._last(at) if is_whole else max(part.end, self.blocks[at].line))
             if fate is None or fate[0] == "context":
                 yield from self._exceptions(at, part, fate, around=around)
 
     def _fate(self, at: int, part: _Section, outer: Fate | None) -> Fate | None:
-        """Return what becomes of a section without its units; None if it only surrounds units."""
+        """Return what becomes of a section without its units; None if it only surrounds units. The first rule that applies counts."""
         if at < 0 or at == self._title:
             return None
-        block, holds = self.blocks[at], self._holds_units(at)
-        own = words.fate(block.text)
-        zones, above = self.source.zones, block.section
-        is_put_off = zones[at] == Zone.EXCLUDED and (above < 0 or zones[above] != Zone.EXCLUDED)
-        if is_put_off and not (own == CONTEXT and words.matches(block.text, words.EXCLUDED_SECTIONS)):
-            own = _OUT  # by its own heading, or by its first sentence
+        own, holds, empty = self._own_fate(at, part), self._holds_units(at), not part.end
+        is_inside = not holds and outer is not None and outer[0] == "left_out"
+        rules: tuple[tuple[bool, Fate | None], ...] = (
+            (is_inside and outer == _UNKNOWN and own is not None and own[0] == "left_out", own),
+            (is_inside, outer),
+            (own in (None, CONTEXT) and is_group(self.blocks[at].text) and bool(self._below(at)), None),
+            (own is not None, own),
+            (outer == CONTEXT, CONTEXT),
+            (holds or bool(part.stories) or (empty and self.ends[at] > at + 1), None),
+            (empty, ("left_out", "empty")),
+            (words.normal(self.blocks[at].text) in self._named_as_left_out, ("left_out", "named as left out")),
+            (self.known, CONTEXT),
+            (bool(part.groups) and all(group.is_about for group in part.groups), CONTEXT),
+        )
+        return next((fate for applies, fate in rules if applies), _UNKNOWN)
+
+    def _own_fate(self, at: int, part: _Section) -> Fate | None:
+        """Return what a section says of itself: by the units in it that are put off, its first sentence or its heading."""
         if part.put_off and not part.stories:
-            own = part.put_off[0]
-        if own is None and self.source.zones[at] == Zone.NEVER:
-            own = CONTEXT
-        if outer is not None and outer[0] == "left_out" and not holds:
-            return own if own is not None and own[0] == "left_out" and outer == _UNKNOWN else outer
-        if self._below(at) and is_group(block.text) and (own or CONTEXT) == CONTEXT:
-            return None
-        if own is not None or outer == CONTEXT:
-            return own or outer
-        is_empty = not part.end
-        if holds or part.stories or (is_empty and self.ends[at] > at + 1):
-            return None
-        if is_empty:
-            return "left_out", "empty"
-        if words.normal(block.text) in self._named_as_left_out:
-            return "left_out", "named as left out"
-        repeats = bool(part.groups) and all(group.is_about for group in part.groups)
-        return CONTEXT if self.known or repeats else _UNKNOWN
+            return part.put_off[0]
+        zones, above, text = self.source.zones, self.blocks[at].section, self.blocks[at].text
+        own = words.fate(text)
+        is_outermost = zones[at] == Zone.EXCLUDED and (above < 0 or zones[above] != Zone.EXCLUDED)
+        if is_outermost and not (own == CONTEXT and words.matches(text, words.EXCLUDED_SECTIONS)):
+            return _OUT
+        return CONTEXT if own is None and zones[at] == Zone.NEVER else own
 
     @cached_property
     def _named_as_left_out(self) -> str:
@@ -329,7 +327,6 @@ class _Markdown:
         return tuple(name for _, name in self.planned[first:last])
 
     def _last(self, at: int) -> int:
-        """Return the last line of a section with all below it."""
         end = self.ends[at] if at >= 0 else next(iter([*list(self.parts)[1:2], len(self.blocks)]))
         return max((self.blocks[end - 1].end if end else 1), self.blocks[at].line if at >= 0 else 1)
 
@@ -349,18 +346,16 @@ class _Markdown:
                 lines = (group.first.line, max(group.last.end, group.first.line))
                 yield AccountRow(lines=lines, title=where, became="left_out", why=NOT_UNDERSTOOD)
         for block in part.fences:
-            many = (
-                sum(bool(_UNIT_LINE.match(line)) for line in block.lines)
-                if block.info in ("", "md", "markdown", "text")
-                else 0
-            )
-            self.doubts += many > 1
-            became, why = ("left_out", "code, which is not read") if many > 1 else ("context", "code")
-            yield AccountRow(lines=(block.line, block.end), title=block.info or "code", became=became, why=why)  # type: ignore[arg-type]
+            is_prose = block.info in ("", "md", "markdown", "text")
+            many = is_prose and sum(bool(_UNIT_LINE.match(line)) for line in block.lines) > 1
+            self.doubts += many
+            became: Fate = ("left_out", "code, which is not read") if many else ("context", "code")
+            lines = (block.line, block.end)
+            yield AccountRow(lines=lines, title=block.info or "code", became=became[0], why=became[1])
 
     def _is_unread(self, at: int, part: _Section, group: _Group, fate: Fate | None, *, around: bool) -> bool:
         """Tell whether a list or table may be work that nobody planned."""
-        if not self._may_be_work(group):
+        if self.source.zones[group.at] or self.source.under_criteria[group.at] or group.is_about:
             return False
         if fate == CONTEXT and not part.stories:
             return bool(group.boxes)
@@ -396,25 +391,17 @@ class _Markdown:
         at = bisect_right(self.lines, line) - 1
         return at >= 0 and self.blocks[at].kind is Kind.CODE and line <= self.blocks[at].end
 
-    def _may_be_work(self, group: _Group) -> bool:
-        return not (self.source.zones[group.at] or self.source.under_criteria[group.at] or group.is_about)
-
-    def is_unsure(self) -> bool:
-        """Tell whether something else than ids and check boxes makes the units."""
-        return not all(self._is_carried(unit) for unit in self.units)
-
-    def _is_carried(self, unit: Unit) -> bool:
+    def is_carried(self, unit: Unit) -> bool:
+        """Tell whether an id or a check box makes the unit."""
         at = bisect_right(self.lines, unit.line) - 1
         if at < 0:
             return False
-        lead = self.source.leads[at]
-        block = self.blocks[at]
+        block, lead = self.blocks[at], self.source.leads[at]
         in_table = block.kind is Kind.ROW and unit.id is not None
         return block.box is not None or in_table or (lead is not None and lead.kind in _SURE)
 
 
 def _with_lines(text: str, wanted: re.Pattern[str]) -> Iterator[tuple[int, re.Match[str]]]:
-    """Yield each place of a pattern with its line."""
     line, before = 1, 0
     for found in wanted.finditer(text):
         line += text.count("\n", before, found.start())
@@ -476,17 +463,11 @@ def _fate_of_key(key: _Key, *, known: bool) -> Fate:
 
 
 def _of_json(source: Source) -> list[_Key]:
-    root = source.tree
-    while (
-        isinstance(root, Object)
-        and len(root.fields) == 1
-        and isinstance(inner := next(iter(root.fields.values())).value, Object)
-    ):
-        root = inner
-    if not isinstance(root, Object):
-        return []
+    entries = source.tree.fields.values() if isinstance(source.tree, Object) else ()
+    while len(entries) == 1 and isinstance(inner := next(iter(entries)).value, Object):
+        entries = inner.fields.values()
     keys = []
-    for entry in root.fields.values():
+    for entry in entries:
         named = sum(record.get("id") is not None for record in objects(entry.value))
         keys.append(_Key(entry.key, entry.line, len(items(entry.value)), named))
     return keys

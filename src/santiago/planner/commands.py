@@ -74,7 +74,10 @@ class Found(NamedTuple):
 
 def is_command(text: str) -> bool:
     """Tell whether a text is a command line of a known tool that can serve as a check."""
-    return _is_of_a_tool(_ENTERS.sub("", text, count=1)) and not proves_nothing(text)
+    parts = _words(_ENTERS.sub("", text, count=1))
+    first = parts[0] if parts else ""
+    named = first in TOOLS or first.startswith("./") or first.endswith(".sh")
+    return (named if len(parts) > 1 else first in ALONE) and not proves_nothing(text)
 
 
 def proves_nothing(text: str) -> bool:
@@ -86,13 +89,6 @@ def proves_nothing(text: str) -> bool:
         return True
     pieces = [" ".join(_words(piece)) for piece in _PIECE.split(text) if piece.strip()]
     return any(map(SERVES.search, pieces)) or all(map(BRINGS.match, pieces))
-
-
-def _is_of_a_tool(text: str) -> bool:
-    parts = _words(text)
-    if len(parts) < 2:
-        return bool(parts) and parts[0] in ALONE
-    return parts[0] in TOOLS or parts[0].startswith("./") or parts[0].endswith(".sh")
 
 
 def is_plain_command(text: str) -> bool:
@@ -143,10 +139,11 @@ def in_prose_field(text: str, line: int, carrier: str) -> Found:
 
 
 def under_label(text: str, line: int, carrier: str) -> Found:
-    """Return the commands in a text that is under a label for checks."""
     hints = [Hint(value=token.strip(), line=line, carrier=carrier) for token in TICKED.findall(text)]
     if not hints:
-        likely = is_plain_command(text) or (_looks_like_one(text) and not _is_prose(text))
+        second = text.split()[1:2]
+        is_prose = bool(second) and len(second[0]) > 1 and second[0].lower() in PROSE
+        likely = is_plain_command(text) or (_looks_like_one(text) and not is_prose)
         return Found([], [Hint(value=text.strip(), line=line, carrier=carrier)] if likely else [])
     if all(is_command(hint.value) for hint in hints):
         return Found(hints, [])
@@ -221,11 +218,6 @@ def has_the_form(text: str) -> bool:
     if len(parts) == 1:
         return first in TOOLS or first.startswith("./") or first.endswith(".sh")
     return parts[1] not in OPERATORS and not (first == "git" and proves_nothing(text))
-
-
-def _is_prose(text: str) -> bool:
-    second = text.split()[1:2]
-    return bool(second) and len(second[0]) > 1 and second[0].lower() in PROSE
 
 
 def _looks_like_one(text: str, *, asked: bool = False) -> bool:

@@ -5,7 +5,8 @@ text → reader → units → requirements → graph → order → stories → c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from santiago.contract import ticks
@@ -13,10 +14,11 @@ from santiago.contract.codec import sealed
 from santiago.contract.counting import count
 from santiago.contract.plan import CONTRACT_VERSION, Chunk, Finding, Origin, Plan, Provenance, Source, Story
 from santiago.contract.record import lean
-from santiago.planner import checks, rebase, requirements
+from santiago.planner import rebase, requirements
 from santiago.planner.account import Account, account
-from santiago.planner.draft import Document, Hint, Status
-from santiago.planner.findings import error
+from santiago.planner.commands import NO_CHECK
+from santiago.planner.draft import Document, Hint, Status, Unit
+from santiago.planner.findings import error, few, note, warning
 from santiago.planner.order import Graph, chunk_labels, link, order, out_of_order
 from santiago.planner.reading import read_document, read_plan
 from santiago.planner.requirements import Planned, planned_units
@@ -44,7 +46,12 @@ def compile_plan(text: Text, *, strict: bool = False, against: Plan | None = Non
     document = read_document(text)
     planned, graph, labels, sequence, found = _arrange(document)
     if not planned and not any(finding.level == "error" for finding in found):
-        found.append(_nothing_left(document))
+        line, what = document.units[0].line if document.units else 0, count(len(document.units), "unit")
+        message = f"nothing is left to plan ({what}): all is out of scope, put off or dropped"
+        hint = (
+            "Take one of them out of its section or remove its mark; --units plans from another list, if there is one."
+        )
+        found.append(error("no_units", line, message, hint))
     if refused := _refusals(found, strict=strict):
         return Compilation(None, refused)
     ordered = [planned[position] for position in sequence]
@@ -52,7 +59,7 @@ def compile_plan(text: Text, *, strict: bool = False, against: Plan | None = Non
     ids = rebase.kept_ids(ordered, against, again=again) if against else rebase.fresh_ids(len(ordered))
     stories = _stories(planned, sequence, ids, labels, graph)
     run_verify = tuple(dict.fromkeys(hint.value for hint in document.run_verify))
-    found += checks.check(stories, run_verify)
+    found += _check(stories, run_verify)
     if refused := _refusals(found, strict=strict):
         return Compilation(None, refused)
     accounted = account(text, document, [(item.unit, name) for item, name in zip(ordered, ids, strict=True)])
@@ -76,14 +83,8 @@ def _arrange(document: Document) -> tuple[list[Planned], Graph, list[str], list[
     labels = chunk_labels(planned)
     sequence, troubles = order(planned, labels, graph)
     units = [item.unit for item in planned]
-    doubts = [*checks.unread(units, document.unread), *checks.empty(units, document.run_verify), *staffed]
+    doubts = [*_unread(units, document.unread), *_empty(units, document.run_verify), *staffed]
     return planned, graph, labels, sequence, [*document.findings, *findings, *graph.findings, *troubles, *doubts]
-
-
-def _nothing_left(document: Document) -> Finding:
-    message = f"nothing is left to plan ({count(len(document.units), 'unit')}): all is out of scope, put off or dropped"
-    hint = "Take one of them out of its section or remove its mark; --units plans from another list, if there is one."
-    return error("no_units", document.units[0].line if document.units else 0, message, hint)
 
 
 def _refusals(found: Sequence[Finding], *, strict: bool) -> tuple[Finding, ...]:
@@ -168,3 +169,96 @@ def _plan(
         rivals=() if accounted.certain else document.rivals,
     )
     return sealed(plan)
+
+
+_SHOWN = 120
+"""The most characters of a text that a finding quotes."""
+
+
+def _check(stories: Sequence[Story], run_verify: Sequence[str]) -> list[Finding]:
+    """Return findings about the finished plan: missing criteria or files, claims of done, shared files, commands to approve."""
+    judged = "Say in the document how each is judged; otherwise only its checks judge it."
+    focus = "Name files in the document, so that stories which touch different files may run side by side."
+    claim = "The mark is a claim: a check of its own decides; otherwise you are asked once (--trust-ticks)."
+    findings = [
+        _about(
+            stories, [s for s in stories if not s.criteria], warning, "no_criteria", "no acceptance criteria", judged
+        ),
+        _about(stories, [s for s in stories if not s.files], note, "no_focus", "no files", focus),
+        _about(
+            stories,
+            [s for s in stories if s.claimed_done],
+            note,
+            "claimed_done",
+            "marked as done in the document",
+            claim,
+        ),
+        _shared(stories),
+        _commands(stories, run_verify),
+    ]
+    return [finding for finding in findings if finding]
+
+
+def _unread(units: Sequence[Unit], others: Sequence[Hint]) -> Iterator[Finding]:
+    """Yield a warning for each text in a list of checks or files that looks like a command or a path but was not used."""
+    for hint in (*(hint for unit in units for hint in unit.unread), *others):
+        shown = hint.value[:_SHOWN]
+        if hint.carrier == "files":
+            message = f"this is in a list of files but is not read as a file: {shown}"
+            way = "Write each file as its path in the repository (`./name` where it could be any word), with commas between."
+            yield warning("file_not_read", hint.line, message, way)
+        else:
+            message = f"this looks like a command but is not run as a check: {shown}"
+            way = "Write the command alone in back-ticks behind `Verify:`; if it is not a command, nothing needs doing."
+            yield warning("check_not_read", hint.line, message, way)
+
+
+def _empty(units: Sequence[Unit], of_the_run: Sequence[Hint]) -> Iterator[Finding]:
+    """Yield an error for every check that always passes, such as `true`."""
+    for hint in (*(hint for unit in units for hint in unit.verify), *of_the_run):
+        if hint.value in NO_CHECK:
+            message = f"the check `{hint.value}` proves nothing: it passes whatever was done"
+            way = "Write a command that fails until the work is done, or leave the check out."
+            yield error("empty_check", hint.line, message, way)
+
+
+def _about(
+    stories: Sequence[Story], found: Sequence[Story], level: Callable[..., Finding], code: str, what: str, hint: str
+) -> Finding | None:
+    """Return one finding about these stories, or None where there are none."""
+    if not found:
+        return None
+    one, many = ("story is", "stories are") if code == "claimed_done" else ("story has", "stories have")
+    which = "all of them" if len(found) == len(stories) > 1 else _names(found)
+    return level(code, found[0].origin.line, f"{count(len(found), one, many)} {what}: {which}", hint)
+
+
+def _names(stories: Sequence[Story], most: int = 12) -> str:
+    """Return the ids of stories; of a long list the first ones, and the number of the others."""
+    return few([story.id for story in stories], most)
+
+
+def _shared(stories: Sequence[Story]) -> Finding | None:
+    """Return a note about files that several stories of one chunk name: such stories do not run side by side."""
+    users: dict[tuple[str, str], list[Story]] = defaultdict(list)
+    for story in stories:
+        for path in story.files:
+            users[story.chunk, path].append(story)
+    shared = [(path, found) for (_, path), found in users.items() if len(found) > 1]
+    if not shared:
+        return None
+    path, found = shared[0]
+    more = f" (and {count(len(shared) - 1, 'more file')})" if len(shared) > 1 else ""
+    message = f"{_names(found, 4)} name {path}{more}; they will not run side by side"
+    return note("shared_focus", found[0].origin.line, message, "Nothing to do; the order is kept.")
+
+
+def _commands(stories: Sequence[Story], run_verify: Sequence[str]) -> Finding | None:
+    found = [story for story in stories if story.verify]
+    number = sum(len(story.verify) for story in found) + len(run_verify)
+    if not number:
+        return None
+    line = found[0].provenance[0].line if found and found[0].provenance else 0
+    what = count(number, "command stands", "commands stand")
+    message = f"{what} in the document and will be run as checks after approval"
+    return note("document_commands", line, message, "Read them; approve them when asked, or with --trust-commands.")

@@ -102,12 +102,6 @@ def of_no_story(number: int, label: str, line: int) -> Finding:
     return warning("criteria_of_no_story", line, message, hint)
 
 
-def criteria_shared(label: str, line: int) -> Finding:
-    """Return the note that the criteria of a whole group were given to the last story of the group."""
-    message = f'the criteria of "{label}" were attached to its last story, which closes it'
-    return note("criteria_shared", line, message, "Give each story criteria of its own.")
-
-
 _SAID = {
     Status.DROPPED: ("dropped", "marked as dropped, cancelled or removed; not planned", "Remove the mark to plan it."),
     Status.FUTURE: ("out_of_scope", "out of scope or put off; not planned", "Remove the mark, or move it, to plan it."),

@@ -122,17 +122,12 @@ def covered(text: str) -> list[str]:
 
 def field_deps(text: str, line: int, carrier: str) -> list[Dep]:
     """Return the dependencies that a labelled field declares. An id among other words is only mentioned (`prose`)."""
-    if _names_nothing(text):
+    if not named(text) and _other_words(text, []):
+        first_part, first_word = _PART.split(_expanded(text))[0], text.split(maxsplit=1)[0]
+        if says_nothing(first_part) or says_nothing(first_word):  # `None required` also means none
+            return []
         return [Dep(target=" ".join(text.split()), line=line, carrier="unclear")]
     return [Dep(target=name, line=line, carrier=carrier if sure else "prose") for name, sure in named(text)]
-
-
-def _names_nothing(text: str) -> bool:
-    """Tell whether a field has a text that is neither an id nor a word such as `none`."""
-    if named(text) or not _other_words(text, []):
-        return False
-    first_part, first_word = _PART.split(_expanded(text))[0], text.split(maxsplit=1)[0]
-    return not says_nothing(first_part) and not says_nothing(first_word)  # `None required` also means none
 
 
 def inline_deps(block: Block) -> list[Dep]:
@@ -246,15 +241,16 @@ def _read(text: str, *, every: bool) -> Listed:
 
 
 def _paths(entry: str, *, every: bool) -> list[str]:
-    """Return the paths that one entry certainly names."""
     tokens = TICKED.findall(entry) or entry.split()
     if every and ("`" in entry or len(tokens) == 1):
-        return list(filter(None, (file_of(token) or _certain_path(token) for token in tokens))) or files_in(entry)
+        return list(filter(None, map(_certain_path, tokens))) or files_in(entry)
     found = list(filter(None, map(file_of, tokens)))
     return found if "`" in entry or len(found) == len(tokens) else files_in(entry) or found
 
 
 def _certain_path(token: str) -> str | None:
+    if named := file_of(token):
+        return named
     path = _possible_path(token)
     return path if path and ("/" in path or "." in path[1:-1] or _FILE_NAME.fullmatch(path)) else None
 

@@ -103,7 +103,7 @@ def lead(text: str) -> Found | None:
     if found := _PREFIXED_FIRST.match(text):
         if text.startswith(".*", found.end()) and not text.lstrip().startswith("*"):
             return None  # `T4.*` means all ids that begin with T4
-        if _is_no_id(found[1]) or is_range(text, found):
+        if prefix_of(found[1]) in DENIED or found[1].upper() in LOOKALIKES or is_range(text, found):
             return None
         return Found(found[1], "prefix", _behind(text, found.end()))
     for first, kind in ((_SPACED_FIRST, "prefix"), (_DOTTED_FIRST, "dotted"), (_NUMBER_FIRST, "number")):
@@ -119,10 +119,6 @@ def is_range(text: str, found: re.Match[str] | None = None) -> bool:
     found = found or _PREFIXED_FIRST.match(text)
     last = _RANGE.match(text, found.end()) if found else None
     return bool(found and last and last[1] != found[1] and prefix_of(last[1]) == prefix_of(found[1]))
-
-
-def _is_no_id(name: str) -> bool:
-    return prefix_of(name) in DENIED or name.upper() in LOOKALIKES
 
 
 def heading_lead(text: str) -> Found | None:
@@ -143,7 +139,6 @@ def _behind(text: str, end: int) -> str:
 
 
 def mentioned(text: str) -> list[str]:
-    """Return all ids that a text names, in order."""
     return [m[1] for m in _ANY.finditer(text)]
 
 

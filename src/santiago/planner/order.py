@@ -34,7 +34,6 @@ SortKey = tuple[int, int, int, tuple[tuple[int, int, str], ...], str, int]
 
 
 def chunk_labels(planned: Sequence[Planned]) -> list[str]:
-    """Return the chunk of each unit."""
     if not any(item.unit.chunk for item in planned):
         return [ONLY_CHUNK] * len(planned)
     return [item.unit.chunk or REST for item in planned]
@@ -195,12 +194,14 @@ class _Linker:
         return self.graph
 
     def resolve(self, position: int, dep: Dep) -> None:
-        """Resolve one dependency of one unit."""
         name = ids.fold(dep.target)
         if dep.carrier == "prose":
             self.mentions.append(dep.line)
         elif dep.carrier == "unclear":
-            self.unclear(position, dep)
+            shown = dep.target if len(dep.target) <= 60 else f"{dep.target[:59]}…"
+            says = f'{self.planned[position].key} is said to depend on "{shown}", which is not an id of this document; no edge was made'
+            hint = "Name the id of a story to make it wait for that story."
+            self.say(warning("dependency_unclear", dep.line, says, hint))
         elif dep.carrier == EXTERNAL:
             self.unresolved(position, dep, name)  # even if a unit of this plan has the same name
         elif found := self.by_id.get(name):
@@ -210,12 +211,6 @@ class _Linker:
                 self.edge(position, target, dep)
         else:
             self.unresolved(position, dep, name)
-
-    def unclear(self, position: int, dep: Dep) -> None:
-        shown = dep.target if len(dep.target) <= 60 else f"{dep.target[:59]}…"
-        says = f'{self.planned[position].key} is said to depend on "{shown}", which is not an id of this document; no edge was made'
-        hint = "Name the id of a story to make it wait for that story."
-        self.say(warning("dependency_unclear", dep.line, says, hint))
 
     def by_name(self, position: int, dep: Dep, found: list[int]) -> None:
         key = self.planned[position].key
@@ -280,16 +275,12 @@ def cycles(needs: Sequence[dict[int, Provenance]], left: set[int]) -> list[list[
         try:
             sorter.prepare()
         except CycleError as error:
-            path = list(error.args[1])[::-1]
-            found.append(_from_smallest(path))
-            left = left - set(path)
+            ring = list(error.args[1])[:0:-1]
+            start = ring.index(
+                min(ring)
+            )  # it begins at its first unit, so that one cycle is always printed the same way
+            found.append([*ring[start:], *ring[:start], ring[start]])
+            left = left - set(ring)
         else:
             break
     return found
-
-
-def _from_smallest(path: list[int]) -> list[int]:
-    """Rotate a cycle to begin at its first unit, so that one cycle is always printed the same way."""
-    ring = path[:-1]
-    start = ring.index(min(ring))
-    return [*ring[start:], *ring[:start], ring[start]]

@@ -104,7 +104,7 @@ def by_readers(source: Source) -> Document | None:
     """Return the document of the first reader that finds units to plan, or None."""
     only_put_off: Document | None = None
     for found in _asked(source):
-        document = _reader(found)(source) if any(mark in source.text for mark in found.marks) else None
+        document = _reader(found)(source)
         if document is None:
             continue
         document.known = document.known or found.known
@@ -116,9 +116,11 @@ def by_readers(source: Source) -> Document | None:
 
 
 def _asked(source: Source) -> list[Format]:
-    formats, units = FORMATS[source.looks_like], source.options.units
+    """Return the formats that the user asks for and whose marks are in the text."""
+    units = source.options.units
+    formats = [found for found in FORMATS[source.looks_like] if any(mark in source.text for mark in found.marks)]
     if units is None or source.looks_like != "markdown":
-        return list(formats)
+        return formats
     wanted = _ASKED.get(units.lower(), ("list", "any"))
     return [found for kind in wanted for found in formats if found.units == kind]
 

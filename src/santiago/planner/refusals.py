@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, pairwise
 from shlex import quote
+from typing import NamedTuple
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
@@ -73,7 +74,6 @@ def conflict(source: Source) -> Finding | None:
 
 
 def page(source: Source) -> Finding | None:
-    """Return a refusal if the document is HTML, which no reader understands."""
     if not _HTML.match(source.text):
         return None
     name = source.name.rpartition(".")[0] or "document"
@@ -85,21 +85,17 @@ def template(source: Source) -> Finding | None:
     """Return a refusal if the document is a template that nobody filled in."""
     if source.looks_like != "markdown":
         return None
-    seen = survey(source)
+    seen = _survey(source)
     if not seen.is_template:
         return None
-    first: dict[str, int] = {}
-    for placeholder in seen.found:
-        first.setdefault(placeholder.text, placeholder.line)
+    message = f"an unfilled template: {seen.empty_ids} of {count(seen.ids, 'id')} without text behind them"
+    first = {placeholder.text: placeholder.line for placeholder in reversed(seen.found)}
     if first:
-        names = few([f"{_short(text)} (line {line})" for text, line in first.items()])
+        texts = {text: text if len(text) <= 40 else text[:38] + "…" + text[-1] for text in first}
+        names = few([f"{texts[text]} (line {first[text]})" for text in dict.fromkeys(each.text for each in seen.found)])
         message = f"an unfilled template: {count(len(seen.found), 'placeholder')} such as {names}"
-    else:
-        message = f"an unfilled template: {seen.empty_ids} of {count(seen.ids, 'id')} without text behind them"
-    line = min(first.values(), default=0)
-    return error(
-        "template", line, message, "Fill in the placeholders, or give the document that was made from this template."
-    )
+    hint = "Fill in the placeholders, or give the document that was made from this template."
+    return error("template", min(first.values(), default=0), message, hint)
 
 
 def nothing_found(source: Source) -> Finding:
@@ -111,41 +107,34 @@ def nothing_found(source: Source) -> Finding:
     if source.looks_like in ("json", "yaml"):
         return _no_records(source)
     if source.options.units is not None:
-        return _no_such_list(source)
-    if sibling := _sibling(source):
-        message = f"no requirement units found ({_shape(source)}): this is {sibling}"
-        return error("no_units", 0, message, "Give that file instead.")
+        every = unit_lists.lists(source)
+        named = (
+            "; ".join(f"{offer.units} ({offer.name})" for offer in (offered(each, every) for each in every)) or "none"
+        )
+        message = f'the document has no list called "{source.options.units}"; the lists that it has: {named}'
+        return error("unknown_units", 0, message, "Name one of these with --units, or leave it out.")
     return _no_list(source)
 
 
 def _no_list(source: Source) -> Finding:
-    """Return the refusal that says what was seen, and who can make a plan of it."""
-    if _is_sentence(source):
+    """Return the refusal that says what the document is or has, and who can make a plan of it."""
+    blocks = source.outline.blocks
+    names = {words.normal(block.text) for block in blocks if block.kind is Kind.HEADING}
+    for what, (enough, said) in _SIBLINGS.items():
+        if len(names & words.table(said)) >= enough:
+            message = f"no requirement units found ({_shape(source)}): this is {what}"
+            return error("no_units", 0, message, "Give that file instead.")
+    if 0 < len(blocks) < 4 and all(block.kind is Kind.PARA and len(block.text) < 400 for block in blocks):
         message = "no requirement units found: this is a sentence"
         return error("no_units", 0, message, f"`santiago plan --with AGENT {quote(source.path)}` has an agent plan it.")
-    close = _close(source)
-    listed = f" Seen: {few(close, 4)}." if close else ""
-    message = f"no requirement units found, by ids, check boxes or headings ({_shape(source)}).{listed}"
+    seen = few(_close(source), 4)
+    message = f"no requirement units found, by ids, check boxes or headings ({_shape(source)})."
+    message += f" Seen: {seen}." if seen else ""
     return error("no_units", 0, message, _draft(source))
 
 
 def _draft(source: Source) -> str:
     return f"`santiago draft {quote(source.path)} --with AGENT` has an agent structure it, and you review the draft."
-
-
-def _is_sentence(source: Source) -> bool:
-    """Tell whether a document has a few lines and nothing else."""
-    blocks = source.outline.blocks
-    return 0 < len(blocks) < 4 and all(block.kind is Kind.PARA and len(block.text) < 400 for block in blocks)
-
-
-def _no_such_list(source: Source) -> Finding:
-    every = unit_lists.lists(source)
-    named = [f"{offer.units} ({offer.name})" for offer in (offered(each, every) for each in every)]
-    message = (
-        f'the document has no list called "{source.options.units}"; the lists that it has: {"; ".join(named) or "none"}'
-    )
-    return error("unknown_units", 0, message, "Name one of these with --units, or leave it out.")
 
 
 def _no_records(source: Source) -> Finding:
@@ -166,21 +155,12 @@ def _no_records(source: Source) -> Finding:
     )
 
 
-def _sibling(source: Source) -> str:
-    """Return what the document is, if its headings show that it only accompanies a plan; else nothing."""
-    names = {words.normal(block.text) for block in source.outline.blocks if block.kind is Kind.HEADING}
-    return next((what for what, (enough, said) in _SIBLINGS.items() if len(names & words.table(said)) >= enough), "")
-
-
 def _shape(source: Source) -> str:
     """Return the format of the document and how many headings, items, tables and fences it has."""
     blocks = source.outline.blocks
     kinds = [block.kind for block in blocks]
-    tables = sum(
-        1
-        for i, block in enumerate(blocks)
-        if block.kind is Kind.ROW and (i == 0 or blocks[i - 1].header is not block.header)
-    )
+    heads = [block.header for block in blocks if block.kind is Kind.ROW]
+    tables = sum(above is not header for above, header in pairwise([None, *heads]))
     return (
         f"format: {source.looks_like}, {count(_lines(source), 'line')}, {count(kinds.count(Kind.HEADING), 'heading')}, "
         f"{count(kinds.count(Kind.ITEM), 'list item')}, {count(tables, 'table')}, {count(kinds.count(Kind.CODE), 'code fence')} skipped"
@@ -191,53 +171,39 @@ def _lines(source: Source) -> int:
     return source.text.removesuffix("\n").count("\n") + 1
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 40 else text[:38] + "…" + text[-1]
-
-
 def _close(source: Source) -> list[str]:
     """Return what the document has that is close to units, each with its line, the most useful first."""
+    blocks = source.outline.blocks
     offers = [each.offer for each in islice(unit_lists.lists(source), 4)]
     loose = [f"{offer.name} ({count(offer.count, 'unit')}, line {offer.lines[0]})" for offer in offers]
-    others = [*islice(_tables(source), 3), *_boxes(source), *islice(_side(source), 4), *_ranges(source)]
-    found = others if loose else [*_bullets(source), *others]
-    return [*loose, *(f"{what} (line {line})" for what, line in found)]
+    found = [] if loose else [(count(len(items), "bullet"), items[0]) for items in [loose_items(source)] if items]
+    found += [*islice(_tables(source), 3), *_beside(source)]
+    return [*loose, *(f"{what} (line {blocks[at].line})" for what, at in found)]
 
 
-def _bullets(source: Source) -> list[tuple[str, int]]:
-    found = loose_items(source)
-    return [(count(len(found), "bullet"), source.outline.blocks[found[0]].line)] if found else []
-
-
-def _boxes(source: Source) -> Iterator[tuple[str, int]]:
+def _beside(source: Source) -> Iterator[tuple[str, int]]:
+    """Yield the check boxes, the lists that are never units, and the ranges of ids."""
     blocks = source.outline.blocks
-    if boxes := [block for block in blocks if block.box is not None]:
-        where = f' under "{label(blocks[boxes[0].section].text)[:40]}" and the like' if boxes[0].section >= 0 else ""
+    if boxes := [at for at, block in enumerate(blocks) if block.box is not None]:
+        section = blocks[boxes[0]].section
+        where = f' under "{label(blocks[section].text)[:40]}" and the like' if section >= 0 else ""
         many = count(len(boxes), "check box", "check boxes")
-        yield f"{many}{where}, about how the whole is judged or out of scope", boxes[0].line
-
-
-def _side(source: Source) -> Iterator[tuple[str, int]]:
-    for members in side_lists(view_of(source)).values():
-        many = f"{span_of(members)} ({len(members)} goals, metrics, decisions or the like)"
-        yield many, source.outline.blocks[members[0].at].line
+        yield f"{many}{where}, about how the whole is judged or out of scope", boxes[0]
+    for members in islice(side_lists(view_of(source)).values(), 4):
+        yield f"{span_of(members)} ({len(members)} goals, metrics, decisions or the like)", members[0].at
+    if ranges := [at for at, block in enumerate(blocks) if block.kind is not Kind.CODE and ids.is_range(block.text)]:
+        many = count(len(ranges), "range of ids", "ranges of ids")
+        yield f"{many} whose members are not defined, such as {blocks[ranges[0]].text[:40]}", ranges[0]
 
 
 def _tables(source: Source) -> Iterator[tuple[str, int]]:
     """Yield the tables with a column such as Status or Severity: they list work or bugs, without ids."""
-    blocks = source.outline.blocks
-    rows = [block for block in blocks if block.kind is Kind.ROW and block.cells != block.header]
-    for header in dict.fromkeys(row.header for row in rows):
+    blocks = enumerate(source.outline.blocks)
+    rows = [(block.header, at) for at, block in blocks if block.kind is Kind.ROW and block.cells != block.header]
+    for header in dict.fromkeys(header for header, _ in rows):
         if not {words.normal(cell) for cell in header}.isdisjoint(words.STATE_COLUMNS | words.SEVERITY_COLUMNS):
-            found = [row.line for row in rows if row.header == header]
+            found = [at for own, at in rows if own == header]
             yield f"{count(len(found), 'row')} of the table {' | '.join(header[:4])}", found[0]
-
-
-def _ranges(source: Source) -> Iterator[tuple[str, int]]:
-    texts = [block for block in source.outline.blocks if block.kind is not Kind.CODE and ids.is_range(block.text)]
-    if texts:
-        many = count(len(texts), "range of ids", "ranges of ids")
-        yield f"{many} whose members are not defined, such as {texts[0].text[:40]}", texts[0].line
 
 
 _CODE = pattern(r"`[^`\n]*`")
@@ -265,18 +231,17 @@ _OFTEN = 4
 """A word in brackets that occurs this often is a tag and no placeholder."""
 
 
-@lean(frozen=True)
-class Placeholder:
+class _Placeholder(NamedTuple):
     text: str
     line: int
     in_heading: bool
 
 
 @lean(frozen=True)
-class Survey:
+class _Survey:
     """The placeholders of a document, with the counts that tell whether it is a template."""
 
-    found: tuple[Placeholder, ...]
+    found: list[_Placeholder]
     lines: int
     """Non-empty lines outside code."""
     headings: int
@@ -298,71 +263,54 @@ class Survey:
         )
 
 
-def survey(source: Source) -> Survey:
+def _survey(source: Source) -> _Survey:
     """Return the placeholders of a document. Code, comments and check boxes have none."""
-    found: list[Placeholder] = []
-    lines = headings = empty = defined = 0
-    titled: bool | None = None
-    for index, block in enumerate(source.outline.blocks):
-        if block.kind is Kind.CODE:
-            continue
-        here = _in_block(block)
-        found += here
-        lines += len(block.lines)
-        if block.kind is Kind.HEADING:
-            headings += 1
-            titled = bool(here) if titled is None else titled
-        lead = source.leads[index]
-        if lead is not None and block.kind is not Kind.HEADING and kind_of(lead) is not None:
-            defined += 1
-            empty += (
-                not lead.rest.strip()
-                and len(block.lines) == 1
-                and labelled_id(block.lines[0]) is None
-                and source.outline.ends[index] == index + 1
-                and not block.cells
-            )
-    alone = _on_own_line(source)
-    found = sorted([*_without_tags(found), *alone], key=lambda placeholder: placeholder.line)
-    return Survey(tuple(found), lines + len(alone), headings, empty, defined, bool(titled))
-
-
-def _without_tags(found: list[Placeholder]) -> list[Placeholder]:
-    """Leave out words that mark line after line (`[REQUIRED] …`). They are tags, which nobody fills in."""
+    told = [block for block in source.outline.blocks if block.kind is not Kind.CODE]
+    heads = [block for block in told if block.kind is Kind.HEADING]
+    found = [placeholder for block in told for placeholder in _in_block(block)]
     times = Counter(placeholder.text for placeholder in found)
-    return [p for p in found if times[p.text] < _OFTEN or " " in p.text or p.in_heading]
+    # Words that mark line after line (`[REQUIRED] …`) are tags, which nobody fills in.
+    found = [p for p in found if times[p.text] < _OFTEN or " " in p.text or p.in_heading]
+    alone, empty = _on_own_line(source), _are_empty(source)
+    lines = sum(len(block.lines) for block in told) + len(alone)
+    found = sorted([*found, *alone], key=lambda placeholder: placeholder.line)
+    return _Survey(found, lines, len(heads), sum(empty), len(empty), any(map(_in_block, heads[:1])))
 
 
-def _on_own_line(source: Source) -> list[Placeholder]:
+def _are_empty(source: Source) -> list[bool]:
+    """Return for each definition of an id whether it has no text behind its id and nothing below it."""
+    found = []
+    for at, lead in source.named.items():
+        block = source.outline.blocks[at]
+        if block.kind is not Kind.HEADING and kind_of(lead) is not None:
+            alone = len(block.lines) == 1 and not block.cells and source.outline.ends[at] == at + 1
+            found.append(alone and not lead.rest.strip() and labelled_id(block.lines[0]) is None)
+    return found
+
+
+def _on_own_line(source: Source) -> list[_Placeholder]:
     """Return the placeholders alone on their line, such as `<feature name>`. The outline takes them for tags."""
     if "<" not in source.text:
         return []
-    code = {
-        line for block in source.outline.blocks if block.kind is Kind.CODE for line in range(block.line, block.end + 1)
-    }
+    blocks = source.outline.blocks
+    code = {line for block in blocks if block.kind is Kind.CODE for line in range(block.line, block.end + 1)}
+    texts = [(number, raw.strip()) for number, raw in enumerate(source.text.split("\n"), 1)]
     return [
-        Placeholder(text, number, in_heading=False)
-        for number, raw in enumerate(source.text.split("\n"), 1)
-        if (text := raw.strip()).startswith("<")
-        and _ANGLE.fullmatch(text)
-        and number not in code
-        and f"</{text[1:]}" not in source.text
+        _Placeholder(text, number, in_heading=False)
+        for number, text in texts
+        if _ANGLE.fullmatch(text) and number not in code and f"</{text[1:]}" not in source.text
     ]
 
 
-def _in_block(block: Block) -> list[Placeholder]:
+def _in_block(block: Block) -> list[_Placeholder]:
     heading = block.kind is Kind.HEADING
     if heading and _SET_OFF.fullmatch(block.text.strip()):
         return []
-    return [
-        Placeholder(text, block.line + offset, heading)
-        for offset, raw in enumerate(block.lines)
-        for text in _placeholders(raw)
-    ]
+    lines = enumerate(block.lines, block.line)
+    return [_Placeholder(text, line, heading) for line, raw in lines for text in _placeholders(raw)]
 
 
 def _placeholders(raw: str) -> list[str]:
-    """Return the placeholders in one line."""
     if "[" not in raw and "<" not in raw and "{{" not in raw:
         return []
     text = _CODE.sub(" ", raw)

@@ -57,15 +57,13 @@ def _unique_keys(units: list[Unit], *, by_program: bool) -> tuple[list[str], lis
         if times[folded] == 1:
             first[folded] = unit
         else:
-            findings.append(_defined_twice(unit, first[folded], keys[-1], by_program=by_program))
+            message = f"the id {unit.id} is defined twice, at line {first[folded].line} and at line {unit.line}"
+            if by_program:
+                findings.append(error("duplicate_id", unit.line, message, "Give each task an id of its own."))
+            else:
+                message += f"; the second is planned as {keys[-1]}"
+                findings.append(warning("duplicate_id", unit.line, message, "Renumber one of them."))
     return keys, findings
-
-
-def _defined_twice(unit: Unit, first: Unit, key: str, *, by_program: bool) -> Finding:
-    message = f"the id {unit.id} is defined twice, at line {first.line} and at line {unit.line}"
-    if by_program:
-        return error("duplicate_id", unit.line, message, "Give each task an id of its own.")
-    return warning("duplicate_id", unit.line, f"{message}; the second is planned as {key}", "Renumber one of them.")
 
 
 def _requirement(key: str, unit: Unit, own_ids: Counter[str], taken: set[str]) -> Requirement:
@@ -107,7 +105,9 @@ def staff(document: Document) -> list[Finding]:
     for unit in document.units:
         if unit.profile and unit.profile not in _KNOWN:
             unknown.setdefault(unit.profile, unit.line)
-    return [_unknown(slug, line) for slug, line in unknown.items()]
+    hint = f"Known profiles: {', '.join(_KNOWN)}."
+    says = "the profile {} is not known; {} is used instead"
+    return [warning("unknown_profile", line, says.format(slug[:80], DEFAULT), hint) for slug, line in unknown.items()]
 
 
 def _staffed(unit: Unit) -> Unit:
@@ -128,8 +128,3 @@ def _staffed(unit: Unit) -> Unit:
 def _is_research(unit: Unit, told: str) -> bool:
     marked = "[" in told or "#" in told or "ags:" in told or "abels:" in told  # most texts have none of these
     return bool(marked and _TAG.search(told)) or any(map(_ALONE.fullmatch, unit.tags))
-
-
-def _unknown(slug: str, line: int) -> Finding:
-    message = f"the profile {slug[:80]} is not known; {DEFAULT} is used instead"
-    return warning("unknown_profile", line, message, f"Known profiles: {', '.join(_KNOWN)}.")

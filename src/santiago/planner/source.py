@@ -1,14 +1,18 @@
-"""The text of a document, and the views of it that all readers share. Each view is computed once."""
+"""The text of a document, and the views of it that all readers share. Each view is computed once.
+
+Front matter is read line by line. It need not be valid YAML: ids keep their leading zeros, and `@name` is a plain value.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from santiago.contract.patterns import pattern
 from santiago.contract.record import record
-from santiago.planner import front_matter, ids, sniff, words
-from santiago.planner.front_matter import Entry
+from santiago.planner import ids, sniff, words
 from santiago.planner.markdown import labels
 from santiago.planner.markdown.labels import says_done
 from santiago.planner.markdown.outline import Block, Kind, Outline, scan
@@ -47,7 +51,7 @@ class Source:
     @cached_property
     def looks_like(self) -> str:
         """`json`, `csv`, `gherkin`, `yaml` or `markdown`, by content alone."""
-        return sniff.looks_like(self.text, front_matter=bool(front_matter.read(self.text)[1]))
+        return sniff.looks_like(self.text, front_matter=bool(read_front_matter(self.text)[1]))
 
     @cached_property
     def tree(self) -> Node:
@@ -56,12 +60,12 @@ class Source:
 
     @cached_property
     def front_matter(self) -> dict[str, Entry]:
-        """The entries of the front matter, see `front_matter.read`."""
-        return front_matter.read(self.text)[0]
+        """The entries of the front matter, see `read_front_matter`."""
+        return read_front_matter(self.text)[0]
 
     @cached_property
     def outline(self) -> Outline:
-        body_at = front_matter.read(self.text)[1]
+        body_at = read_front_matter(self.text)[1]
         body = self.text.split("\n", body_at)[-1] if body_at else self.text
         if "plan" in self.front_matter:
             body = _TAGGED.sub(lambda tag: f"**{tag[1].replace('_', ' ')}:**", body)
@@ -99,7 +103,10 @@ class Source:
         blocks = self.outline.blocks
         named = _version(blocks[index].text)
         below = blocks[index + 1] if index + 1 < len(blocks) else None
-        if (named and named != self.first_version) or (below and below.section == index and _puts_off(below)):
+        if named and named != self.first_version:
+            return Zone.EXCLUDED
+        first = below.text if below and below.section == index and below.kind is Kind.PARA else ""
+        if len(first) < 200 and _PUT_OFF.match(first):  # it says that all of the section is for later
             return Zone.EXCLUDED
         return Zone.PLAIN if index == self._title_at else _zone_of(blocks[index].text, self.leads[index])
 
@@ -138,13 +145,15 @@ class Source:
     @cached_property
     def is_under_done(self) -> list[bool]:
         """For each block, whether a heading around it says that its section is done. Neither the title nor a unit counts."""
+        found: list[bool] = []
         inside: list[bool] = []
         for block, lead in zip(self.outline.blocks, self.leads, strict=True):
             counts = block.kind is Kind.HEADING and (block.level > 1 or self.outline.tops > 1)
             counts = counts and (lead is None or lead.only_counts)
             around = block.section >= 0 and inside[block.section]
+            found.append(around)
             inside.append(around or (counts and says_done(block.text)))
-        return [block.section >= 0 and inside[block.section] for block in self.outline.blocks]
+        return found
 
     @cached_property
     def underway(self) -> frozenset[str]:
@@ -253,11 +262,6 @@ def labelled_id(line: str) -> ids.Found | None:
     return found if found is not None and found.kind == "prefix" else None
 
 
-def _puts_off(block: Block) -> bool:
-    """Tell whether a section's first sentence says that all of it is out of scope or for later."""
-    return block.kind is Kind.PARA and len(block.text) < 200 and bool(_PUT_OFF.match(block.text))
-
-
 _PUT_OFF = pattern(
     r"[*_>\s]*(?:deferred\b|postponed\b|out of scope\b|not in (?:the )?(?:current )?(?:scope|roadmap)"
     r"|not part of (?:this|the current)|planned for (?:a )?(?:later|future))",
@@ -286,3 +290,63 @@ def _is_label(line: str) -> bool:
     text = line.strip()
     bold = text.startswith(("**", "__")) and text.rstrip(":：").endswith(("**", "__"))
     return bold or (text.endswith((":", "：")) and len(text) < 60)
+
+
+_ENTRY_KEY = pattern(r"^([\w][\w .-]*?)[ \t]*[:=][ \t]*(.*)$")
+
+
+class Entry(NamedTuple):
+    """One value of a front matter, kept as written."""
+
+    value: str
+    line: int
+    items: tuple[tuple[str, int], ...]
+    """The elements with their lines, if the value is a list. A list may stand in brackets or below its key."""
+
+
+def read_front_matter(text: str) -> tuple[dict[str, Entry], int]:
+    """Return the entries of a front matter, and how many lines it takes."""
+    lines = text.split("\n", 400)
+    if lines[0].rstrip() != "---":
+        return {}, 0
+    end = next((i for i, line in enumerate(lines[1:400], 1) if line.rstrip() in ("---", "...")), 0)
+    if not end or not any(_ENTRY_KEY.match(line) for line in lines[1:end]):
+        return {}, 0
+    return entries_of(lines[1:end], 2), end + 1
+
+
+def entries_of(lines: Sequence[str], first: int) -> dict[str, Entry]:
+    """Return the entries in these lines. `first` is the line number of the first of them."""
+    entries: dict[str, Entry] = {}
+    key = ""
+    for number, line in enumerate(lines, first):
+        if line[:1] not in (" ", "\t", "-") and (found := _ENTRY_KEY.match(line)):
+            key = found[1].lower()
+            entries[key] = Entry(_unquoted(found[2]), number, _flow_items(found[2], number))
+        elif key and (item := re.match(r"^\s*-\s+(.*)$", line)):
+            entry = entries[key]
+            entries[key] = entry._replace(items=(*entry.items, (_unquoted(item[1]), number)))
+    return entries
+
+
+def _unquoted(value: str) -> str:
+    value = value.strip()
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
+        return value[1:-1]
+    return re.sub(r"\s+#.*$", "", value)
+
+
+def _flow_items(value: str, line: int) -> tuple[tuple[str, int], ...]:
+    value = re.sub(r"\s+#.*$", "", value.strip())
+    if not (value.startswith("[") and value.endswith("]")):
+        return ()
+    return tuple((_unquoted(part), line) for part in value[1:-1].split(",") if part.strip())
+
+
+_PLAN_ID = pattern(r"(?m)^[ \t]{0,3}(?:[-*] )?id:[ \t]*[\"'`]?([^\s\"'`#][^\n\"'`#]{0,200})")
+
+
+def plan_id(text: str, name: str) -> str:
+    """Return the id of a plan: the value of its `id:` line, else the file name without its ending."""
+    found = _PLAN_ID.search(text)
+    return found[1].strip() if found else name.replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0]

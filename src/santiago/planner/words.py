@@ -371,7 +371,6 @@ def section_name(heading: str, known: frozenset[str]) -> str:
 
 
 def is_note(text: str) -> bool:
-    """Tell whether a line is a remark: `Note: …`."""
     return bool(_NOTE.match(text))
 
 

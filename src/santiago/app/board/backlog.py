@@ -11,7 +11,7 @@ from santiago.board.rules import new_card
 from santiago.contract.board import Card
 from santiago.contract.errors import SantiagoError
 from santiago.contract.patterns import pattern
-from santiago.planner.front_matter import plan_id
+from santiago.planner.source import plan_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,12 +12,11 @@ from santiago.contract.plan import Finding
 from santiago.planner import commands, ids, words
 from santiago.planner.draft import Dep, Document, Hint, Unit, unique
 from santiago.planner.findings import left_out, note, of_no_story, warning
-from santiago.planner.front_matter import entries_of, plan_id
 from santiago.planner.markdown.carriers import group_names, is_group
 from santiago.planner.markdown.harvest import Carrier, Harvester
 from santiago.planner.markdown.labels import read_label, split_label
 from santiago.planner.markdown.outline import Block, Kind
-from santiago.planner.source import Source, Zone
+from santiago.planner.source import Source, Zone, entries_of, plan_id
 
 _OF_EACH = pattern(
     r"\b(?:every|each|all)\s+(?:of the\s+|user\s+)?(?:stor(?:y|ies)|tasks?|requirements?|features?|steps?|units?|tickets?)\b"
@@ -46,7 +45,12 @@ def document(
     bullets be criteria. `steps` says that the units are steps, which have labels of their own.
     """
     harvester = Harvester(source.outline, implicit=implicit, steps=steps)
-    units = _settled([_with_group_names(harvester.unit(carrier)) for carrier in carriers])
+    units = []
+    for carrier in carriers:  # dependencies may name the unit's phase by its number: `Phase 2` for `Phase 2: Core`
+        unit = harvester.unit(carrier)
+        names = group_names(unit.chunk) if unit.chunk and is_group(unit.chunk) else ()
+        units.append(replace(unit, tags=tuple(dict.fromkeys((*unit.tags, *names)))) if names else unit)
+    units = _settled(units)
     if len(carriers) == 1 and not units[0].criteria:
         units, carriers = _with_document_criteria(source, harvester, units[0], carriers[0])
     found = Document(format=format_, evidence=tuple(evidence), title=source.title, units=units)
@@ -87,30 +91,18 @@ def with_units(document: Document, units: list[Unit]) -> Document:
     return document
 
 
-def _with_group_names(unit: Unit) -> Unit:
-    """Let dependencies name the unit's phase by its number: `Phase 2` for `Phase 2: Core`."""
-    names = group_names(unit.chunk) if unit.chunk and is_group(unit.chunk) else ()
-    return replace(unit, tags=tuple(dict.fromkeys((*unit.tags, *names)))) if names else unit
-
-
 def _settled(units: list[Unit]) -> list[Unit]:
     """Turn dependencies in brackets that cannot be ids of this document into mere mentions: `(requires OAuth2)`, `(blocked on Q1)`."""
     names = {ids.fold(name) for unit in units for name in (unit.id, *unit.tags) if name}
     prefixes = {ids.prefix_of(unit.id) for unit in units if unit.id}
 
     def settled(dep: Dep) -> Dep:
-        return dep if _is_id(dep, names, prefixes) else replace(dep, carrier="prose")
+        is_id = ids.fold(dep.target) in names or " " in dep.target or ids.prefix_of(dep.target) in prefixes
+        return dep if dep.carrier != "inline" or is_id else replace(dep, carrier="prose")
 
-    def is_doubtful(unit: Unit) -> bool:
-        return any(dep.carrier == "inline" for dep in unit.deps)
-
-    return [replace(unit, deps=tuple(map(settled, unit.deps))) if is_doubtful(unit) else unit for unit in units]
-
-
-def _is_id(dep: Dep, names: set[str], prefixes: set[str]) -> bool:
-    if dep.carrier != "inline" or ids.fold(dep.target) in names or " " in dep.target:
-        return True
-    return ids.prefix_of(dep.target) in prefixes
+    doubtful = [any(dep.carrier == "inline" for dep in unit.deps) for unit in units]
+    pairs = zip(units, doubtful, strict=True)
+    return [replace(unit, deps=tuple(map(settled, unit.deps))) if doubt else unit for unit, doubt in pairs]
 
 
 def _run_checks(source: Source, taken: bytearray) -> tuple[commands.Found, list[Hint]]:
@@ -166,7 +158,9 @@ def unplanned(
     known: Collection[int] = (),
 ) -> list[Finding]:
     """Return the findings. `carriers` define the units, and `taken` tells for each block whether a unit contains it."""
-    known = {*repeated, *known}
+    known, says, asked = {*repeated, *known}, "the document asks for a clarification here", list[int]()
+    if "NEEDS CLARIFICATION" in source.text:
+        asked = [line for line, text in enumerate(source.text.split("\n"), 1) if "NEEDS CLARIFICATION" in text]
     free = [
         block
         for index, block in enumerate(source.outline.blocks)
@@ -178,7 +172,10 @@ def unplanned(
         *_plain_heads(source, carriers),
         *_free_criteria(source, taken),
         *_explained_ids(carriers, free),
-        *_open_markers(source),
+        *(
+            warning("needs_clarification", line, says, "Answer it in the document before agents guess.")
+            for line in asked
+        ),
     ]
 
 
@@ -187,10 +184,9 @@ def _repetitions(source: Source, places: Sequence[int]) -> list[Finding]:
     if not places:
         return []
     lines = sorted(source.outline.blocks[index].line for index in places)
-    message = (
-        f"{count(len(lines), 'line repeats', 'lines repeat')} units that are defined elsewhere "
-        f"and were read as the same (line {_listed(lines)})"
-    )
+    listed = ", ".join(map(str, lines[:5])) + (", …" if len(lines) > 5 else "")
+    many = count(len(lines), "line repeats", "lines repeat")
+    message = f"{many} units that are defined elsewhere and were read as the same (line {listed})"
     return [note("merged", lines[0], message, "Nothing to do, if they are the same.")]
 
 
@@ -207,14 +203,11 @@ def _plain_heads(source: Source, carriers: Sequence[Carrier]) -> Iterator[Findin
     defined, prefixes = {lead.id for lead in leads}, {lead.prefix for lead in leads if lead.kind == "prefix"}
     alike = {at: lead for at, lead in source.named.items() if lead.prefix in prefixes and lead.id not in defined}
     for at, lead in alike.items():
-        if _heads_list(source.outline.blocks[at : at + 2]):
+        kinds = [block.kind for block in source.outline.blocks[at : at + 2]]
+        if kinds == [Kind.PARA, Kind.ITEM] and len(source.outline.blocks[at].lines) == 1:
             message = f"this line begins like a story of its own, {lead.id}, but was read as part of the text above it"
             hint = f"Make it a heading: `### {lead.id}: {lead.rest.strip(' -–—:')}`"
             yield warning("plain_head", source.outline.blocks[at].line, message, hint)
-
-
-def _heads_list(blocks: list[Block]) -> bool:
-    return [block.kind for block in blocks] == [Kind.PARA, Kind.ITEM] and len(blocks[0].lines) == 1
 
 
 def _free_criteria(source: Source, taken: bytearray) -> Iterator[Finding]:
@@ -226,18 +219,6 @@ def _free_criteria(source: Source, taken: bytearray) -> Iterator[Finding]:
         inside = [blocks[i] for i in source.outline.inside(index) if not taken[i]]
         if items := sum(each.kind is Kind.ITEM and each.parent < 0 for each in inside):
             yield of_no_story(items, block.text, block.line)
-
-
-def _open_markers(source: Source) -> list[Finding]:
-    if "NEEDS CLARIFICATION" not in source.text:
-        return []
-    lines = [number for number, line in enumerate(source.text.split("\n"), 1) if "NEEDS CLARIFICATION" in line]
-    hint = "Answer it in the document before agents guess."
-    return [warning("needs_clarification", line, "the document asks for a clarification here", hint) for line in lines]
-
-
-def _listed(lines: Sequence[int]) -> str:
-    return ", ".join(map(str, lines[:5])) + (", …" if len(lines) > 5 else "")
 
 
 _MOST = 2_000

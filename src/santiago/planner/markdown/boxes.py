@@ -13,7 +13,7 @@ from typing import NamedTuple
 from santiago.contract.patterns import pattern
 from santiago.planner import ids, words
 from santiago.planner.markdown.labels import clean
-from santiago.planner.markdown.outline import Block, Kind
+from santiago.planner.markdown.outline import Block
 from santiago.planner.source import Source, Zone
 
 _POINTED = pattern(r"[\W_]*\d{1,4}[A-Za-z]?(?:[.):\]]|\*\*)")
@@ -37,7 +37,6 @@ class Boxes(NamedTuple):
     groups: dict[int, ids.Found | None]
 
     def counted(self, kind: str) -> int:
-        """Return how many units have an id of this kind."""
         return sum(1 for box in self.units if box.found is not None and box.found.kind == kind)
 
 
@@ -79,7 +78,7 @@ class _Survey:
                 self.owner[index] = (
                     block.parent if self.blocks[block.parent].box is not None else self.owner[block.parent]
                 )
-            if block.box is not None and block.kind is Kind.ITEM:
+            if block.box is not None:
                 self.take(index, block)
         units = [index for index in self.candidates if index not in self.groups and self.is_unit(index)]
         return Boxes(

@@ -77,7 +77,6 @@ def section_chunks(source: Source, starts: list[int], *, numbered: bool = False)
 
 
 def _without_title(source: Source, path: list[int]) -> list[int]:
-    """Return the headings around a unit, without the document's title."""
     named = path and source.outline.blocks[path[0]].level == 1 and source.outline.tops == 1
     return path[1:] if named else path
 
@@ -214,11 +213,6 @@ STEP_SIGNS = frozenset({"criteria", "success", "files", "touched"})
 NUMBERED_SIGNS = frozenset({"criteria", "success", "depends"})
 
 
-def is_kind(source: Source, index: int, kind: str) -> bool:
-    lead = source.leads[index]
-    return lead is not None and lead.kind == kind
-
-
 def is_numbered(source: Source, index: int) -> bool:
     lead = source.leads[index]
     return lead is not None and lead.only_counts
@@ -231,7 +225,7 @@ _REFERS = pattern(r"(?i)\W*(?:issue|ticket|bug)s?\s*#")
 def of_kind(source: Source, kind: str) -> list[int]:
     """Return the headings of one kind if they can be the units of the document, else nothing."""
     blocks = source.outline.blocks
-    found = [i for i, b in enumerate(blocks) if b.kind is Kind.HEADING and is_kind(source, i, kind)]
+    found = [i for i, lead in source.named.items() if lead.kind == kind and blocks[i].kind is Kind.HEADING]
     is_title = len(found) == 1 and (blocks[found[0]].level == 1 or _REFERS.match(blocks[found[0]].text))
     return [] if not found or is_title or has_stories(source, len(found)) else found
 
@@ -280,13 +274,11 @@ def _is_sign(block: Block, signs: frozenset[str]) -> bool:
 
 
 def fill_most(source: Source, heads: list[int]) -> bool:
-    """Tell whether these sections are at least half of the document."""
     covered = sum(end - start for start, end in bounded(source, heads))
     return covered * 2 >= len(source.outline.blocks)
 
 
 def inside(source: Source, heads: list[int]) -> bytearray:
-    """Return for each block whether it is in one of these sections."""
     return source.outline.cover(bounded(source, heads))
 
 
@@ -296,11 +288,10 @@ def boxes_outside(source: Source, heads: list[int]) -> dict[int, int]:
     by_key = {_key(source, index): index for index in heads}
     if len(by_key) < len(heads):
         return {}
-    found: dict[int, int] = {}
-    for index, block in enumerate(source.outline.blocks):
-        if block.kind is Kind.ITEM and block.box is not None and not within[index] and _key(source, index) in by_key:
-            found.setdefault(by_key[_key(source, index)], index)
-    return found
+    boxed = [
+        i for i, b in enumerate(source.outline.blocks) if b.kind is Kind.ITEM and b.box is not None and not within[i]
+    ]
+    return {by_key[_key(source, index)]: index for index in reversed(boxed) if _key(source, index) in by_key}
 
 
 def _key(source: Source, index: int) -> tuple[str, str]:

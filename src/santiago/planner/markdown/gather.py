@@ -6,6 +6,7 @@ import re
 from dataclasses import field
 
 from santiago.contract.patterns import pattern
+from santiago.contract.plan import Role
 from santiago.contract.record import lean
 from santiago.planner import commands, hints, words
 from santiago.planner.commands import JUDGES, Found
@@ -178,8 +179,7 @@ class Walk:
                 self.text_line(raw, block.line + offset, single=single and block.parent <= self.at)
         self.inline = None
         self.found.deps += hints.inline_deps(block)
-        if "un" in text and _STEP_RUNS.search(text):
-            self.begin_step(text)
+        self.begin_step(text)
         self.take_hints(block, skip_checks=runs)
 
     def text_line(self, raw: str, line: int, *, single: bool) -> None:
@@ -233,8 +233,7 @@ class Walk:
         if not rest:
             return
         text = " ".join(filter(None, map(str.strip, rest)))
-        if "un" in text and _STEP_RUNS.search(text):
-            self.begin_step(text)
+        self.begin_step(text)
         label = self.label(block.lines[0])
         if block.box is None and self.is_field(index, label):
             self.label_from_item(index, block, label)
@@ -318,7 +317,6 @@ class Walk:
             self.inline, self.broken = self.found.labelled, True
 
     def criteria(self) -> Criteria:
-        """Return the list for the criteria that the last label announced."""
         return self.found.labelled if self.concept == "criteria" else self.found.success
 
     def criterion(self, into: Criteria, block: Block, text: str, *, outermost: bool) -> None:
@@ -376,9 +374,10 @@ class Walk:
             self.found.text.append(joined)
 
     def begin_step(self, text: str) -> None:
-        """Begin a step that runs something: its commands are in a fence below it."""
-        self.end_run()
-        self.runs = None if _fails(text) else []
+        """Begin a step if the text says that it runs something: its commands are in a fence below it."""
+        if "un" in text and _STEP_RUNS.search(text):
+            self.end_run()
+            self.runs = None if _fails(text) else []
 
     def code(self, block: Block) -> None:
         if self.runs == []:
@@ -427,7 +426,6 @@ class Walk:
             self.concept, self.item_level = before, level
 
     def announce(self, concept: str, rest: str, line: int) -> None:
-        """Read a label of this concept, and the text on its line."""
         if concept == "touched" and self.concept == "files":
             concept = "files"
         self.set_concept(concept)
@@ -436,7 +434,6 @@ class Walk:
             self.behind_label(concept, rest, line)
 
     def behind_label(self, concept: str, rest: str, line: int) -> None:
-        """Read the text behind a label, on the label's line."""
         found = self.found
         match concept:
             case "criteria" | "success":
@@ -516,10 +513,17 @@ def _fails(text: str) -> bool:
     return ("ail" in text or "AIL" in text) and bool(_FAILS.search(text))
 
 
+def _continues(raw: str) -> bool:
+    """Tell whether a line begins with Then, And or the like. `E-mail` and `I see` only look like it."""
+    match = words.THEN.match(raw)
+    return match is not None and raw[match.end() - 1] in "*_:, \t" and not raw.startswith("I ")
+
+
 def _hint(value: str, line: int, carrier: str) -> Hint:
     return Hint(value=value, line=line, carrier=carrier)
 
 
+_ROLE = pattern(r"\b(?:developer|(scientist))\b", re.IGNORECASE)
 _OWN_ID = pattern(
     r"^[*_`\[]*((?:AC|CA|KA|CS|AK)[-_ ]?\d+(?:[.\-]\d+)*|#\d+|(?:AC|CA)-[A-Z]+-?\d+)[*_`\]]*\s*[:：.)\-–—]*\s*[*_]*\s*",
     re.IGNORECASE,
@@ -579,12 +583,6 @@ class Criteria:
         return [DraftCriterion(text=" ".join(draft.parts), line=draft.line, id=draft.id) for draft in self.drafts]
 
 
-def _continues(raw: str) -> bool:
-    """Tell whether a line begins with Then, And or the like. `E-mail` and `I see` only look like it."""
-    match = words.THEN.match(raw)
-    return match is not None and raw[match.end() - 1] in "*_:, \t" and not raw.startswith("I ")
-
-
 @lean()
 class Gathered:
     """Everything found in one unit. Possible criteria are kept apart by how they were written."""
@@ -623,13 +621,17 @@ class Gathered:
         if concept and (said := text.strip(" *_`.")):
             self.fields.setdefault(concept, said)
 
+    @property
+    def role(self) -> Role:
+        found = _ROLE.search(self.fields.get("role", ""))
+        return "scientist" if found and found[1] else "developer"
+
     def take(self, checks: Found) -> None:
         self.verify += checks.taken
         self.unread += checks.left
 
     @property
     def criteria(self) -> list[DraftCriterion]:
-        """The criteria that the author marked most clearly; empty if none are marked."""
         marked = (self.labelled, self.scenarios, self.spoken, self.success, self.runs, self.boxes, self.checks)
         return next((criteria.done() for criteria in marked if criteria), [])
 

@@ -35,7 +35,6 @@ class Carrier:
     priority: str | None = None
 
 
-_ROLE = pattern(r"\b(developer|scientist)\b", re.IGNORECASE)
 _DONE = pattern(
     r"^\W*(?:done|completed?|closed|finished|implemented|shipped|merged|passed|validated|fertig|erledigt|abgeschlossen|terminée?"
     r"|termin[ée]|terminado|completad[oa]|conclu[ií]d[oa]|klar|gereed|готово|выполнено|завершено|完了|完成|已完成|완료)(?!\w|\s*\?)|^\[x\]|^✅",
@@ -77,7 +76,6 @@ class Harvester:
         if not criteria:
             self.unknown_labels += found.unknown_labels
             criteria = found.implied if self.implicit else []
-        role = _ROLE.search(found.fields.get("role", "").lower())
         own = found.fields.get("title") if carrier.title == (carrier.id or "") else None
         return Unit(
             id=carrier.id or found.fields.get("id", "").strip(" `*") or None,
@@ -89,7 +87,7 @@ class Harvester:
             chunk=found.fields.get("chunk", carrier.chunk),
             tags=carrier.tags,
             priority=carrier.priority or found.fields.get("priority"),
-            role="scientist" if role and role[1] == "scientist" else "developer",
+            role=found.role,
             profile=found.fields.get("profile"),
             criteria=tuple(criteria),
             deps=_unique_deps(found.deps),
@@ -112,15 +110,16 @@ class Harvester:
 
 def _status(claimed: Status, found: Gathered) -> Status:
     """Return the status of a unit. A ticked unit that is under way or has open boxes is open; an open one with all boxes ticked claims to be done."""
-    ticked, word = found.ticked, found.fields.get("status", "")
-    if claimed is Status.DONE and ((ticked and not all(ticked)) or _UNDERWAY.match(word.strip())):
+    word = found.fields.get("status", "").strip()
+    underway, half_done = bool(_UNDERWAY.match(word)), not all(found.ticked)
+    if claimed is Status.DONE and (half_done or underway):
         return Status.OPEN
     if claimed is not Status.OPEN:
         return claimed
     said = status_of(word)
-    if said is not None or _UNDERWAY.match(word.strip()):
+    if said is not None or underway:
         return said or claimed
-    return Status.DONE if ticked and all(ticked) else claimed
+    return Status.DONE if found.ticked and not half_done else claimed
 
 
 def _unique_deps(found: list[Dep]) -> tuple[Dep, ...]:

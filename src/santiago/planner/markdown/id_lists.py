@@ -226,17 +226,15 @@ def extents(view: View, starts: list[int]) -> list[tuple[int, int]]:
                 end = min(view.ends[at], after)
             case Kind.PARA:
                 end = next((i for i in range(at + 1, limit) if opens_group(view.blocks[i])), limit)
-            case Kind.ITEM if _label_follows(view, view.ends[at], limit) or _is_open_form(view, at):
+            # Fields may follow an item that is only an id without being nested in it.
+            case Kind.ITEM if _label_follows(view, view.ends[at], limit) or (
+                view.ends[at] == at + 1 and is_form(view, at)
+            ):
                 end = limit
             case _:
                 end = min(view.ends[at], limit)
         pairs.append((at, max(end, at + 1)))
     return pairs
-
-
-def _is_open_form(view: View, at: int) -> bool:
-    """Tell whether an item is only an id and its fields follow it without being nested in it."""
-    return view.ends[at] == at + 1 and is_form(view, at)
 
 
 def _label_follows(view: View, at: int, limit: int) -> bool:
@@ -345,7 +343,8 @@ def _is_counted(members: list[Definition]) -> bool:
 
 
 def _as_list(view: View, kind: str, found: list[Definition]) -> UnitList:
-    found = _without_split_up(view, found)
+    # A heading that is split into lettered parts inside it is left out: 4 around 4A, 4B and 4C.
+    found = [d for position, d in enumerate(found) if _parts(view, d, found[position + 1 : position + 30]) < 2]
     headings = [d for d in found if view.blocks[d.at].kind is Kind.HEADING]
     chosen = _without_heading_groups(view, headings) if headings else _without_groups(view, _outermost(view, found))
     if headings:
@@ -358,13 +357,15 @@ def _as_list(view: View, kind: str, found: list[Definition]) -> UnitList:
     ]
     carriers = grouped(view, carriers)
     kind = "story" if kind == "other" and view.tells_stories(carriers) else kind
+    plural = {"story": "stories", "requirement": "requirements", "feature": "features", "task": "tasks"}
+    names = {d.found.prefix.lower() for d in chosen} | {kind, plural.get(kind, kind)}
     return UnitList(
         view,
         Evidence.NAMED_HEADINGS if headings else Evidence.NAMED_ITEMS,
         kind,
         span_of(chosen),
         tuple(carriers),
-        _keys(kind, chosen),
+        frozenset(names | {name.split("-")[0] for name in names}),
         view.explicit(carriers),
         _repeats(view, everywhere if headings else found, found, carriers),
         frozenset(ids.fold(d.found.id) for d in headings),
@@ -386,11 +387,6 @@ def _repeats(
     covered = view.source.outline.cover((made.at, made.end) for made in carriers)
     places = {d.at for d in (*everywhere, *found) if ids.fold(d.found.id) in known and not covered[d.at]}
     return tuple(sorted(places))
-
-
-def _without_split_up(view: View, found: list[Definition]) -> list[Definition]:
-    """Leave out a heading that is split into lettered parts inside it: 4 around 4A, 4B and 4C."""
-    return [d for position, d in enumerate(found) if _parts(view, d, found[position + 1 : position + 30]) < 2]
 
 
 def _parts(view: View, definition: Definition, after: list[Definition]) -> int:
@@ -477,9 +473,3 @@ def _without_repeats(view: View, found: list[Definition]) -> list[Definition]:
 
 def _size(view: View, definition: Definition) -> int:
     return view.ends[definition.at] - definition.at
-
-
-def _keys(kind: str, found: list[Definition]) -> frozenset[str]:
-    plural = {"story": "stories", "requirement": "requirements", "feature": "features", "task": "tasks"}
-    names = {d.found.prefix.lower() for d in found} | {kind, plural.get(kind, kind)}
-    return frozenset(names | {name.split("-")[0] for name in names})

@@ -25,9 +25,9 @@ _IDS = pattern(
     r"^\[?(?:\d+|\d+(?:\.\d+)+|[A-Z]+-?\d+(?:\.\d+)*)(?:\s*[,、，]\s*(?:\d+(?:\.\d+)*|[A-Z]+-?\d+(?:\.\d+)*))*\]?$"
 )
 _STEP_LABELS = {
-    **dict.fromkeys(words.table("action | actions | action items"), "actions"),
+    **dict.fromkeys(("action", "actions", "action items"), "actions"),
     **dict.fromkeys(
-        words.table("result | results | expected result | expected results | validation | validations"), "judged"
+        ("result", "results", "expected result", "expected results", "validation", "validations"), "judged"
     ),
 }
 _SLUG = pattern(r"[A-Za-z][\w-]{0,60}")
@@ -109,7 +109,6 @@ def is_struck(text: str) -> bool:
 
 
 def clean(text: str) -> str:
-    """Return a text without emphasis marks."""
     if "*" not in text and "_" not in text and "~" not in text:
         return text.strip()
     return _EMPHASIS.sub(lambda mark: mark["code"] or "", _STRIKE.sub("", text)).strip().strip("*_").strip()

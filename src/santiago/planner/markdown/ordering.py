@@ -7,7 +7,10 @@ Only statements with one possible meaning become edges: `US2 depends on US7`, `P
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
+from typing import NamedTuple
 
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
@@ -86,32 +89,46 @@ def _is_order_section(source: Source, index: int) -> bool:
     return block.kind is Kind.HEADING and not is_unit and bool(_SECTION.search(block.text))
 
 
+class _Wave(NamedTuple):
+    """One wave of Kiro's graph, as written."""
+
+    name: str
+    tasks: list[str]
+    waits_for: list[str]
+    """The names of other waves."""
+
+
+def _waves(block: Block) -> Iterator[_Wave]:
+    """Yield the waves in a fence. One without dependencies waits for the wave before it."""
+    try:
+        root = json_tree.parse("\n".join(line for line in block.lines if not line.lstrip().startswith(("```", "~~~"))))
+    except DocumentError:
+        return
+    before = ""
+    for number, node in enumerate(items(root.get("waves")) if isinstance(root, Object) else ()):
+        wave = node if isinstance(node, Object) else Object(node.line)
+        tasks = items(wave.get("tasks") if wave is node else node)
+        stated = wave.field("depends_on", "dependsOn")
+        waits_for = list(map(as_text, items(stated.value))) if stated else [before]
+        before = wave.text("id", "wave") or str(number)
+        yield _Wave(before, list(map(as_text, tasks)), waits_for)
+
+
 def _read_waves(block: Block, document: Document, deps: _Deps) -> None:
     """Read Kiro's graph: the tasks of a wave wait for those of the wave before it, or of the waves that it names.
 
     Where a task waits for one of a later parent, parents are no stages: they become tags.
     """
-    try:
-        root = json_tree.parse("\n".join(line for line in block.lines if not line.lstrip().startswith(("```", "~~~"))))
-    except DocumentError:
-        return
-    waves: dict[str, list[str]] = {}
-    units = [unit for unit in document.units if unit.id and unit.status in PLANNED]
-    chunks = list(dict.fromkeys(unit.chunk for unit in units))
-    place = {unit.id: chunks.index(unit.chunk) for unit in units}
-    ahead, before = False, ""
-    for number, wave in enumerate(items(root.get("waves")) if isinstance(root, Object) else ()):
-        own = wave.text("id", "wave") if isinstance(wave, Object) else ""
-        tasks = [as_text(each) for each in items(wave.get("tasks") if isinstance(wave, Object) else wave)]
-        stated = wave.field("depends_on", "dependsOn") if isinstance(wave, Object) else None
-        named = [as_text(each) for each in items(stated.value)] if stated else [before]
-        before = own or str(number)
-        waves[before] = [unit.id for unit in units if unit.id and any(boxes.is_part(unit.id, task) for task in tasks)]
-        needed = [target for name in named for target in waves.get(name, ())]
-        for task in waves[before]:
-            deps.setdefault(task, []).extend(Dep(target=each, line=block.line, carrier="section") for each in needed)
-            ahead = ahead or any(place[each] > place[task] for each in needed)
-    if ahead:
+    members: dict[str, list[str]] = {}
+    place = {unit.id: unit.chunk for unit in document.units if unit.id and unit.status in PLANNED}
+    chunks = list(dict.fromkeys(place.values()))
+    pairs: list[tuple[str, str]] = []
+    for wave in _waves(block):
+        members[wave.name] = [name for name in place if any(boxes.is_part(name, task) for task in wave.tasks)]
+        pairs += product(members[wave.name], [each for name in wave.waits_for for each in members.get(name, ())])
+    for task, needed in pairs:
+        deps.setdefault(task, []).append(Dep(target=needed, line=block.line, carrier="section"))
+    if any(chunks.index(place[needed]) > chunks.index(place[task]) for task, needed in pairs):
         document.units = [replace(unit, chunk=None, tags=(*unit.tags, unit.chunk or "")) for unit in document.units]
 
 
@@ -190,22 +207,24 @@ def _calls_parallel(block: Block) -> bool:
 
 
 def _statement(block: Block, names: _Names, document: Document, deps: _Deps) -> None:
-    """Read one line of a dependency section."""
     sentence = block.text.replace("**", "").replace("__", "")
     if block.text.rstrip().endswith((":", "：")) or (_NONE.search(sentence) and not _VERB.search(sentence)):
         return
-    if read := _read_depends_on(sentence, names) or _read_before(sentence, names):
+    if read := _read(sentence, names):
         _take(block, read, names, document, deps)
     elif len(set(ids.mentioned(sentence)) & set(names.units.values())) > 1:
-        document.findings.append(_ambiguous_order(block))
+        text = block.text if len(block.text) <= 80 else block.text[:79] + "…"
+        message = f'the order in "{text}" could be read in more than one way; no dependency was taken from it'
+        hint = 'Write "T012 depends on T008", or put "(depends on T008)" behind the task.'
+        document.findings.append(note("mentioned_id", block.line, message, hint))
 
 
 def _take(block: Block, read: _Parts, names: _Names, document: Document, deps: _Deps) -> None:
     (groups, units), (on_groups, on_units) = read
     for group in groups:
         on_groups = [target for target in on_groups if not names.is_kept(group, target)]
-        edges = [GroupEdge(group=group, target=target, line=block.line) for target in (*on_groups, *on_units)]
-        document.edges += [edge for edge in edges if edge.target != group]
+        others = [target for target in (*on_groups, *on_units) if target != group]
+        document.edges += [GroupEdge(group=group, target=target, line=block.line) for target in others]
     waits = [Dep(target=target, line=block.line, carrier="section") for target in (*on_groups, *on_units)]
     for unit in units:
         deps.setdefault(unit, []).extend(dep for dep in waits if dep.target != unit)
@@ -214,27 +233,13 @@ def _take(block: Block, read: _Parts, names: _Names, document: Document, deps: _
 _Parts = tuple[tuple[list[str], list[str]], tuple[list[str], list[str]]]
 
 
-def _read_depends_on(sentence: str, names: _Names) -> _Parts | None:
-    """Read `A depends on B`, `A: depends on B`."""
-    verb = _VERB.search(sentence)
-    if verb is None:
-        return None
-    subject = names.resolve(sentence[: verb.start()].strip(" :：—–-"))
-    target = names.resolve(_CLAUSE.split(sentence[verb.end() :])[0])
-    return (subject, target) if subject and target else None
-
-
-def _read_before(sentence: str, names: _Names) -> _Parts | None:
-    """Read `A before B`."""
+def _read(sentence: str, names: _Names) -> _Parts | None:
+    """Read `A depends on B`, `A: depends on B`, or else `A before B`."""
     parts = _BEFORE.split(_CLAUSE.split(sentence)[0])
-    if len(parts) != 2:
-        return None
-    first, then = names.resolve(parts[0]), names.resolve(parts[1])
-    return (then, first) if first and then else None
-
-
-def _ambiguous_order(block: Block) -> Finding:
-    text = block.text if len(block.text) <= 80 else block.text[:79] + "…"
-    message = f'the order in "{text}" could be read in more than one way; no dependency was taken from it'
-    hint = 'Write "T012 depends on T008", or put "(depends on T008)" behind the task.'
-    return note("mentioned_id", block.line, message, hint)
+    told = [parts[::-1]] if len(parts) == 2 else []
+    if verb := _VERB.search(sentence):
+        told = [[sentence[: verb.start()].strip(" :：—–-"), _CLAUSE.split(sentence[verb.end() :])[0]], *told]
+    for subject, target in told:
+        if (waits := names.resolve(subject)) and (first := names.resolve(target)):
+            return waits, first
+    return None

@@ -302,7 +302,6 @@ class _Scanner:
         self.open = block if kind is Kind.PARA else None
 
     def continues(self, block: Block, text: str, indent: int) -> bool:
-        """Tell whether a line continues the open block."""
         if block.kind is Kind.PARA:
             return self.breaks is None or not self.breaks(block.lines[0], text)
         if block.kind is Kind.ITEM and indent <= self.stack[-1][0] and self.ends_list(text):
@@ -354,7 +353,6 @@ class _Scanner:
 
 
 def _read_box(block: Block, text: str) -> None:
-    """Move the check box of an item from its text into `box`."""
     if (box := _BOX.match(text)) is not None:
         block.box, block.starred, block.lines = box[1] or " ", box[2] is not None, [_plain(box[3] or "")]
 

@@ -16,7 +16,6 @@ from santiago.planner import hints, ids, words
 from santiago.planner.choosing import Evidence
 from santiago.planner.markdown import carriers
 from santiago.planner.markdown.carriers import carrier, indexes, is_group, label, section_chunks
-from santiago.planner.markdown.harvest import Carrier
 from santiago.planner.markdown.id_lists import extents, grouped, kind_of
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.markdown.unit_list import UnitList, View
@@ -124,12 +123,8 @@ def _of_one_level(view: View, kept: list[int], owners: set[int]) -> list[int]:
     if not levels:
         return []
     level = max(levels, key=lambda level: (levels[level], -level))
-    found = _at_level(view, kept, level)
+    found = [index for index in kept if view.blocks[index].level == level]
     return found if levels[level] > 1 or (len(found) == 1 and _number(view, found[0])) else []
-
-
-def _at_level(view: View, places: list[int], level: int) -> list[int]:
-    return [index for index in places if view.blocks[index].level == level]
 
 
 def _as_list(view: View, evidence: Evidence, starts: list[int]) -> UnitList:
@@ -203,7 +198,11 @@ def as_a_lists(view: View) -> list[UnitList]:
         return []
     per_section = Counter(view.blocks[index].section for index in view.stories)
     starts = sorted({_story_place(view, index, per_section) for index in view.stories})
-    carriers = tuple(grouped(view, [_story_carrier(view, at, end) for at, end in extents(view, starts)]))
+    made = []
+    for at, end in extents(view, starts):
+        lead = view.source.leads[at] if view.blocks[at].kind is Kind.HEADING else None
+        made.append(carrier(view.source, at, end=end, title=lead.rest or None if lead and lead.only_counts else None))
+    carriers = tuple(grouped(view, made))
     keys, explicit = frozenset({"as-a", "story", "stories"}), view.explicit(carriers)
     return [UnitList(view, Evidence.SENTENCES, "as-a", "As-a sentences", carriers, keys, explicit)]
 
@@ -225,11 +224,6 @@ def _story_place(view: View, index: int, per_section: Counter[int]) -> int:
     return index if block.kind is Kind.ITEM and not judged else section
 
 
-def _story_carrier(view: View, at: int, end: int) -> Carrier:
-    lead = view.source.leads[at] if view.blocks[at].kind is Kind.HEADING else None
-    return carrier(view.source, at, end=end, title=lead.rest or None if lead and lead.only_counts else None)
-
-
 _WORD = pattern(r"[\w-]+")
 _PLANS = pattern(
     r"\b(?:plan|planning|steps?|tasks?|to-?dos?|order|issues|bugs|fixes|improvements|changes|ideas|next)\b",
@@ -246,17 +240,18 @@ def _loose(view: View) -> Iterator[tuple[list[int], str, set[str]]]:
     """Yield the places of each list, its name, and the values of `--units` that select it."""
     source, blocks = view.source, view.blocks
     stages = phases(source)
-    steps = sorted({index for heading in stages for index in items_under(source, heading) if _is_free(view, index)})
+    inside = {index for heading in stages for index in _plain_items(source, source.outline.inside(heading))}
+    steps = sorted(index for index in inside if _is_free(view, index))
     yield steps, f"the steps of {count(len(stages), 'phase')}", {"phase", "phases"}
     numbered = [index for index in numbered_heads(source) if not is_group(blocks[index].text)]
     yield numbered, f"the {len(numbered)} numbered headings", {"numbered", "headings"}
-    features, inside = set(feature_sections(source)), set(steps)
+    features, taken = set(feature_sections(source)), set(steps)
     sections: dict[int, list[int]] = {}
     for index in loose_items(source):
         section = blocks[index].section
         named = bool(features & {section, blocks[section].section})
         listed = named or (blocks[index].marker[0].isdigit() and bool(_PLANS.search(blocks[section].text)))
-        if listed and index not in inside and _is_free(view, index):
+        if listed and index not in taken and _is_free(view, index):
             sections.setdefault(section, []).append(index)
     for section, starts in sections.items():
         name = label(blocks[section].text)
@@ -271,14 +266,10 @@ def _is_free(view: View, index: int) -> bool:
 
 def _loose_list(view: View, starts: list[int], name: str, keys: set[str]) -> UnitList:
     places = zip(extents(view, starts), section_chunks(view.source, starts), strict=True)
-    carriers = [carrier(view.source, at, end=end, title=_title(view, at), chunk=chunk) for (at, end), chunk in places]
+    heads = {at: lead.rest for at in starts if (lead := view.source.leads[at]) and view.blocks[at].kind is Kind.HEADING}
+    carriers = [carrier(view.source, at, end=end, title=heads.get(at), chunk=chunk) for (at, end), chunk in places]
     keys.add(f"line {view.blocks[starts[0]].line}")
     return UnitList(view, Evidence.LOOSE, "loose", name, tuple(carriers), frozenset(keys))
-
-
-def _title(view: View, index: int) -> str | None:
-    lead = view.source.leads[index]
-    return lead.rest if lead is not None and view.blocks[index].kind is Kind.HEADING else None
 
 
 def _plain_headings(source: Source) -> list[tuple[int, Block]]:
@@ -324,11 +315,6 @@ def loose_items(source: Source) -> list[int]:
         for index, name in names.items()
         if not words.matches(name, words.CHAPTERS) and words.concept(name) in (None, "work")
     ]
-
-
-def items_under(source: Source, heading: int) -> list[int]:
-    """Return the outermost list items of a section."""
-    return _plain_items(source, source.outline.inside(heading))
 
 
 def _plain_items(source: Source, places: range) -> list[int]:

@@ -99,7 +99,7 @@ def _kind_by_ids(
     """Return the kind of most ids. If `sure`, the header says that the rows are units, so even an `SC` is one."""
     same = {None: None, "nfr": "requirement", "side": "other" if sure else None}
     kinds = [same.get(kind, kind) for kind in map(kind_of, leads)]
-    named = [kind for kind in kinds if kind is not None]
+    named = list(filter(None, kinds))
     if len(named) * 2 < len(rows) or _only_refers(view, rows):
         return None
     kind = max(sorted(set(named)), key=named.count)
@@ -155,11 +155,6 @@ def with_columns(view: View, units: list[Unit], carriers: tuple[Carrier, ...]) -
     return [_with_cells(unit, row) if row.kind is Kind.ROW else unit for unit, row in zip(units, rows, strict=True)]
 
 
-def _criteria(cell: str, line: int) -> list[DraftCriterion]:
-    parts = [part.strip().lstrip("-*•– ").strip() for part in _BREAKS.split(cell)]
-    return [DraftCriterion(text=clean(part), line=line) for part in parts if part.strip("-–— ")]
-
-
 def _with_cells(unit: Unit, row: Block) -> Unit:
     declares = "depends" in columns_of(row.header)
     deps = hints.field_deps(cell_of(row, "depends"), row.line, "table") if declares else unit.deps
@@ -176,3 +171,8 @@ def _with_cells(unit: Unit, row: Block) -> Unit:
         priority=clean(cell_of(row, "priority")) or unit.priority,
         text="\n".join(others),
     )
+
+
+def _criteria(cell: str, line: int) -> list[DraftCriterion]:
+    parts = [part.strip().lstrip("-*•– ").strip() for part in _BREAKS.split(cell)]
+    return [DraftCriterion(text=clean(part), line=line) for part in parts if part.strip("-–— ")]

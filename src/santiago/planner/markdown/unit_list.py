@@ -156,7 +156,6 @@ class UnitList:
 
     @property
     def cover(self) -> bytearray:
-        """For each block, whether it belongs to a unit of the list."""
         return self.view.source.outline.cover((made.at, made.end) for made in self.carriers)
 
     def is_inside(self, other: UnitList) -> bool:
@@ -191,14 +190,8 @@ def marks_criteria(block: Block) -> bool:
             return words.concept(block.text) == "criteria"
         case Kind.PARA | Kind.ITEM:
             given = words.GIVEN.match(block.lines[0]) and words.OUTCOME.search(block.text)
-            return bool(given) or any(_is_criteria_line(line) for line in block.lines)
+            # Inside a unit, "Success Criteria" are the unit's; a section of that name is about the whole product.
+            likely = (line for line in block.lines if len(line) <= 400 or ":" in line[:80] or "：" in line[:80])
+            return bool(given) or any(read_label(line).concept in ("criteria", "success") for line in likely)
         case _:
             return False
-
-
-def _is_criteria_line(line: str) -> bool:
-    if len(line) > 400 and ":" not in line[:80] and "：" not in line[:80]:
-        return False
-    concept = read_label(line).concept
-    # Inside a unit, "Success Criteria" are the unit's; a section of that name is about the whole product.
-    return concept in ("criteria", "success")

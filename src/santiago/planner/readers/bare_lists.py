@@ -1,7 +1,8 @@
-"""Plain check lists: every top-level box is a unit, except under criteria, metrics, sign-off and Definition of Done.
+"""Documents whose units are no stories: plain check lists, `### Task N:` blocks with an `**ID:**` field, and criteria `AC-n` alone.
 
-The meaning of a section depends on the other sections. A Backlog beside other open lists was put off; alone it is the
-list. A task that is also listed under Completed is one unit, and done.
+In a check list every top-level box is a unit, except under criteria, metrics, sign-off and Definition of Done. The meaning of
+a section depends on the other sections. A Backlog beside other open lists was put off; alone it is the list. A task that is
+also listed under Completed is one unit, and done.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids, words
 from santiago.planner.choosing import Evidence
-from santiago.planner.draft import Document, DraftCriterion, Status, Unit
+from santiago.planner.draft import Document, DraftCriterion, Status
 from santiago.planner.findings import warning
 from santiago.planner.markdown import assemble, boxes, carriers
 from santiago.planner.markdown.boxes import Box
@@ -34,23 +35,21 @@ _SHORT = 60
 """In a document of at most this many lines, a single box is a list."""
 
 
-def lists(view: View) -> list[UnitList]:
-    """Return the boxes of a document as one list."""
+def box_lists(view: View) -> list[UnitList]:
     source = view.source
     found = [box for box in boxes.survey(source).units if boxes.is_plain(source, box.at)]
-    if not found or (len(found) < 2 and source.outline.line_count > _SHORT):
+    if len(found) < (1 if source.outline.line_count <= _SHORT else 2):
         return []
     heads = list(dict.fromkeys(view.blocks[box.at].section for box in found))
     where = carriers.label(view.blocks[heads[0]].text) if heads[0] >= 0 else ""
     name = f"the boxes under {where}{' and others' if heads[1:] else ''}" if where else "the boxes"
     made, keys = tuple(_carriers(source, found)), frozenset({"box", "boxes", "task", "tasks"})
-    return [UnitList(view, Evidence.BOXES, "box", name, made, keys, build=lambda: _document(source, found))]
+    return [UnitList(view, Evidence.BOXES, "box", name, made, keys, build=lambda: _checklist(source, found))]
 
 
-def _document(source: Source, found: list[Box]) -> Document:
+def _checklist(source: Source, found: list[Box]) -> Document:
     sections = _Sections(source, found)
-    made = [sections.with_section_status(carrier) for carrier in _carriers(source, found)]
-    kept, repeated = sections.merged(made)
+    kept, repeated = sections.merged([sections.with_section_status(made) for made in _carriers(source, found)])
     evidence = [f"{len(found)} check boxes outside criteria and sign-off"]
     return assemble.document(source, "checklist", evidence, kept, repeated=repeated)
 
@@ -138,28 +137,22 @@ def tasks(source: Source) -> Document | None:
     leads = {index: lead for index, lead in source.named.items() if lead.kind == "task"}
     heads = [index for index in leads if blocks[index].kind is Kind.HEADING]
     made = carriers.headed(source, heads)
-    with_id = {one.at for one in made if any(map(_is_id_field, blocks[one.at + 1 : one.end]))}
+    with_id = {one.at for one in made if _has_id_field(blocks[one.at + 1 : one.end])}
     if not with_id:
         return None
     made = [replace(one, id=None, tags=(leads[one.at].id,)) if one.at in with_id else one for one in made]
     evidence = [f"{count(len(with_id), 'block')} Task N with an ID field"]
     document = assemble.document(source, "house-tasks", evidence, made, implicit=False)
-    document.findings += [_task_without_id(blocks[start]) for start in heads if start not in with_id]
+    hint = 'Add "- **ID:** T-001" with a number of its own, so that other tasks can depend on it.'
+    for block in (blocks[start] for start in heads if start not in with_id):
+        message = f'"{block.text}" has no ID field, while other tasks of this document have one'
+        document.findings.append(warning("no_id", block.line, message, hint))
     return document
 
 
-def _is_id_field(block: Block) -> bool:
-    if block.kind not in (Kind.ITEM, Kind.PARA):
-        return False
-    return any(
-        (label := read_label(line)).concept == "id" and label.is_label and bool(label.rest) for line in block.lines
-    )
-
-
-def _task_without_id(block: Block) -> Finding:
-    message = f'"{block.text}" has no ID field, while other tasks of this document have one'
-    hint = 'Add "- **ID:** T-001" with a number of its own, so that other tasks can depend on it.'
-    return warning("no_id", block.line, message, hint)
+def _has_id_field(blocks: list[Block]) -> bool:
+    lines = [line for block in blocks if block.kind in (Kind.ITEM, Kind.PARA) for line in block.lines]
+    return any(label.is_label and label.concept == "id" and label.rest for label in map(read_label, lines))
 
 
 _UNITS = ("story", "requirement", "task", "feature")
@@ -169,7 +162,8 @@ _KINDS = (Kind.ITEM, Kind.PARA, Kind.ROW, Kind.HEADING)
 def criteria_lists(view: View) -> list[UnitList]:
     """Return the criteria with ids as a list, if the document has no other units."""
     source = view.source
-    leads = {index: lead for index, lead in source.named.items() if _is_criterion(lead)}
+    prefixes = carriers.CRITERION_PREFIXES
+    leads = {at: lead for at, lead in source.named.items() if lead.kind == "prefix" and lead.prefix in prefixes}
     # Inside a list item the id is only mentioned.
     outer = [at for at in leads if source.outline.blocks[at].parent < 0]
     found = sorted(set(carriers.indexes(source, *_KINDS)).intersection(outer))
@@ -189,13 +183,12 @@ def _criteria(source: Source, found: list[int], leads: dict[int, ids.Found]) -> 
     ]
     evidence = [f"{len(found)} criteria with AC ids and no other unit"]
     document = assemble.document(source, "house-criteria", evidence, made)
-    document.units = [_as_criterion(source, unit, index) for unit, index in zip(document.units, found, strict=True)]
+    for place, (unit, index) in enumerate(zip(document.units, found, strict=True)):  # each is its own only criterion
+        text = " ".join([unit.title, *(part.text for part in unit.criteria)])
+        own = DraftCriterion(text=text, line=source.outline.blocks[index].line, id=unit.id)
+        document.units[place] = replace(unit, criteria=(own,))
     document.findings += _criteria_without_id(source, found)
     return document
-
-
-def _is_criterion(lead: ids.Found | None) -> bool:
-    return lead is not None and lead.kind == "prefix" and lead.prefix in carriers.CRITERION_PREFIXES
 
 
 def _repeats(source: Source, found: list[int]) -> bool:
@@ -233,13 +226,6 @@ def _phases(source: Source, known: set[str]) -> dict[str, str]:
             if ids.fold(name) in known:
                 named.setdefault(ids.fold(name), set()).add(chunk)
     return {name: next(iter(chunks)) for name, chunks in named.items() if len(chunks) == 1}
-
-
-def _as_criterion(source: Source, unit: Unit, index: int) -> Unit:
-    """Make the unit its own only criterion. What was read as its criteria becomes part of the text."""
-    text = " ".join([unit.title, *(part.text for part in unit.criteria)])
-    line = source.outline.blocks[index].line
-    return replace(unit, criteria=(DraftCriterion(text=text, line=line, id=unit.id),))
 
 
 def _criteria_without_id(source: Source, found: list[int]) -> list[Finding]:

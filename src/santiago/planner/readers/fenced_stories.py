@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator
 from dataclasses import field
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
-from santiago.contract.plan import Finding
 from santiago.contract.record import lean
 from santiago.planner import ids
 from santiago.planner.draft import Document, DocumentError, Unit
@@ -25,8 +23,7 @@ from santiago.planner.readers.records import repaired_lines
 from santiago.planner.source import Source, Zone
 from santiago.planner.structured import json_tree, yaml_tree
 from santiago.planner.structured.record_criteria import has_criteria
-from santiago.planner.structured.record_document import document_of
-from santiago.planner.structured.record_lists import Candidate
+from santiago.planner.structured.record_lists import Candidate, document_of
 from santiago.planner.structured.record_units import Group, Member
 from santiago.planner.structured.tree import Node, Object, Scalar, as_text, objects
 
@@ -105,7 +102,16 @@ def read(source: Source) -> Document | None:
     document = _document(source, stories)
     document.units += _unfenced(source, stories, reading)
     document.units.sort(key=lambda unit: unit.line)
-    document.findings += [*(_template(source, fence) for fence in templates), *_unread_fences(source, reading)]
+    for fence in templates:
+        message = f"the record {fence.id} in this code fence is a template, not a story"
+        hint = "Nothing to do; fill in its placeholders to plan it."
+        document.findings.append(note("fence_not_read", source.outline.blocks[fence.at].line, message, hint))
+    for index, announced, error in reading.broken:
+        lead = source.leads[announced]
+        name = lead.id if lead else "a story"
+        message = f"the code fence of {name} cannot be read; its criteria are not in the plan (line {error.line}: {error.message})"
+        line = source.outline.blocks[index].line
+        document.findings.append(warning("fence_not_read", line, message, error.hint or "Correct it."))
     if reading.repaired:
         document.findings.append(repaired_lines(reading.repaired))
     return document
@@ -172,18 +178,3 @@ def _unfenced(source: Source, stories: list[_Fence], reading: _Reading) -> list[
     starts = [at for at in alike if at in heads and at not in done]
     harvester = Harvester(source.outline)
     return [harvester.unit(carrier) for carrier in carriers.headed(source, sorted(starts))]
-
-
-def _template(source: Source, fence: _Fence) -> Finding:
-    line = source.outline.blocks[fence.at].line
-    message = f"the record {fence.id} in this code fence is a template, not a story"
-    return note("fence_not_read", line, message, "Nothing to do; fill in its placeholders to plan it.")
-
-
-def _unread_fences(source: Source, reading: _Reading) -> Iterator[Finding]:
-    for index, announced, error in reading.broken:
-        lead = source.leads[announced]
-        name = lead.id if lead else "a story"
-        message = f"the code fence of {name} cannot be read; its criteria are not in the plan (line {error.line}: {error.message})"
-        hint = error.hint or "Correct it."
-        yield warning("fence_not_read", source.outline.blocks[index].line, message, hint)

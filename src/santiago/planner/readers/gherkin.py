@@ -77,14 +77,15 @@ class _Reading:
 
     def header(self, keyword: str, title: str, line: int) -> None:
         if keyword in HEADERS["feature"]:
-            self.feature = _Unit(title, line, self.tags)
-            self.open(self.feature)
+            self.feature, self.scenario = _Unit(title, line, self.tags), None
+            self.units.append(self.feature)
         elif keyword in HEADERS["rule"]:
             above = self.feature
             if above is not None:
                 above.has_rules = True
             tags = [*(above.tags if above else ()), *self.tags]
-            self.open(_Unit(title, line, tags, above.title if above else None))
+            self.units.append(_Unit(title, line, tags, above.title if above else None))
+            self.scenario = None
         elif not self.units:
             return
         elif keyword in HEADERS["scenario"] or keyword in HEADERS["outline"]:
@@ -95,10 +96,6 @@ class _Reading:
             self.units[-1].text.append(f"{keyword}: {title}".strip())
         else:
             self.plain(f"{keyword}: {title}".strip())
-
-    def open(self, unit: _Unit) -> None:
-        self.units.append(unit)
-        self.scenario = None
 
     def plain(self, line: str, *, quoted: bool = False) -> None:
         if self.scenario is None:

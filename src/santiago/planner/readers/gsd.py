@@ -16,7 +16,7 @@ from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import commands, ids
 from santiago.planner.draft import Dep, Document, DraftCriterion, GroupEdge, Hint, Status, Unit
-from santiago.planner.findings import criteria_shared, warning
+from santiago.planner.findings import note, warning
 from santiago.planner.hints import behind_files
 from santiago.planner.markdown import assemble, carriers
 from santiago.planner.markdown.harvest import Carrier, Harvester
@@ -51,22 +51,25 @@ def roadmap(source: Source) -> Document | None:
     if not described or len(described) * 2 < len(phases):
         return None
     harvester = Harvester(source.outline)
-    heads = [harvester.unit(_head(source, phase)) for phase in phases]
+    heads = []
+    for phase in phases:
+        end = phase.plans[0] if phase.plans else source.outline.ends[phase.at]
+        heads.append(harvester.unit(Carrier(at=phase.at, end=end, title=phase.title)))
     ticks, repeated = _overview(source, phases)
     made = [one for phase in phases for one in _carriers(source, phase, ticks)]
-    divided = sum(bool(phase.plans) for phase in phases)
     evidence = [
         f"{count(len(phases), 'heading')} Phase N with their goal and success criteria",
-        f"{divided} of them with plans",
+        f"{sum(bool(phase.plans) for phase in phases)} of them with plans",
     ]
     document = assemble.document(source, "gsd-roadmap", evidence, made, repeated=repeated)
     pairs = list(zip(phases, heads, strict=True))
     document.units = _with_phase_fields(document.units, {phase.label: head for phase, head in pairs})
     for phase, head in pairs:
         document.edges += _edges(phase, head, phases)
-        document.findings += (
-            [criteria_shared(phase.label, head.criteria[0].line)] if phase.plans and head.criteria else []
-        )
+        if phase.plans and head.criteria:
+            message = f'the criteria of "{phase.label}" were attached to its last story, which closes it'
+            hint = "Give each story criteria of its own."
+            document.findings.append(note("criteria_shared", head.criteria[0].line, message, hint))
     return document
 
 
@@ -92,11 +95,6 @@ def _is_described(source: Source, phase: _Phase) -> bool:
         "description" in said and _PLAN_FILE.search(source.text) is not None
     )
     return is_described and (bool(phase.plans) or all(block.box is None for block in blocks))
-
-
-def _head(source: Source, phase: _Phase) -> Carrier:
-    end = phase.plans[0] if phase.plans else source.outline.ends[phase.at]
-    return Carrier(at=phase.at, end=end, title=phase.title)
 
 
 def _overview(source: Source, phases: list[_Phase]) -> tuple[dict[str, Status], list[int]]:

@@ -9,17 +9,15 @@ import re
 from dataclasses import replace
 
 from santiago.contract.patterns import pattern
-from santiago.contract.plan import Finding
 from santiago.planner import ids, words
 from santiago.planner.draft import Dep, Document, Hint, Status, Unit, unique
 from santiago.planner.findings import note, warning
-from santiago.planner.front_matter import Entry
 from santiago.planner.markdown import assemble, boxes, carriers
 from santiago.planner.markdown.harvest import Carrier, status_of
 from santiago.planner.markdown.id_lists import kind_of
 from santiago.planner.markdown.labels import clean, read_label
 from santiago.planner.markdown.outline import Block, Kind
-from santiago.planner.source import Source, Zone
+from santiago.planner.source import Entry, Source, Zone
 
 _CHILD = pattern(
     r"^#?(?P<id>[\w./-]+?)(?:\.md)?\s+-\s*(?P<title>.*?)\s*\(parallel:\s*(?P<parallel>[^)]*)\)", re.IGNORECASE
@@ -75,7 +73,10 @@ def _single(source: Source) -> Document | None:
         return None
     evidence.append(f"{sections} section of criteria" if sections else "no other unit and no list of boxes")
     document = assemble.document(source, "issue", evidence, [_carrier(source)])
-    document.findings += _conflicts(source)
+    if names := [name for name, _ in values(source.front_matter.get("conflicts_with"))]:
+        message = f"conflicts with {', '.join(names)}: such tasks must not run at the same time"
+        line = source.front_matter["conflicts_with"].line
+        document.findings.append(note("conflicts_with", line, message, "Plan them in one document to order them."))
     return assemble.with_units(document, [_with_front_matter(source, document.units[0])])
 
 
@@ -174,7 +175,6 @@ def _carrier(source: Source) -> Carrier:
 
 
 def _id_and_title(source: Source, at: int) -> tuple[str | None, str]:
-    """Return the id and the title in the first heading."""
     text, lead = source.outline.blocks[at].text, source.leads[at]
     if lead is not None and kind_of(lead) in ("task", "story"):
         return lead.id, lead.rest or text
@@ -224,12 +224,3 @@ def values(entry: Entry | None) -> list[tuple[str, int]]:
         for name, line in items
         if words.normal(name) not in words.NONE_WORDS and name.strip(" -[]")
     ]
-
-
-def _conflicts(source: Source) -> list[Finding]:
-    names = [name for name, _ in values(source.front_matter.get("conflicts_with"))]
-    if not names:
-        return []
-    line = source.front_matter["conflicts_with"].line
-    message = f"conflicts with {', '.join(names)}: such tasks must not run at the same time"
-    return [note("conflicts_with", line, message, "Plan them in one document to order them.")]

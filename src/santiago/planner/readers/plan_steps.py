@@ -21,7 +21,7 @@ from santiago.planner.findings import error, note
 from santiago.planner.markdown import assemble, boxes, carriers, ordering
 from santiago.planner.markdown.harvest import Carrier, status_of
 from santiago.planner.markdown.id_lists import kind_of
-from santiago.planner.markdown.labels import Label, cell_of, clean, columns_of, step_label
+from santiago.planner.markdown.labels import cell_of, clean, columns_of, step_label
 from santiago.planner.markdown.outline import Block, Kind
 from santiago.planner.markdown.unit_list import UnitList, View
 from santiago.planner.source import Source, Zone
@@ -99,21 +99,20 @@ def _named(source: Source) -> _Plan | None:
     found = max(by_prefix.values(), key=len, default=[])
     if len(found) < 2 or any(source.under_criteria) or not carriers.many_own(source, found, frozenset()):
         return None
-    first = source.leads[found[0]]
-    sure = first is not None and kind_of(first) in ("story", "requirement", "nfr", "feature", "task")
+    sure = kind_of(source.named[found[0]]) in ("story", "requirement", "nfr", "feature", "task")
     name = count(len(found), "heading with an id and a checklist", "headings with ids, each with a checklist")
     within = carriers.inside(source, found)
     loose = [box.at for box in boxes.survey(source).units if not within[box.at] and boxes.is_plain(source, box.at)]
-    return _Plan(sorted([*found, *loose]), name, lambda: _with_boxes(source, found, loose, name), [], sure)
+    starts, heads = sorted([*found, *loose]), set(found)
 
+    def build() -> Document:
+        made = [
+            carriers.carrier(source, at, end=end, found=source.leads[at] if at in heads else None, chunk=chunk)
+            for at, end, chunk in carriers.places(source, starts)
+        ]
+        return assemble.document(source, "plan-steps", [name], made)
 
-def _with_boxes(source: Source, found: list[int], loose: list[int], name: str) -> Document:
-    leads = {start: source.leads[start] for start in found}
-    made = [
-        carriers.carrier(source, start, end=end, found=leads.get(start), chunk=chunk)
-        for start, end, chunk in carriers.places(source, sorted([*found, *loose]))
-    ]
-    return assemble.document(source, "plan-steps", [name], made)
+    return _Plan(starts, name, build, [], sure)
 
 
 def _worded(source: Source) -> _Plan | None:
@@ -248,14 +247,10 @@ def _boxes_with_details(source: Source, found: list[int], listed: list[boxes.Box
         line = source.outline.blocks[box.at].line
         made.append(replace(detail, chunk=chunk, line=line, status=own.status, title=own.title) if detail else own)
     document = assemble.document(source, "plan-steps", evidence, made, known=[box.at for box in listed])
-    document.findings += [_detailed(source, index) for index in found]
+    for block in (source.outline.blocks[index] for index in found):
+        message = f'"{block.text}" was read as the details of the box with the same number'
+        document.findings.append(note("merged", block.line, message, "Nothing to do, if they are the same."))
     return document
-
-
-def _detailed(source: Source, index: int) -> Finding:
-    block = source.outline.blocks[index]
-    message = f'"{block.text}" was read as the details of the box with the same number'
-    return note("merged", block.line, message, "Nothing to do, if they are the same.")
 
 
 _SUBSTEP = pattern(r"(\d+)(?:\.\d+)+")
@@ -275,20 +270,20 @@ def parents(source: Source, found: Sequence[int]) -> dict[int, int | None]:
             whole[ids.fold(number)] = index
         else:
             owners[index] = whole.get(sub[1])
-    if not whole:
-        return {index: None for index in owners if not _in_section(source, index)}
-    return owners
+    if whole:
+        return owners
+    orphans = []
+    for index in owners:
+        first = _number(source, index).partition(".")[0]
+        above = [source.leads[outer] for outer in source.outline.path(index)]
+        if carriers.chunk_of(source, index) is None and not any(lead and lead.id == first for lead in above):
+            orphans.append(index)
+    return dict.fromkeys(orphans)
 
 
 def _number(source: Source, index: int) -> str:
     lead = source.leads[index]
     return lead.id if lead else ""
-
-
-def _in_section(source: Source, index: int) -> bool:
-    first = _number(source, index).partition(".")[0]
-    above = [source.leads[outer] for outer in source.outline.path(index)]
-    return carriers.chunk_of(source, index) is not None or any(lead and lead.id == first for lead in above)
 
 
 def made(source: Source, found: Sequence[int]) -> list[Carrier]:
@@ -306,14 +301,12 @@ def made(source: Source, found: Sequence[int]) -> list[Carrier]:
 
 def are_planned(source: Source, found: Sequence[int]) -> bool:
     """Tell whether at least half of these sections have a list of actions and a result."""
-    told = [_labels(source, start, end) for start, end in carriers.bounded(source, list(found))]
-    planned = [{label.concept for label in one if label.concept == "judged" or not label.rest} for one in told]
-    return sum({"actions", "judged"} <= concepts for concepts in planned) * 2 >= len(told)
-
-
-def _labels(source: Source, start: int, end: int) -> list[Label]:
-    lines = [line for block in source.outline.blocks[start + 1 : end] for line in block.lines]
-    return [label for line in lines if (label := step_label(line))]
+    planned = 0
+    for start, end in carriers.bounded(source, list(found)):
+        lines = [line for block in source.outline.blocks[start + 1 : end] for line in block.lines]
+        labels = filter(None, map(step_label, lines))
+        planned += {"actions", "judged"} <= {at.concept for at in labels if at.concept == "judged" or not at.rest}
+    return planned * 2 >= len(found)
 
 
 def merged(units: Mapping[int, Unit], owners: Mapping[int, int | None]) -> list[Unit]:
@@ -333,6 +326,9 @@ def _with_parts(step: Unit, parts: list[Unit]) -> Unit:
     every = [step, *parts]
     begins = [substep_line(part.id or "", part.title, done=part.status is Status.DONE) for part in parts]
     text = [step.text, *(f"{line}\n{part.text}".strip() for line, part in zip(begins, parts, strict=True))]
+    deps: dict[str, Dep] = {}
+    for dep in (dep for dep in _all(every, "deps") if ids.fold(dep.target) not in own):  # on other steps
+        deps.setdefault(ids.fold(dep.target), dep)
     is_open = step.status is Status.DONE and {part.status for part in parts} != {Status.DONE}
     return replace(
         step,
@@ -341,7 +337,7 @@ def _with_parts(step: Unit, parts: list[Unit]) -> Unit:
         status=Status.OPEN if is_open else step.status,
         tags=names,
         criteria=tuple(_all(every, "criteria")),
-        deps=_deps_on_other_steps(_all(every, "deps"), own),
+        deps=tuple(deps.values()),
         covers=unique(_all(every, "covers")),
         files=unique(_all(every, "files")),
         verify=unique(_all(every, "verify")),
@@ -351,15 +347,6 @@ def _with_parts(step: Unit, parts: list[Unit]) -> Unit:
 
 def _all(units: list[Unit], field: str) -> list[Any]:
     return [each for unit in units for each in getattr(unit, field)]
-
-
-def _deps_on_other_steps(deps: list[Dep], own: set[str]) -> tuple[Dep, ...]:
-    """Return the dependencies on other steps. Those between parts of the same step are left out."""
-    first: dict[str, Dep] = {}
-    for dep in deps:
-        if ids.fold(dep.target) not in own:
-            first.setdefault(ids.fold(dep.target), dep)
-    return tuple(first.values())
 
 
 def orphans(source: Source, owners: Mapping[int, int | None]) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ from santiago.planner.draft import Dep, Document, GroupEdge, Status, Unit
 from santiago.planner.findings import few, left_out, note, of_no_story, warning
 from santiago.planner.source import Source
 from santiago.planner.structured import record_units
-from santiago.planner.structured.record_document import read_tree, title_of, unknown_units
+from santiago.planner.structured.record_lists import read_tree, title_of, unknown_units
 from santiago.planner.structured.record_units import Member, mentions_of
 from santiago.planner.structured.tree import Array, Node, Object, fold_key, items, objects
 
@@ -25,7 +25,6 @@ _NO_WORK = frozenset({"message", "molecule", "gate", "decision", "event", "agent
 
 
 def read(source: Source) -> Document | None:
-    """Read JSON."""
     root = source.tree
     ralph = isinstance(root, Object) and isinstance(root.get("userStories"), Array)
     document = read_tree(root, "ralph-json" if ralph else "json", "json", source.options)
@@ -64,7 +63,9 @@ def beads(source: Source) -> Document | None:
     if document is not None:
         document.evidence = (f"{count(len(issues), 'issue')}, with types",)
         _epics_to_tags(document, {issue.text("id"): issue for issue in work})
-        document.findings += map(_no_work, idle)
+        for issue in idle:
+            message = f"{issue.text('id')} is of the type {issue.text('issue_type')} and not planned"
+            document.findings.append(note("context_list", issue.line, message, "Change its type to task to plan it."))
     return document
 
 
@@ -90,11 +91,6 @@ def _parents(issue: Object) -> list[str]:
     return [link.text("depends_on_id") for link in links if fold_key(link.text("type")) == "parentchild"]
 
 
-def _no_work(issue: Object) -> Finding:
-    message = f"{issue.text('id')} is of the type {issue.text('issue_type')} and not planned"
-    return note("context_list", issue.line, message, "Change its type to task to plan it.")
-
-
 _TYPICAL = ("testStrategy", "subtasks", "details")
 MAIN = "master"
 
@@ -109,7 +105,7 @@ class _Tag(NamedTuple):
 
 def taskmaster(source: Source) -> Document | None:
     root = source.tree
-    if not isinstance(root, Object) or not (tags := _tags(root)):
+    if not (tags := _tags(root)):
         return None
     wanted = source.options.units
     chosen = _choose(tags, wanted)
@@ -117,7 +113,7 @@ def taskmaster(source: Source) -> Document | None:
         return unknown_units("taskmaster-json", str(wanted), [tag.name for tag in tags])
     document = Document(format="taskmaster-json")
     _read(chosen.tasks, document, chosen.name if chosen.name not in ("", MAIN) else None)
-    subtasks = sum("." in (unit.id or "") for unit in document.units)
+    subtasks = sum("." in str(unit.id) for unit in document.units)
     document.evidence = (
         count(len(chosen.tasks), "task") + (f' under the tag "{chosen.name}"' if chosen.name else ""),
         count(subtasks, "subtask"),
@@ -128,7 +124,9 @@ def taskmaster(source: Source) -> Document | None:
     return document
 
 
-def _tags(root: Object) -> list[_Tag]:
+def _tags(root: Node) -> list[_Tag]:
+    if not isinstance(root, Object):
+        return []
     if tasks := _tasks(root.get("tasks")):
         return [_Tag("", root.line, tasks)]
     found = []

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
@@ -42,19 +43,12 @@ def plan(source: Source) -> Document | None:
         run_verify=list(_texts(root, "run_verify")),
         by_program=True,
     )
-    document.findings += [
-        *_version(root),
-        *(_no_field(story, key) for story in stories for key in ("id", "title") if not story.text(key)),
-        *_without_chunk("stories", document.units),
-        *_unknown_criteria(stories, criteria),
-        *_unused(stories, criteria),
-    ]
+    document.findings += [*_version(root), *_mistakes(stories, criteria), *_without_chunk("stories", document.units)]
     document.findings += _members(root, document.units)
     return document
 
 
 def _criteria(root: Object) -> dict[str, DraftCriterion]:
-    """Return the criteria of all requirements by their id."""
     found: dict[str, DraftCriterion] = {}
     for each in (each for one in objects(root.get("requirements")) for each in objects(one.get("criteria"))):
         if (entry := each.field("id")) is not None:
@@ -87,7 +81,6 @@ def _unit(story: Object, criteria: dict[str, DraftCriterion]) -> Unit:
 
 
 def _texts(node: Object, key: str) -> Iterator[Hint]:
-    """Yield the texts of a list, each with its line."""
     for each in items(node.get(key)):
         if isinstance(each, Scalar) and (text := as_text(each)):
             yield Hint(value=text, line=each.line, carrier="json")
@@ -103,8 +96,22 @@ def _version(root: Object) -> Iterator[Finding]:
         yield error("invalid_field", stories.line, "stories is not a list", "Put the stories in [ ].")
 
 
-def _no_field(story: Object, key: str) -> Finding:
-    return error("invalid_field", story.line, f"a story has no {key}", f'Give it a "{key}".')
+def _mistakes(stories: list[Object], criteria: dict[str, DraftCriterion]) -> Iterator[Finding]:
+    """Yield what is wrong with the stories and the criteria that they name."""
+    for story, key in product(stories, ("id", "title")):
+        if not story.text(key):
+            yield error("invalid_field", story.line, f"a story has no {key}", f'Give it a "{key}".')
+    named = [(story, hint) for story in stories for hint in _texts(story, "criteria")]
+    for story, hint in named:
+        if hint.value not in criteria:
+            says = f"{story.text('id')} names the criterion {hint.value}, which no requirement has"
+            yield error("invalid_field", hint.line, says, "Add it to the criteria of a requirement, or remove it.")
+    used = {hint.value for _, hint in named}
+    if left := [name for name in criteria if name not in used]:
+        way = "Add each to the criteria of the story that meets it."
+        yield warning(
+            "criteria_of_no_story", criteria[left[0]].line, f"no story names these criteria: {few(left)}", way
+        )
 
 
 def _without_chunk(what: str, units: list[Unit]) -> Iterator[Finding]:
@@ -115,23 +122,6 @@ def _without_chunk(what: str, units: list[Unit]) -> Iterator[Finding]:
         says = f"{len(missing)} of {len(units)} {what} have no chunk: {names}"
         hint = 'Add "chunk": "C01_name" to each of them; chunks run one after the other, as they first appear.'
         yield error("missing_chunk", missing[0].line, says, hint)
-
-
-def _unknown_criteria(stories: list[Object], criteria: dict[str, DraftCriterion]) -> Iterator[Finding]:
-    for story in stories:
-        for hint in _texts(story, "criteria"):
-            if hint.value not in criteria:
-                says = f"{story.text('id')} names the criterion {hint.value}, which no requirement has"
-                yield error("invalid_field", hint.line, says, "Add it to the criteria of a requirement, or remove it.")
-
-
-def _unused(stories: list[Object], criteria: dict[str, DraftCriterion]) -> Iterator[Finding]:
-    used = {hint.value for story in stories for hint in _texts(story, "criteria")}
-    left = [criterion for name, criterion in criteria.items() if name not in used]
-    if left:
-        says = f"no story names these criteria: {few([criterion.id for criterion in left])}"
-        hint = "Add each to the criteria of the story that meets it."
-        yield warning("criteria_of_no_story", left[0].line, says, hint)
 
 
 def _members(root: Object, units: list[Unit]) -> Iterator[Finding]:
@@ -254,21 +244,17 @@ def _layers(task: Object) -> tuple[Object, ...]:
 
 def _task(task: Object) -> Unit:
     unit = record_units.gather(Member(task, task.line), "json")
-    checks = list(_checks(task))
-    return replace(
-        unit,
-        chunk=task.text("chunk") or None,
-        verify=unique((*unit.verify, *(hint for found in checks for hint in found.taken))),
-        unread=unique((*unit.unread, *(hint for found in checks for hint in found.left))),
-    )
-
-
-def _checks(task: Object) -> Iterator[commands.Found]:
-    """Yield the commands in the fields that say how a task is verified."""
+    checks = commands.Found([*unit.verify], [*unit.unread])
     for node in _layers(task):
         for entry in (node.field("verification_method"), node.field("verification")):
             if entry is not None:
-                yield commands.behind_label(as_text(entry.value), entry.line, "json")
+                checks.add(commands.behind_label(as_text(entry.value), entry.line, "json"))
+    return replace(
+        unit,
+        chunk=task.text("chunk") or None,
+        verify=unique(checks.taken),
+        unread=unique(checks.left),
+    )
 
 
 def _invalid(tasks: Array) -> Iterator[Finding]:

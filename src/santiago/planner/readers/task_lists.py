@@ -55,7 +55,11 @@ def speckit(source: Source) -> Document | None:
     if not tasks:
         return None
     made = [_speckit_carrier(source, *place) for place in carriers.places(source, tasks)]
-    document = assemble.document(source, "spec-kit-tasks", _speckit_evidence(source, tasks), made)
+    named = [lead for index in tasks if (lead := source.leads[index]) is not None and _is_task(lead)]
+    marks = sum(bool(_MARK.match(lead.rest)) for lead in named)
+    evidence = [f"{count(len(named), 'box', 'boxes')} with ids such as {named[0].id}"]
+    evidence += [f"{marks} of them marked [P] or with a story"] if marks else []
+    document = assemble.document(source, "spec-kit-tasks", evidence, made)
     document.units = _with_before(source, tasks, document.units)
     return ordering.ordered(source, document)
 
@@ -126,13 +130,6 @@ def _is_task(lead: ids.Found | None) -> bool:
     return lead is not None and lead.kind == "prefix" and bool(_TASK.match(lead.id))
 
 
-def _speckit_evidence(source: Source, tasks: list[int]) -> list[str]:
-    named = [lead for index in tasks if (lead := source.leads[index]) is not None and _is_task(lead)]
-    marks = sum(bool(_MARK.match(lead.rest)) for lead in named)
-    evidence = [f"{count(len(named), 'box', 'boxes')} with ids such as {named[0].id}"]
-    return [*evidence, f"{marks} of them marked [P] or with a story"] if marks else evidence
-
-
 def _speckit_carrier(source: Source, index: int, end: int, chunk: str | None) -> Carrier:
     lead = source.leads[index]
     named = lead if _is_task(lead) else None
@@ -184,7 +181,6 @@ def _kiro_evidence(source: Source, found: Boxes) -> list[str]:
 
 
 def _is_top(number: ids.Found) -> bool:
-    """Tell whether a number is of the first level: 1, Task 1, or 1.0."""
     return number.kind in ("number", "task") or (number.kind == "dotted" and number.id.endswith(".0"))
 
 
@@ -241,12 +237,10 @@ def _group_edges(source: Source, found: Boxes) -> list[GroupEdge]:
 
 def _details_of_stories(source: Source, dotted: list[Box]) -> bool:
     """Tell whether most of these boxes are under headings that are units themselves, such as `### Story 1.1`."""
-    leads = [[source.leads[heading] for heading in source.outline.path(box.at)] for box in dotted]
-    return 2 * sum(any(map(_is_story, above)) for above in leads) > len(dotted)
-
-
-def _is_story(lead: ids.Found | None) -> bool:
-    return lead is not None and (lead.kind in ("story", "requirement", "feature") or carriers.is_unit_prefix(lead))
+    leads = [[source.named.get(heading) for heading in source.outline.path(box.at)] for box in dotted]
+    kinds = ("story", "requirement", "feature")
+    inside = [any(lead and (lead.kind in kinds or carriers.is_unit_prefix(lead)) for lead in above) for above in leads]
+    return 2 * sum(inside) > len(dotted)
 
 
 _REQUIREMENT = pattern(r"^[`#\s]*Requirement\s*[:：]\s*(?P<name>\S.*?)[`\s]*$", re.IGNORECASE)
@@ -262,8 +256,8 @@ def openspec_delta(source: Source) -> Document | None:
     found = [index for index in named if _defines(blocks[index], deltas[index])]
     if not found:
         return None
-    heads = [index for index in found if blocks[index].kind is Kind.HEADING]
-    evidence = [f'{count(len(heads), "heading")} "Requirement:"']
+    heads = sum(blocks[index].kind is Kind.HEADING for index in found)
+    evidence = [f'{count(heads, "heading")} "Requirement:"']
     evidence += [f"a section of {what} requirements" for what in dict.fromkeys(filter(None, deltas))]
     made = [_delta_carrier(source, index, deltas[index]) for index in found]
     document = assemble.document(source, "openspec-delta", evidence, made)
@@ -299,14 +293,11 @@ def _renames(source: Source, deltas: list[str]) -> Iterator[Finding]:
     """Report renamed requirements. A new name is no work to plan."""
     before = ""
     for index, block in enumerate(source.outline.blocks):
-        match = (
-            _RENAME.match(block.text) if deltas[index] == "RENAMED" and block.kind in (Kind.ITEM, Kind.PARA) else None
-        )
-        if match is None:
-            continue
-        if match["end"].upper() == "FROM":
+        told = deltas[index] == "RENAMED" and block.kind in (Kind.ITEM, Kind.PARA)
+        match = _RENAME.match(block.text) if told else None
+        if match and match["end"].upper() == "FROM":
             before = clean(match["name"])
-            continue
-        message = f'requirement "{before}" is renamed to "{clean(match["name"])}"; not planned'
-        hint = "Put it under MODIFIED Requirements if its behaviour changes as well."
-        yield note("renamed", block.line, message, hint)
+        elif match:
+            message = f'requirement "{before}" is renamed to "{clean(match["name"])}"; not planned'
+            hint = "Put it under MODIFIED Requirements if its behaviour changes as well."
+            yield note("renamed", block.line, message, hint)

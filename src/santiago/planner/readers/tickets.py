@@ -21,7 +21,7 @@ from santiago.planner.order import looks_ahead
 from santiago.planner.sniff import columns_of, means
 from santiago.planner.source import Source
 from santiago.planner.structured.record_units import status_of_word
-from santiago.planner.structured.tree import Node, Object, as_text, items, objects
+from santiago.planner.structured.tree import Object, as_text, items, objects
 
 _BLOCKED = pattern(
     r"(?im)^[\W_]{0,8}(?:is )?(?:blocked by|depends on|depends|dependent on|requires|after)[\s:*_]{1,6}(\S.{0,300})$"
@@ -47,8 +47,9 @@ class Ticket(NamedTuple):
 def read(source: Source) -> Document | None:
     if source.looks_like == "csv":
         return _document(source, "tickets", "rows of CSV, by the names of their columns", _rows(source.text))
-    records = _records(source.tree)
-    if not records:
+    records = objects(source.tree)
+    named = all(each.text("number") and each.text("title") for each in records)
+    if not named or not any(each.field("body", "state") for each in records):
         return None
     return _document(source, "issues", "issues with a number, a title and a body", map(_of_json, records))
 
@@ -76,13 +77,6 @@ def _joined(found: Iterable[tuple[str | None, str]]) -> dict[str, str]:
         elif meaning and text.strip():
             said.setdefault(meaning, text)
     return said
-
-
-def _records(root: Node) -> list[Object]:
-    """Return the issues of a JSON document: all have a title and a number, and some a body or a state."""
-    found = objects(root)
-    named = all(each.text("number") and each.text("title") for each in found)
-    return found if named and any(each.field("body", "state") for each in found) else []
 
 
 def _of_json(record: Object) -> Ticket:

@@ -67,7 +67,7 @@ def lists(source: Source) -> list[UnitList]:
         *offers(view),
         *plan_steps.lists(view),
         *bare_lists.criteria_lists(view),
-        *bare_lists.lists(view),
+        *bare_lists.box_lists(view),
         *loose_lists(view),
     ]
 
@@ -179,11 +179,8 @@ def _epics(source: Source) -> dict[str, str]:
         for block in source.outline.blocks
         if block.kind in (Kind.HEADING, Kind.PARA, Kind.ITEM) and (match := _EPIC.match(block.lines[0]))
     ]
-    found: dict[str, str] = {}
-    for heading, number, text in named:
-        if heading or number not in found:
-            found[number] = text
-    return found
+    listed = {number: text for is_heading, number, text in reversed(named) if not is_heading}
+    return listed | {number: text for is_heading, number, text in named if is_heading}
 
 
 def _in_epic(unit: Unit, epics: dict[str, str]) -> Unit:
@@ -229,7 +226,6 @@ _OTHER_LABEL = pattern(r"^(?:original requirement|user story|story|description|r
 
 
 def document(taken: UnitList, format_: str) -> Document:
-    """Return the document of a list."""
     view = taken.view
     evidence = (f"{count(len(taken.carriers), 'unit')}: {taken.name}",)
     found = assemble.document(view.source, format_, evidence, list(taken.carriers), repeated=taken.repeated)
@@ -280,13 +276,9 @@ def offers(view: View) -> list[UnitList]:
         *as_a_lists(view),
         *requirement_lists(view),
     ]
-    return _joined(view, [offer for offer in found if not _is_title(view, offer)])
-
-
-def _is_title(view: View, offer: UnitList) -> bool:
-    """Tell whether the only unit of a list is a heading of the first level, which names the document."""
-    first = view.blocks[offer.carriers[0].at]
-    return len(offer.carriers) == 1 and first.kind is Kind.HEADING and first.level == 1
+    titles = {at for at, block in enumerate(view.blocks) if block.kind is Kind.HEADING and block.level == 1}
+    # A list whose only unit is a heading of the first level names the document.
+    return _joined(view, [offer for offer in found if len(offer.carriers) > 1 or offer.carriers[0].at not in titles])
 
 
 @lru_cache(maxsize=1)

@@ -49,7 +49,6 @@ def parse(text: str, first_line: int = 1) -> Node:
 
 
 def parse_lines(text: str) -> Array:
-    """Return the objects of a JSON Lines text as one list."""
     return Array(1, [parse(line, number) for number, line in enumerate(text.split("\n"), 1) if line.strip()])
 
 

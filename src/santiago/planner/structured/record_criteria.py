@@ -85,7 +85,6 @@ def stated_criteria(record: Object) -> list[DraftCriterion]:
 
 
 def criteria_in(node: Node, line: int, carrier: str) -> Criteria:
-    """Return the criteria in a value of any shape."""
     gathered = Criteria()
     _field(Field("", line, node), carrier, gathered)
     return gathered

@@ -162,7 +162,8 @@ def mentions_of(record: Object, carrier: str) -> tuple[Dep, ...]:
     found: dict[str, Dep] = {}
     for each in _named(record):
         text = each.text(*_TARGET) if isinstance(each, Object) else as_text(each)
-        if text and not _is_not_blocking(each):
+        kind = fold_key(each.text("type", "kind", "relation")) if isinstance(each, Object) else ""
+        if text and kind not in _NOT_BLOCKING:
             found.setdefault(text, Dep(target=text, line=each.line, carrier=carrier))
     return tuple(found.values())
 
@@ -177,10 +178,6 @@ def _named(record: Object) -> Iterator[Node]:
                     yield from items(inner.value)
         else:
             yield from items(entry.value)
-
-
-def _is_not_blocking(node: Node) -> bool:
-    return isinstance(node, Object) and fold_key(node.text("type", "kind", "relation")) in _NOT_BLOCKING
 
 
 class Resolver:

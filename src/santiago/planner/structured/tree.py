@@ -192,7 +192,6 @@ def items(node: Node | None) -> list[Node]:
 
 
 def objects(node: Node | None) -> list[Object]:
-    """Return the elements of a list that are objects."""
     return [each for each in items(node) if isinstance(each, Object)]
 
 
