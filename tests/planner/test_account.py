@@ -144,6 +144,47 @@ def test_a_phase_whose_tasks_are_planned_is_planned_and_agents_are_told_its_text
     assert made.certain
 
 
+RALPH = (
+    "# PRD: Shop\n\n## Introduction\nSell.\n\n## User Stories\n"
+    "### US-001: Pay\n**Description:** As a buyer, I want to pay.\n\n**Acceptance Criteria:**\n- [ ] paid\n- [ ] Typecheck passes\n"
+    "### US-002: Return\n**Description:** As a buyer, I want my money back.\n\n**Acceptance Criteria:**\n- [ ] paid back\n\n"
+    "## Functional Requirements\n- FR-1: The shop must take cards\n- FR-2: The shop must pay back\n\n## Non-Goals\n- Cash\n"
+)
+
+
+def test_a_prd_for_ralph_is_certain_although_requirements_stand_beside_its_stories() -> None:
+    made = plan(RALPH)
+    assert (made.source.format, [story.origin.id for story in made.stories]) == ("ralph-prd", ["US-001", "US-002"])
+    assert (made.certain, rows(made)[3]) == (True, "19-21 Functional Requirements: context")
+    assert [story.origin.id for story in plan(RALPH, units="fr").stories] == ["FR-1", "FR-2"]
+    assert not plan(f"{RALPH}\n## Payments\n- coupons\n- points\n").certain
+
+
+def test_a_quick_specification_of_bmad_is_one_story() -> None:
+    made = plan(
+        "---\ntitle: 'Story 2.3: Move the buttons'\ntype: 'refactor'\nstatus: 'in-progress'\ncontext: []\n---\n\n"
+        '<frozen-after-approval reason="theirs">\n\n## Intent\n\n**Problem:** Far away.\n\n</frozen-after-approval>\n\n'
+        "## Code Map\n\n- `app/main.py` -- the page\n- `app/bar.py` -- the bar\n\n## Tasks & Acceptance\n\n**Execution:**\n"
+        "- [x] `app/main.py` -- take them out -- moved\n- [ ] `app/bar.py` -- put them in -- moved\n\n"
+        "**Acceptance Criteria:**\n- Given a page, when it opens, then the bar shows both\n\n"
+        "## Verification\n\n**Commands:**\n- `pytest tests/test_bar.py` -- expected: passes\n"
+    )
+    (story,) = made.stories
+    assert (made.source.format, made.certain, story.origin.id, story.title) == (
+        "bmad-quick-spec",
+        True,
+        "2.3",
+        "Move the buttons",
+    )
+    assert (len(story.criteria), story.files, story.verify, story.claimed_done) == (
+        1,
+        ("app/main.py", "app/bar.py"),
+        ("pytest tests/test_bar.py",),
+        False,
+    )
+    assert rows(made) == ["1-6 front matter: context front matter", "8-33 the beginning: planned S1"]
+
+
 def test_a_box_that_only_groups_units_is_no_unread_list() -> None:
     parts = "  - [ ] {0}.1 Read\n    - _Requirements: 1.1_\n  - [ ] {0}.2 Write\n    - _Requirements: 1.2_\n"
     made = plan("# Plan\n" + "".join(f"- [ ] {n}. Part\n\n{parts.format(n)}" for n in (1, 2)))

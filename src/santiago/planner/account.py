@@ -18,7 +18,7 @@ from typing import NamedTuple
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import HEADING, NOT_UNDERSTOOD, AccountRow, Offer
 from santiago.contract.record import lean
-from santiago.planner import ids, sniff, words
+from santiago.planner import front_matter, ids, sniff, words
 from santiago.planner.draft import Document, Status, Unit
 from santiago.planner.findings import few
 from santiago.planner.markdown.carriers import is_group
@@ -310,6 +310,12 @@ class _Markdown:
         return "\n".join(named)[:MOST_TEXT]
 
     @cached_property
+    def _begin(self) -> int:
+        """The first line with text behind the front matter."""
+        at = front_matter.read(self.source.text)[1]
+        return next((n for n, line in enumerate(self.source.text.split("\n")[at:], at + 1) if line.strip()), 1)
+
+    @cached_property
     def _title(self) -> int:
         """The heading of the whole document, or -1."""
         first = next((at for at, block in enumerate(self.blocks) if block.kind is Kind.HEADING), -1)
@@ -331,7 +337,7 @@ class _Markdown:
         return max((self.blocks[end - 1].end if end else 1), self.blocks[at].line if at >= 0 else 1)
 
     def _row(self, at: int, fate: Fate, last: int, stories: tuple[str, ...] = ()) -> AccountRow:
-        first = self.blocks[at].line if at >= 0 else self.lines[0] if self.lines else 1
+        first = self.blocks[at].line if at >= 0 else self._begin if stories else self.lines[0] if self.lines else 1
         title = _shown(self.blocks[at].text) if at >= 0 else "the beginning"
         return AccountRow(lines=(first, max(first, last)), title=title, became=fate[0], stories=stories, why=fate[1])
 

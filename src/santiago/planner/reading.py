@@ -77,6 +77,7 @@ FORMATS: dict[str, tuple[Format, ...]] = {
     "markdown": (
         Format("gsd.plan", ("\nplan:",)),
         Format("gsd.roadmap", ("Phase ",)),
+        Format("issue.bmad_quick", ("<frozen-after-approval",)),
         Format("issue"),
         Format("bare_lists.tasks"),
         Format("task_lists.openspec_delta"),
@@ -88,6 +89,7 @@ FORMATS: dict[str, tuple[Format, ...]] = {
         Format("unit_lists.speckit", units="list"),
         Format("fenced_stories", ("```", "~~~")),
         Format("unit_lists.bmad", units="list"),
+        Format("unit_lists.ralph", ("## US-",), "list"),
         Format("unit_lists", units="any", known=False),
     ),
 }

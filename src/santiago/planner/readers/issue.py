@@ -1,4 +1,5 @@
-"""Files that are one unit: Backlog.md and ccpm tasks, known by their front matter; BMAD stories and `# Task:` files, by their title.
+"""Files that are one unit: Backlog.md and ccpm tasks, known by their front matter; BMAD stories and `# Task:` files, by their title;
+BMAD's quick specifications, by the tag around what a person approved.
 
 A ccpm epic is different: it lists its tasks as `- [ ] #396 - Title (parallel: true)`, and these tasks are the units.
 """
@@ -37,6 +38,18 @@ _WITHOUT_CRITERIA = 150
 
 def read(source: Source) -> Document | None:
     return _children(source) or _single(source)
+
+
+def bmad_quick(source: Source) -> Document | None:
+    """Read a specification of BMAD's quick flow. Its boxes are the steps of one change."""
+    if not {"title", "type", "status"} <= source.front_matter.keys():
+        return None
+    carrier = _carrier(source)
+    lead = ids.lead(carrier.title)
+    if lead is not None and kind_of(lead) in ("task", "story"):
+        carrier = replace(carrier, id=lead.id, title=lead.rest)
+    document = assemble.document(source, "bmad-quick-spec", ["a part that is frozen after approval"], [carrier])
+    return assemble.with_units(document, [_with_front_matter(source, document.units[0])])
 
 
 def _children(source: Source) -> Document | None:

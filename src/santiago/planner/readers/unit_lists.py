@@ -1,4 +1,4 @@
-"""Documents that are a list of units: Kiro's requirements, spec-kit's user stories, BMAD's epics; and those of no known format.
+"""Documents that are a list of units: Kiro's requirements, spec-kit's user stories, BMAD's epics, PRDs for ralph; and those of no known format.
 
 The known ones are told apart by their headings. Each adds something: Kiro counts EARS lines as evidence, spec-kit adds the
 tag `US1`, BMAD makes the epic the chunk.
@@ -15,7 +15,7 @@ from itertools import islice
 from santiago.contract.counting import count
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import Finding
-from santiago.planner import choosing, hints, ids
+from santiago.planner import choosing, hints, ids, words
 from santiago.planner.choosing import Evidence
 from santiago.planner.draft import PLANNED, Document, GroupEdge, Status, Unit
 from santiago.planner.findings import note
@@ -53,6 +53,8 @@ _SPECKIT = pattern(
     r"\*\*(?:Independent Test|Acceptance Scenarios|Why this priority)\*\*|[(（][^()（）\n]{0,20}[:：]\s*P\d[)）]",
     re.IGNORECASE,
 )
+_RALPH = frozenset({"user stories", "functional requirements"})
+"""Sections of a PRD for ralph that hold units. All others tell about the work."""
 _EPIC = pattern(
     r"^[\W_]*(?:epic|épica|épico|epos|эпик|епік|エピック|史诗|史詩|에픽)\s*[#№]?\s*([A-Za-z]{0,3}\d+(?:\.\d+)*)(?!\w)",
     re.IGNORECASE,
@@ -148,6 +150,29 @@ def speckit(source: Source) -> Document | None:
         replace(unit, title=_PRIORITY.sub("", unit.title) or unit.title, tags=(*unit.tags, f"US{unit.id}"))
         for unit in found.units
     ]
+    return found
+
+
+def ralph(source: Source) -> Document | None:
+    """Read `### US-001: Title` with a description and criteria, as the skill that writes PRDs for ralph does.
+
+    Its functional requirements (FR-1) say the same as the stories, seen from the system. `--units fr` plans them instead.
+    """
+    taken = choose(source)
+    if taken is None or taken.evidence is not Evidence.NAMED_HEADINGS or not taken.explicit:
+        return None
+    if any(ids.prefix_of(made.id or "") != "US" for made in taken.carriers):
+        return None
+    blocks, first = source.outline.blocks, taken.carriers[0].at
+    level = blocks[blocks[first].section].level if blocks[first].section >= 0 else 0
+    sections = [block.text for block in blocks if block.kind is Kind.HEADING and block.level == level]
+    own = set(map(words.normal, sections)) & _RALPH
+    described = sum(read_label(blocks[made.at + 1].lines[0]).concept == "description" for made in taken.carriers)
+    foreign = [text for text in sections if words.normal(text) not in _RALPH and not words.fate(text)]
+    if own != _RALPH or foreign or described < len(taken.carriers):
+        return None
+    found = document(taken, "ralph-prd")
+    found.evidence = (f"{count(described, 'heading')} of the form US-001 with a description", "functional requirements")
     return found
 
 
