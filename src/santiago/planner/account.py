@@ -18,12 +18,12 @@ from typing import NamedTuple
 from santiago.contract.patterns import pattern
 from santiago.contract.plan import HEADING, NOT_UNDERSTOOD, AccountRow, Offer
 from santiago.contract.record import lean
-from santiago.planner import front_matter, ids, sniff, words
+from santiago.planner import ids, sniff, words
 from santiago.planner.draft import Document, Status, Unit
 from santiago.planner.findings import few
 from santiago.planner.markdown.carriers import is_group
 from santiago.planner.markdown.outline import Block, Kind
-from santiago.planner.source import Source, Zone
+from santiago.planner.source import Source, Zone, read_front_matter
 from santiago.planner.structured.tree import Object, items, objects
 from santiago.planner.words import CONTEXT, Fate
 
@@ -312,7 +312,7 @@ class _Markdown:
     @cached_property
     def _begin(self) -> int:
         """The first line with text behind the front matter."""
-        at = front_matter.read(self.source.text)[1]
+        at = read_front_matter(self.source.text)[1]
         return next((n for n, line in enumerate(self.source.text.split("\n")[at:], at + 1) if line.strip()), 1)
 
     @cached_property
