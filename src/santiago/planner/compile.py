@@ -1,6 +1,6 @@
 """The compiler: it turns a document into a plan. The same text always gives the same plan, and every doubt becomes a finding.
 
-text → reader → units → requirements → graph → order → stories → checks → plan
+text → reader → units → requirements → graph → order → stories → findings → plan
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Order the stories: by chunk as the chunks first appear, then dependencies first, then by id.
+"""Link the stories by what they declare, and order them: by chunk as the chunks first appear, then dependencies first, then by id.
 
 Worked example: chunks A (R10, R2) and B (R1), where R2 depends on R10.
 

@@ -1,4 +1,7 @@
-"""Refusals that help the author: what was looked for, what the document has instead, and what to do."""
+"""Refusals that help the author: what was looked for, what the document has instead, and what to do.
+
+Templates that were never filled in are recognised by counting their placeholders.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Turn units into requirements, with unique keys even if the document uses an id twice or gives none."""
+"""Turn units into requirements, with unique keys even if the document uses an id twice or gives none.
+
+Before that each unit gets the role and the profile that it asks for: `profile=backend-api`, `Profile: ui`, or a tag such as
+`[spike]`. The text of the units is searched, so no reader has to look for these marks.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The words for the parts of a document, in many languages. To support another language, add its words here.
+"""The words for the parts of a document, in many languages, and what a heading says of its section. To support another
+language, add its words here.
 
 Add a word in lower case under its concept. Matching ignores case, emphasis, a leading number or emoji, and a colon.
 """

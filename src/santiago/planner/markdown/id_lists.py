@@ -1,4 +1,7 @@
-"""Definitions: blocks that begin with an id and say what it stands for; where a unit ends, and which group it belongs to."""
+"""Lists by id: headings, items and bold paragraphs that begin with an id and say what it stands for.
+
+Here is also decided where a unit ends, and which group it belongs to.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels such as `**Acceptance Criteria:**`, `Depends on: T001`, `_Requirements: 1.1_`, and the concept that each stands for."""
+"""Labels such as `**Acceptance Criteria:**`, `Depends on: T001`, `_Requirements: 1.1_`, and the concept that each stands for; and columns of tables."""
 
 from __future__ import annotations
 

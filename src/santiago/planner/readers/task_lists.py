@@ -1,7 +1,7 @@
 """Task lists made of boxes: spec-kit's `- [ ] T012 [P] [US1] text`, Kiro's `- [ ] 1.1 text` under `1.`, OpenSpec's under `## 1.`, gsd's.
 
 They differ in their ids, in what is a chunk (the phase, the parent box, the numbered heading), and in the marks in front of
-a title.
+a title. OpenSpec's specifications and deltas are headings `### Requirement:`.
 """
 
 from __future__ import annotations

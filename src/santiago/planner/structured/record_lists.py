@@ -1,4 +1,7 @@
-"""Find the units of a structured document: which of its lists holds work, and which group each element belongs to."""
+"""Find the list of a structured document that holds work, and make the document of it.
+
+The dependencies, the order and the groups of its units are decided as a whole.
+"""
 
 from __future__ import annotations
 
