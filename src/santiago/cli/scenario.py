@@ -14,7 +14,7 @@ from santiago.app.board.governed import approved, checked_out, record_scenarios
 from santiago.app.config import run_input_defaults
 from santiago.board.board_handle import is_on_board, laid_out
 from santiago.board.board_place import find
-from santiago.board.governance import compiling, ranges, scenario_run, scenarios
+from santiago.board.governance import ranges, scenario_copies, scenario_run, scenarios
 from santiago.board.governance.scenario_run import scenarios_of
 from santiago.board.governance.scenarios import CATALOGUE
 from santiago.cli.consent import approve, ask_consent
@@ -76,7 +76,7 @@ class _Flags:
 def compile_all(check_only: bool, as_json: bool) -> int:
     """Bring the copies below the runtime root up to date. Exit 30 where something is wrong, and nothing is written then."""
     folder, place = _places()
-    done = compiling.compiled(folder, place, check_only=check_only)
+    done = scenario_copies.compiled(folder, place, check_only=check_only)
     if as_json:
         show_data(done.to_data())
         return ExitCode.FAILED if done.faults else ExitCode.OK
@@ -174,8 +174,8 @@ def _read(folder: Path, place: Place, flags: _Flags) -> tuple[Mapping[str, Scena
         return there.scenarios, there.faults
     if flags.dry_run:
         here = scenarios.read(folder)
-        return here.scenarios, (*here.faults, *compiling.without_source(folder, place.root))
-    done = compiling.compiled(folder, place)
+        return here.scenarios, (*here.faults, *scenario_copies.without_source(folder, place.root))
+    done = scenario_copies.compiled(folder, place)
     return done.catalogue.scenarios, done.faults
 
 

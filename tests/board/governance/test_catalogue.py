@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from santiago.board.board_place import find
-from santiago.board.governance import compiling, scenario_run, scenarios
+from santiago.board.governance import scenario_copies, scenario_run, scenarios
 from santiago.board.governance.scenario_run import Request, selected
 from santiago.board.governance.scenarios import CATALOGUE
 from tests.board.governance.product import BYE, HELLO, write, write_scenario
@@ -88,33 +88,33 @@ def test_a_change_brings_what_is_below_and_above(project: Path) -> None:
 def test_compiling_leaves_copies_and_a_manifest_which_a_changed_source_makes_out_of_date(project: Path) -> None:
     """Board line 72: compile with manifest, idempotent; `--check-only` finds edits of the source, and writes nothing."""
     root = project / ROOT
-    assert [one.message for one in compiling.compiled(project, find(project, {}), check_only=True).faults] == [
+    assert [one.message for one in scenario_copies.compiled(project, find(project, {}), check_only=True).faults] == [
         "it was never compiled"
     ] * 2
     assert not root.exists()
-    done = compiling.compiled(project, find(project, {}))
+    done = scenario_copies.compiled(project, find(project, {}))
     assert done.faults == ()
     assert COPY in done.written
     head = (project / COPY).read_text().splitlines()[:3]
     assert [line.split(":")[0] for line in head] == ["# GENERATED_FROM", "# SOURCE_SHA256", "# GENERATED_AT"]
     manifest = (root / "dag/scenarios/.compiled-manifest.tsv").read_text().splitlines()
-    assert manifest[0].split("\t") == list(compiling.COLUMNS)
+    assert manifest[0].split("\t") == list(scenario_copies.COLUMNS)
     assert [line.split("\t")[0] for line in manifest[1:]] == ["bye", "hello"]
-    again = compiling.compiled(project, find(project, {}))
+    again = scenario_copies.compiled(project, find(project, {}))
     assert (again.written, again.unchanged) == ((), 2)
-    assert compiling.compiled(project, find(project, {}), check_only=True).faults == ()
+    assert scenario_copies.compiled(project, find(project, {}), check_only=True).faults == ()
     (project / CATALOGUE / "bye.scenario.yml").unlink()
     write_scenario(project, HELLO, title="Another", linked_nodes="")
     assert [
-        (one.file, one.message) for one in compiling.compiled(project, find(project, {}), check_only=True).faults
+        (one.file, one.message) for one in scenario_copies.compiled(project, find(project, {}), check_only=True).faults
     ] == [
         (f"{ROOT}/dag/scenarios/bye.scenario.yml", "its scenario bye was removed"),
         (f"{CATALOGUE}/hello.scenario.yml", f"it changed since its copy {COPY} was made"),
     ]
-    done = compiling.compiled(project, find(project, {}))
+    done = scenario_copies.compiled(project, find(project, {}))
     assert done.written == (COPY,)
     assert done.removed == (f"{ROOT}/dag/scenarios/bye.scenario.yml",)
-    assert compiling.compiled(project, find(project, {}), check_only=True).faults == ()
+    assert scenario_copies.compiled(project, find(project, {}), check_only=True).faults == ()
 
 
 @pytest.mark.parametrize("forge_manifest", [False, True])
@@ -123,7 +123,7 @@ def test_an_edited_copy_is_refused(project: Path, forge_manifest: bool) -> None:
     from hashlib import sha256
 
     root = project / ROOT
-    compiling.compiled(project, find(project, {}))
+    scenario_copies.compiled(project, find(project, {}))
     before = sha256((project / COPY).read_bytes()).hexdigest()
     write(project, COPY, (project / COPY).read_text() + "red_run: make nothing\n")
     if forge_manifest:
@@ -131,8 +131,8 @@ def test_an_edited_copy_is_refused(project: Path, forge_manifest: bool) -> None:
         text = manifest.read_text().replace(before, sha256((project / COPY).read_bytes()).hexdigest())
         manifest.write_text(text)
     for found in (
-        compiling.compiled(project, find(project, {}), check_only=True),
-        compiling.compiled(project, find(project, {})),
+        scenario_copies.compiled(project, find(project, {}), check_only=True),
+        scenario_copies.compiled(project, find(project, {})),
     ):
         assert [(one.file, one.message) for one in found.faults] == [(COPY, "this copy was edited")]
     assert "make nothing" in (project / COPY).read_text(), "what somebody wrote is not overwritten"
@@ -140,10 +140,12 @@ def test_an_edited_copy_is_refused(project: Path, forge_manifest: bool) -> None:
 
 def test_scenarios_that_stand_only_below_the_runtime_root_are_refused(project: Path) -> None:
     """Board line 58: the catalogue is .sigee/dag/scenarios."""
-    compiling.compiled(project, find(project, {}))
+    scenario_copies.compiled(project, find(project, {}))
     for path in (project / CATALOGUE).iterdir():
         path.unlink()
-    assert "and none is in .sigee/dag/scenarios" in compiling.compiled(project, find(project, {})).faults[0].message
+    assert (
+        "and none is in .sigee/dag/scenarios" in scenario_copies.compiled(project, find(project, {})).faults[0].message
+    )
 
 
 def test_copies_are_not_written_through_a_link(project: Path, tmp_path: Path) -> None:
@@ -155,5 +157,5 @@ def test_copies_are_not_written_through_a_link(project: Path, tmp_path: Path) ->
     (project / ROOT).mkdir()
     (project / ROOT / "dag").symlink_to(elsewhere)
     with pytest.raises(SantiagoError):
-        compiling.compiled(project, find(project, {}))
+        scenario_copies.compiled(project, find(project, {}))
     assert list(elsewhere.iterdir()) == []

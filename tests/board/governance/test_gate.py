@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 
 from santiago.board.board_place import find
-from santiago.board.governance import compiling, governance_gate, impact, scenario_run, scenarios, truth_validation
+from santiago.board.governance import (
+    governance_gate,
+    impact,
+    scenario_copies,
+    scenario_run,
+    scenarios,
+    truth_validation,
+)
 from santiago.board.governance.governance_gate import Change
 from santiago.board.governance.hierarchy import TRUTH
 from santiago.board.governance.scenario_results import digest_of, state_file
@@ -109,7 +116,7 @@ def test_everything_that_is_missing_is_told_at_once(project: Path) -> None:
 
 def test_a_catalogue_below_the_runtime_root_only_closes_the_gate(project: Path) -> None:
     """Board line 58."""
-    compiling.compiled(project, find(project, {}))
+    scenario_copies.compiled(project, find(project, {}))
     for path in (project / CATALOGUE).iterdir():
         path.unlink()
     head = commit(project)

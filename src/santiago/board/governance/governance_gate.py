@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from santiago.artifacts.repository import name_inside
 from santiago.board.done_gate import Missing
-from santiago.board.governance import compiling, impact, ranges, scenarios, truth_validation
+from santiago.board.governance import impact, ranges, scenario_copies, scenarios, truth_validation
 from santiago.board.governance.hierarchy import CONTRACT, OVERRIDES, TRUTH, path_of
 from santiago.board.governance.scenario_results import digest_of, load, state_file
 from santiago.board.governance.truth_validation import is_on
@@ -48,7 +48,7 @@ def missing(project: Path, root: Path, change: Change) -> tuple[Missing, ...]:
     """
     if not is_on(project):
         return ()
-    found = [_of_fault(one) for one in compiling.without_source(project, root)]
+    found = [_of_fault(one) for one in scenario_copies.without_source(project, root)]
     if change.head is None:
         return (*found, *map(_of_fault, truth_validation.validate(project, strict=True)))
     try:
