@@ -120,21 +120,29 @@ def prepare(place: Place) -> tuple[str, ...]:
     for folder in (base, place.root, *(place.root / name for name in FOLDERS)):
         repository.refuse_linked(folder)
     made: list[Path] = []
-    with safe_to_repeat(place):
-        _make(place, base, made)
-    return tuple(place.named(path) for path in made if path.is_file() and path.suffix != ".lock")
-
-
-def _make(place: Place, base: Path, made: list[Path]) -> None:
-    try:
+    with safe_to_repeat(place), _undone(made):
         for path, content in _wanted(place, base).items():
-            _make_file(path, content, made)
+            if not os.path.lexists(path):
+                _make_folder(path.parent, made)
+                made.append(path)  # before the write, since a write that fails may leave the file behind
+                if not write_new(path, content):
+                    made.remove(path)
         for name in FOLDERS:
             _make_folder(place.root / name, made)
         if base.name == ".sigee":
             _ignore(place, made)
+    return tuple(place.named(path) for path in made if path.is_file() and path.suffix != ".lock")
+
+
+@contextmanager
+def _undone(made: list[Path]) -> Iterator[None]:
+    """Remove what was made where the block raises."""
+    try:
+        yield
     except BaseException:
-        _undo(made)
+        for one in reversed(made):
+            with suppress(OSError):
+                one.rmdir() if one.is_dir() else one.unlink()
         raise
 
 
@@ -146,7 +154,11 @@ def safe_to_repeat(place: Place) -> Iterator[None]:
     except (OSError, SantiagoError) as error:
         if isinstance(error, SantiagoError) and error.reason is not Reason.IO_ERROR:
             raise
-        raise _failed(place, error) from None
+        told = error.message if isinstance(error, SantiagoError) else (error.strerror or str(error)).lower()
+        where = error.where if isinstance(error, SantiagoError) else str(error.filename or place.root)
+        hint = "Make the folder writable or free space, then run the same command again."
+        message = f"the board could not be made: {told}; nothing was left half done"
+        raise SantiagoError(Kind.TRANSIENT, message, where=where, hint=hint, reason=Reason.IO_ERROR) from None
 
 
 def home(place: Place) -> Path:
@@ -185,28 +197,6 @@ def _make_folder(folder: Path, made: list[Path]) -> None:
             with suppress(FileExistsError):  # another process made it first
                 one.mkdir()
                 made.append(one)
-
-
-def _make_file(path: Path, content: bytes, made: list[Path]) -> None:
-    if not os.path.lexists(path):
-        _make_folder(path.parent, made)
-        made.append(path)  # before the write, since a write that fails may leave the file behind
-        if not write_new(path, content):
-            made.remove(path)
-
-
-def _undo(made: list[Path]) -> None:
-    for one in reversed(made):
-        with suppress(OSError):
-            one.rmdir() if one.is_dir() else one.unlink()
-
-
-def _failed(place: Place, error: OSError | SantiagoError) -> SantiagoError:
-    told = error.message if isinstance(error, SantiagoError) else (error.strerror or str(error)).lower()
-    where = error.where if isinstance(error, SantiagoError) else str(error.filename or place.root)
-    hint = "Make the folder writable or free space, then run the same command again."
-    message = f"the board could not be made: {told}; nothing was left half done"
-    return SantiagoError(Kind.TRANSIENT, message, where=where, hint=hint, reason=Reason.IO_ERROR)
 
 
 def _ignore(place: Place, made: list[Path]) -> None:

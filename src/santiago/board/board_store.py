@@ -212,20 +212,14 @@ def _store_error(path: Path, error: sqlite3.Error) -> SantiagoError:
         hint = (
             "Free space or mend the folder, then run the same command again." if full else "Run the same command again."
         )
-        return SantiagoError(
-            Kind.TRANSIENT,
-            f"the board could not be written: {text}",
-            where=str(path),
-            hint=hint,
-            reason=Reason.IO_ERROR,
+        message, reason, kind = f"the board could not be written: {text}", Reason.IO_ERROR, Kind.TRANSIENT
+    else:
+        hint = (
+            "Nothing was changed. Restore the file from a copy; or move it away, and `santiago queue import` imports what "
+            "the queue files say, without the history."
         )
-    hint = (
-        "Nothing was changed. Restore the file from a copy; or move it away, and `santiago queue import` imports what the "
-        "queue files say, without the history."
-    )
-    return SantiagoError(
-        Kind.BLOCKED, f"the board is damaged: {text}", where=str(path), hint=hint, reason=Reason.ARTIFACT_CORRUPT
-    )
+        message, reason, kind = f"the board is damaged: {text}", Reason.ARTIFACT_CORRUPT, Kind.BLOCKED
+    return SantiagoError(kind, message, where=str(path), hint=hint, reason=reason)
 
 
 class Reading:
@@ -235,8 +229,7 @@ class Reading:
         self._execute = connection.execute
 
     def card(self, name: str) -> Card | None:
-        found = self._execute(f"{_SELECT} WHERE id = ?", (name,)).fetchone()
-        return _card(found) if found else None
+        return next(iter(self._cards("id = ?", name)), None)
 
     def knows(self, name: str) -> bool:
         """Tell whether an id was ever used, even if its ticket is no longer on the board."""
@@ -244,41 +237,31 @@ class Reading:
 
     def cards(self, queue: str) -> list[Card]:
         """Return the tickets of a queue, in order of arrival."""
-        rows = self._execute(f"{_SELECT} WHERE queue = ? ORDER BY arrival", (queue,))
-        return [_card(row) for row in rows]
+        return self._cards("queue = ? ORDER BY arrival", queue)
 
     def bodies(self, queue: str) -> Iterator[dict[str, Any]]:
         """Yield the tickets of a queue as plain data. This is much faster than making cards."""
-        rows = self._execute(f"{_SELECT} WHERE queue = ? ORDER BY arrival", (queue,))
-        for row in rows:
+        for row in self._execute(f"{_SELECT} WHERE queue = ? ORDER BY arrival", (queue,)):
             body = dict(zip(_NAMES, row, strict=True))
             yield {**body, "status": ticket_status("blocked" if body["blocked"] else body["phase"])}
 
     def some(self, queue: str, most: int, *, latest: bool = False) -> list[Card]:
         """Return the first few tickets of a queue; with `latest`, the last few, the latest first."""
-        order = "DESC" if latest else "ASC"
-        rows = self._execute(
-            f"{_SELECT} WHERE queue = ? ORDER BY arrival {order} LIMIT ?", (queue, most)
-        )  # our own keyword
-        return [_card(row) for row in rows]
+        return self._cards(f"queue = ? ORDER BY arrival {'DESC' if latest else 'ASC'} LIMIT ?", queue, most)
 
     def of_request(self, request: str) -> list[Card]:
-        rows = self._execute(f"{_SELECT} WHERE request = ? ORDER BY arrival", (request,))
-        return [_card(row) for row in rows]
+        return self._cards("request = ? ORDER BY arrival", request)
 
     def of_source(self, source: str) -> list[Card]:
-        rows = self._execute(f"{_SELECT} WHERE source = ? ORDER BY arrival", (source,))
-        return [_card(row) for row in rows]
+        return self._cards("source = ? ORDER BY arrival", source)
 
     def of_run(self, run: str) -> list[Card]:
         """Return the tickets of a run, without archived ones."""
-        rows = self._execute(f"{_SELECT} WHERE run = ? AND queue <> 'done' ORDER BY arrival", (run,))
-        return [_card(row) for row in rows]
+        return self._cards("run = ? AND queue <> 'done' ORDER BY arrival", run)
 
     def dependents(self, ticket: str) -> list[str]:
         """Return the tickets that depend on this one."""
-        rows = self._execute("SELECT ticket FROM waits WHERE on_ticket = ? ORDER BY ticket", (ticket,))
-        return [row[0] for row in rows]
+        return self._names("SELECT ticket FROM waits WHERE on_ticket = ? ORDER BY ticket", ticket)
 
     def counts(self) -> dict[str, int]:
         return dict(self._execute("SELECT queue, count(*) FROM cards GROUP BY queue").fetchall())
@@ -292,12 +275,11 @@ class Reading:
     def waits_for(self, ticket: str) -> list[str]:
         """Return the tickets that this one depends on or must not overtake."""
         both = "SELECT on_ticket FROM waits WHERE ticket = ? UNION SELECT on_ticket FROM follows WHERE ticket = ?"
-        rows = self._execute(f"{both} ORDER BY on_ticket", (ticket, ticket))
-        return [row[0] for row in rows]
+        return self._names(f"{both} ORDER BY on_ticket", ticket, ticket)
 
     def following(self) -> list[str]:
         """Return the tickets that must not overtake another one."""
-        return [name for (name,) in self._execute("SELECT DISTINCT ticket FROM follows ORDER BY ticket")]
+        return self._names("SELECT DISTINCT ticket FROM follows ORDER BY ticket")
 
     def events(
         self, *, ticket: str | None = None, event: BoardEvent | None = None, since: int = 0
@@ -338,11 +320,17 @@ class Reading:
 
     def files(self) -> list[str]:
         """Return the names of all files that were written so far."""
-        return [row[0] for row in self._execute("SELECT name FROM files ORDER BY name")]
+        return self._names("SELECT name FROM files ORDER BY name")
 
     def behind(self) -> list[str]:
         """Return the queues that changed since their files were written."""
-        return [row[0] for row in self._execute("SELECT queue FROM behind ORDER BY queue")]
+        return self._names("SELECT queue FROM behind ORDER BY queue")
+
+    def _cards(self, where: str, *values: object) -> list[Card]:
+        return [_card(row) for row in self._execute(f"{_SELECT} WHERE {where}", values)]
+
+    def _names(self, query: str, *values: object) -> list[str]:
+        return [name for (name,) in self._execute(query, values)]
 
 
 class Writing(Reading):
@@ -406,14 +394,11 @@ class Writing(Reading):
 
     def first(self, queue: str, mark: int, request: str = "") -> Card | None:
         """Return the first ticket of a queue with this claim mark; with `request`, only of that request."""
-        where, values = ("AND request = ?", (queue, mark, request)) if request else ("", (queue, mark))
-        rows = self._execute(f"{_SELECT} WHERE queue = ? AND mark = ? {where} ORDER BY arrival LIMIT 1", values)
-        found = rows.fetchone()
-        return _card(found) if found else None
+        more, values = ("AND request = ?", (queue, mark, request)) if request else ("", (queue, mark))
+        return next(iter(self._cards(f"queue = ? AND mark = ? {more} ORDER BY arrival LIMIT 1", *values)), None)
 
     def expired(self, ticks: int) -> list[Card]:
-        rows = self._execute(f"{_SELECT} WHERE expires <= ? ORDER BY arrival", (ticks,))
-        return [_card(row) for row in rows]
+        return self._cards("expires <= ? ORDER BY arrival", ticks)
 
     def add_wait(self, ticket: str, on_ticket: str, *, table: Literal["waits", "follows"] = "waits") -> None:
         self._execute(f"INSERT OR IGNORE INTO {table} VALUES (?, ?)", (ticket, on_ticket))  # noqa: S608  # our own names

@@ -94,8 +94,7 @@ def accept(
     opened: BoardHandle, name: str, source: Queue | None, links: str | None, actor: str, consents: Consents, *, in_person: bool
 ) -> Card:  # fmt: skip
     """Take a ticket through the done gate. If anything is missing, list all of it and leave the ticket where it is."""
-    with opened.store.reading() as at:
-        card = at.card(name)
+    card = opened.card(name)
     if card is None or (source is not None and card.queue != source) or card.queue != "planner-review":
         return opened.board.move(name, source, Move(to="done"), actor)  # the move refuses this, and says why
     context = TicketContext(opened=opened, consents=consents)

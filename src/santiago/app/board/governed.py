@@ -66,8 +66,7 @@ def record_scenarios(opened: BoardHandle, ticket: str, ended: Ended, base: str =
     place, data = opened.place, ended.summary
     assert ended.file is not None
     link, passed = place.named(ended.file), ended.status == "PASS" and data["clean"]
-    with opened.store.reading() as at:
-        card = at.card(ticket)
+    card = opened.card(ticket)
     if card is not None and not card.story:
         base = base or began_on(opened, card)
     about = {
@@ -77,14 +76,11 @@ def record_scenarios(opened: BoardHandle, ticket: str, ended: Ended, base: str =
     with opened.board.transaction() as at:
         card = at.card(ticket)
         if card is None or card.queue == "done" or not passed:
-            at.record(
-                ticket, BoardEvent.SCENARIOS_RUN, "santiago", attempt=card.attempt_count if card else 0, about=about
-            )
+            attempt = card.attempt_count if card else 0
+            at.record(ticket, BoardEvent.SCENARIOS_RUN, "santiago", attempt=attempt, about=about)
             return False
-        links = joined([*split_links(card.evidence_links), link])
-        at.change(
-            card, Change(event=BoardEvent.SCENARIOS_RUN, changes={"evidence_links": links}, about=about), "santiago"
-        )
+        changes = {"evidence_links": joined([*split_links(card.evidence_links), link])}
+        at.change(card, Change(event=BoardEvent.SCENARIOS_RUN, changes=changes, about=about), "santiago")
     return True
 
 

@@ -131,14 +131,14 @@ class _Copies:
             row, data = self.rows.get(scenario), self.content(scenario) or b""
             if row is None:
                 faults.add(name, 0, "this file was not made by a compilation", _EDITED)
-            elif sha256(data).hexdigest() != row["runtime_sha256"] or self._is_forged(known.get(scenario), row, data):
+                continue
+            # Copy and manifest may agree with each other, but not with the scenario that they name as source.
+            one = known.get(scenario)
+            is_from = one is not None and one.digest == row["source_sha256"]
+            forged = one is not None and is_from and data != _copy(one, row["compiled_at"]).encode()
+            if forged or sha256(data).hexdigest() != row["runtime_sha256"]:
                 faults.add(name, 0, "this copy was edited", _EDITED)
         return list(faults)
-
-    def _is_forged(self, one: Scenario | None, row: dict[str, str], data: bytes) -> bool:
-        """Tell whether copy and manifest agree with each other, but not with the scenario that they name as source."""
-        same_source = one is not None and one.digest == row["source_sha256"]
-        return one is not None and same_source and data != _copy(one, row["compiled_at"]).encode()
 
     def write(self, stale: list[Scenario], gone: list[str]) -> None:
         now = SystemClock().utc()
