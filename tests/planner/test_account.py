@@ -212,6 +212,12 @@ def test_keys_of_json_and_yaml_and_columns_of_csv_are_its_sections() -> None:
     assert rows(made)[1] == "6-10 business_requirements: left_out not understood"
     assert (made.certain, [rival.units for rival in made.rivals]) == (False, ["x"])
     assert plan(asked.format("non_functional_requirements"), name="x.yaml").certain
+    sorted_by_state = '{{"completedFeatures": [{0}"A", "title": "a"}}],\n"pendingFeatures": [{0}"B", "title": "b"}}, {0}"C", "title": "c"}}]}}'
+    made = plan(sorted_by_state.format('{"id": '), name="x.json")
+    assert (rows(made), made.certain) == (
+        ["1-1 completedFeatures: left_out done", "2-2 pendingFeatures: planned S1 S2"],
+        True,
+    )
     csv = plan("Issue key,Summary,Status,Mood\nA-1,Pay,Open,good\n", name="x.csv")
     assert (rows(csv), csv.certain) == (["1-1 columns Mood: left_out not read", "1-2 x.csv: planned S1"][::-1], True)
 
@@ -238,6 +244,13 @@ def test_an_older_plan_without_an_account_is_certain_and_keeps_its_digest() -> N
     assert older.certain
     assert codec.canonical(older) == codec.canonical(data)
     assert plan_digest(older) != plan_digest(made) == made.digest
+
+
+def test_stories_below_ids_are_told_in_the_words_of_a_person() -> None:
+    made = plan(
+        "# Jogo\n- **H01**:\n  - Eu como jogador gostaria de jogar.\n- **H02**:\n  - Eu, como jogador, quero ver pontos.\n"
+    )
+    assert ([story.origin.line for story in made.stories], made.certain) == ([3, 5], False)
 
 
 @each(

@@ -169,7 +169,7 @@ _NO_ROLE = (
     r"|starting|general|part|alternativ|ejemplo|exemplo|resultado|parte|mínimo|siempre|erstes|nächstes|ergebnis|beispiel|teil|voorbeeld|soon|long|well|is\b))"
 )
 _ROLE_FIRST = pattern(
-    rf"as {_NO_ROLE}(?:(?:an?|the|any|our|some) |\w+(?:[ /-]\w+){{0,3}},? i )|en tant qu(?:e |['’])|(?:c[oó]mo|als|som|come|jako) {_NO_ROLE}"
+    rf"as {_NO_ROLE}(?:(?:an?|the|any|our|some) |\w+(?:[ /-]\w+){{0,3}},? i )|en tant qu(?:e |['’])|(?:(?:eu|yo),? )?(?:c[oó]mo|als|som|come|jako) {_NO_ROLE}"
     r"|(?:как|як) |sebagai |bir .{2,40} olarak|là (?:một )?"
     r"|作为|作為|身为|身為|.{1,30}として|.{1,30}(?:으로서|로서)|بصفتي|ك[^\s]+[،,]",
     re.IGNORECASE,
@@ -346,7 +346,7 @@ _SEPARATORS = pattern(r"\s*[:：(\[—–]\s*|\s+-\s+|\s*/\s*|\s+&\s+|\s+and\s+"
 
 
 DONE_SECTIONS = table(
-    "completed | complete | done | finished | completed tasks | completed items | done tasks | recently completed | terminé | terminés | fait | completado | completadas | hecho | concluído | concluídos | feito | erledigt | abgeschlossen | klart | gereed | готово | выполнено | завершено | виконано | tamamlandı | selesai | 完了 | 完了済み | 已完成 | 完成 | 완료 | 완료됨"
+    "completed | complete | done | finished | completed tasks | completed items | completed features | done tasks | recently completed | terminé | terminés | fait | completado | completadas | hecho | concluído | concluídos | feito | erledigt | abgeschlossen | klart | gereed | готово | выполнено | завершено | виконано | tamamlandı | selesai | 完了 | 完了済み | 已完成 | 完成 | 완료 | 완료됨"
 )
 """Sections whose boxes are finished work."""
 BACKLOG_SECTIONS = table("backlog | product backlog | task backlog | バックログ | 待办 | 待辦 | 백로그 | бэклог")

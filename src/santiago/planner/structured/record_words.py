@@ -20,7 +20,7 @@ def keys(table: str) -> tuple[str, ...]:
 UNIT_LISTS = keys(
     "userStories userStory stories requirements functionalRequirements functional_reqs features"
     " featureList feature_list tasks taskList issues workItems tickets backlog productBacklog todos"
-    " useCases items nonFunctionalRequirements nonFunctional nfrs technicalRequirements businessRequirements"
+    " useCases items nonFunctionalRequirements nonFunctional nfrs technicalRequirements businessRequirements pendingFeatures pendingTasks"
 )
 """Lists whose elements are units. The clearest names come first."""
 
