@@ -20,7 +20,6 @@ from santiago.contract.views import (
     step_state,
     step_states,
     story_status,
-    ticket_phase,
 )
 from tests.contract.histories import WAYS, Journal, plan_of
 from tests.util.each import each
@@ -54,10 +53,6 @@ RUN_TABLE = {
 }
 
 every_story_phase = each("phase", StoryPhase)
-
-
-def story(phase: StoryPhase, *, blocked_from: StoryPhase | None = None) -> StoryState:
-    return StoryState(id="S1", index=0, chunk="C01", unmet=0, phase=phase, blocked_from=blocked_from)
 
 
 def under_way(**needs: str) -> Journal:
@@ -217,19 +212,12 @@ def test_line_6_a_plan_that_santiago_sent_back_is_not_revised_by_anybody() -> No
 
 
 @every_story_phase
-def test_a_story_phase_is_a_ticket_status_and_phase_and_a_queue_that_differs_for_scientists_in_todo_only(
+def test_a_story_phase_is_a_ticket_status_and_a_queue_that_differs_for_scientists_in_todo_only(
     phase: StoryPhase,
 ) -> None:
     *_, status, queue = STORY_TABLE[phase]
     assert (ticket_status(phase), queue_of(phase, "developer")) == (status, queue)
     assert queue_of(phase, "scientist") == ("scientist-todo" if queue == "developer-todo" else queue)
-    assert ticket_phase(story(phase)) == {"proposed": "ready", "failed": "running"}.get(phase, phase)
-
-
-@each("blocked_from", [phase for phase in StoryPhase if phase not in {StoryPhase.DONE, StoryPhase.BLOCKED}])
-def test_a_blocked_ticket_shows_the_phase_it_was_blocked_from(blocked_from: StoryPhase) -> None:
-    shown = {"proposed": "ready", "failed": "running"}.get(blocked_from, blocked_from)
-    assert ticket_phase(story(StoryPhase.BLOCKED, blocked_from=blocked_from)) == shown
 
 
 @each("phase", RunPhase)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from santiago.artifacts.reader import read_log
 from santiago.contract.phases import SessionPhase
-from santiago.contract.session import fold_session
+from tests.sessions.folding import fold_session
 
 LOG = Path(__file__).with_name("golden_v1.ndjson")
 

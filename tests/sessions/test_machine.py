@@ -19,8 +19,6 @@ from santiago.contract.session import (
     SessionInput,
     SessionState,
     apply,
-    evolve,
-    fold_session,
 )
 from santiago.contract.units import Minutes
 from santiago.sessions.conduct import shown
@@ -36,6 +34,7 @@ from santiago.sessions.session_acts import (
     next_acts,
     too_many,
 )
+from tests.sessions.folding import evolve, fold_session
 
 K, P = EventKind, SessionPhase
 LIMITS = Limits()

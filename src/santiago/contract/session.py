@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import field
 from typing import Annotated, Any, Literal, cast
 
@@ -159,21 +158,6 @@ EXPIRED = "expired"
 
 class IllegalSessionMoveError(ValueError):
     """An event does not belong to a session, or enters a phase that the session cannot enter now."""
-
-
-def evolve(state: SessionState, event: Event) -> SessionState:
-    """Return the state after one event; the given state is left as it was."""
-    state = copy.deepcopy(state)
-    apply(state, event)
-    return state
-
-
-def fold_session(events: Iterable[Event]) -> SessionState:
-    """Return the state that a whole log tells."""
-    state = SessionState()
-    for event in events:
-        apply(state, event)
-    return state
 
 
 def apply(state: SessionState, event: Event) -> None:

@@ -146,11 +146,3 @@ def screen(phase: RunPhase, *, resumable: bool = False) -> Screen:
     """Return the screen state of the planning review; a run that ended may still be resumable."""
     found = _OF_RUN[phase]
     return found[4] if resumable else found[3]
-
-
-def ticket_phase(story: StoryState) -> StoryPhase:
-    """Return the phase that a ticket shows: a blocked one shows where it was blocked from."""
-    shown = story.blocked_from if story.phase is StoryPhase.BLOCKED and story.blocked_from else story.phase
-    if shown is StoryPhase.PROPOSED:
-        return StoryPhase.READY
-    return StoryPhase.RUNNING if shown is StoryPhase.FAILED else shown
