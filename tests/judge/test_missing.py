@@ -50,6 +50,24 @@ def test_a_test_runner_that_python_does_not_have(python: str) -> None:
 
 
 @each(
+    ("output", "name"),
+    [
+        (
+            "ERROR: usage: pytest [options]\npytest: error: unrecognized arguments: --cov=app --cov-branch\n",
+            "pytest_cov",
+        ),
+        ("__main__.py: error: unrecognized arguments: -q --timeout=20\n", "pytest_timeout"),
+        ("tests/test_a.py::test_a ERROR\nE       fixture 'mocker' not found\n", "pytest_mock"),
+    ],
+)
+def test_a_plugin_that_the_settings_of_pytest_take_for_granted(output: str, name: str) -> None:
+    assert found(output, code=4) == ("Python", name)
+    assert found(output.replace("--", "--own-").replace("mocker", "shop"), code=4) is None
+    words, _ = proposed(".venv/bin/python -m pytest", "Python", name, {}, (".venv",))
+    assert words == f"Install it there: `.venv/bin/python -m pip install {name.replace('_', '-')} pytest`."
+
+
+@each(
     ("module", "files", "words", "expected"),
     [
         # a module that nobody declares is still to be written, and a declared one is the machine's lack

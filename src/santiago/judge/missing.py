@@ -22,17 +22,15 @@ if TYPE_CHECKING:
 Read = Callable[[str], bytes | None]
 PYTHON_TOOLS = frozenset({
     "pytest", "unittest", "coverage", "nose2", "tox", "nox", "mypy", "ruff", "flake8", "black", "pylint", "pyright", "behave", "build",
-    "pip", "hypothesis", "pytest_asyncio", "pytest_cov", "pytest_mock", "xdist", "freezegun",
+    "pip", "hypothesis", "pytest_asyncio", "pytest_cov", "pytest_mock", "pytest_timeout", "xdist", "freezegun",
 })  # fmt: skip
 _NO_MAIN_MODULE = pattern(r"^(?:\S*/)?python[\w.]*: No module named (\w+)", re.MULTILINE)
 _NOT_FOUND = pattern(
-    r"(?:^|[:\s])([^\s:'\"]+): (?:command not found|not found|Permission denied|No such file or directory|bad interpreter)",
-    re.MULTILINE,
+    r"(?m)(?:^|[:\s])([^\s:'\"]+): (?:command not found|not found|Permission denied|No such file or directory|bad interpreter)"
 )
 _NOT_STARTED = pattern(
-    r"(?:Failed to spawn: `|exec: \"|linker `|command '|error: toolchain ')([\w.+-]+)(?:`$|\": executable file not found|` not found"
-    r"|' failed: No such|' is not installed)|^Command not found: ([\w.+-]+)$|No (CMAKE_\w+_COMPILER) could be found|connect to the (docker) daemon",
-    re.MULTILINE | re.IGNORECASE,
+    r"(?mi)(?:Failed to spawn: `|exec: \"|linker `|command '|error: toolchain ')([\w.+-]+)(?:`$|\": executable file not found|` not found"
+    r"|' failed: No such|' is not installed)|^Command not found: ([\w.+-]+)$|No (CMAKE_\w+_COMPILER) could be found|connect to the (docker) daemon"
 )
 _NOT_STARTED_BY_TESTS = pattern(
     r"(?:_execute_child[\s\S]{0,8000}?No such file or directory: '|spawn(?:Sync)? )(docker|podman|git|psql|mysql|redis-server|postgres|java|ffmpeg"
@@ -40,22 +38,19 @@ _NOT_STARTED_BY_TESTS = pattern(
 )
 _HOST = r"'?([\w-]+(?:\.[\w-]+)+)'?"
 _NO_NETWORK = pattern(
-    rf"(?:EAI_AGAIN|ENOTFOUND|Could not resolve host:|UnknownHostException:|Unknown host) {_HOST}|Failed to resolve {_HOST} \(\[Errno"
+    rf"(?i)(?:EAI_AGAIN|ENOTFOUND|Could not resolve host:|UnknownHostException:|Unknown host) {_HOST}|Failed to resolve {_HOST} \(\[Errno"
     rf"|lookup {_HOST}(?: on \S+)?: (?:no such host|dial|temporary|server misbehaving|i/o timeout|read )"
     r"|(?:Could not transfer artifact[^\n]{0,400}?\(|Could not (?:GET|HEAD) '|error sending request for url \()https?://([\w.-]+)"
     r"|Temporary failure in name resolution|Name or service not known|nodename nor servname|failed to lookup address|dns error"
-    r"|network is unreachable|ENETUNREACH|\bEAI_AGAIN\b",
-    re.IGNORECASE,
+    r"|network is unreachable|ENETUNREACH|\bEAI_AGAIN\b"
 )
 _NO_SERVICE = pattern(
-    r"(?:127\.0\.0\.1|localhost|::1)\W{1,12}(?:port\W{1,3})?(\d{2,5})\b(?!\.\d)[\s\S]{0,2000}?(?:refused|ECONNREFUSED)"
-    r"|(?:refused|ECONNREFUSED)[^\n]{0,200}?(?:127\.0\.0\.1|localhost|::1)\W{1,12}(\d{2,5})\b(?!\.\d)",
-    re.IGNORECASE,
+    r"(?i)(?:127\.0\.0\.1|localhost|::1)\W{1,12}(?:port\W{1,3})?(\d{2,5})\b(?!\.\d)[\s\S]{0,2000}?(?:refused|ECONNREFUSED)"
+    r"|(?:refused|ECONNREFUSED)[^\n]{0,200}?(?:127\.0\.0\.1|localhost|::1)\W{1,12}(\d{2,5})\b(?!\.\d)"
 )
 _NOT_INSTALLED = pattern(
-    r"try to make an install|did you mean to install|(?:run|try) [`'\"]?((?:yarn|npm|pnpm|bun|bundle|composer|poetry|pdm|uv|mix|dart)"
-    r" (?:install|ci|sync|deps\.get|pub get))\b(?! -)",
-    re.IGNORECASE,
+    r"(?i)try to make an install|did you mean to install|(?:run|try) [`'\"]?((?:yarn|npm|pnpm|bun|bundle|composer|poetry|pdm|uv|mix|dart)"
+    r" (?:install|ci|sync|deps\.get|pub get))\b(?! -)"
 )
 _NAME = r"[`'\"]?([A-Z][A-Z0-9_]{2,60})\b[`'\"]?"
 _NOT_SET = pattern(
@@ -63,6 +58,9 @@ _NOT_SET = pattern(
     rf"|(?:define|missing|required)(?: the| required)? environment variable:? {_NAME}"
     rf"|environment variable:? {_NAME} (?:is|was|must be|has) (?:not|required|missing|undefined|set)"
     rf"|\b{_NAME} (?:environment variable )?(?:is not set|must be set)"
+)
+_NO_PLUGIN = pattern(
+    r"(?m)error: unrecognized arguments: [^\n]{0,200}?--(asyncio|cov|timeout)\b|^E\s+fixture '(mock)er' not found"
 )
 _FROM_MAKE = pattern(r"^make(?:\[\d+\])?: \*\*\* .* Error 127$", re.MULTILINE)
 _NO_PYTHON_MODULE = pattern(r"(?:ModuleNotFoundError|ImportError): No module named '?([A-Za-z_]\w*)")
@@ -73,11 +71,10 @@ _NO_BUILD_MODULE = pattern(
 )
 _NO_MODULE = {"Python": _NO_PYTHON_MODULE, "Node": _NO_NODE_MODULE, "build": _NO_BUILD_MODULE}
 _NOTHING_THERE = pattern(
-    r"no tests ran|no tests collected|NO TESTS RAN|No tests? files? found|No tests found|No tests were found|No tests executed|Result: NOTESTS"
+    r"(?i)no tests ran|no tests collected|NO TESTS RAN|No tests? files? found|No tests found|No tests were found|No tests executed|Result: NOTESTS"
     r"|No test is available|no test files\]|no tests to run|There are no tests|Missing script|No rule to make target|No targets specified"
     r"|no Go files|no test target named|Justfile does not contain|No justfile found|could not read package\.json|Could not find a package\.json"
-    r"|no test specified|Ran 0 tests|Could not find '",
-    re.IGNORECASE,
+    r"|no test specified|Ran 0 tests|Could not find '"
 )
 _NOT_THERE = pattern(r"No such file|can(?:no|')t open|not found|Cannot find|ENOENT|does not exist", re.IGNORECASE)
 _MANIFESTS = pattern(
@@ -147,14 +144,15 @@ def _outside(shown: Shown) -> Missing | None:
     for complaint, kind in _COMPLAINTS.items():
         if found := complaint.search(shown.output):
             name = next(filter(None, found.groups()), "")
-            return Missing(command=shown.command, kind=kind, name=f"localhost:{name}" if kind == "service" else name)
+            return Missing(command=shown.command, kind=kind, name=_PREFIXES.get(kind, "") + name)
     return None
 
 
 _COMPLAINTS = {
     _NOT_STARTED: "program", _NOT_STARTED_BY_TESTS: "program", _NOT_INSTALLED: "packages", _NO_NETWORK: "network",
-    _NO_SERVICE: "service", _NOT_SET: "variable",
+    _NO_SERVICE: "service", _NOT_SET: "variable", _NO_PLUGIN: "Python",
 }  # fmt: skip
+_PREFIXES = {"service": "localhost:", "Python": "pytest_"}
 
 
 def lacks_package(shown: Shown) -> bool:
