@@ -133,25 +133,21 @@ def missing(shown: Shown, files: Collection[str], read: Read, words: Iterable[st
     if shown.is_green or "passed" in (shown.tests or {}).values():
         return None
     unstarted = _unstarted(shown.output, shown.result.exit_code)
-    if unstarted is None and shown.result.cause != "unrunnable":
-        return _outside(shown) or missing_module(shown, files, read, words)
-    kind, name = unstarted or ("program", "")
-    return Missing(command=shown.command, kind=kind, name=name)
-
-
-def _outside(shown: Shown) -> Missing | None:
-    """Return what a check that did start lacks: a program that it starts itself, packages, the network, a service, a variable."""
+    if unstarted is not None or shown.result.cause == "unrunnable":
+        kind, name = unstarted or ("program", "")
+        return Missing(command=shown.command, kind=kind, name=name)
     for complaint, kind in _COMPLAINTS.items():
         if found := complaint.search(shown.output):
             name = next(filter(None, found.groups()), "")
             return Missing(command=shown.command, kind=kind, name=_PREFIXES.get(kind, "") + name)
-    return None
+    return missing_module(shown, files, read, words)
 
 
 _COMPLAINTS = {
     _NOT_STARTED: "program", _NOT_STARTED_BY_TESTS: "program", _NOT_INSTALLED: "packages", _NO_NETWORK: "network",
     _NO_SERVICE: "service", _NOT_SET: "variable", _NO_PLUGIN: "Python",
 }  # fmt: skip
+"""What a check that did start says of what it lacks: a program that it starts itself, packages, the network and so on."""
 _PREFIXES = {"service": "localhost:", "Python": "pytest_"}
 
 
