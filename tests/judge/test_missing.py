@@ -128,6 +128,7 @@ NAMES = "Failed to establish a new connection: [Errno -3] Temporary failure in n
         ("Error: connect ECONNREFUSED 127.0.0.1:6379", "service", "localhost:6379"),
         # programs that the check itself starts
         ("error: Failed to spawn: `pytest`\n  Caused by: No such file or directory", "program", "pytest"),
+        ("error: Failed to spawn: pytest\n  cause: No such file or directory (os error 2)\n", "program", "pytest"),
         ("error: linker `cc` not found", "program", "cc"),
         ('# runtime/cgo\ncgo: C compiler "gcc" not found: exec: "gcc": executable file not found in $PATH', "program", "gcc"),
         ("subprocess.py:1: in _execute_child\nE   FileNotFoundError: [Errno 2] No such file or directory: 'docker'", "program", "docker"),

@@ -29,7 +29,7 @@ _NOT_FOUND = pattern(
     r"(?m)(?:^|[:\s])([^\s:'\"]+): (?:command not found|not found|Permission denied|No such file or directory|bad interpreter)"
 )
 _NOT_STARTED = pattern(
-    r"(?mi)(?:Failed to spawn: `|exec: \"|linker `|command '|error: toolchain ')([\w.+-]+)(?:`$|\": executable file not found|` not found"
+    r"(?mi)(?:Failed to spawn: `?|exec: \"|linker `|command '|error: toolchain ')([\w.+-]+)(?:`?$|\": executable file not found|` not found"
     r"|' failed: No such|' is not installed)|^Command not found: ([\w.+-]+)$|No (CMAKE_\w+_COMPILER) could be found|connect to the (docker) daemon"
 )
 _NOT_STARTED_BY_TESTS = pattern(
