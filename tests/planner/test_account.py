@@ -185,6 +185,13 @@ def test_a_quick_specification_of_bmad_is_one_story() -> None:
     assert rows(made) == ["1-6 front matter: context front matter", "8-33 the beginning: planned S1"]
 
 
+def test_what_stands_above_the_first_task_of_a_section_of_context_is_context() -> None:
+    task = "### Task {0}: Part\n- [ ] **Step 1: Write `part{0}.py`**\n- [ ] **Step 2: Try it**\n\n"
+    made = plan("# Plan\n\n## Global Constraints\n- No new dependency\n\n" + task.format(1) + task.format(2))
+    assert rows(made)[1:] == ["3-4 Global Constraints: context", "6-12 Global Constraints: planned S1 S2"]
+    assert made.account[1].text == "## Global Constraints\n- No new dependency"
+
+
 def test_a_box_that_only_groups_units_is_no_unread_list() -> None:
     parts = "  - [ ] {0}.1 Read\n    - _Requirements: 1.1_\n  - [ ] {0}.2 Write\n    - _Requirements: 1.2_\n"
     made = plan("# Plan\n" + "".join(f"- [ ] {n}. Part\n\n{parts.format(n)}" for n in (1, 2)))

@@ -473,6 +473,8 @@ _AND = pattern(r"\s*(?:[:：(\[—–/,&+]|\band\b|\bund\b|\bet\b|\by\b|\be\b)\s
 _COLON = pattern(r"\s*[:：(（—–]\s*")
 _ABOUT_ALL = frozenset({"criteria", "success", "gates", "verify", "files"})
 """Concepts whose sections tell how the whole is judged, or where it stands."""
+_BY_TOOLS = frozenset({"global constraints"})
+"""Headings of context as tools write them, whose words alone say too little."""
 _EXCLUDED = EXCLUDED_SECTIONS
 _WORD = pattern(r"[^\W_]+(?:[-'’;][^\W_]+)*")
 
@@ -498,7 +500,7 @@ def fate(heading: str) -> Fate | None:
     label = normal(heading)
     if is_not_functional(heading):
         return CONTEXT
-    if label in NEVER_UNIT_SECTIONS or concept(heading) in _ABOUT_ALL:
+    if label in _BY_TOOLS or label in NEVER_UNIT_SECTIONS or concept(heading) in _ABOUT_ALL:
         return CONTEXT
     return CONTEXT if _is_context(label) or _is_context(_COLON.split(label, maxsplit=1)[0]) else None
 
