@@ -107,7 +107,7 @@ def _end(process: subprocess.Popen[bytes], owner: int, path: str) -> None:
 def preload() -> None:
     """Import what commands need, and have validators and expressions built, so that no command pays for it."""
     from santiago.cli.options import body_at
-    from santiago.contract import codec, patterns
+    from santiago.contract import codec, lazy_regex
     from santiago.contract.outcomes import AgentEnding, AttemptOutcome
     from santiago.contract.plan import Plan
     from santiago.contract.policy import RunInput
@@ -125,7 +125,7 @@ def preload() -> None:
         with suppress(Exception):
             codec.decode(kind, b"{}", "")
     for one in gc.get_objects():
-        if isinstance(one, patterns._Later):
+        if isinstance(one, lazy_regex._Later):
             one.match  # noqa: B018  # asking compiles it
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from unittest.mock import patch
 
-from santiago.artifacts import beneath, files, inbox, log, reader, repair, store
+from santiago.artifacts import beneath, files, inbox, log, reader, store, unfinished_line
 from santiago.artifacts.log import Log
 from santiago.artifacts.store import FileStore
 from santiago.contract.errors import SantiagoError
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from santiago.contract.events import Context
 
 TIME = "2026-01-02T03:04:05.678Z"
-MODULES = (beneath, files, inbox, log, reader, repair, store)
+MODULES = (beneath, files, inbox, log, reader, unfinished_line, store)
 """Those that call the operating system on behalf of a run's files."""
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from santiago.artifacts import beneath, files, repository
-from santiago.artifacts.repository import RUNS, unstarted_run
+from santiago.artifacts import beneath, files, run_locations
+from santiago.artifacts.run_locations import RUNS, unstarted_run
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.util.disk import failed
@@ -43,7 +43,7 @@ def test_planning_again_takes_the_newest_run_that_has_not_begun_and_passes_over_
         case "folder":
             place.mkdir()
         case "far too large":
-            place.write_text(json.dumps({"prd_path": "prd.md"}) + " " * repository._LARGEST_INPUT)
+            place.write_text(json.dumps({"prd_path": "prd.md"}) + " " * run_locations._LARGEST_INPUT)
         case "too deep":
             place.write_bytes(b"[" * 100_000)
         case _:

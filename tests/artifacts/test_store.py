@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from santiago.artifacts import preflight
+from santiago.artifacts import writable_folders
 from santiago.artifacts.names import attempt_folder
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
@@ -323,14 +323,14 @@ def test_too_little_room_or_a_file_for_an_out_dir_is_said_before_anything_starts
     tmp_path: Path,
 ) -> None:
     with pytest.raises(SantiagoError, match="nothing was started") as caught:
-        preflight.check(tmp_path, least_free=1 << 62)
+        writable_folders.check(tmp_path, least_free=1 << 62)
     assert caught.value.kind is Kind.TRANSIENT
     (tmp_path / "file").write_bytes(b"")
     for path in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(SantiagoError) as caught:
-            preflight.check(path)
+            writable_folders.check(path)
         assert caught.value.kind is Kind.INPUT
-    assert preflight.check(tmp_path / "new" / "out") == []
+    assert writable_folders.check(tmp_path / "new" / "out") == []
     assert list((tmp_path / "new" / "out").iterdir()) == []
 
 
@@ -340,7 +340,7 @@ def test_a_read_only_mount_is_refused_before_anything_starts(tmp_path: Path) -> 
         pytest.skip("mounting is not permitted here")
     try:
         with pytest.raises(SantiagoError, match=r"read-only file system \[EROFS\]") as caught:
-            preflight.check(tmp_path)
+            writable_folders.check(tmp_path)
         assert caught.value.kind is Kind.INPUT
     finally:
         subprocess.run(["umount", str(tmp_path)], check=True)
@@ -352,4 +352,4 @@ def test_a_network_file_system_is_warned_of(tmp_path: Path, monkeypatch: pytest.
     mounts = tmp_path / "mountinfo"
     mounts.write_text(f"1 1 {os.major(device)}:{os.minor(device)} / / rw - nfs4 server:/ rw\n", encoding="utf-8")
     monkeypatch.setattr("santiago.util.mounts.MOUNTS", mounts)
-    assert "network file system (nfs4)" in preflight.check(tmp_path)[0]
+    assert "network file system (nfs4)" in writable_folders.check(tmp_path)[0]

@@ -23,11 +23,11 @@ from santiago.contract.events import Context, LogLine
 from santiago.contract.phases import StoryPhase
 from santiago.contract.plan import Plan
 from santiago.contract.policy import Limits, RunInput
+from santiago.contract.quantities import Minutes, Seconds, Usd
 from santiago.contract.reasons import Reason
 from santiago.contract.result import Result, Session
 from santiago.contract.schema import SCHEMAS
 from santiago.contract.steps import ExamineBase, Order, VerifyRun, WriteBack
-from santiago.contract.units import Minutes, Seconds, Usd
 from tests.contract.test_schema import validator
 from tests.contract.values import LARGEST, example, mutants, values
 from tests.util.each import each

@@ -14,9 +14,9 @@ from santiago.contract.facts import of_run, of_story, spent
 from santiago.contract.moments import ms_of, text_of
 from santiago.contract.outcomes import Usage
 from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.quantities import Usd
 from santiago.contract.reasons import Reason
 from santiago.contract.state import StoryState
-from santiago.contract.units import Usd
 from tests.util.each import each
 
 NEW = StoryState(id="S1", index=0, chunk="C01", unmet=0)

@@ -53,7 +53,7 @@ def test_help_and_version_load_nothing_heavy(option: str) -> None:
 def test_the_contract_without_codec_and_schema_loads_no_validation() -> None:
     modules = loaded_by("-c", "; ".join(f"import {name}" for name in MODULES))
     assert set(MODULES) <= modules
-    assert {"santiago.contract.state", "santiago.contract.views", "santiago.contract.units"} <= modules
+    assert {"santiago.contract.state", "santiago.contract.views", "santiago.contract.quantities"} <= modules
     assert families(modules) == set()
 
 

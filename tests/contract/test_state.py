@@ -534,6 +534,15 @@ def test_a_story_does_not_overtake_those_that_it_follows_unless_they_are_parked_
     assert journal.ready == ["S3"]
 
 
+def test_a_story_that_is_left_out_lets_nobody_overtake_the_ones_that_it_follows() -> None:
+    journal = Journal(plan_of(S1="", S2="", S3=""), {"S2": ("S1",), "S3": ("S2",)})
+    journal.move("S1", RUNNING)
+    journal.add(EventKind.STORY_SKIPPED, "S2")
+    assert journal.ready == []
+    journal.move("S1", EVIDENCE, VERIFIED)
+    assert journal.ready == ["S3"]
+
+
 def test_the_base_of_a_story_is_all_that_it_waits_for_and_following_a_dependency_counts_once() -> None:
     journal = Journal(plan_of(S1="", S2="", S3="S2"), {"S3": ("S1", "S2")})
     assert (journal["S3"].unmet, journal["S3"].behind, journal.state.needs["S3"]) == (1, 1, ("S2", "S1"))

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from santiago.contract import board
 from santiago.contract.events import Context
+from santiago.contract.quantities import Minutes, Seconds, Usd
 from santiago.contract.record import AtLeast, Matching
-from santiago.contract.units import Minutes, Seconds, Usd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

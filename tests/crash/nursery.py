@@ -147,7 +147,7 @@ class Ports:
         self.lock = threading.Lock()
 
     def install(self) -> None:
-        from santiago.artifacts import beneath, log, repair
+        from santiago.artifacts import beneath, log, unfinished_line
         from santiago.artifacts.store import FileStore
         from santiago.workspace.workspace import GitWorkspace
 
@@ -160,7 +160,7 @@ class Ports:
             FileStore.append = self._recording(FileStore.append)  # type: ignore[method-assign]
             board_store._commit = self._recording(board_store._commit)
         elif self.order.when == "half":
-            for module in (beneath, log, repair):
+            for module in (beneath, log, unfinished_line):
                 module.write_all = self._torn(module.write_all)  # type: ignore[attr-defined]
         elif self.order.when == "eio":
             os.fdatasync = self._failing(os.fdatasync)

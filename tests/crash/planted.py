@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
-from santiago.artifacts import beneath, files, log, repair, store
+from santiago.artifacts import beneath, files, log, store, unfinished_line
 from santiago.artifacts.attempts import FileAttempts
 from santiago.artifacts.log import Log
 from santiago.artifacts.store import FileStore
@@ -41,7 +41,7 @@ class _NoFolderSync:
 @contextmanager
 def no_folder_sync() -> Iterator[None]:
     with ExitStack() as stack:
-        for module in (beneath, files, log, repair, store):
+        for module in (beneath, files, log, unfinished_line, store):
             stack.enter_context(patch.object(module, "os", _NoFolderSync()))
         yield
 

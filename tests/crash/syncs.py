@@ -17,7 +17,7 @@ from santiago.artifacts.log import LIGHT
 from santiago.artifacts.store import FileStore
 from santiago.contract.events import EventKind
 from santiago.workspace import durable, repository
-from santiago.workspace.session import Session
+from santiago.workspace.git_processes import Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

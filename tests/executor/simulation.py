@@ -29,10 +29,10 @@ from santiago.contract.phases import RunPhase
 from santiago.contract.plan import Plan, Story
 from santiago.contract.policy import Limits, Policy, RunInput
 from santiago.contract.ports.run import Performer, Sign, Stop
+from santiago.contract.quantities import Minutes
 from santiago.contract.reasons import Reason
 from santiago.contract.state import Question, RunState, initial
 from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, Order, Propose, Step, VerifyRun
-from santiago.contract.units import Minutes
 from santiago.executor.loop import Coordinator, Urgency
 from santiago.executor.recover import interruptions
 from santiago.executor.reopen import Grants, reopening

@@ -16,8 +16,8 @@ from santiago.contract.outcomes import (
     Usage,
     Verdict,
 )  # fmt: skip
+from santiago.contract.quantities import Seconds
 from santiago.contract.reasons import MEANINGS, SHARED, Reason
-from santiago.contract.units import Seconds
 from santiago.executor.critique import concerns_the_work, critique
 from tests.util.each import each
 

@@ -23,9 +23,9 @@ from santiago.contract.plan import Plan
 from santiago.contract.policy import Agent, Limits, Policy, RunInput, Verification
 from santiago.contract.ports.agent import Packet
 from santiago.contract.ports.run import Stop
+from santiago.contract.quantities import Usd
 from santiago.contract.reasons import Reason
 from santiago.contract.state import RunState
-from santiago.contract.units import Usd
 from tests.executor.parity import repository
 from tests.executor.simulation import plan_of, story
 

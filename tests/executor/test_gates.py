@@ -9,10 +9,10 @@ from santiago.contract.events import Context, Event, EventKind
 from santiago.contract.outcomes import Proof, ProposalOutcome, Usage
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.policy import Limits, Policy
+from santiago.contract.quantities import Minutes
 from santiago.contract.reasons import Reason
 from santiago.contract.state import Question
 from santiago.contract.steps import Propose
-from santiago.contract.units import Minutes
 from santiago.executor.reopen import Grants
 from santiago.executor.situation import Scope
 from santiago.executor.tally import result

@@ -9,11 +9,11 @@ from santiago.contract.events import EventKind
 from santiago.contract.outcomes import Usage
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.policy import Limits, Policy
+from santiago.contract.quantities import Minutes, Usd
 from santiago.contract.reasons import Reason
 from santiago.contract.result import Result
 from santiago.contract.state import RunState
 from santiago.contract.steps import Attempt, Step
-from santiago.contract.units import Minutes, Usd
 from santiago.executor.recover import Left, interruptions
 from santiago.executor.reopen import Grants
 from santiago.executor.tally import result, usage_of

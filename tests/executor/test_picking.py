@@ -7,8 +7,8 @@ from dataclasses import replace
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.policy import Limits, Policy
+from santiago.contract.quantities import Minutes
 from santiago.contract.reasons import Reason
-from santiago.contract.units import Minutes
 from tests.executor.simulation import SimulatedPerformer, Simulation, plan_of, story
 from tests.executor.test_gates import STEP, Person, flow, stepwise
 from tests.util.each import each

@@ -12,10 +12,10 @@ from santiago.contract.fold import Fold
 from santiago.contract.moments import ms_of
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.policy import Limits, Policy
+from santiago.contract.quantities import Minutes
 from santiago.contract.reasons import Reason
 from santiago.contract.state import Refusal, RunState, initial
 from santiago.contract.steps import Attempt, Step
-from santiago.contract.units import Minutes
 from santiago.executor.loop import POLL_MS
 from santiago.executor.schedule import followed
 from santiago.executor.waiting import MARGIN_MS, answer

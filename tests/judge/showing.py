@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from santiago.contract.outcomes import CheckResult, CheckVerdict, Output
-from santiago.contract.units import Seconds
+from santiago.contract.quantities import Seconds
 from santiago.judge.comparison import Shown
 from santiago.judge.naming.named_tests import Status, Tests
 

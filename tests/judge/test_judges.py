@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from santiago.judge import commandline
-from santiago.judge.judges import ALL_TESTS, JudgeFiles
+from santiago.judge.judge_files import ALL_TESTS, JudgeFiles
 from tests.util.each import each
 
 BASE: dict[str, bytes] = {

@@ -13,6 +13,7 @@ from santiago.contract.events import Context, Event, EventKind
 from santiago.contract.phases import SESSION_MOVES, SessionPhase
 from santiago.contract.plan import CONTRACT_VERSION
 from santiago.contract.policy import Agent, Limits
+from santiago.contract.quantities import Minutes
 from santiago.contract.session import (
     Drafter,
     IllegalSessionMoveError,
@@ -20,7 +21,6 @@ from santiago.contract.session import (
     SessionState,
     apply,
 )
-from santiago.contract.units import Minutes
 from santiago.sessions.conduct import shown
 from santiago.sessions.session_acts import (
     MOST_STARTS,

@@ -13,7 +13,7 @@ from santiago.contract import codec
 from santiago.contract.events import Context, Event, EventKind
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.policy import Limits, RunInput
-from santiago.contract.units import Usd
+from santiago.contract.quantities import Usd
 from santiago.planner.compile import compile_plan
 from santiago.planner.source import Source
 from tests.cli.fakes import plans, uses

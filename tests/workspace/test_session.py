@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from santiago.contract.errors import SantiagoError
-from santiago.workspace.session import Session, commit_name, commit_text
+from santiago.workspace.git_processes import Session, commit_name, commit_text
 from tests.util.each import each
 from tests.workspace.conftest import ENV, Bench, git, make_repo, write
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from santiago.agent.faults import reason_of as fault_of
 from santiago.agent.stream import MOST_TEXT, Trouble
 from santiago.agent.waits import wait_in
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.outcomes import AgentEnding, Usage
-from santiago.contract.patterns import pattern
+from santiago.contract.quantities import Usd
 from santiago.contract.reasons import MEANINGS, Reason
-from santiago.contract.units import Usd
 
 if TYPE_CHECKING:
     from santiago.agent.profile import Profile

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from santiago.agent.activity import Activity
 from santiago.agent.normalize import ending_of
 from santiago.agent.packet import render
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.outcomes import AgentEnding, Usage
-from santiago.contract.patterns import pattern
 from santiago.contract.plan import LONGEST_DETAIL
+from santiago.contract.quantities import Usd
 from santiago.contract.reasons import Reason
 from santiago.contract.session import LONGEST_DRAFT
-from santiago.contract.units import Usd
 from santiago.process.command import Command
 from santiago.process.environment import own
 from santiago.process.place import Ground

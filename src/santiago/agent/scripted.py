@@ -32,8 +32,8 @@ from santiago.agent.packet import render
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.outcomes import AgentEnding, Usage
 from santiago.contract.plan import LONGEST_DETAIL
+from santiago.contract.quantities import Usd
 from santiago.contract.reasons import Reason
-from santiago.contract.units import Usd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from santiago.agent.waits import bounded, wait_in
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.outcomes import Usage
-from santiago.contract.patterns import pattern
+from santiago.contract.quantities import Usd
 from santiago.contract.record import lean
-from santiago.contract.units import Usd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from santiago.app.config import run_input_defaults, values_of
-from santiago.artifacts import repository
+from santiago.artifacts import run_locations
 from santiago.artifacts.files import read_json, read_text
 from santiago.artifacts.names import SETTINGS
+from santiago.contract.box_ticks import digest_of
 from santiago.contract.errors import SantiagoError
 from santiago.contract.globs import matches
 from santiago.contract.phases import RunPhase
 from santiago.contract.policy import RunInput
-from santiago.contract.ticks import digest_of
-from santiago.judge.judges import ALL_TESTS, TESTS
+from santiago.judge.judge_files import ALL_TESTS, TESTS
 from santiago.util.text import flat
-from santiago.workspace.landed import brought
+from santiago.workspace.earlier_work import brought
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +50,7 @@ def changes_of(run: Run) -> list[str]:
 def is_document_changed(run: Run) -> bool:
     """Tell whether the document of a run changed. A plan that agents made of a sentence has none."""
     path = Path(run.run_input.prd_path)
-    if path.is_relative_to(repository.SESSIONS):
+    if path.is_relative_to(run_locations.SESSIONS):
         return False
     return has_changed(run.plan, Path(run.run_input.repo_path) / path)
 

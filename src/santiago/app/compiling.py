@@ -11,7 +11,7 @@ from santiago.app.config import is_named, run_input_defaults, values_of
 from santiago.app.paths import shortest, typed
 from santiago.app.start.identity import derived_id, fresh_run_id
 from santiago.app.start.leaks import refuse_secrets
-from santiago.artifacts import repository
+from santiago.artifacts import run_locations
 from santiago.artifacts.files import read_bytes, read_text
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
@@ -105,7 +105,7 @@ class Job(NamedTuple):
     @property
     def is_at_home(self) -> bool:
         """Whether the out-dir is in the usual place, so that its name is enough to find it."""
-        return self.out_dir.parent == Path(self.run_input.repo_path) / repository.RUNS
+        return self.out_dir.parent == Path(self.run_input.repo_path) / run_locations.RUNS
 
 
 class Document(NamedTuple):
@@ -145,12 +145,12 @@ def with_units(run_input: RunInput, units: str) -> RunInput:
 
 
 def job_of(prd: Path, out_dir: Path | None) -> Job:
-    document = repository.resolved(prd)
-    found = repository.find_root(document)
+    document = run_locations.resolved(prd)
+    found = run_locations.find_root(document)
     root = found or document.parent
-    name = repository.name_inside(document, found)
-    known = out_dir or repository.unstarted_run(root, name)
-    out_dir = repository.resolved(known or root / repository.RUNS / fresh_run_id(root))
+    name = run_locations.name_inside(document, found)
+    known = out_dir or run_locations.unstarted_run(root, name)
+    out_dir = run_locations.resolved(known or root / run_locations.RUNS / fresh_run_id(root))
     if (out_dir / "progress.ndjson").exists():
         raise SantiagoError(
             Kind.INPUT,
@@ -181,7 +181,7 @@ def roomy(job: Job, plan: Plan, *, tests_first: bool = False) -> Job:
 
 
 def job_of_input(path: Path, out_dir: Path) -> Job:
-    out_dir = repository.resolved(out_dir)
+    out_dir = run_locations.resolved(out_dir)
     try:
         run_input = codec.decode(RunInput, read_bytes(path, 2**20), str(path))
         root, document = _places(path, run_input)
@@ -190,13 +190,13 @@ def job_of_input(path: Path, out_dir: Path) -> Job:
 
         write_refusal(out_dir, None, error.message, Reason.INVALID_INPUT)
         raise
-    return Job(document, repository.name_inside(document, root), out_dir, run_input, source=path)
+    return Job(document, run_locations.name_inside(document, root), out_dir, run_input, source=path)
 
 
 def _places(path: Path, run_input: RunInput) -> tuple[Path, Path]:
     """Return the repository and the document that a run input names. The document must be inside the repository."""
-    root = repository.resolved(path.parent / run_input.repo_path)
-    document = repository.resolved(root / run_input.prd_path)
+    root = run_locations.resolved(path.parent / run_input.repo_path)
+    document = run_locations.resolved(root / run_input.prd_path)
     if not document.is_relative_to(root):
         message = f"prd_path leads outside repo_path: {run_input.prd_path}"
         hint = "Name a document inside the repository."

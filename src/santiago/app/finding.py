@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from santiago.app.loading import frozen_input, working
 from santiago.app.paths import near
-from santiago.artifacts import registry, repository
+from santiago.artifacts import registry, run_locations
 from santiago.artifacts.names import LOG, PLAN, has_begun
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
@@ -58,7 +58,7 @@ def begun_first(known: Sequence[Registered]) -> list[Registered]:
 
 def runs_here() -> list[Registered]:
     """Return the runs of this repository whose folders still exist, newest first; raise if there are none."""
-    root = repository.find_root(Path.cwd())
+    root = run_locations.find_root(Path.cwd())
     common = registry.common_git_dir(root) if root else None
     if common is None:
         hint = "Go to the repository of the run, or name the run's folder."
@@ -71,7 +71,7 @@ def runs_here() -> list[Registered]:
 
 
 def unfinished() -> tuple[Registered, Registered | None]:
-    """Return the newest run of this repository, and the latest one that began and can go on, killed or not; None if there is none."""
+    """Return the newest run of this run_locations, and the latest one that began and can go on, killed or not; None if there is none."""
     known = begun_first(runs_here())
     return known[0], next((run for run in known if registry.standing(run) not in ("ended", "planned")), None)
 
@@ -82,7 +82,7 @@ def never_started() -> list[Registered]:
 
 
 def _named(name: str) -> Path:
-    path = repository.resolved(Path(name))
+    path = run_locations.resolved(Path(name))
     _refuse_session(name)
     if (path / PLAN).is_file() or (path / LOG).exists():
         return path
@@ -174,7 +174,7 @@ def target(out_dir: Path) -> str:
 
 def newest_of(document: Path) -> Registered | None:
     """Return the newest run of a document that has begun, wherever its folder is."""
-    root = repository.find_root(repository.resolved(document))
+    root = run_locations.find_root(run_locations.resolved(document))
     common = registry.common_git_dir(root) if root else None
     known = registry.runs(common) if common else []
     return next((run for run in known if has_begun(run.out_dir) and _is_of(run, document)), None)
@@ -191,4 +191,6 @@ def _is_of(run: Registered, document: Path) -> bool:
         settings = frozen_input(run.out_dir)
     except SantiagoError:
         return False
-    return repository.resolved(run.out_dir / settings.repo_path / settings.prd_path) == repository.resolved(document)
+    return run_locations.resolved(run.out_dir / settings.repo_path / settings.prd_path) == run_locations.resolved(
+        document
+    )

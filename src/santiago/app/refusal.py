@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from santiago.artifacts.files import read_bytes, write_whole
 from santiago.artifacts.names import RESULT, has_begun
-from santiago.artifacts.repository import refuse_linked
+from santiago.artifacts.run_locations import refuse_linked
 from santiago.artifacts.store import LARGEST
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError

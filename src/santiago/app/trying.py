@@ -14,7 +14,7 @@ from santiago.app.paths import scratch_of
 from santiago.app.start.judging import JudgeParts, dependency_folders, ground_of, look_around
 from santiago.artifacts.files import write_whole
 from santiago.contract.errors import SantiagoError
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import CONTRACT_VERSION, Origin, Plan, Source, Story
 from santiago.contract.ports.run import Never
 from santiago.contract.reasons import ExitCode, Reason

@@ -12,8 +12,8 @@ from urllib.parse import quote
 from santiago.artifacts import beneath
 from santiago.contract.answers import Letter, LetterKind
 from santiago.contract.ids import is_story_id, story_order
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.moments import text_of
-from santiago.contract.patterns import pattern
 from santiago.util.disk import guarding
 
 if TYPE_CHECKING:

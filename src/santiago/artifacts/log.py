@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from santiago.artifacts import repair
+from santiago.artifacts import unfinished_line
 from santiago.artifacts.beneath import write_all
 from santiago.artifacts.file_errors import corrupt
 from santiago.artifacts.files import sync_folder
@@ -171,9 +171,9 @@ class Log:
     def _mend(self, torn: int, utc: Callable[[], str], take: Callable[[Event], None]) -> None:
         """Repair the end of the file, so that the next line can follow."""
         with guarding(self.path, self._safe()):
-            found = repair.mend(self.path, self._handle, self._size, torn)
+            found = unfinished_line.mend(self.path, self._handle, self._size, torn)
             if self._size and not found:
-                repair.write_again(self.path, self._size)
+                unfinished_line.write_again(self.path, self._size)
         self.mended = found.length if found else 0
         # If the very first line was unfinished, there is no run yet that an event could belong to.
         if found is None or not self._run_id:

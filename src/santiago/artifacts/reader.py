@@ -8,7 +8,7 @@ import stat
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from santiago.artifacts import repair
+from santiago.artifacts import unfinished_line
 from santiago.artifacts.file_errors import corrupt, refused
 from santiago.artifacts.frame import GENESIS, LOG_VERSION, MAX_LINE, BrokenLineError, decode, version_of
 from santiago.contract.events import Event, EventKind
@@ -100,7 +100,7 @@ class Chain:
     def _judge_rest(self, handle: int, why: str) -> None:
         """Accept an unfinished last line; raise for any other damage."""
         with guarding(self.path):
-            if not repair.is_unfinished(handle, self.end):
+            if not unfinished_line.is_unfinished(handle, self.end):
                 raise self._damage(why)
             self.torn = os.fstat(handle).st_size - self.end
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from santiago.artifacts import beneath, preflight
+from santiago.artifacts import beneath, writable_folders
 from santiago.artifacts.file_errors import corrupt, possible, refused
 from santiago.artifacts.log import Log
 from santiago.artifacts.names import ATTEMPTS, INPUT, LOG, PLAN, RESULT
@@ -78,7 +78,7 @@ class FileStore:
 
     def preflight(self) -> list[str]:
         """Make the out-dir; raise if it cannot be used; return warnings."""
-        return preflight.check(self.path)
+        return writable_folders.check(self.path)
 
     def freeze(self, run_input: RunInput, plan: Plan) -> tuple[str, str]:
         """Write plan and input, and return their digests, input first. If they are already written, only compare."""

@@ -6,7 +6,7 @@ import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from santiago.artifacts import repository
+from santiago.artifacts import run_locations
 from santiago.artifacts.file_errors import refused
 from santiago.artifacts.files import write_new, write_whole
 from santiago.board import tsv
@@ -118,7 +118,7 @@ def prepare(place: Place) -> tuple[str, ...]:
     refuse_network(place)
     base = home(place)
     for folder in (base, place.root, *(place.root / name for name in FOLDERS)):
-        repository.refuse_linked(folder)
+        run_locations.refuse_linked(folder)
     made: list[Path] = []
     with safe_to_repeat(place), _undone(made):
         for path, content in _wanted(place, base).items():

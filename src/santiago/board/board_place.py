@@ -6,7 +6,7 @@ import json
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from santiago.artifacts import registry, repository
+from santiago.artifacts import registry, run_locations
 from santiago.artifacts.files import read_json, write_new
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.record import record
@@ -53,7 +53,7 @@ class Place:
 
     def named(self, path: Path) -> str:
         """Return a path as tickets name it: relative to the project."""
-        return repository.name_inside(path, self.project)
+        return run_locations.name_inside(path, self.project)
 
 
 def find(start: Path, environ: Mapping[str, str]) -> Place:
@@ -66,10 +66,10 @@ def find(start: Path, environ: Mapping[str, str]) -> Place:
             "An agent that works on a ticket hands it over by ending; the board cannot be used from inside an attempt."
         )
         raise SantiagoError(Kind.BLOCKED, "an attempt cannot reach the board", hint=hint)
-    top = repository.find_root(start)
+    top = run_locations.find_root(start)
     if top is None:
         hint = 'Make one: `git init && git add -A && git commit -m "Start"`.'
-        raise SantiagoError(Kind.USAGE, "a board needs a git repository, and there is none here", hint=hint)
+        raise SantiagoError(Kind.USAGE, "a board needs a git run_locations, and there is none here", hint=hint)
     common = registry.common_git_dir(top)
     project = common.parent if common is not None and common.name == ".git" else top
     noted = read_json(common / _NOTE, 2**16) if common is not None else None
@@ -80,7 +80,7 @@ def find(start: Path, environ: Mapping[str, str]) -> Place:
 
 def is_noted(start: Path) -> bool:
     """Tell whether a board was ever laid out in the repository around a path."""
-    top = repository.find_root(start)
+    top = run_locations.find_root(start)
     common = registry.common_git_dir(top) if top is not None else None
     return common is not None and (common / _NOTE).is_file()
 

@@ -21,7 +21,7 @@ from santiago.board.next_prompt import (
 )
 from santiago.contract.board import BoardEvent
 from santiago.contract.errors import SantiagoError
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.record import record
 from santiago.util import regular
 from santiago.util.inside import is_inside

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from santiago.board.rules import claim_mark
 from santiago.board.triage import priority
 from santiago.contract.board import QUEUES, Queue
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.record import record
 
 if TYPE_CHECKING:

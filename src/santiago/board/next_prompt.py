@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from santiago.board import internals, triage
 from santiago.board.loop_verdict import ACTIONABLE, is_for_user
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.record import record
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from santiago.contract.board import (
 )
 from santiago.contract.counting import count
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.reasons import ErrorClass, Reason
 from santiago.contract.record import record
 from santiago.util.inside import is_inside

@@ -14,7 +14,7 @@ from santiago.agent import catalog
 from santiago.app.profiles import own_catalog
 from santiago.app.start import agents
 from santiago.contract.errors import SantiagoError
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import Origin, Story
 from santiago.contract.ports.agent import Packet
 from santiago.contract.ports.run import Never

@@ -9,7 +9,7 @@ from santiago.app.finding import find_run
 from santiago.app.loading import frozen, working
 from santiago.app.refusal import is_of_a_run
 from santiago.app.start.identity import repository_of
-from santiago.artifacts.repository import resolved
+from santiago.artifacts.run_locations import resolved
 from santiago.cli.view.terminal import paint, say, show_data
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import ExitCode

@@ -16,7 +16,7 @@ from santiago.board import board_telling, loop_verdict, triage, weekly
 from santiago.board import next_prompt as prompts
 from santiago.board.board_clock import utc
 from santiago.cli.opened_board import opened_here, speaks_codes, synchronise, wants_rows, warn
-from santiago.cli.view.screens import has_screen
+from santiago.cli.view.open_screens import has_screen
 from santiago.cli.view.terminal import say, show_data, show_lines, show_page
 from santiago.contract.board import fields_of
 from santiago.contract.reasons import ExitCode

@@ -18,7 +18,7 @@ from santiago.app.start.identity import refuse_copied
 from santiago.artifacts import registry
 from santiago.artifacts.lock import Lock
 from santiago.artifacts.names import PLAN, has_begun
-from santiago.artifacts.repository import find_root
+from santiago.artifacts.run_locations import find_root
 from santiago.artifacts.store import FileStore
 from santiago.cli.view.terminal import paint, say
 from santiago.contract.errors import Kind, SantiagoError

@@ -18,7 +18,7 @@ from click.shell_completion import CompletionItem
 
 from santiago.app.finding import find_run, runs_here
 from santiago.artifacts.names import PLAN
-from santiago.artifacts.repository import SESSIONS, find_root
+from santiago.artifacts.run_locations import SESSIONS, find_root
 from santiago.contract.errors import SantiagoError
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from santiago.cli.view.terminal import say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.policy import AS_PROPOSED
 from santiago.contract.reasons import Reason
-from santiago.report.accounting import not_planned, offered, proposal
+from santiago.report.account_lines import not_planned, offered, proposal
 from santiago.report.consents import trusting
 from santiago.util.text import count, flat, harmless
 

@@ -28,7 +28,7 @@ from santiago.app.paths import scratch_of
 from santiago.app.start import agents
 from santiago.app.start.risky_settings import waiting
 from santiago.app.trying import bench
-from santiago.artifacts.repository import find_root
+from santiago.artifacts.run_locations import find_root
 from santiago.board.board_layout import network_of
 from santiago.cli.agent_checks import Checkup
 from santiago.cli.consent import approve

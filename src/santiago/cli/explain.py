@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from santiago.cli.view.terminal import paint, say, show_data
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.planner.findings import CATALOGUE
 from santiago.util.text import harmless

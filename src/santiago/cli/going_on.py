@@ -21,14 +21,14 @@ from santiago.app.start.risky_settings import said_by
 from santiago.app.start.start_options import StartOptions
 from santiago.artifacts import registry
 from santiago.artifacts.files import read_bytes
-from santiago.artifacts.repository import resolved
+from santiago.artifacts.run_locations import resolved
 from santiago.cli.running import start
 from santiago.cli.view.terminal import say
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.plan import Plan
 from santiago.contract.policy import RunInput
-from santiago.contract.units import Minutes, Usd
+from santiago.contract.quantities import Minutes, Usd
 from santiago.executor.reopen import Grants
 from santiago.report.failure import report_of
 from santiago.report.remedies import beginning, granting, next_commands, taking_in

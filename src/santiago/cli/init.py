@@ -15,7 +15,7 @@ from santiago.app.config import run_input_defaults
 from santiago.app.paths import typed
 from santiago.app.settings_file import Written, settings
 from santiago.app.trying import NO_TEST_YET, Tried, bench
-from santiago.artifacts import repository
+from santiago.artifacts import run_locations
 from santiago.artifacts.files import write_whole
 from santiago.cli.consent import trust_own
 from santiago.cli.view.terminal import paint, say
@@ -39,9 +39,9 @@ _TONES: dict[str, Tone] = {"runs": "good", "red": "warn", "cannot_run": "bad", "
 
 def init(commands: tuple[str, ...], untried: bool, force: bool, as_json: bool) -> None:
     """Write santiago.toml with checks that were seen to run here."""
-    root = repository.find_root(Path.cwd()) or Path.cwd()
+    root = run_locations.find_root(Path.cwd()) or Path.cwd()
     target = root / "santiago.toml"
-    repository.refuse_linked(root / ".santiago")
+    run_locations.refuse_linked(root / ".santiago")
     if target.exists() and not force:
         raise SantiagoError(
             Kind.USAGE,
@@ -56,7 +56,7 @@ def init(commands: tuple[str, ...], untried: bool, force: bool, as_json: bool) -
     seen = None if untried else _seen(candidates, beside, run_input, is_given=bool(given), quiet=as_json)
     written = seen or Written(checks=candidates.likely, untried=True)
     written = replace(written, provide=run_input.workspace.provide)
-    repository.keep_out_of_git(root / ".santiago")
+    run_locations.keep_out_of_git(root / ".santiago")
     write_whole(target, settings(written).encode())
     trust_own(root)
     if as_json:
@@ -197,7 +197,9 @@ def _show(root: Path, written: Written) -> None:
         _show_nothing(written)
     say("Wrote  santiago.toml, .santiago/.gitignore")
     begin = (
-        "git init && git add -A" if repository.find_root(root) is None else f"git add {typed(root / 'santiago.toml')}"
+        "git init && git add -A"
+        if run_locations.find_root(root) is None
+        else f"git add {typed(root / 'santiago.toml')}"
     )
     say(f'next:  {begin} && git commit -m "Set santiago up"', verbatim=True)
     document = likely_document(root)

@@ -18,7 +18,7 @@ from santiago.app.start.onward import Beginning, beginning, settings_of
 from santiago.app.start.preflight import refuse_outside
 from santiago.app.start.proposals import is_open, new_parts
 from santiago.app.start.risky_settings import note_basis, said_by
-from santiago.artifacts import repository
+from santiago.artifacts import run_locations
 from santiago.artifacts.files import write_whole
 from santiago.cli.consent import ToDraftError, choose_units, tell, trust_own
 from santiago.cli.going_on import go_on_with, step_on
@@ -30,7 +30,7 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import RunPhase
 from santiago.contract.policy import AS_PROPOSED
 from santiago.contract.reasons import ExitCode
-from santiago.report.accounting import place
+from santiago.report.account_lines import place
 from santiago.report.plan_page import on_attempts
 from santiago.report.run_status import is_taken_over, standing
 from santiago.util.text import count, harmless
@@ -266,7 +266,7 @@ def _started(job: Job, plan: Plan, worker: Worker, flags: StartOptions, after: R
     if flags.gate == "step":  # stored, so that later starts go step by step too
         settings = replace(settings, policy=replace(settings.policy, gate="step"))
     if not flags.dry_run:
-        repository.keep_out_of_git(Path(settings.repo_path) / ".santiago")
+        run_locations.keep_out_of_git(Path(settings.repo_path) / ".santiago")
         note_basis(Path(settings.repo_path), settings.run_id, tell)
     said = said_by(agent=worker.agent, model=worker.model, playbook=worker.playbook, checks=worker.checks)
     return start(

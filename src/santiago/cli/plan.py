@@ -22,7 +22,7 @@ from santiago.app.paths import shortest
 from santiago.app.start.agents import named, worker_flags
 from santiago.app.start.leaks import refuse_secrets
 from santiago.app.start.risky_settings import note_basis
-from santiago.artifacts import registry, repository
+from santiago.artifacts import registry, run_locations
 from santiago.artifacts.files import read_bytes, write_whole
 from santiago.artifacts.names import SETTINGS
 from santiago.cli.options import Reading, Worker
@@ -109,8 +109,8 @@ def _write(job: Job, plan: Plan) -> None:
     """Write the plan into the folder of its run, and register it, so that `status` and `resume` find it like a run."""
     root, run_id = Path(job.run_input.repo_path), job.run_input.run_id
     if not job.from_program and job.out_dir.is_relative_to(root / ".santiago"):
-        repository.keep_out_of_git(root / ".santiago")
-    repository.refuse_linked(job.out_dir)
+        run_locations.keep_out_of_git(root / ".santiago")
+    run_locations.refuse_linked(job.out_dir)
     write_whole(job.out_dir / "plan.json", codec.canonical(plan))
     write_whole(job.out_dir / "run-input.json", codec.canonical(job.run_input))
     if job.settings is not None:
@@ -151,7 +151,7 @@ def _kept_plan(job: Job, *, anywhere: bool) -> Path | None:
     path = job.out_dir / "plan.json"
     if path.is_file() or not anywhere:
         return path if path.is_file() else None
-    return repository.newest_plan(Path(job.run_input.repo_path), job.run_input.prd_path)
+    return run_locations.newest_plan(Path(job.run_input.repo_path), job.run_input.prd_path)
 
 
 def old_plan(path: Path | None, *, named: bool) -> Plan | None:

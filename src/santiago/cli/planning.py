@@ -19,10 +19,10 @@ from santiago.app.planning.planning_sessions import load_session
 from santiago.app.start.agents import named
 from santiago.app.start.risky_settings import said_by
 from santiago.app.start.start_options import StartOptions
-from santiago.artifacts.repository import RUNS, find_root
+from santiago.artifacts.run_locations import RUNS, find_root
 from santiago.cli.consent import approve, ask_consent, ask_unfenced
 from santiago.cli.options import body_at
-from santiago.cli.view import screens
+from santiago.cli.view import open_screens
 from santiago.cli.view.terminal import paint, say, show_page
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import EventKind
@@ -123,8 +123,8 @@ def plan_with(wanted: Wanted, *, trusted: bool = False, as_json: bool = False, w
     me = actor(who)
     folder = begin(wanted, me, dict(os.environ))
     planning = _carry_on(folder, me, quiet=as_json, asked=asked)
-    if planning.state.review is not None and asked and not as_json and screens.has_screen():
-        return screens.review(planning)
+    if planning.state.review is not None and asked and not as_json and open_screens.has_screen():
+        return open_screens.review(planning)
     show_page(session_page(planning), as_json=as_json)
     return _exit_code(planning)
 

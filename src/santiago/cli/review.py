@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from santiago.app.planning.planning_sessions import find_session, load_session, sessions_here
-from santiago.artifacts.repository import find_root
+from santiago.artifacts.run_locations import find_root
 from santiago.cli.options import body_at
-from santiago.cli.view import screens
+from santiago.cli.view import open_screens
 from santiago.cli.view.terminal import say
 from santiago.contract.record import record
 
@@ -74,8 +74,8 @@ def review(**options: Any) -> int:
         if begun is not None:
             return begun
     planning = load_session(find_session(said.session))
-    if looks and not said.plain and not said.as_json and screens.has_screen():
-        return screens.review(planning, said.revision)
+    if looks and not said.plain and not said.as_json and open_screens.has_screen():
+        return open_screens.review(planning, said.revision)
     done: int = body_at("planning:look" if looks else "planning:act")(planning, said)
     return done
 

@@ -22,9 +22,9 @@ from santiago.cli.truth import impact_of, project_here
 from santiago.cli.view.shown_errors import show_faults
 from santiago.cli.view.terminal import paint, say, show_data
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.quantities import Minutes
 from santiago.contract.reasons import ExitCode
 from santiago.contract.record import record
-from santiago.contract.units import Minutes
 from santiago.process.sandbox import detect
 from santiago.process.server import ProcessServer
 from santiago.util.text import count, harmless

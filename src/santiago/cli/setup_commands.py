@@ -69,7 +69,7 @@ def config(context: click.Context) -> None:
 
 @config.command("show")
 @json_option
-@body("origins:show_settings")
+@body("config_shown:show_settings")
 def show() -> None:
     """Print each setting with its value and its origin."""
 

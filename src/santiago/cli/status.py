@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from santiago.app.finding import find_run
 from santiago.app.loading import load
-from santiago.artifacts.repository import SESSIONS, find_root
+from santiago.artifacts.run_locations import SESSIONS, find_root
 from santiago.cli.opened_board import board_here
 from santiago.cli.view.terminal import show_page
 from santiago.contract.errors import SantiagoError

@@ -13,7 +13,7 @@ from santiago.app.board import by_hand
 from santiago.app.board.ticket_context import board_settings
 from santiago.app.start.leaks import refuse_secrets as refuse_secrets_in
 from santiago.artifacts.files import read_text
-from santiago.artifacts.repository import find_root, name_inside, resolved
+from santiago.artifacts.run_locations import find_root, name_inside, resolved
 from santiago.board import rules, triage
 from santiago.board.tsv import line
 from santiago.cli.board_consents import consents

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from santiago.artifacts.repository import find_root
+from santiago.artifacts.run_locations import find_root
 from santiago.board.board_place import find
 from santiago.board.governance import impact as impacts
 from santiago.board.governance import truth_validation

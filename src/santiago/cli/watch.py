@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from santiago.app.finding import running_or_newest
 from santiago.app.loading import load
-from santiago.cli.view.screens import browse, has_screen
+from santiago.cli.view.open_screens import browse, has_screen
 from santiago.cli.view.terminal import say
 from santiago.report.asking import asked
 from santiago.report.chunks import rows_of

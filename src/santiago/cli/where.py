@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from santiago.app.finding import runs_here
-from santiago.artifacts.repository import find_root
+from santiago.artifacts.run_locations import find_root
 from santiago.cli.opened_board import board_here, routed
 from santiago.cli.view.terminal import paint, say
 from santiago.contract.errors import SantiagoError

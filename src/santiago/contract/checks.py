@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 
 if TYPE_CHECKING:
     from santiago.contract.plan import Plan, Story

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, cast,
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.plan import ACCOUNT, CONTRACT_VERSION, Plan
+from santiago.contract.quantities import _Scaled
 from santiago.contract.reasons import Reason
-from santiago.contract.units import _Scaled
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 
 TELLING = pattern(
     r"error|fail|assert|exception|traceback|expected|panic|fatal|undefined|not found|cannot|can't|denied|not ok|^E\s|^\s*File \""

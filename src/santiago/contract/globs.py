@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 
 _PIECE = pattern(r"\*\*/?|[*?]|\[[^\]\n]+\]|\{[^{}]*\}|.", re.DOTALL)
 _PLAIN = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}

@@ -6,7 +6,7 @@ import re
 from itertools import count
 from typing import TYPE_CHECKING, NewType
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable

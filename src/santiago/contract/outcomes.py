@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
+from santiago.contract.quantities import Seconds, Usd
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
-from santiago.contract.units import Seconds, Usd
 
 
 class CheckVerdict(StrEnum):

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Annotated, Literal
 
 from santiago.contract.ids import STORY_ID
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.record import AtLeast, Matching, record
 
 CONTRACT_VERSION: Literal[1] = 1

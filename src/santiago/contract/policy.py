@@ -6,8 +6,8 @@ from dataclasses import field
 from typing import Annotated, Literal
 
 from santiago.contract.ids import RUN_ID
+from santiago.contract.quantities import Minutes, Usd
 from santiago.contract.record import AtLeast, Matching, record
-from santiago.contract.units import Minutes, Usd
 
 
 @record

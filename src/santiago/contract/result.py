@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 from santiago.contract.outcomes import Criterion, Proof
+from santiago.contract.quantities import Seconds, Usd
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
-from santiago.contract.units import Seconds, Usd
 
 NextAction = Literal["open_pr", "resume", "raise_budget", "answer_question", "fix_input", "inspect"]
 StoryStatus = Literal["done", "failed", "blocked", "skipped", "pending"]

@@ -175,10 +175,15 @@ class StoryState:
         return bool(self.integrated) or (self.unshown is not None and not self.unshown.blind)
 
     @property
+    def is_worked(self) -> bool:
+        """Others can build on its work."""
+        return bool(self.integrated) or (
+            self.phase in SATISFIED and not (self.gated and self.phase is StoryPhase.VERIFIED)
+        )
+
+    @property
     def satisfied(self) -> bool:
-        if self.skipped or self.integrated:
-            return True
-        return self.phase in SATISFIED and not (self.gated and self.phase is StoryPhase.VERIFIED)
+        return self.skipped or self.is_worked
 
     @property
     def aside(self) -> bool:
@@ -198,7 +203,7 @@ class StoryState:
     @property
     def clear(self) -> bool:
         """No longer in the way of stories that must not overtake it. If it left the order, this needs `behind` to be 0."""
-        return self.satisfied or ((self.skipped or self.hopeless) and self.behind == 0)
+        return self.is_worked or ((self.skipped or self.hopeless) and self.behind == 0)
 
 
 @lean()

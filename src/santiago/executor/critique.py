@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from santiago.contract.complaints import TELLING
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.outcomes import AttemptOutcome, CheckResult, CheckVerdict, Verdict
-from santiago.contract.patterns import pattern
 from santiago.contract.reasons import MEANINGS, SHARED, Reason
 from santiago.executor import messages
 

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, assert_never
 
-from santiago.contract import ticks
+from santiago.contract import box_ticks
 from santiago.contract.checks import commands_of, with_own_check
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.outcomes import (
     AgentEnding,
     AttemptOutcome,
@@ -22,13 +23,13 @@ from santiago.contract.outcomes import (
     Usage,
     Verdict,
 )  # fmt: skip
-from santiago.contract.patterns import pattern
 from santiago.contract.plan import Plan, Story, content_of
 from santiago.contract.policy import RunInput
 from santiago.contract.ports.agent import AgentBackend, Packet
 from santiago.contract.ports.judge import Judge, SetUpFailedError, Work
 from santiago.contract.ports.run import Clock, Stop
 from santiago.contract.ports.workspace import Opened, Snapshot, Workspace, WorkspaceConflictError
+from santiago.contract.quantities import Usd
 from santiago.contract.reasons import SHARED, Reason
 from santiago.contract.record import lean
 from santiago.contract.steps import (
@@ -42,7 +43,6 @@ from santiago.contract.steps import (
     VerifyRun,
     WriteBack,
 )
-from santiago.contract.units import Usd
 from santiago.executor import critique, detailed_plan, messages
 from santiago.executor.proposing import Proposer
 
@@ -395,10 +395,10 @@ class StepPerformer:
         """Tick the finished stories in the document on the branch. After a crash the branch may already have that commit."""
         path, blank = self.run_input.prd_path, TicksWritten(step=step.id, head=None, message="")
         content = self.workspace.read(order.head, path)
-        why = ticks.refusal(self.plan, path, content)
+        why = box_ticks.refusal(self.plan, path, content)
         if why or content is None:
             return replace(blank, message=why, refused=True)
-        written = ticks.tick(content, ticks.lines_of(self.plan, {name for name, _ in order.stories}))
+        written = box_ticks.tick(content, box_ticks.lines_of(self.plan, {name for name, _ in order.stories}))
         if written == content:
             return replace(blank, message=f"{path} has no box to tick for what is done")
         message = messages.ticks_message(order.run_id, path, order.anchor)

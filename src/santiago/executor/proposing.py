@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.outcomes import AgentEnding, ProposalOutcome
-from santiago.contract.patterns import pattern
 from santiago.contract.plan import CONTRACT_VERSION, LONGEST_DETAIL, Detail, Story, Substep
 from santiago.contract.ports.agent import AgentBackend, Packet
 from santiago.contract.ports.judge import Judge

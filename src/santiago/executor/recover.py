@@ -12,9 +12,9 @@ from santiago.contract.outcomes import Usage
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.ports.run import Sign
 from santiago.contract.ports.workspace import Snapshot
+from santiago.contract.quantities import Usd
 from santiago.contract.reasons import Reason
 from santiago.contract.state import RunState, StoryState
-from santiago.contract.units import Usd
 from santiago.executor import messages
 from santiago.executor.budget import TICK_MS
 from santiago.executor.settle import unfinished

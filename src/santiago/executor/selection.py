@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from santiago.contract.counting import count
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.phases import StoryPhase
 from santiago.contract.record import record
 from santiago.contract.state import RunState

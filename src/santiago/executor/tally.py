@@ -10,10 +10,10 @@ from santiago.contract.counting import count
 from santiago.contract.outcomes import Criterion, Proof
 from santiago.contract.phases import SATISFIED, RunPhase, StoryPhase
 from santiago.contract.plan import CONTRACT_VERSION, Plan, Story
+from santiago.contract.quantities import Seconds, Usd
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.contract.result import LogHead, NextAction, Result, StoryResult, StoryStatus, Summary, TotalUsage
 from santiago.contract.state import RunState, StoryState
-from santiago.contract.units import Seconds, Usd
 
 Strength = Literal["shown", "attested", "claimed", "prose", "not_proven"]
 WORDS: dict[Strength, str] = {

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.outcomes import CheckResult, CheckVerdict, Output
 from santiago.contract.ports.run import Stop
+from santiago.contract.quantities import Seconds
 from santiago.contract.record import lean, record
-from santiago.contract.units import Seconds
 from santiago.judge import missing
 from santiago.judge.commandline import programs, runner_of
 from santiago.judge.comparison import Shown, fails_alike

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import dropwhile, pairwise, takewhile
 
 from santiago.contract import globs
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.record import record
 
 _WORD = r"""(?:\\.|'[^']*'|"(?:\\.|[^"\\])*"|`[^`]*`|[<>$]\((?:[^()]|\([^()]*\))*\)|[^\s;|&()<>'"`\\])+"""

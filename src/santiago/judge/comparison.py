@@ -14,8 +14,8 @@ from functools import cached_property
 
 from santiago.contract import complaints
 from santiago.contract.counting import count
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.outcomes import CheckResult, CheckVerdict
-from santiago.contract.patterns import pattern
 from santiago.contract.record import lean
 from santiago.judge.naming.named_tests import INSIDE, Tests, function_of, name_of
 

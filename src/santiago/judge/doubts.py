@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import islice
 
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.outcomes import DoubtfulLine
-from santiago.contract.patterns import pattern
 from santiago.contract.ports.workspace import Change
 from santiago.judge.python_text import statements
 from santiago.judge.runner_tables import table

@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.record import record
-from santiago.judge.judges import is_test
+from santiago.judge.judge_files import is_test
 from santiago.process import enter
 
 if TYPE_CHECKING:

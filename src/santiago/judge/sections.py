@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.judge.runner_tables import table
 
 _PYTHON = frozenset({"pytest", "coverage", "tox", "nox", "hatch", "poe", "pdm", "task", "nose2"})

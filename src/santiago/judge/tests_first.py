@@ -6,8 +6,8 @@ import posixpath
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.outcomes import Verdict
-from santiago.contract.patterns import pattern
 from santiago.contract.reasons import Reason
 from santiago.judge.comparison import WHOLE, Shown, lost, vanished
 from santiago.judge.missing import Missing, found_no_test

@@ -21,7 +21,7 @@ from santiago.judge import criteria_shown, excuses, telling, tests_first, verdic
 from santiago.judge.commandline import absent, names_what_is_missing, unwritten
 from santiago.judge.comparison import Shown, ends_alike, fallen, of_files, retried, sees
 from santiago.judge.doubts import doubts
-from santiago.judge.judges import JudgeFiles
+from santiago.judge.judge_files import JudgeFiles
 from santiago.judge.missing import found_no_test, lacked, lacks_package, missing_module, waits_for_tests
 from santiago.judge.trees import Trees
 from santiago.judge.trials import GARBAGE, Results, StoppedError, Trial, Trials

@@ -12,7 +12,7 @@ from itertools import takewhile
 from santiago.contract import globs
 from santiago.contract.ports.workspace import Workspace
 from santiago.contract.record import lean
-from santiago.judge.judges import NAMED_TESTS, JudgeFiles
+from santiago.judge.judge_files import NAMED_TESTS, JudgeFiles
 from santiago.judge.naming.named_tests import file_of, name_of
 from santiago.judge.sections import put_back, with_new_examples
 

@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import HEADING, NOT_UNDERSTOOD, AccountRow, Offer
 from santiago.contract.record import lean
 from santiago.planner import ids, sniff, words

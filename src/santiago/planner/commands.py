@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.planner.draft import Hint
 from santiago.planner.hints import TICKED
 from santiago.planner.words import spaced

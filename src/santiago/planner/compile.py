@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from santiago.contract import ticks
+from santiago.contract import box_ticks
 from santiago.contract.codec import sealed
 from santiago.contract.counting import count
 from santiago.contract.plan import CONTRACT_VERSION, Chunk, Finding, Origin, Plan, Provenance, Source, Story
@@ -155,7 +155,7 @@ def _plan(
         contract_version=CONTRACT_VERSION,
         title=document.title or text.name,
         source=Source(
-            path=text.path, sha256=ticks.digest_of(text.text), format=document.format, evidence=document.evidence
+            path=text.path, sha256=box_ticks.digest_of(text.text), format=document.format, evidence=document.evidence
         ),
         digest="",
         requirements=tuple(item.requirement for item in ordered),
@@ -179,7 +179,7 @@ def _check(stories: Sequence[Story], run_verify: Sequence[str]) -> list[Finding]
     """Return findings about the finished plan: missing criteria or files, claims of done, shared files, commands to approve."""
     judged = "Say in the document how each is judged; otherwise only its checks judge it."
     focus = "Name files in the document, so that stories which touch different files may run side by side."
-    claim = "The mark is a claim: a check of its own decides; otherwise you are asked once (--trust-ticks)."
+    claim = "The mark is a claim: a check of its own decides; otherwise you are asked once (--trust-box_ticks)."
     findings = [
         _about(
             stories, [s for s in stories if not s.criteria], warning, "no_criteria", "no acceptance criteria", judged

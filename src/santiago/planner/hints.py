@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.planner import ids, words
 from santiago.planner.draft import Dep
 from santiago.planner.markdown.outline import Block

@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.planner import words
 
 DENIED = words.spaced(

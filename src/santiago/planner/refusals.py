@@ -13,7 +13,7 @@ from shlex import quote
 from typing import NamedTuple
 
 from santiago.contract.counting import count
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import Finding
 from santiago.contract.record import lean
 from santiago.planner import ids, words

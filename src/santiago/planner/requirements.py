@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import NamedTuple
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import Criterion, Finding, Requirement
 from santiago.planner import ids
 from santiago.planner.draft import PLANNED, Document, Unit

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.planner import ids
 from santiago.planner.words import any_of
 

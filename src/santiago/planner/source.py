@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.record import record
 from santiago.planner import ids, sniff, words
 from santiago.planner.markdown import labels

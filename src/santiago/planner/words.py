@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import Became
 
 

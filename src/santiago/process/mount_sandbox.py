@@ -21,7 +21,7 @@ from santiago.process import toolchains
 from santiago.process.environment import OWN_TEMPORARY
 from santiago.process.fence import Fence, Sandbox, with_own_caches
 from santiago.process.place import STORES
-from santiago.process.trying import runs
+from santiago.process.probe import runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

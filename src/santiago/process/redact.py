@@ -10,7 +10,7 @@ from copy import copy
 from itertools import compress
 from typing import TYPE_CHECKING
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.util import regular
 
 if TYPE_CHECKING:

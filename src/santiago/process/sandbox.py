@@ -18,7 +18,7 @@ from santiago.process.command import Command
 from santiago.process.fence import Landlock, Sandbox
 from santiago.process.mount_sandbox import Apart, Bubblewrap, Namespaces
 from santiago.process.place import Place
-from santiago.process.trying import PROBE_SECONDS, runs
+from santiago.process.probe import PROBE_SECONDS, runs
 
 __all__ = ["Landlock", "Mode", "Sandbox", "detect"]
 

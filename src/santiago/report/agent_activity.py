@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from santiago.artifacts.attempts import AGENT_LOG
 from santiago.artifacts.names import attempt_folder
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.report.evidence import AttemptEvidence, tidied
 from santiago.report.spending import thousands
 from santiago.util.text import count, fit, flat, width

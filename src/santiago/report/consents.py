@@ -11,7 +11,7 @@ from santiago.app.start import agents, risky_settings, start_events
 from santiago.app.start.risky_settings import MEANS
 from santiago.contract.record import record
 from santiago.process import sandbox
-from santiago.report.accounting import not_planned, proposal
+from santiago.report.account_lines import not_planned, proposal
 from santiago.report.check_origins import origin_of
 from santiago.util.text import first, harmless
 

@@ -14,7 +14,7 @@ from santiago.artifacts.names import attempt_folder
 from santiago.artifacts.store import LARGEST
 from santiago.contract.counting import count
 from santiago.contract.errors import SantiagoError
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.reasons import Reason
 from santiago.executor.critique import telling_lines
 from santiago.util.text import harmless

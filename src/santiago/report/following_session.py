@@ -10,7 +10,7 @@ from santiago.app.loading import working
 from santiago.app.planning.planning_sessions import Planning, load_session
 from santiago.artifacts.inbox import Inbox
 from santiago.artifacts.names import LOG, has_begun
-from santiago.artifacts.repository import RUNS
+from santiago.artifacts.run_locations import RUNS
 from santiago.contract.phases import SessionPhase
 from santiago.contract.record import lean
 from santiago.contract.views import screen

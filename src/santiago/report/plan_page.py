@@ -13,7 +13,7 @@ from santiago.app.start import kept
 from santiago.app.start.proposals import ways_on
 from santiago.contract import codec
 from santiago.contract.policy import Limits
-from santiago.report import accounting, check_origins
+from santiago.report import account_lines, check_origins
 from santiago.report.page import Line
 from santiago.util.text import count, fit, flat, harmless, width
 
@@ -46,7 +46,7 @@ def lines(compiled: Compilation, plan: Plan, job: Job, columns: int) -> Iterator
     yield Line(f"{planned}, in the order: dependencies, requirement id, name", label="Planned")
     done = kept.foreseen(plan, Path(job.run_input.repo_path))
     yield from (Line(), *story_lines(plan, columns, job.run_input, done), Line())
-    for label, text in accounting.lines(plan, whole=job.findings):
+    for label, text in account_lines.lines(plan, whole=job.findings):
         yield Line(f"{label}: {harmless(text)}", "warn" if label == "Not planned" else "")
     if done:
         yield Line(harmless(kept.told(plan, done)), label="Kept")
@@ -239,8 +239,8 @@ def _on_units(job: Job, plan: Plan) -> list[str]:
     if plan.certain:
         return []
     if job.run_input.policy.units:
-        return [f"confirmed: {accounting.proposal(plan)[0]}"]
-    return [*accounting.proposal(plan), "nothing starts on a proposal before you say which list is the work"]
+        return [f"confirmed: {account_lines.proposal(plan)[0]}"]
+    return [*account_lines.proposal(plan), "nothing starts on a proposal before you say which list is the work"]
 
 
 def _on_offers(job: Job, plan: Plan) -> list[str]:

@@ -12,7 +12,7 @@ from santiago.app.loading import load as load_run
 from santiago.app.paths import near
 from santiago.app.planning.session_word import moved_since
 from santiago.artifacts.names import INPUT
-from santiago.artifacts.repository import RUNS
+from santiago.artifacts.run_locations import RUNS
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import SessionPhase
 from santiago.report.endings import is_the_agents

@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from santiago.contract.checks import commands_of, run_commands_of
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.outcomes import Proof
-from santiago.contract.patterns import pattern
 from santiago.contract.phases import StoryPhase
 from santiago.executor.tally import counted, criteria_of, status_of
-from santiago.report.accounting import not_planned
+from santiago.report.account_lines import not_planned
 from santiago.report.proof import UNPROVEN, attested_by, changed, excuse
 from santiago.util.text import count, first, flat
 

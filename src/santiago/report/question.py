@@ -12,12 +12,12 @@ from santiago.artifacts.attempts import OUTCOME, PATCH
 from santiago.artifacts.details import DETAILS
 from santiago.artifacts.files import read_bytes
 from santiago.artifacts.names import attempt_folder
-from santiago.artifacts.repository import resolved
+from santiago.artifacts.run_locations import resolved
 from santiago.contract import codec
 from santiago.contract.answers import APPROVING, UNFIT, Understood, lacks, offers, understood, words_of
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.outcomes import AttemptOutcome, CheckVerdict
-from santiago.contract.patterns import pattern
 from santiago.contract.plan import Detail
 from santiago.contract.record import record
 from santiago.executor import detailed_plan

@@ -13,7 +13,7 @@ from santiago.contract.phases import ENDED, RunPhase
 from santiago.executor.budget import Budget
 from santiago.executor.tally import is_finished
 from santiago.report import pauses, spending
-from santiago.report.accounting import not_planned
+from santiago.report.account_lines import not_planned
 from santiago.report.agent_activity import Doing
 from santiago.report.chunks import chunk_table, rows_of
 from santiago.report.evidence import AttemptEvidence

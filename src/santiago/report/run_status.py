@@ -13,7 +13,7 @@ from santiago.app.loading import Run, load, working
 from santiago.artifacts import registry
 from santiago.artifacts.details import DETAILS
 from santiago.artifacts.names import PLAN, has_begun
-from santiago.artifacts.repository import find_root
+from santiago.artifacts.run_locations import find_root
 from santiago.contract import codec
 from santiago.contract.answers import JUDGED, words_of
 from santiago.contract.counting import count
@@ -32,7 +32,7 @@ from santiago.report.remedies import listed
 from santiago.report.story_status import explanation, lacking, named
 from santiago.util.clock import SystemClock
 from santiago.util.text import flat
-from santiago.workspace.landed import holds
+from santiago.workspace.earlier_work import holds
 
 if TYPE_CHECKING:
     from santiago.contract.result import StoryStatus

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from santiago.contract.checks import commands_of, run_commands_of
-from santiago.report import accounting
+from santiago.report import account_lines
 from santiago.report.measures import ago, limit, span
 from santiago.report.page import Line
 from santiago.util.clock import between
@@ -232,7 +232,9 @@ def _findings(plan: Plan) -> Iterator[Line]:
         yield Line(f"{one.level}: {line}{flat(one.message)}", _LEVELS[one.level])
         if one.hint:
             yield Line(f"  {flat(one.hint)}", "dim")
-    yield from _part("The document", [f"{label}: {flat(text)}" for label, text in accounting.lines(plan, whole=True)])
+    yield from _part(
+        "The document", [f"{label}: {flat(text)}" for label, text in account_lines.lines(plan, whole=True)]
+    )
     covered = {name for story in plan.stories for name in story.requirements}
     missing = [one for one in plan.requirements if one.id not in covered]
     yield from _part("Uncovered requirements", [f"{flat(one.id)}  {flat(one.title)}" for one in missing], "warn")

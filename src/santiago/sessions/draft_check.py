@@ -9,9 +9,10 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from santiago.contract import codec
+from santiago.contract.box_ticks import digest_of
 from santiago.contract.codec import sealed
 from santiago.contract.errors import SantiagoError
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import (
     DRAFTED,
     NOT_UNDERSTOOD,
@@ -24,7 +25,6 @@ from santiago.contract.plan import (
 )
 from santiago.contract.record import record
 from santiago.contract.session import LONGEST_DRAFT
-from santiago.contract.ticks import digest_of
 from santiago.executor.proposing import unwrapped
 from santiago.planner.compile import compile_plan, faults_of_plan
 from santiago.planner.source import Source as Text

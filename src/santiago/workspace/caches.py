@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

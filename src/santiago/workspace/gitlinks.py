@@ -10,7 +10,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.record import lean
 from santiago.util import regular
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.reasons import Reason
 from santiago.contract.record import lean
 from santiago.util import regular

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable

@@ -13,17 +13,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.reasons import Reason
-from santiago.workspace import session
+from santiago.workspace import git_processes
 from santiago.workspace.caches import RULES, rules_for
 from santiago.workspace.changes import Changes
 from santiago.workspace.durable import durability_of
 from santiago.workspace.git import MOST, Answer, call, environment
+from santiago.workspace.git_processes import Session
 from santiago.workspace.inspect import excludes
 from santiago.workspace.own_objects import OwnObjects
 from santiago.workspace.private import Common, Neutral, settings
-from santiago.workspace.session import Session
 from santiago.workspace.troubles import GONE, PUT_BACK
 
 if TYPE_CHECKING:
@@ -180,10 +180,10 @@ class Repository:
 
     def commit(self, tree: str, parent: str, message: str) -> str:
         """Write a commit."""
-        content = session.commit_text(checked(tree), checked(parent), self.found.identity, message)
-        made = session.commit_name(content, self.found.object_format)
+        content = git_processes.commit_text(checked(tree), checked(parent), self.found.identity, message)
+        made = git_processes.commit_name(content, self.found.object_format)
         self.own.make()
-        with session.as_file(content) as path:
+        with git_processes.as_file(content) as path:
             self._ask(_KEEP, f"{path}\n".encode(), f"{made}\n".encode())
         self._trees[made], self._parents[made] = tree, parent
         self._unnamed.add(made)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ids import is_run_id, is_story_id
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.ports.workspace import Integration, Opened, Snapshot, WorkspaceConflictError
 from santiago.contract.reasons import Reason
 from santiago.util.removal import remove

@@ -10,7 +10,7 @@ from santiago.board.board_commands import add
 from santiago.board.rules import new_card
 from santiago.contract.board import Card
 from santiago.contract.errors import SantiagoError
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.planner.source import plan_id
 
 if TYPE_CHECKING:

@@ -19,12 +19,12 @@ from santiago.board import done_gate
 from santiago.board.governance import governance_gate as governance
 from santiago.board.rules import Move
 from santiago.contract.board import TODO
+from santiago.contract.box_ticks import tick
 from santiago.contract.checks import all_commands_of
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
-from santiago.contract.ticks import tick
 from santiago.executor.decide import next_to_retire
 from santiago.workspace.ancestry import is_ancestor, resolve
 

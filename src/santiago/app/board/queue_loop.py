@@ -14,7 +14,7 @@ from santiago.app.board.settling import SIGNAL
 from santiago.app.board.ticket_context import PLANNER, TicketContext, board_settings
 from santiago.app.board.working import free_ready, leave_out, set_aside, settle, take_up_answers, work_on
 from santiago.app.loading import load, working
-from santiago.artifacts import repository
+from santiago.artifacts import run_locations
 from santiago.board import weekly
 from santiago.board.governance import truth_validation
 from santiago.board.loop_verdict import ACTIONABLE, accumulated, judge
@@ -312,7 +312,7 @@ def unmerged(opened: BoardHandle, cards: Sequence[Card]) -> list[str]:
 
 def unproven(opened: BoardHandle, cards: Sequence[Card]) -> list[str]:
     """Return the tickets of which no test fails without their work."""
-    folder, names = opened.place.project / repository.RUNS, {card.run for card in cards}
+    folder, names = opened.place.project / run_locations.RUNS, {card.run for card in cards}
     stories = {name: load(folder / name).state.stories for name in names}
     work = [(card.id, stories[card.run][card.story]) for card in cards if card.story]
     return [name for name, story in work if story.proof is Proof.REGRESSION and not story.is_kept]

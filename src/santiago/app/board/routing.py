@@ -23,7 +23,7 @@ from santiago.app.start.compose import execute
 from santiago.app.start.request import prepare
 from santiago.app.start.risky_settings import note_basis
 from santiago.app.start.start_options import StartOptions
-from santiago.artifacts import repository
+from santiago.artifacts import run_locations
 from santiago.artifacts.files import write_whole
 from santiago.artifacts.names import has_begun
 from santiago.board.board_commands import add, found
@@ -83,7 +83,7 @@ def routed(
     before the settings.
     """
     run_id = card.run or _free_run_id(opened, card)
-    out_dir = opened.place.project / repository.RUNS / run_id
+    out_dir = opened.place.project / run_locations.RUNS / run_id
     if not has_begun(out_dir):
         plan, document = plan_of(opened, card, agent)
         if not (plan.certain or run_input_defaults(opened.place.project).policy.units):
@@ -102,7 +102,7 @@ def routed(
 def plan_of(opened: BoardHandle, card: Card, agent: str | None = None) -> tuple[Plan, str]:
     """Return the plan of a request, and the name of its document."""
     path = document_of(opened, card, agent)
-    name = repository.name_inside(path, opened.place.project)
+    name = run_locations.name_inside(path, opened.place.project)
     compiled = read_document(path, name).compiled(asked_for(run_input_defaults(opened.place.project)))
     if compiled.plan is None:
         errors = [one for one in compiled.findings if one.level == "error"]
@@ -167,7 +167,7 @@ def block(opened: BoardHandle, card: Card, error: SantiagoError) -> Card:
 def _free_run_id(opened: BoardHandle, card: Card) -> str:
     """Return an id for a request's run that no other run has."""
     used = refs.used_in(opened.place.project)  # branches outlive the folders of their runs
-    runs = opened.place.project / repository.RUNS
+    runs = opened.place.project / run_locations.RUNS
     return first_free(run_id_from(card.id), lambda name: name in used or (runs / name).exists())
 
 
@@ -181,7 +181,7 @@ def _make_run(
     opened: BoardHandle, settings: RunInput, plan: Plan, out_dir: Path, consents: Consents, begins_on: str | None
 ) -> None:
     project = opened.place.project
-    repository.keep_out_of_git(project / ".santiago")
+    run_locations.keep_out_of_git(project / ".santiago")
     note_basis(project, out_dir.name, consents.tell)
     request = prepare(out_dir, settings, plan, StartOptions(actor=PLANNER), base=project, compiled=True)
     request.only_creates, request.begins_on = True, begins_on or base_commit(opened)

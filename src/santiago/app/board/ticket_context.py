@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from santiago.app.actor import own_name
 from santiago.app.config import load
 from santiago.app.loading import load as load_run
-from santiago.artifacts import repository
+from santiago.artifacts import run_locations
 from santiago.contract.errors import SantiagoError
 from santiago.contract.record import record
 from santiago.util.clock import SystemClock
@@ -77,7 +77,7 @@ class Consents:
 def run_state(opened: BoardHandle, run: str) -> RunState | None:
     """Return the state of a run; None where it cannot be read, of which whoever works on the run is told."""
     with suppress(SantiagoError):
-        return load_run(opened.place.project / repository.RUNS / run).state
+        return load_run(opened.place.project / run_locations.RUNS / run).state
     return None
 
 
@@ -96,7 +96,7 @@ class TicketContext:
     """How many seconds to wait while another process works on the run."""
 
     def out_dir(self, card: Card) -> Path:
-        return self.opened.place.project / repository.RUNS / card.run
+        return self.opened.place.project / run_locations.RUNS / card.run
 
     def agent_of(self, role: Role) -> str | None:
         """Return the agent for tickets of a role, where one is named."""

@@ -13,7 +13,7 @@ from santiago.app.config import run_input_defaults
 from santiago.app.start import agents
 from santiago.app.start.agents import name_of, one_named, profile_of
 from santiago.app.start.leaks import refuse_secrets
-from santiago.artifacts import repository
+from santiago.artifacts import run_locations
 from santiago.artifacts.files import read_text
 from santiago.artifacts.lock import Lock
 from santiago.artifacts.session_files import SessionFiles
@@ -67,27 +67,27 @@ def by_settings(subject: str, root: Path) -> Wanted:
 def begin(wanted: Wanted, actor: str, source: Mapping[str, str]) -> Path:
     """Make a session's folder and the first line of its log; return the folder."""
     document = _document(wanted.subject)
-    root = repository.find_root(document or Path.cwd())
+    root = run_locations.find_root(document or Path.cwd())
     if root is None:
         hint = 'Make one: `git init && git add -A && git commit -m "Start"`.'
-        raise SantiagoError(Kind.USAGE, "planning needs a git repository, and there is none here", hint=hint)
+        raise SantiagoError(Kind.USAGE, "planning needs a git run_locations, and there is none here", hint=hint)
     text = read_text(document) if document else ""
     task = "" if document else _task(wanted.subject)
     for content in (text, task):
-        refuse_secrets(content.encode(), repository.name_inside(document, root) if document else "the task")
+        refuse_secrets(content.encode(), run_locations.name_inside(document, root) if document else "the task")
     drafters = drafters_of(wanted, source)
     run_input = run_input_defaults(root)
     refuse_absent(drafters, run_input, source)
     clock = SystemClock()
-    repository.keep_out_of_git(root / repository.SESSIONS.parts[0])
-    sessions, stamp = root / repository.SESSIONS, re.sub("[-:]", "", clock.utc()[:19]).replace("T", "_")
+    run_locations.keep_out_of_git(root / run_locations.SESSIONS.parts[0])
+    sessions, stamp = root / run_locations.SESSIONS, re.sub("[-:]", "", clock.utc()[:19]).replace("T", "_")
     folder = sessions / first_free(f"p_{stamp}", lambda name: (sessions / name).exists(), "_")
     asked = SessionInput(
         contract_version=CONTRACT_VERSION,
         session_id=folder.name,
         artifact=wanted.artifact,
         task=task,
-        document=repository.name_inside(document, root) if document else "",
+        document=run_locations.name_inside(document, root) if document else "",
         source=sha256(text.encode()).hexdigest() if document else "",
         output=wanted.output,
         drafters=drafters,
@@ -125,7 +125,7 @@ def _document(subject: str) -> Path | None:
     looks_like_one = len(subject.split()) == 1 and ("/" in subject or re.search(r"\.[a-z]{2,8}$", subject))
     try:
         if path.is_file():
-            return repository.resolved(path)
+            return run_locations.resolved(path)
     except OSError:  # too long for a file name
         return None
     if looks_like_one:
@@ -175,7 +175,7 @@ def _worker(of_settings: Agent, drafters: Sequence[Drafter], wanted: Wanted) -> 
 
 def _fixed(agent: Agent) -> Agent:
     """Return an agent whose paths are valid from any folder."""
-    return replace(agent, playbook=str(repository.resolved(Path(agent.playbook)))) if agent.playbook else agent
+    return replace(agent, playbook=str(run_locations.resolved(Path(agent.playbook)))) if agent.playbook else agent
 
 
 def _names(given: Sequence[str]) -> list[str]:

@@ -20,7 +20,7 @@ from santiago.app.start.identity import fresh_run_id
 from santiago.app.start.judging import dependency_folders, ground_of, look_around
 from santiago.app.start.request import prepare
 from santiago.app.start.start_options import StartOptions
-from santiago.artifacts import repository
+from santiago.artifacts import run_locations
 from santiago.artifacts.files import read_bytes, write_whole
 from santiago.artifacts.inbox import Inbox
 from santiago.artifacts.lock import Lock, last_sign
@@ -211,7 +211,7 @@ class _Work:
 
     def _create_run(self, plan: Plan, act: Finalize, digest: str) -> None:
         root = Path(self.run_input.repo_path)
-        out_dir = root / repository.RUNS / self.state.run
+        out_dir = root / run_locations.RUNS / self.state.run
         if has_begun(out_dir):  # a crash came before the session recorded it; files of the run may be missing
             first = next(iter(Reader(out_dir / LOG))).context
             if first.get("session") != self.asked.session_id or first.get("digest") != digest:

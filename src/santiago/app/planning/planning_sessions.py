@@ -1,4 +1,4 @@
-"""Finding the planning sessions of a repository, and reading one without disturbing a process that works on it."""
+"""Finding the planning sessions of a run_locations, and reading one without disturbing a process that works on it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.app.loading import frozen_input, working
-from santiago.artifacts import repository
+from santiago.artifacts import run_locations
 from santiago.artifacts.file_errors import possible
 from santiago.artifacts.names import LOG
 from santiago.artifacts.reader import Reader
@@ -95,7 +95,7 @@ def with_drafters(asked: SessionInput, state: SessionState) -> SessionInput:
 
 def sessions_of(root: Path) -> list[Path]:
     """Return the folders of a repository's sessions, newest first."""
-    folders = sorted((root / repository.SESSIONS).glob("*"), key=lambda folder: folder.name, reverse=True)
+    folders = sorted((root / run_locations.SESSIONS).glob("*"), key=lambda folder: folder.name, reverse=True)
     return [folder for folder in folders if is_session(folder)]
 
 
@@ -108,13 +108,13 @@ def is_session(folder: Path) -> bool:
 
 def sessions_here() -> list[Path]:
     """Return the session folders of the repository around the current folder, newest first."""
-    root = repository.find_root(Path.cwd())
+    root = run_locations.find_root(Path.cwd())
     return sessions_of(root) if root else []
 
 
 def names_session(word: str) -> bool:
     """Tell whether a word is the folder or the id of a session."""
-    return is_session(repository.resolved(Path(word))) or any(one.name == word for one in sessions_here())
+    return is_session(run_locations.resolved(Path(word))) or any(one.name == word for one in sessions_here())
 
 
 def find_session(name: str | None) -> Path:
@@ -125,7 +125,7 @@ def find_session(name: str | None) -> Path:
             hint = 'Begin one: `santiago plan --with AGENT "what you want"`.'
             raise SantiagoError(Kind.USAGE, "no planning session yet in this repository", hint=hint)
         return here[0]
-    own = repository.resolved(Path(name))
+    own = run_locations.resolved(Path(name))
     if is_session(own):
         return own
     for folder in here:

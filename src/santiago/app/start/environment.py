@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
 from santiago.contract.errors import SantiagoError
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.ports.judge import Lack, Proposal, SetUpFailedError
 from santiago.contract.record import lean, record
 from santiago.judge.commandline import unwritten

@@ -17,7 +17,7 @@ from santiago.app.paths import scratch_of
 from santiago.app.start.identity import refuse_taken
 from santiago.app.start.judging import StartEnvironment, dependency_folders
 from santiago.app.start.leaks import refuse_secrets
-from santiago.artifacts import preflight, registry
+from santiago.artifacts import registry, writable_folders
 from santiago.artifacts.lock import Lock, last_sign
 from santiago.artifacts.names import PLAN, SETTINGS
 from santiago.artifacts.projections import PROJECTIONS, Projector
@@ -55,7 +55,7 @@ def check_temporary() -> None:
     remedy = "name another folder in TMPDIR"
     with guarding("the folder for temporary files", "nothing was started", remedy):
         folder = tempfile.gettempdir()
-    preflight.check_place(Path(folder), remedy, least_free=_SMALL)
+    writable_folders.check_place(Path(folder), remedy, least_free=_SMALL)
 
 
 @record
@@ -96,9 +96,9 @@ def take_hold(request: Request, around: StartEnvironment, fence: Sandbox, clock:
     read_here = (request.effective.prd_path, "santiago.toml", *(one.name for one in dependencies))
     unseen = workspace.uncommitted(read_here)
     dirty = f"there are uncommitted changes, such as {unseen}; the run works on the last commit and does not see them"
-    preflight.check_place(workspace.folders.top.parent, CACHE)
+    writable_folders.check_place(workspace.folders.top.parent, CACHE)
     for place in (found.common / "santiago", found.objects):
-        preflight.check_place(place)
+        writable_folders.check_place(place)
     # A copy of the out-dir would use the same refs and checkouts, so the run is locked in the repository too.
     stack.enter_context(registry.held(found.common, request.run_id, out_dir, since=clock.utc()))
     if begun_before:

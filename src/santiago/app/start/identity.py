@@ -10,7 +10,7 @@ from santiago.app.paths import typed
 from santiago.artifacts import registry
 from santiago.artifacts.files import read_json
 from santiago.artifacts.names import INPUT, has_begun
-from santiago.artifacts.repository import find_root, new_run_id
+from santiago.artifacts.run_locations import find_root, new_run_id
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ids import numbered, run_id_from
 from santiago.contract.reasons import Reason

@@ -14,8 +14,8 @@ from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_story
 from santiago.contract.phases import StoryPhase
 from santiago.contract.plan import contents_of
-from santiago.workspace import landed
-from santiago.workspace.landed import Landed
+from santiago.workspace import earlier_work
+from santiago.workspace.earlier_work import Landed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,7 @@ def kept(plan: Plan, repo: Path, commit: str) -> dict[str, Landed]:
     """
     contents = contents_of(plan)
     found: dict[str, Landed] = {}
-    history = landed.stories(repo, commit)
+    history = earlier_work.stories(repo, commit)
     _match(contents, history.landed, found)
     if len(found) < len(contents):
         lacking = {content for name, content in contents.items() if name not in found}
@@ -121,7 +121,7 @@ def _of_run(repo: Path, commit: str, out_dir: Path, lacking: set[str]) -> list[L
     if lacking.isdisjoint(contents.values()):
         return []
     state = load(out_dir).state
-    if not state.head or not landed.holds(repo, commit, state.head):
+    if not state.head or not earlier_work.holds(repo, commit, state.head):
         return []
     done = [story for story in state.stories.values() if story.phase is StoryPhase.DONE and story.id in contents]
     return [Landed(state.run_id, story.id, contents[story.id], story.commit or "") for story in done]

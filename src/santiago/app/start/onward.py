@@ -17,8 +17,8 @@ from santiago.contract.policy import RunInput
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
 from santiago.planner.rebase import difference
+from santiago.workspace.earlier_work import holds
 from santiago.workspace.joining import joined, unmerged
-from santiago.workspace.landed import holds
 
 if TYPE_CHECKING:
     from santiago.app.loading import Run

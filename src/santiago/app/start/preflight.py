@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from santiago.app.paths import typed
 from santiago.app.shortage import MOST, named, too_few, too_short, unchecked
 from santiago.artifacts.files import read_bytes
-from santiago.artifacts.repository import find_root
+from santiago.artifacts.run_locations import find_root
 from santiago.contract import codec
 from santiago.contract.checks import commands_of
 from santiago.contract.codec import plan_digest
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.phases import PARKED, StoryPhase
 from santiago.contract.plan import Finding
 from santiago.contract.reasons import Reason

@@ -17,13 +17,13 @@ from santiago.app.start.identity import derived_id, frozen_path, repository_of
 from santiago.app.start.preflight import refuse_unapproved, refuse_unfit
 from santiago.app.start.proposals import refuse
 from santiago.artifacts.names import PLAN, has_begun
-from santiago.artifacts.repository import refuse_linked
+from santiago.artifacts.run_locations import refuse_linked
+from santiago.contract.box_ticks import is_same_plan
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import Context
 from santiago.contract.policy import Policy
+from santiago.contract.quantities import Minutes, Usd
 from santiago.contract.record import lean
-from santiago.contract.ticks import is_same_plan
-from santiago.contract.units import Minutes, Usd
 from santiago.executor.reopen import Grants
 from santiago.executor.selection import chunks_named
 from santiago.executor.situation import Scope

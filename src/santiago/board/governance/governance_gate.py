@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from santiago.artifacts.repository import name_inside
+from santiago.artifacts.run_locations import name_inside
 from santiago.board.done_gate import Missing
 from santiago.board.governance import impact, ranges, scenario_copies, scenarios, truth_validation
 from santiago.board.governance.hierarchy import CONTRACT, OVERRIDES, TRUTH, path_of

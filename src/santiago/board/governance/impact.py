@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from santiago.artifacts.repository import keep_out_of_git, refuse_linked
+from santiago.artifacts.run_locations import keep_out_of_git, refuse_linked
 from santiago.board.governance import hierarchy, ranges, scenario_results, scenarios
 from santiago.board.governance.documents import Faults
 from santiago.board.governance.hierarchy import LAYERS, LEVELS, LINKS, TRUTH, path_of

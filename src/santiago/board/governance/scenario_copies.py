@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from santiago.artifacts.files import write_whole
-from santiago.artifacts.repository import keep_out_of_git, name_inside, refuse_linked
+from santiago.artifacts.run_locations import keep_out_of_git, name_inside, refuse_linked
 from santiago.board.governance import scenarios
 from santiago.board.governance.documents import Fault, Faults
 from santiago.board.governance.scenarios import CATALOGUE, ENDING, files_in

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from santiago.artifacts.files import write_whole
 from santiago.contract.board import TICKET_ID
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.record import record
 from santiago.util import regular
 

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
 from santiago.artifacts.files import write_whole
-from santiago.artifacts.repository import keep_out_of_git, refuse_linked
+from santiago.artifacts.run_locations import keep_out_of_git, refuse_linked
 from santiago.board.governance import ranges
 from santiago.board.governance.hierarchy import CONTRACT
 from santiago.board.governance.scenario_results import PIPELINE, Ended, Result, digest_of, keep, load, state_file

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from santiago.board.governance.documents import SIGEE, Fault, Faults, names_in, text_of, tree_of
 from santiago.board.governance.hierarchy import CONTRACT, LAYERS
 from santiago.contract.counting import count
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.record import record
 from santiago.judge.commandline import programs
 from santiago.planner.structured.tree import Array, as_text

@@ -9,7 +9,7 @@ from santiago.board.governance import hierarchy, scenarios
 from santiago.board.governance.documents import SIGEE, Fault, Faults
 from santiago.board.governance.hierarchy import FILES, LEVELS, LINKS, OVERRIDES, TRUTH, path_of
 from santiago.board.governance.scenarios import CATALOGUE, ENDING
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.util import regular
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.contract.events import EventKind
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.util.text import flat
 
 if TYPE_CHECKING:

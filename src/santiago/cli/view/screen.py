@@ -27,7 +27,7 @@ from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.situation import Scope
 from santiago.executor.tally import headline, is_on_branch
 from santiago.report import spending, step_summary
-from santiago.report.accounting import not_planned
+from santiago.report.account_lines import not_planned
 from santiago.report.failure import FULL, REFUSED, Report
 from santiago.report.marks import RUNS
 from santiago.report.measures import span

@@ -9,7 +9,7 @@ from io import BytesIO
 from itertools import islice
 from pathlib import Path
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.judge.naming.named_tests import Status, Tests, numbered, worst
 from santiago.util import regular
 

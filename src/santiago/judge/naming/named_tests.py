@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from typing import Literal
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 
 Status = Literal["passed", "failed", "skipped"]
 Tests = dict[str, Status]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.judge.naming.named_tests import INSIDE, Named, Status, worst
 
 _STATUS: dict[str | None, Status] = {

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.judge.naming import junit, outlines
 from santiago.judge.naming.named_tests import Named, Status, Tests, numbered, worst
 
@@ -176,7 +176,7 @@ _SUMMARIES = tuple(
     for word, summary in (
         (
             " in ",
-            r"^(?:=+ )?(?=\d)(?:{failed} failed(?:, )?)?(?:{passed} passed(?:, )?)?(?:\d+ (?:skip\w+|desel\w+|x\w+|warn\w+)(?:, )?)*(?:{errors} errors?)? in \d",
+            r"^(?:=+ )?(?=\d)(?:{failed} failed(?:, )?)?(?:{passed} passed(?:, )?)?(?:\d+ (?:skip|desel|x|warn)\w+(?:, )?)*(?:{errors} errors?)? in \d",
         ),
         (
             "Ran ",

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping
 from itertools import count
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 
 _STARTERS = (
     r"(?:\w+=[^\s;&|]*|(?:[^\s;&|]*/)?python[\d.]*|node|env|exec|time|cross-env|npx|bunx|yarn|pnpm|uv|poetry|pipenv|pdm"

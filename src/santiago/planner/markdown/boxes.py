@@ -10,7 +10,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import NamedTuple
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.planner import ids, words
 from santiago.planner.markdown.labels import clean
 from santiago.planner.markdown.outline import Block

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import accumulate, takewhile
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.planner import ids, words
 from santiago.planner.draft import Status
 from santiago.planner.markdown import boxes

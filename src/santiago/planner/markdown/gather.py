@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import field
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import Role
 from santiago.contract.record import lean
 from santiago.planner import commands, hints, words

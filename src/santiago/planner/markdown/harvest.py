@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.record import record
 from santiago.planner import ids
 from santiago.planner.draft import Dep, Status, Unit, unique

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.planner import hints, ids, words
 from santiago.planner.choosing import Evidence
 from santiago.planner.markdown.carriers import CRITERION_PREFIXES, carrier, chunk_of, label

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import field
 from enum import Enum
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.record import lean
 from santiago.planner.draft import DocumentError
 

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from santiago.contract.counting import count
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.planner import hints, ids, words
 from santiago.planner.choosing import Evidence
 from santiago.planner.markdown import carriers

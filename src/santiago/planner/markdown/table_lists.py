@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import replace
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.planner import hints, ids, words
 from santiago.planner.choosing import Evidence
 from santiago.planner.draft import DraftCriterion, Status, Unit

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 
 from santiago.contract.counting import count
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids, words
 from santiago.planner.choosing import Evidence

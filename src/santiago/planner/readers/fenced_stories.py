@@ -11,7 +11,7 @@ import textwrap
 from dataclasses import field
 
 from santiago.contract.counting import count
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.record import lean
 from santiago.planner import ids
 from santiago.planner.draft import Document, DocumentError, Unit

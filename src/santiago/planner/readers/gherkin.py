@@ -6,7 +6,7 @@ import re
 from dataclasses import field
 
 from santiago.contract.counting import count
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import Finding
 from santiago.contract.record import lean
 from santiago.planner import hints, ids

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from santiago.contract.counting import count
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import commands, ids
 from santiago.planner.draft import Dep, Document, DraftCriterion, GroupEdge, Hint, Status, Unit

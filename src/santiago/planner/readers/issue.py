@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.planner import ids, words
 from santiago.planner.draft import Dep, Document, Hint, Status, Unit, unique
 from santiago.planner.findings import note, warning

@@ -12,13 +12,13 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from santiago.contract.counting import count
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import Finding, substep_line
 from santiago.planner import hints, ids, words
 from santiago.planner.choosing import Evidence
 from santiago.planner.draft import PLANNED, Dep, Document, Status, Unit, unique
 from santiago.planner.findings import error, note
-from santiago.planner.markdown import assemble, boxes, carriers, ordering
+from santiago.planner.markdown import assemble, boxes, carriers, declared_order
 from santiago.planner.markdown.harvest import Carrier, status_of
 from santiago.planner.markdown.id_lists import kind_of
 from santiago.planner.markdown.labels import cell_of, clean, columns_of, step_label
@@ -170,7 +170,7 @@ def _steps(source: Source, found: list[int]) -> Document:
     pairs = zip(found, document.units, strict=True)
     units = {index: _ticked(source, unit, boxes.get(index)) for index, unit in pairs}
     document.findings += orphans(source, owners)
-    return ordering.ordered(source, assemble.with_units(document, merged(units, owners)))
+    return declared_order.ordered(source, assemble.with_units(document, merged(units, owners)))
 
 
 def _numbered(source: Source) -> _Plan | None:
@@ -217,7 +217,7 @@ def _with_ticks(source: Source, found: list[int], evidence: list[str]) -> Docume
         source, "plan-steps", evidence, carriers.headed(source, found), repeated=sorted(boxes.values())
     )
     units = [_ticked(source, unit, boxes.get(index)) for unit, index in zip(document.units, found, strict=True)]
-    return ordering.ordered(source, assemble.with_units(document, units))
+    return declared_order.ordered(source, assemble.with_units(document, units))
 
 
 def _ticked(source: Source, unit: Unit, twin: int | None) -> Unit:

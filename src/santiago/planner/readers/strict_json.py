@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import product
 
 from santiago.contract.counting import count
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import CONTRACT_VERSION, Finding
 from santiago.planner import commands, ids
 from santiago.planner.draft import EXTERNAL, Dep, Document, DraftCriterion, Hint, Status, Unit, unique

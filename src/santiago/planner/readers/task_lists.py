@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from santiago.contract.counting import count
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import hints, ids
 from santiago.planner.draft import Dep, Document, GroupEdge, Status, Unit
 from santiago.planner.findings import note, warning
-from santiago.planner.markdown import assemble, boxes, carriers, ordering
+from santiago.planner.markdown import assemble, boxes, carriers, declared_order
 from santiago.planner.markdown.boxes import Box, Boxes
 from santiago.planner.markdown.harvest import Carrier, Harvester
 from santiago.planner.markdown.labels import clean, read_label
@@ -61,7 +61,7 @@ def speckit(source: Source) -> Document | None:
     evidence += [f"{marks} of them marked [P] or with a story"] if marks else []
     document = assemble.document(source, "spec-kit-tasks", evidence, made)
     document.units = _with_before(source, tasks, document.units)
-    return ordering.ordered(source, document)
+    return declared_order.ordered(source, document)
 
 
 def kiro(source: Source) -> Document | None:
@@ -73,7 +73,7 @@ def kiro(source: Source) -> Document | None:
     document = _numbered(source, "kiro-tasks", evidence, found, by_heading=False)
     document.findings += _partial_groups(source, found)
     document.edges += _group_edges(source, found)
-    return ordering.ordered(source, document)
+    return declared_order.ordered(source, document)
 
 
 def openspec(source: Source) -> Document | None:
@@ -84,7 +84,7 @@ def openspec(source: Source) -> Document | None:
     if not dotted or (len(dotted) < 2 and not grouped) or _details_of_stories(source, dotted):
         return None
     evidence = [f"{count(len(dotted), 'box', 'boxes')} with ids such as {ids.name(dotted[0].found)}"]
-    return ordering.ordered(source, _numbered(source, "openspec-tasks", evidence, found, by_heading=True))
+    return declared_order.ordered(source, _numbered(source, "openspec-tasks", evidence, found, by_heading=True))
 
 
 def _numbered(source: Source, format_: str, evidence: list[str], found: Boxes, *, by_heading: bool) -> Document:

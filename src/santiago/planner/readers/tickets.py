@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import hints, ids
 from santiago.planner.draft import Dep, Document, DocumentError, Status, Unit

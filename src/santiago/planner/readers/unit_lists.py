@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import islice
 
 from santiago.contract.counting import count
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import choosing, hints, ids, words
 from santiago.planner.choosing import Evidence

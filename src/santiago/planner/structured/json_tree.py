@@ -11,7 +11,7 @@ from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-define
 from math import isinf
 from typing import NamedTuple
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.planner.draft import DocumentError
 from santiago.planner.structured.tree import MAX_DIGITS, Array, Builder, Node, Object, Scalar, ScalarKind, shortened
 

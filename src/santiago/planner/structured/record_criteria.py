@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import field, replace
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.record import lean
 from santiago.planner import words
 from santiago.planner.draft import DraftCriterion, Hint

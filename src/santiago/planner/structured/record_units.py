@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.record import lean
 from santiago.planner import commands, hints, ids
 from santiago.planner.draft import Dep, Hint, Status, Unit, unique

@@ -10,7 +10,7 @@ from dataclasses import field
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.record import lean
 from santiago.planner.draft import DocumentError
 

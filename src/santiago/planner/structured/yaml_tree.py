@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from math import isinf
 from typing import Any, NamedTuple
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.planner.draft import DocumentError
 from santiago.planner.structured.tree import MAX_DIGITS, Array, Builder, Node, Object, Scalar, ScalarKind
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import chain, islice
 
 from santiago.contract import globs
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.judge import commandline
 from santiago.judge.commandline import Program, programs, resolved
 from santiago.judge.runner_tables import table

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import Finding
 from santiago.planner import ids, words
 from santiago.planner.draft import PLANNED, Dep, Document, DocumentError, GroupEdge, Unit

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 
 if TYPE_CHECKING:
     from santiago.contract.plan import Plan

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from santiago.contract.errors import SantiagoError
 from santiago.contract.ids import is_run_id, is_story_id
-from santiago.contract.patterns import pattern
+from santiago.contract.lazy_regex import pattern
 from santiago.workspace.git import call, environment
 
 if TYPE_CHECKING:

@@ -8,14 +8,14 @@ from pathlib import Path
 import click
 
 from santiago.app.config import load, run_input_defaults
-from santiago.artifacts import repository
+from santiago.artifacts import run_locations
 from santiago.cli.view.terminal import paint, say
 from santiago.util.text import harmless
 
 
 def show_settings(as_json: bool) -> None:
     """Print each setting with its value and its origin."""
-    root = repository.find_root(Path.cwd()) or Path.cwd()
+    root = run_locations.find_root(Path.cwd()) or Path.cwd()
     settings = load(root)
     run_input_defaults(root)
     if as_json:
