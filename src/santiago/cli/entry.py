@@ -27,6 +27,7 @@ def entry() -> None:
     from santiago.cli.main import main
 
     code = main(arguments)
+    _let_go_of_what_is_gone()
     gc.freeze()  # Python collects once more when it ends, which would take longer than loading click
     sys.exit(code)
 
@@ -45,6 +46,15 @@ def _take_any_letter(*, as_json: bool) -> None:
                 )
             except OSError:  # its file was replaced by one of another kind
                 continue
+
+
+def _let_go_of_what_is_gone() -> None:
+    """Drop what was printed for a terminal that was closed. Python would fail to print it, and end with a code of its own."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _look_only_in_absolute_folders() -> None:
