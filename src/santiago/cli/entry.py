@@ -27,7 +27,8 @@ def entry() -> None:
     from santiago.cli.main import main
 
     code = main(arguments)
-    _let_go_of_what_is_gone()
+    if not _all_was_printed():
+        code = code or 20
     gc.freeze()  # Python collects once more when it ends, which would take longer than loading click
     sys.exit(code)
 
@@ -48,13 +49,16 @@ def _take_any_letter(*, as_json: bool) -> None:
                 continue
 
 
-def _let_go_of_what_is_gone() -> None:
-    """Drop what was printed for a terminal that was closed. Python would fail to print it, and end with a code of its own."""
+def _all_was_printed() -> bool:
+    """Drop what a closed terminal or a full disk does not take. Python would try once more, and end with a code of its own."""
+    whole = True
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except OSError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            whole = False
+    return whole
 
 
 def _look_only_in_absolute_folders() -> None:
