@@ -1,0 +1,188 @@
+"""The ports of many machines: a queue that carries ids, and a courier that carries content through git.
+
+The log stays the only truth. A queue never delivers an order twice: whoever claimed it ends it, or it is lost, and the
+coordinator makes another order. What a worker brings counts only if the queue names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from santiago.contract.record import record
+
+if TYPE_CHECKING:
+    from santiago.contract.outcomes import Outcome
+    from santiago.contract.ports.judge import Examination, Judged
+    from santiago.contract.steps import Order
+
+Activity = Literal["preparing", "agent", "checks", "sending"]
+Fate = Literal["done", "stopped", "declined", "lost", "cancelled"]
+"""How an order ended. `done`, `stopped` and `declined` have a result; `cancelled` means that nobody had claimed it."""
+
+
+@record
+class Address:
+    """Where an order stands in the queue."""
+
+    id: str
+    """`<run>/<step>`, and the same for ever: putting it again changes nothing."""
+    pool: str = "default"
+    judges: bool = False
+    """For workers that only judge, and never start an agent."""
+
+
+@record
+class Beat:
+    """What a worker says of an order while it works on it: numbers and fixed words, never text."""
+
+    worker: str
+    doing: Activity
+    tokens: int | None = None
+    micro_usd: int | None = None
+
+
+@record
+class Ended:
+    """The end of an order, as the queue has it: once, and never changed."""
+
+    fate: Fate
+    commit: str = ""
+    """The commit of the result."""
+    token: str = ""
+    """Names the claim. The result lies under a ref with this name."""
+
+
+@record
+class Known:
+    """What the queue knows of an order."""
+
+    claimed_by: str = ""
+    """Empty as long as it waits for a worker."""
+    beat: Beat | None = None
+    """The latest one."""
+    ended: Ended | None = None
+
+
+@record
+class WorkerSeen:
+    """A worker that is connected to the queue."""
+
+    name: str
+    pool: str
+    version: str
+    jobs: int
+    judges: bool
+    since: str
+    """UTC."""
+    beat_at: str
+    """When it was last heard of; UTC."""
+
+
+@record
+class Claim:
+    """One order that this worker, and no other, is to carry out."""
+
+    address: Address
+    commit: str
+    """The commit of the order."""
+    token: str
+    lease_ms: int
+    """The worker must end what it started if no beat was answered for this long, by its own clock."""
+
+
+class LostError(Exception):
+    """The queue does not know the claim any more: another attempt may be under way, so what was started must end at once."""
+
+
+class Serving(Protocol):
+    """A worker's end of the queue. `beat` and `end` may be called from any thread."""
+
+    def claim(self, timeout_ms: int) -> Claim | None:
+        """Return the next order; None if there was none in that time, or a worker by this name is to drain."""
+
+    def beat(self, claim: Claim, beat: Beat, timeout_ms: int) -> Literal["go on", "stop", "stop now"]:
+        """Prolong the lease, and hear whether to stop. Raise LostError if it is over, any other error if nobody answered."""
+
+    def end(self, claim: Claim, ended: Ended) -> bool:
+        """End an order; False if it comes too late. Nothing that the worker did counts then."""
+
+    @property
+    def draining(self) -> bool:
+        """Whether somebody asked this worker to claim nothing more."""
+
+    def close(self) -> None:
+        """Let go of the connection. Claims that were not ended are lost after their lease."""
+
+
+class Queue(Protocol):
+    """The coordinator's end. A connection that is lost is waited for: the methods try again and raise only after `patience`."""
+
+    def put(self, address: Address, commit: str, lease_ms: int) -> None:
+        """Offer an order to the workers of its pool."""
+
+    def find(self, addresses: Sequence[Address]) -> dict[str, Known]:
+        """Return what is known of these orders, by id; what the queue never had is not in it. Expired leases are lost now."""
+
+    def cancel(self, address: Address, *, now: bool) -> None:
+        """Ask for an order's end: at once if nobody has claimed it, else its worker hears it at its next beat."""
+
+    def workers(self) -> list[WorkerSeen]:
+        """Return the workers of this repository that are connected now."""
+
+    def drain(self, worker: str) -> None:
+        """Ask a worker to claim nothing more, and to end when its orders have ended."""
+
+    def serve(self, worker: WorkerSeen) -> Serving:
+        """Begin to work as this worker."""
+
+    def close(self) -> None:
+        """Release the connection. Orders stay as they are."""
+
+
+@record
+class Judging:
+    """A call of the judge port, for workers that judge: the method's name, and its arguments as canonical JSON."""
+
+    method: Literal["examine", "attempt", "tree", "run"]
+    arguments: str
+
+
+@record
+class Report:
+    """What a worker says about an order that it ended. Files of the attempt lie beside it in the result's commit."""
+
+    worker: str
+    host: str
+    version: str
+    outcome: Outcome | None = None
+    """Of an agent's step: without a verdict, since a worker that runs agents is not believed."""
+    judged: Judged | Examination | None = None
+    """Of a judging order."""
+    why: str = ""
+    """Why it was declined."""
+
+
+class Courier(Protocol):
+    """Carries content between coordinator and workers, through a git remote."""
+
+    def lead(self, epoch: int) -> None:
+        """Take the run's lead for this start; raise if another coordinator holds it."""
+
+    def leads(self) -> None:
+        """Raise if another coordinator has taken the lead since."""
+
+    def send(self, order: Order, judging: Judging | None = None) -> str:
+        """Push an order with all that its worker needs; return its commit. Sending it again changes nothing."""
+
+    def sent(self, step: str) -> Order | None:
+        """Return an order that was sent by this start or an earlier one."""
+
+    def take(self, step: str, ended: Ended) -> Report:
+        """Fetch a result and keep its work and its files; raise if anything in it is not what it must be. Repeatable."""
+
+    def forget(self, steps: Sequence[str]) -> None:
+        """Delete the refs of steps whose end is on disk. It may be done later, with the next order."""
+
+    def sweep(self, keep: Sequence[str]) -> dict[str, Report]:
+        """Delete all refs of the run but those of these steps; return the reports of results that came too late, by step."""
