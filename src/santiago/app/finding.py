@@ -71,7 +71,7 @@ def runs_here() -> list[Registered]:
 
 
 def unfinished() -> tuple[Registered, Registered | None]:
-    """Return the newest run of this run_locations, and the latest one that began and can go on, killed or not; None if there is none."""
+    """Return the newest run of this repository, and the latest one that began and can go on, killed or not; None if there is none."""
     known = begun_first(runs_here())
     return known[0], next((run for run in known if registry.standing(run) not in ("ended", "planned")), None)
 

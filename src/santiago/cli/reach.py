@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from santiago.app.loading import Run
     from santiago.app.requests import Asked
 
-as_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-
 
 def find_run(name: str | None) -> Path:
     """Return the out-dir of a run; raise if the run belongs to the repository that this one was copied from."""

@@ -1,4 +1,4 @@
-"""Finding the planning sessions of a run_locations, and reading one without disturbing a process that works on it."""
+"""Finding the planning sessions of a repository, and reading one without disturbing a process that works on it."""
 
 from __future__ import annotations
 
