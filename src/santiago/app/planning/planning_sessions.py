@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +41,8 @@ class Planning:
     state: SessionState
     worker: str | None
     """Who works on it now, in words."""
+    plans: dict[int, Plan] = field(default_factory=dict)
+    """The revisions that were read. They never change, and large ones take time."""
 
     @property
     def session_id(self) -> str:
@@ -65,6 +67,11 @@ class Planning:
 
     def plan(self, revision: int) -> Plan:
         """Return a revision as a plan. If it is a document, compile it."""
+        if revision not in self.plans:
+            self.plans[revision] = self._plan(revision)
+        return self.plans[revision]
+
+    def _plan(self, revision: int) -> Plan:
         content = self.content(revision)
         if self.asked.artifact == "plan":
             return codec.decode(Plan, content, f"revision {revision}")
