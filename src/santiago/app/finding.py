@@ -11,6 +11,7 @@ from santiago.app.loading import frozen_input, working
 from santiago.app.paths import near
 from santiago.artifacts import registry, run_locations
 from santiago.artifacts.names import LOG, PLAN, has_begun
+from santiago.contract.counting import few
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 
@@ -128,8 +129,7 @@ def names_run(word: str) -> bool:
 
 def enumerated(runs: Sequence[Registered]) -> str:
     """Return the ids of the first few runs, and how many more there are."""
-    more = f" and {len(runs) - MOST} more" if len(runs) > MOST else ""
-    return ", ".join(run.run_id for run in runs[:MOST]) + more
+    return few([run.run_id for run in runs], MOST)
 
 
 def find_story(of: Plan | Run, name: str) -> Story:
@@ -155,11 +155,6 @@ def naming(run_id: str) -> Iterator[None]:
         if run_id not in f"{error.where} {error.message}":
             error.message = f"{run_id}: {error.message}"
         raise
-
-
-def split_target(words: tuple[str, ...], *, least: int) -> tuple[str | None, tuple[str, ...]]:
-    """Split an optional run off the front of a command's own words, as in `[DIR] STORY`."""
-    return (words[0], words[1:]) if len(words) > least else (None, words)
 
 
 def target(out_dir: Path) -> str:
