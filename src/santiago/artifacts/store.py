@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from santiago.artifacts import beneath, writable_folders
 from santiago.artifacts.file_errors import corrupt, possible, refused
+from santiago.artifacts.files import LARGEST
 from santiago.artifacts.log import Log
 from santiago.artifacts.names import ATTEMPTS, INPUT, LOG, PLAN, RESULT
 from santiago.artifacts.reader import Reader
@@ -36,10 +37,6 @@ if TYPE_CHECKING:
 
 _MOST = 5
 """How many fields one message names."""
-
-
-LARGEST = 64 * 2**20
-"""Largest file that is read back, in bytes."""
 
 T = TypeVar("T", RunInput, Plan)
 

@@ -11,8 +11,7 @@ from santiago.app.changes import changes_of
 from santiago.app.finding import never_started, target
 from santiago.app.loading import Run, load, working
 from santiago.artifacts import registry
-from santiago.artifacts.details import DETAILS
-from santiago.artifacts.names import PLAN, has_begun
+from santiago.artifacts.names import DETAILS, PLAN, has_begun
 from santiago.artifacts.run_locations import find_root
 from santiago.contract import codec
 from santiago.contract.answers import JUDGED, words_of
