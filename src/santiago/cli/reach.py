@@ -9,7 +9,7 @@ import click
 from santiago.app import requests
 from santiago.app.actor import actor as named
 from santiago.app.finding import find_run as _find_run
-from santiago.app.finding import names_run, naming
+from santiago.app.finding import is_of_session, names_run, naming
 from santiago.app.loading import frozen, load, working
 from santiago.app.start.identity import refuse_copied
 from santiago.cli.named_story import run_and_story
@@ -44,9 +44,7 @@ def answer(
     words: tuple[str, ...], text: str, rest: str | None, revision: int | None, actor: str | None, as_json: bool
 ) -> int | None:
     """Answer a question of a run or of a planning session, or list what is asked."""
-    from santiago.app.planning.planning_sessions import asking_session
-
-    if (session := asking_session(words)) is not None:
+    if (session := _session_meant(words)) is not None:
         from santiago.cli.planning import answer_in
 
         folder, given = session
@@ -64,6 +62,15 @@ def answer(
         asked = requests.answer(run, given[0], " ".join(given[1:]), named(actor), text=text, rest=rest)
     _tell(run.run_id, asked, running=bool(run.worker), as_json=as_json)
     return None
+
+
+def _session_meant(words: tuple[str, ...]) -> tuple[Path, tuple[str, ...]] | None:
+    """Return the planning session that an answer is meant for, and the answer itself; None if it is meant for a run."""
+    if len(words) < 2 or (len(words) == 2 and not is_of_session(words[0])):
+        return None
+    from santiago.app.planning.planning_sessions import asking_session  # not needed for most answers to a run
+
+    return asking_session(words)
 
 
 def _asking(question: str) -> Path:

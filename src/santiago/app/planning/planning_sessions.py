@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from santiago.app.finding import is_of_session
 from santiago.app.loading import frozen_input, working
 from santiago.artifacts import run_locations
 from santiago.artifacts.file_errors import possible
@@ -160,7 +160,7 @@ def asking_session(words: Sequence[str]) -> tuple[Path, tuple[str, ...]] | None:
     """
     if len(words) > 2 and names_session(words[0]):
         return find_session(words[0]), tuple(words[1:])
-    if len(words) < 2 or not re.fullmatch(r"(plan|agent)-[0-9]{1,6}", words[0]):
+    if len(words) < 2 or not is_of_session(words[0]):
         return None
     asking = [one.folder for one in open_here() if any(words[0] == each.id for each in one.state.open_questions())]
     if len(asking) > 1:
