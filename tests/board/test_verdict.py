@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from santiago.board.board_telling import verdict_of
-from santiago.board.loop_verdict import ACTIONABLE, accumulated, is_for_user, judge
+from santiago.board.loop_verdict import ACTIONABLE, accumulated, is_for_user
 from santiago.contract.board import Card
 from tests.board.boards import Desk, desk
-from tests.board.cards import blocked, card, spent
+from tests.board.cards import blocked, card, judge, spent
 
 __all__ = ["desk"]
 

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal
 
-from santiago.board.rules import claim_mark
 from santiago.board.triage import priority
 from santiago.contract.board import QUEUES, Queue
 from santiago.contract.lazy_regex import pattern
@@ -40,7 +39,7 @@ class Verdict:
     ending: int
     """How many of these are requests that only wait for their own acceptance.
 
-    `verdict_of` counts them only when nothing else moves.
+    They are counted only when nothing else moves.
     """
     backlog: int
     """Plans with open boxes that have no ticket."""
@@ -65,30 +64,21 @@ class Verdict:
         return sum(self.counts.values()) > 0 and self.moving == 0 and self.backlog == 0
 
 
-def judge(cards: Iterable[Card], backlog: int, open_questions: Sequence[str] = (), *, bypasses: int = 0) -> Verdict:
-    """Return the verdict on the board's tickets. `open_questions` names tickets that wait for a person's answer."""
-    live = [card for card in cards if card.queue != "done"]
-    blocked = [card for card in live if card.queue == "blocked"]
-    moving = sum(card.held or claim_mark(card) is not None for card in live)
-    ending = sum(is_ending(card, (one for one in live if one.request == card.id)) for card in live)
-    per_queue = Counter(card.queue for card in live)
-    return judge_counted(per_queue, blocked, moving, backlog, open_questions, ending=ending, bypasses=bypasses)
-
-
-def judge_counted(
+def judge(
     per_queue: Mapping[Any, int],
     blocked: Sequence[Card],
     moving: int,
     backlog: int,
-    open_questions: Sequence[str] = (),
+    open_questions: Sequence[str],
     *,
-    ending: int = 0,
-    bypasses: int = 0,
+    ending: int,
+    bypasses: int,
 ) -> Verdict:
     """Return the verdict from the number of tickets per queue, and the blocked tickets themselves.
 
     That is enough, since only blocked tickets can be closed by a decision. `moving` counts the tickets that are held or
-    can be claimed; tickets that wait for review or acceptance are added here.
+    can be claimed; tickets that wait for review or acceptance are added here. `open_questions` names those that wait for
+    a person's answer.
     """
     undecided = [card for card in blocked if not card.decided]
     counts: dict[str, int] = {**{queue: per_queue.get(queue, 0) for queue in ACTIONABLE}, "blocked": len(undecided)}
