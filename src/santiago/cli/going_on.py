@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import nullcontext
 from dataclasses import replace
@@ -24,7 +23,7 @@ from santiago.artifacts.files import read_bytes
 from santiago.artifacts.run_locations import resolved
 from santiago.cli.named_story import run_and_story
 from santiago.cli.running import start
-from santiago.cli.view.terminal import say
+from santiago.cli.view.terminal import STREAM, say, show_record
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.plan import Plan
@@ -224,8 +223,8 @@ def _meant(name: str | None, *, as_json: bool) -> Path | None:
         message = f"nothing to resume: {plan.run_id} of {plan.plan.source.path} is planned, and was never started"
         raise SantiagoError(Kind.USAGE, message, hint=f"Begin it: `{beginning(plan)[0]}`.")
     if as_json:
-        click.echo(json.dumps({"type": "stream", "schema_version": "1.0"}))
-        click.echo(json.dumps({"type": "nothing_to_resume", "run_id": newest.run_id}))
+        show_record(STREAM)
+        show_record({"type": "nothing_to_resume", "run_id": newest.run_id})
         return None
     say(f"{newest.run_id} is finished; nothing to resume", err=True)
     if told := planned_line():
