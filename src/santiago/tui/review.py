@@ -5,6 +5,7 @@ Each of their actions leaves the same answer as a command; a separate process ca
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from santiago.app.actor import actor
@@ -19,6 +20,7 @@ from santiago.tui.buttons import Button
 from santiago.tui.keys import CONTROLS, REVIEW, bindings
 from santiago.tui.listing import FilterLine
 from santiago.tui.plan_rows import PlanRows
+from santiago.tui.windows import number_typed
 from santiago.util.text import flat, harmless
 
 if TYPE_CHECKING:
@@ -319,11 +321,8 @@ class ReviewScreen(PlanScreen[PlanRows]):
         self.ask_line(title, lines, lambda text: self._leave_word(wish, text), lambda _: self.carry_out(), value=value)
 
     def action_more_turns(self) -> None:
-        def take(text: str) -> None:
-            if not (text.isascii() and text.isdigit() and 0 < int(text[:6]) <= MOST_TURNS):
-                raise ValueError(f"a number from 1 to {MOST_TURNS}, please")
-
         lines = [Line(f"used: {self.following.review.spent}", "dim")]
+        take = partial(number_typed, most=MOST_TURNS)
         self.ask_line("How many more turns?", lines, take, lambda text: self.carry_out(("--add-turns", text)))
 
     @property
@@ -410,12 +409,7 @@ class ReviewScreen(PlanScreen[PlanRows]):
     # Questions of agents
 
     def action_answer(self) -> None:
-        asked = self.following.asked
-        if len(asked) == 1:
-            self._ask(asked[0])
-        else:
-            options = [f"{one.id}   {flat(one.text)}" for one in asked]
-            self.pick("Which question?", options, lambda place: self._ask(asked[place]))
+        self.pick_question(self.following.asked, self._ask)
 
     def _ask(self, question: Question) -> None:
         def answered(_: str) -> None:
