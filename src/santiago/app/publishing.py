@@ -52,11 +52,11 @@ class Conflict:
         return few(self.files, MOST_FILES)
 
 
-def conflict_with(repo: Path, head: str, ours: str = "HEAD") -> Conflict:
+def conflict_with(repo: Path, head: str) -> Conflict:
     """Return what stands between a commit and the user's branch; nothing stands there if it names no files."""
     if files := unmerged(repo):
         return Conflict(files=tuple(files), under_way=True)
-    return Conflict(files=tuple(conflicts(repo, ours, head)))
+    return Conflict(files=tuple(conflicts(repo, "HEAD", head)))
 
 
 def remote_of(repo: Path) -> Remote | None:

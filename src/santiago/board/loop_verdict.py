@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 LoopStatus = Literal["CONTINUE", "STOP_DONE", "STOP_USER_CONFIRMATION"]
 ACTIONABLE: tuple[Queue, ...] = tuple(queue for queue in QUEUES if queue != "done")
-EXHAUSTED_LIMIT = 3
 _PHRASES = (
     "needs_user_confirmation", "external_decision_required", "user_decision_required",
     r"requires\s+user\s+confirmation", r"user\s+confirmation\s+required",
@@ -129,7 +128,7 @@ def _status_and_reason(
     return "CONTINUE", "tickets are left to work on"
 
 
-def accumulated(cards: Iterable[Card], limit: int = EXHAUSTED_LIMIT) -> tuple[str, ...]:
+def accumulated(cards: Iterable[Card], limit: int) -> tuple[str, ...]:
     """Return the undecided tickets without an attempt left, if there are too many or one has the highest priority."""
     spent = [card for card in cards if card.queue == "blocked" and card.spent and not card.decided]
     too_many = len(spent) >= limit or any(priority(card) == 0 for card in spent)
