@@ -10,10 +10,9 @@ import pytest
 
 from santiago.board import board_telling
 from santiago.board.internals import leaks
-from santiago.board.loop_verdict import judge
 from santiago.board.next_prompt import Product, loop_lines, prompt_lines, target_of, user_text
 from santiago.contract.board import Card
-from tests.board.cards import blocked, card, spent
+from tests.board.cards import blocked, card, judge, spent
 
 ASKING = blocked("AB-1", title="Which payment service", note="needs_user_confirmation")
 ORDER: list[tuple[list[Card], int, tuple[str, str]]] = [

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from santiago.board.board_telling import verdict_of
-from santiago.board.loop_verdict import ACTIONABLE, accumulated, is_for_user, judge
+from santiago.board.loop_verdict import ACTIONABLE, accumulated, is_for_user
 from santiago.contract.board import Card
 from tests.board.boards import Desk, desk
-from tests.board.cards import blocked, card, spent
+from tests.board.cards import blocked, card, judge, spent
 
 __all__ = ["desk"]
 
@@ -94,12 +94,12 @@ def test_what_was_decided_is_counted_and_keeps_nobody_at_work() -> None:
 def test_three_exhausted_tickets_pile_up_or_one_of_the_highest_priority_that_nobody_decided() -> None:
     """Board line 48."""
     two = [spent("T1"), spent("T2"), blocked("T3", attempt_count=2), card("T4", attempt_count=3)]
-    assert accumulated(two) == ()
-    assert accumulated([*two, spent("T5")]) == ("T1", "T2", "T5")
-    assert accumulated(two, limit=2) == ("T1", "T2")
-    assert accumulated([spent("T1", title="[p0] Sign in")]) == ("T1",)
-    assert accumulated([spent("T1"), blocked("T2", title="p0")]) == ()
-    assert accumulated([spent(f"T{number}", decided="stop", note="p0") for number in range(5)]) == ()
+    assert accumulated(two, 3) == ()
+    assert accumulated([*two, spent("T5")], 3) == ("T1", "T2", "T5")
+    assert accumulated(two, 2) == ("T1", "T2")
+    assert accumulated([spent("T1", title="[p0] Sign in")], 3) == ("T1",)
+    assert accumulated([spent("T1"), blocked("T2", title="p0")], 3) == ()
+    assert accumulated([spent(f"T{number}", decided="stop", note="p0") for number in range(5)], 3) == ()
 
 
 @pytest.mark.parametrize(("cards", "stuck"), STUCK)

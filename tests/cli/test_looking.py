@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from santiago.artifacts.files import LARGEST
 from santiago.artifacts.frame import GENESIS, encode
 from santiago.artifacts.lock import Lock
 from santiago.artifacts.reader import Tail, read_log
-from santiago.artifacts.store import LARGEST
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import Context, EventKind
 from santiago.contract.phases import RunPhase

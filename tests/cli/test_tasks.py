@@ -13,7 +13,8 @@ from santiago.contract.fold import Fold
 from santiago.contract.phases import ENDED
 from santiago.contract.state import RunState, initial
 from santiago.executor.schedule import followed
-from santiago.report.tasks import tasks, update_plan
+from santiago.report import tasks as lists
+from santiago.util.text import flat
 from tests.cli.conftest import Done
 from tests.cli.greeter import place
 from tests.cli.inside import inside
@@ -42,6 +43,19 @@ DOCUMENT = jsonschema_rs.Draft202012Validator(
         update_plan=shape(plan={"type": "array", "items": shape(step=TEXT, status=STATUS)}, explanation=TEXT),
     )
 )  # fmt: skip
+
+
+def titles(plan: Any, state: RunState) -> dict[str, str]:
+    whole = {story.id: flat(story.title) for story in plan.stories}
+    return {name: whole.get(name) or f"{name} of {whole[one.parent or '']}" for name, one in state.stories.items()}
+
+
+def tasks(plan: Any, state: RunState) -> list[dict[str, Any]]:
+    return lists.tasks(plan, state, titles(plan, state))
+
+
+def update_plan(plan: Any, state: RunState) -> dict[str, Any]:
+    return lists.update_plan(plan, state, titles(plan, state))
 
 
 def document(plan: Any, state: RunState) -> dict[str, Any]:

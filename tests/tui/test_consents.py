@@ -13,7 +13,7 @@ from santiago.contract.policy import Agent, RunInput
 from santiago.contract.reasons import ExitCode
 from santiago.process.sandbox import Sandbox
 from santiago.report.consents import unfenced
-from santiago.tui import review_actions
+from santiago.tui import review as review_screen
 from tests.board.desk import Desk
 from tests.cli import greeter
 from tests.cli.inside import inside
@@ -141,7 +141,7 @@ def test_line_79_a_turn_without_a_sandbox_is_a_question_of_the_review(
         def said(self, _: int) -> list[str]:
             return ["no sandbox works on this machine"]
 
-    monkeypatch.setattr(review_actions, "Detached", Refused)
+    monkeypatch.setattr(review_screen, "Detached", Refused)
     monkeypatch.setattr("santiago.process.sandbox.detect", lambda *_: Sandbox())
 
     async def plans_on(reader: Reader) -> None:

@@ -64,7 +64,7 @@ class Catalog:
         found = {path.stem for path in _BUILT_IN.glob("*.toml")}
         if self.own is not None and self.own.is_dir():
             found |= {path.stem for path in self.own.glob("*.toml")}
-        return _ordered(found)
+        return [name for name in PREFERRED if name in found] + sorted(found - set(PREFERRED))
 
     def get(self, name: str) -> Profile:
         """Return a profile; raise if there is none of that name, or if it is invalid."""
@@ -167,10 +167,6 @@ def _whole(path: Path) -> Path:
 @cache
 def _shipped(name: str) -> Profile:
     return parse((_BUILT_IN / f"{name}.toml").read_text("utf-8"), f"built-in profile {name}")
-
-
-def _ordered(names: set[str]) -> list[str]:
-    return [name for name in PREFERRED if name in names] + sorted(names - set(PREFERRED))
 
 
 def _read(path: Path) -> str:

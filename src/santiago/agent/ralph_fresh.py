@@ -136,7 +136,8 @@ class RalphFresh:
                 report = self.server.run(command, lambda: "now" if stop.now() else None)
             reading = self._read(packet, Path(side, self.profile.start.report_name))
             evidence = _evidence(_document(Path(side, EVIDENCE)) or {})
-            detail = self._written(Path(side, DETAIL), _most(packet)) if packet.readonly else None
+            most = LONGEST_DRAFT if packet.drafting else LONGEST_DETAIL
+            detail = self._written(Path(side, DETAIL), most) if packet.readonly else None
             left = home.left() if home else ()
         ending = ending_of(report, reading, self.profile)
         return replace(ending, evidence=evidence, detail=detail, left=left, ms=report.ms)
@@ -193,10 +194,6 @@ class RalphFresh:
         if content is None:
             return None
         return Redactor(self.secrets).whole(content).decode("utf-8", "replace")[: most + 1]
-
-
-def _most(packet: Packet) -> int:
-    return LONGEST_DRAFT if packet.drafting else LONGEST_DETAIL
 
 
 def variables(packet: Packet) -> dict[str, str]:

@@ -13,13 +13,24 @@ from santiago.app.loading import History, empty_fold, frozen, record_in
 from santiago.app.paths import scratch_of
 from santiago.app.start.start_events import unknown_commits, unknown_files
 from santiago.artifacts import beneath, inbox, lock
-from santiago.artifacts.attempts import FILES, LASTING, VERIFICATION, FileAttempts
-from santiago.artifacts.details import DETAILS, LISTING
-from santiago.artifacts.files import read_bytes
-from santiago.artifacts.names import INPUT, LOG, PLAN, REQUEST, RESULT, SETTINGS, STARTED, attempt_folder
+from santiago.artifacts.attempts import LASTING, FileAttempts
+from santiago.artifacts.files import LARGEST, read_bytes
+from santiago.artifacts.names import (
+    DETAILS,
+    FILES,
+    INPUT,
+    LOG,
+    PLAN,
+    REQUEST,
+    RESULT,
+    SETTINGS,
+    STARTED,
+    VERIFICATION,
+    attempt_folder,
+)
 from santiago.artifacts.projections import Projector
 from santiago.artifacts.reader import Reader
-from santiago.artifacts.store import LARGEST, FileStore
+from santiago.artifacts.store import FileStore
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import Event, EventKind
@@ -379,7 +390,7 @@ class FileAudit:
             self._known |= there
             return
         lasting = (f"{number}.json", f"{number}.md")
-        files = self._sealed(store, folder, f"{number}.{LISTING}", seal.files, lasting)
+        files = self._sealed(store, folder, f"{number}.{FILES}", seal.files, lasting)
         if files is None:
             return
         self.audit.count("files of plans", len(files))

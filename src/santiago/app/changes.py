@@ -15,12 +15,10 @@ from santiago.contract.globs import matches
 from santiago.contract.phases import RunPhase
 from santiago.contract.policy import RunInput
 from santiago.judge.judge_files import ALL_TESTS, TESTS
-from santiago.util.text import flat
+from santiago.util.text import few, flat
 from santiago.workspace.earlier_work import brought
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from santiago.app.loading import Run
     from santiago.contract.plan import Plan
     from santiago.contract.policy import Agent
@@ -41,9 +39,9 @@ def changes_of(run: Run) -> list[str]:
     if changed_agent(run.out_dir, run.run_input, root) is not None:
         names = [name for name in names if not name.startswith(AGENT)]  # the next start uses it
     if names:
-        told.append(f"settings have changed since the run began: {_few(names)}")
+        told.append(f"settings have changed since the run began: {flat(few(names, MOST))}")
     if names := _changed_judges(run):
-        told.append(f"protected files have changed on your branch since the run began: {_few(names)}")
+        told.append(f"protected files have changed on your branch since the run began: {flat(few(names, MOST))}")
     return told
 
 
@@ -104,7 +102,3 @@ def _changed_judges(run: Run) -> list[str]:
     except SantiagoError:
         return []
     return [path for path in paths if matches(path, globs)]
-
-
-def _few(names: Sequence[str]) -> str:
-    return flat(", ".join(names[:MOST])) + (f" and {len(names) - MOST} more" if len(names) > MOST else "")

@@ -14,13 +14,13 @@ from santiago.app.start.leaks import refuse_secrets
 from santiago.artifacts import run_locations
 from santiago.artifacts.files import read_bytes, read_text
 from santiago.contract import codec
+from santiago.contract.counting import few
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ids import run_id_from
 from santiago.contract.plan import Plan
 from santiago.contract.policy import AS_PROPOSED, RunInput
 from santiago.contract.reasons import Reason
 from santiago.planner.compile import Compilation, compile_plan
-from santiago.planner.findings import few
 from santiago.planner.source import Options, Source
 
 _MAIN = ("tasks.md", "epics.md", "roadmap.md", "prd.md", "prd.json", "tasks.json", "requirements.md", "spec.md")
@@ -47,7 +47,7 @@ def document_in(path: Path) -> Taken:
     if len(inner) == 1:
         return inner[0]
     offered = [one.document for one in inner] or [entry for entry in _entries(path) if _is_document(entry)]
-    names = few([shortest(document) for document in offered])
+    names = few([shortest(document) for document in offered], 8)
     message = f"it is a folder with several documents: {names}" if offered else "it is a folder without a document"
     hint = f"Name one of them, such as {typed(offered[0])}." if offered else "Name a file."
     raise SantiagoError(Kind.INPUT, message, where=shortest(path), hint=hint, reason=Reason.INVALID_INPUT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
@@ -11,6 +12,7 @@ from santiago.app.loading import frozen_input, working
 from santiago.app.paths import near
 from santiago.artifacts import registry, run_locations
 from santiago.artifacts.names import LOG, PLAN, has_begun
+from santiago.contract.counting import few
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 
@@ -71,7 +73,7 @@ def runs_here() -> list[Registered]:
 
 
 def unfinished() -> tuple[Registered, Registered | None]:
-    """Return the newest run of this run_locations, and the latest one that began and can go on, killed or not; None if there is none."""
+    """Return the newest run of this repository, and the latest one that began and can go on, killed or not; None if there is none."""
     known = begun_first(runs_here())
     return known[0], next((run for run in known if registry.standing(run) not in ("ended", "planned")), None)
 
@@ -126,10 +128,14 @@ def names_run(word: str) -> bool:
     return True
 
 
+def is_of_session(question: str) -> bool:
+    """Tell by its id whether a question is one of a planning session; the questions of runs begin with a story's id."""
+    return re.fullmatch(r"(plan|agent)-[0-9]{1,6}", question) is not None
+
+
 def enumerated(runs: Sequence[Registered]) -> str:
     """Return the ids of the first few runs, and how many more there are."""
-    more = f" and {len(runs) - MOST} more" if len(runs) > MOST else ""
-    return ", ".join(run.run_id for run in runs[:MOST]) + more
+    return few([run.run_id for run in runs], MOST)
 
 
 def find_story(of: Plan | Run, name: str) -> Story:
@@ -155,11 +161,6 @@ def naming(run_id: str) -> Iterator[None]:
         if run_id not in f"{error.where} {error.message}":
             error.message = f"{run_id}: {error.message}"
         raise
-
-
-def split_target(words: tuple[str, ...], *, least: int) -> tuple[str | None, tuple[str, ...]]:
-    """Split an optional run off the front of a command's own words, as in `[DIR] STORY`."""
-    return (words[0], words[1:]) if len(words) > least else (None, words)
 
 
 def target(out_dir: Path) -> str:

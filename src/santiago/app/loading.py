@@ -9,14 +9,12 @@ from hashlib import sha256
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from santiago.artifacts.details import DETAILS
 from santiago.artifacts.file_errors import corrupt, possible
-from santiago.artifacts.files import read_bytes, read_json
+from santiago.artifacts.files import LARGEST, read_bytes, read_json
 from santiago.artifacts.lock import NAME as LOCK
 from santiago.artifacts.lock import SIGNATURE, holder, last_sign
-from santiago.artifacts.names import INPUT, LOG, PLAN
+from santiago.artifacts.names import DETAILS, INPUT, LOG, PLAN
 from santiago.artifacts.reader import Reader
-from santiago.artifacts.store import LARGEST
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
 from santiago.contract.event_effects import SHOW, TESTS

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.record import record
-from santiago.util.text import first, flat
+from santiago.util.text import few, first, flat
 from santiago.workspace.ancestry import resolve
 from santiago.workspace.inspect import ask
 from santiago.workspace.joining import conflicts, unmerged
@@ -49,15 +49,14 @@ class Conflict:
     """Whether a merge has begun in the user's tree, and stopped at these files."""
 
     def __str__(self) -> str:
-        more = f" and {len(self.files) - MOST_FILES} more" if len(self.files) > MOST_FILES else ""
-        return ", ".join(self.files[:MOST_FILES]) + more
+        return few(self.files, MOST_FILES)
 
 
-def conflict_with(repo: Path, head: str, ours: str = "HEAD") -> Conflict:
+def conflict_with(repo: Path, head: str) -> Conflict:
     """Return what stands between a commit and the user's branch; nothing stands there if it names no files."""
     if files := unmerged(repo):
         return Conflict(files=tuple(files), under_way=True)
-    return Conflict(files=tuple(conflicts(repo, ours, head)))
+    return Conflict(files=tuple(conflicts(repo, "HEAD", head)))
 
 
 def remote_of(repo: Path) -> Remote | None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from santiago.artifacts.files import read_bytes, write_whole
+from santiago.artifacts.files import LARGEST, read_bytes, write_whole
 from santiago.artifacts.names import RESULT, has_begun
 from santiago.artifacts.run_locations import refuse_linked
-from santiago.artifacts.store import LARGEST
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
 from santiago.contract.plan import CONTRACT_VERSION

@@ -15,7 +15,8 @@ from santiago.app.start.judging import JudgeParts, dependency_folders, ground_of
 from santiago.artifacts.files import write_whole
 from santiago.contract.errors import SantiagoError
 from santiago.contract.lazy_regex import pattern
-from santiago.contract.plan import CONTRACT_VERSION, Origin, Plan, Source, Story
+from santiago.contract.plan import CONTRACT_VERSION, Plan, Source
+from santiago.contract.ports.agent import whole
 from santiago.contract.ports.run import Never
 from santiago.contract.reasons import ExitCode, Reason
 from santiago.contract.record import record
@@ -23,7 +24,7 @@ from santiago.judge.telling import empty_note
 from santiago.process import sandbox
 from santiago.process.place import Place, link_into
 from santiago.util.clock import SystemClock
-from santiago.util.text import count, first, flat
+from santiago.util.text import count, few, first, flat
 from santiago.workspace.editable_installs import leads
 from santiago.workspace.workspace import GitWorkspace
 
@@ -277,11 +278,10 @@ _NOT_THERE = "A checkout has only committed files and git-ignored folders of dep
 def _red(red: Sequence[str], result: CheckResult) -> str:
     if red[0] == f"`{result.command}`":
         return f"runs, but fails before any work: {_last_words(result)}"
-    more = f" and {len(red) - _MOST_NAMED} more" if len(red) > _MOST_NAMED else ""
     of = f" of {count(result.checks, 'test')}" if result.checks else ""
     error = _ERROR.search(result.output.head + result.output.tail) if len(red) >= (result.checks or 0) else None
     why = f" ({first(flat(error[0]), _LONGEST)})" if error else ""  # of a few red tests each has its own
-    return f"runs, but {len(red)}{of} {'fails' if len(red) == 1 else 'fail'} before any work: {', '.join(map(flat, red[:_MOST_NAMED]))}{more}{why}"
+    return f"runs, but {len(red)}{of} {'fails' if len(red) == 1 else 'fail'} before any work: {few([*map(flat, red)], _MOST_NAMED)}{why}"
 
 
 def _last_words(result: CheckResult) -> str:
@@ -297,11 +297,7 @@ _TELLS = pattern(r"^(?!npm (?:error|ERR!) A complete log|make(?:\[\d+\])?: \*\*\
 
 def _plan(command: str) -> Plan:
     """Return a plan of one story with one check, since the judge needs a story and there is no real plan yet."""
-    story = Story(
-        id="S1", title="", description="", requirements=(), criteria=(), depends_on=(), external_depends_on=(), chunk="",
-        role="developer", profile=None, files=(), verify=(command,), priority=None, claimed_done=False,
-        origin=Origin(id=None, line=0), provenance=(),
-    )  # fmt: skip
+    story = replace(whole(""), id="S1", verify=(command,))
     return Plan(
         contract_version=CONTRACT_VERSION, title="", source=Source(path="", sha256="", format="", evidence=()), digest="",
         requirements=(), stories=(story,), chunks=(), run_verify=(), findings=(),

@@ -7,7 +7,19 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, TypeVar
 
 from santiago.artifacts import beneath
-from santiago.artifacts.names import ATTEMPTS, attempt_folder
+from santiago.artifacts.names import (
+    AGENT_LOG,
+    ATTEMPTS,
+    CRITIQUE,
+    ENDING,
+    FILES,
+    LEFT_OUT,
+    OUTCOME,
+    PATCH,
+    PROMPT,
+    VERIFICATION,
+    attempt_folder,
+)
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
 from santiago.contract.outcomes import AgentEnding, AttemptOutcome
@@ -21,10 +33,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-PROMPT, AGENT_LOG, PATCH, LEFT_OUT = "prompt.md", "agent.log", "changes.patch", "left-out.txt"
-VERIFICATION, CRITIQUE, OUTCOME, ENDING = "verification.json", "critique.md", "outcome.json", "ending.json"
-FILES = "files.json"
-"""Lists all files of an attempt that has ended, with their digests. The log has the digest of this list."""
 LASTING = (VERIFICATION, OUTCOME, FILES)
 """Files that are synced before the log refers to them. A power cut may lose the others."""
 

@@ -6,6 +6,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from santiago.artifacts.file_errors import corrupt
+from santiago.artifacts.names import DETAILS, FILES
 from santiago.contract import codec
 from santiago.contract.plan import Detail
 
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
 
     from santiago.artifacts.store import FileStore
     from santiago.contract.steps import DetailRef
-
-DETAILS = "details"
-LISTING = "files.json"
 
 
 class FileDetails:
@@ -50,7 +48,7 @@ class FileDetails:
             if found := self.store.digest(f"{folder}/{name}"):
                 digests[name] = found
         listing = codec.canonical(digests)
-        files[f"{number}.{LISTING}"] = listing
+        files[f"{number}.{FILES}"] = listing
         self.store.put_many(folder, files, sync=tuple(files), clean=tuple(files))
         return digests.get(f"{number}.json", ""), sha256(listing).hexdigest()
 

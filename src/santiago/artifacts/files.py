@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 MAX_DOCUMENT = 16 * 1024 * 1024
 """Largest document that is read, in bytes. A requirements document needs no more."""
 
+LARGEST = 64 * 2**20
+"""Largest file of a run that is read back, in bytes."""
 _NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS})
 """Errors of file systems that have no hard links."""
 _WORDS = {

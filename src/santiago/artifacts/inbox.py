@@ -83,7 +83,7 @@ class Inbox:
                 found = [_read(root, name) for name in _waiting(root)]
             finally:
                 os.close(root)
-        return sorted(found, key=_place)
+        return sorted(found, key=lambda one: (bool(one.fault), _ORDER.index(one.kind), story_order(one.name)))
 
     def put_away(self, letters: Sequence[Letter], void: Collection[str] = ()) -> None:
         """Move letters to `done`, once their events are in the log.
@@ -133,10 +133,6 @@ def _waiting(inbox: int) -> list[str]:
     with os.scandir(inbox) as entries:  # by handle, so that no link is followed
         others = (entry.name for entry in entries if entry.name not in (DONE, *_STOPS))
         return stops + list(islice((name for name in others if not beneath.is_temporary(name)), MOST))
-
-
-def _place(letter: Letter) -> tuple[bool, int, object]:
-    return bool(letter.fault), _ORDER.index(letter.kind), story_order(letter.name)
 
 
 def _names(letter: Letter) -> Iterator[str]:

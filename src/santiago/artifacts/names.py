@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-LOG, INPUT, PLAN, RESULT, ATTEMPTS = "progress.ndjson", "run-input.json", "plan.json", "result.json", "attempts"
+LOG, INPUT, PLAN, RESULT = "progress.ndjson", "run-input.json", "plan.json", "result.json"
+ATTEMPTS, DETAILS = "attempts", "details"
+PROMPT, AGENT_LOG, PATCH, LEFT_OUT = "prompt.md", "agent.log", "changes.patch", "left-out.txt"
+VERIFICATION, CRITIQUE, OUTCOME, ENDING = "verification.json", "critique.md", "outcome.json", "ending.json"
+FILES = "files.json"
+"""Lists all files of an attempt or a detailed plan that is finished, with their digests. The log has the digest of this list."""
 SETTINGS = "settings.json"
 """The settings from files and variables when the run was made, to tell later what has changed. Without the command line."""
 REQUEST = "pull-request.md"

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from santiago.artifacts import beneath, writable_folders
 from santiago.artifacts.file_errors import corrupt, possible, refused
+from santiago.artifacts.files import LARGEST
 from santiago.artifacts.log import Log
 from santiago.artifacts.names import ATTEMPTS, INPUT, LOG, PLAN, RESULT
 from santiago.artifacts.reader import Reader
 from santiago.contract import codec
+from santiago.contract.counting import few
 from santiago.contract.errors import SantiagoError
 from santiago.contract.events import Event, EventKind
 from santiago.contract.plan import Plan
@@ -35,10 +37,6 @@ if TYPE_CHECKING:
 
 _MOST = 5
 """How many fields one message names."""
-
-
-LARGEST = 64 * 2**20
-"""Largest file that is read back, in bytes."""
 
 T = TypeVar("T", RunInput, Plan)
 
@@ -356,10 +354,9 @@ def refuse_difference(path: Path, frozen: RunInput | Plan, given: RunInput | Pla
     if old == new:
         return
     fields = sorted(_differences(codec.to_data(frozen), codec.to_data(given)))
-    named = ", ".join(fields[:_MOST]) + (f" and {len(fields) - _MOST} more" if len(fields) > _MOST else "")
     raise refused(
         path,
-        f"this differs from what the run began with: {named} (digest {old[:16]} then, {new[:16]} now)",
+        f"this differs from what the run began with: {few(fields, _MOST)} (digest {old[:16]} then, {new[:16]} now)",
         "Use a new out-dir; limits are raised with `santiago resume --add-attempts N` (--add-minutes, --add-cost, --add-tokens).",
     )
 

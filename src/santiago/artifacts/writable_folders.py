@@ -9,22 +9,20 @@ from typing import TYPE_CHECKING
 from santiago.artifacts import beneath
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
-from santiago.util import mounts
 from santiago.util.disk import guarding
+from santiago.util.mounts import network_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 LEAST_FREE = 64 * 2**20
 _SAFE = "nothing was started"
-_NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "lustre", "fuse.sshfs"})
 
 
 def check(out_dir: Path, *, least_free: int = LEAST_FREE) -> list[str]:
     """Make the out-dir if needed; raise if it cannot be used; return warnings."""
     check_place(out_dir, "name another one with --out-dir", least_free=least_free)
-    kind = mounts.kind_of(out_dir)
-    if kind in _NETWORK:
+    if kind := network_of(out_dir):
         return [f"{out_dir} is on a network file system ({kind}), where locks and writes are not reliable"]
     return []
 

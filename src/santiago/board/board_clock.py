@@ -5,12 +5,8 @@ from __future__ import annotations
 import time
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from santiago.contract.record import record
-
-if TYPE_CHECKING:
-    pass
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 JUMP_MS = 60_000

@@ -14,7 +14,8 @@ from santiago.board.locking import locked
 from santiago.contract.board import FIELDS
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
-from santiago.util import mounts, regular
+from santiago.util import regular
+from santiago.util.mounts import network_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,12 +27,6 @@ FOLDERS = (
     "plans", "orchestration/queues", "orchestration/archive", "orchestration/history", "dag/scenarios", "dag/pipelines",
     "dag/state", "evidence", "reports", "locks",
 )  # fmt: skip
-NETWORK = frozenset(
-    {"nfs", "nfs4", "cifs", "smb2", "smb3", "smbfs", "9p", "afs", "ceph", "coda", "davfs", "glusterfs", "gpfs", "lustre",
-     "beegfs", "ncpfs", "ocfs2", "gfs2", "fuse.sshfs", "fuse.glusterfs", "fuse.ceph", "fuse.s3fs", "fuse.rclone", "fuse.gcsfuse",
-     "fuse.curlftpfs", "fuse.davfs2", "fuse.smbnetfs"}
-)  # fmt: skip
-"""Network file systems. Their locks reach other machines late or never."""
 _BEGIN, _END = "# santiago board: begin", "# santiago board: end"
 _LARGEST_IGNORE = 2**20
 README = """\
@@ -173,12 +168,6 @@ def refuse_network(place: Place) -> None:
         message = f"the board would be on a network file system ({kind}), whose locks are not reliable"
         hint = "Work in a clone on a disk of this machine."
         raise SantiagoError(Kind.BLOCKED, message, where=str(place.root), hint=hint)
-
-
-def network_of(path: Path) -> str:
-    """Return the network file system that a path is on, or would be on; empty where it is local or unknown."""
-    kind = mounts.kind_of(next(one for one in (path, *path.parents) if one.exists()))
-    return kind if kind in NETWORK else ""
 
 
 def _wanted(place: Place, base: Path) -> dict[Path, bytes]:

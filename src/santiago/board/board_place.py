@@ -69,7 +69,7 @@ def find(start: Path, environ: Mapping[str, str]) -> Place:
     top = run_locations.find_root(start)
     if top is None:
         hint = 'Make one: `git init && git add -A && git commit -m "Start"`.'
-        raise SantiagoError(Kind.USAGE, "a board needs a git run_locations, and there is none here", hint=hint)
+        raise SantiagoError(Kind.USAGE, "a board needs a git repository, and there is none here", hint=hint)
     common = registry.common_git_dir(top)
     project = common.parent if common is not None and common.name == ".git" else top
     noted = read_json(common / _NOTE, 2**16) if common is not None else None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from santiago.artifacts.files import read_text
 from santiago.board import internals
-from santiago.board.loop_verdict import Verdict, is_ending, judge_counted
+from santiago.board.loop_verdict import Verdict, is_ending, judge
 from santiago.board.next_prompt import (
     FINISHED,
     WORDS,
@@ -90,9 +90,7 @@ def verdict_of(at: Reading, backlog: int, open_questions: Sequence[str] = ()) ->
     # If nothing moves, the inbox holds only requests that already became tickets, and those are few.
     moving = at.moving()
     ending = 0 if moving else sum(is_ending(card, at.of_request(card.id)) for card in at.cards("planner-inbox"))
-    return judge_counted(
-        at.counts(), at.cards("blocked"), moving, backlog, open_questions, ending=ending, bypasses=bypasses
-    )
+    return judge(at.counts(), at.cards("blocked"), moving, backlog, open_questions, ending=ending, bypasses=bypasses)
 
 
 def product_of(at: Reading, verdict: Verdict, statement: Callable[[], str] = lambda: "") -> Product:

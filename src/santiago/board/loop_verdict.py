@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal
 
-from santiago.board.rules import claim_mark
 from santiago.board.triage import priority
 from santiago.contract.board import QUEUES, Queue
 from santiago.contract.lazy_regex import pattern
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 LoopStatus = Literal["CONTINUE", "STOP_DONE", "STOP_USER_CONFIRMATION"]
 ACTIONABLE: tuple[Queue, ...] = tuple(queue for queue in QUEUES if queue != "done")
-EXHAUSTED_LIMIT = 3
 _PHRASES = (
     "needs_user_confirmation", "external_decision_required", "user_decision_required",
     r"requires\s+user\s+confirmation", r"user\s+confirmation\s+required",
@@ -40,7 +38,7 @@ class Verdict:
     ending: int
     """How many of these are requests that only wait for their own acceptance.
 
-    `verdict_of` counts them only when nothing else moves.
+    They are counted only when nothing else moves.
     """
     backlog: int
     """Plans with open boxes that have no ticket."""
@@ -65,30 +63,21 @@ class Verdict:
         return sum(self.counts.values()) > 0 and self.moving == 0 and self.backlog == 0
 
 
-def judge(cards: Iterable[Card], backlog: int, open_questions: Sequence[str] = (), *, bypasses: int = 0) -> Verdict:
-    """Return the verdict on the board's tickets. `open_questions` names tickets that wait for a person's answer."""
-    live = [card for card in cards if card.queue != "done"]
-    blocked = [card for card in live if card.queue == "blocked"]
-    moving = sum(card.held or claim_mark(card) is not None for card in live)
-    ending = sum(is_ending(card, (one for one in live if one.request == card.id)) for card in live)
-    per_queue = Counter(card.queue for card in live)
-    return judge_counted(per_queue, blocked, moving, backlog, open_questions, ending=ending, bypasses=bypasses)
-
-
-def judge_counted(
+def judge(
     per_queue: Mapping[Any, int],
     blocked: Sequence[Card],
     moving: int,
     backlog: int,
-    open_questions: Sequence[str] = (),
+    open_questions: Sequence[str],
     *,
-    ending: int = 0,
-    bypasses: int = 0,
+    ending: int,
+    bypasses: int,
 ) -> Verdict:
     """Return the verdict from the number of tickets per queue, and the blocked tickets themselves.
 
     That is enough, since only blocked tickets can be closed by a decision. `moving` counts the tickets that are held or
-    can be claimed; tickets that wait for review or acceptance are added here.
+    can be claimed; tickets that wait for review or acceptance are added here. `open_questions` names those that wait for
+    a person's answer.
     """
     undecided = [card for card in blocked if not card.decided]
     counts: dict[str, int] = {**{queue: per_queue.get(queue, 0) for queue in ACTIONABLE}, "blocked": len(undecided)}
@@ -139,7 +128,7 @@ def _status_and_reason(
     return "CONTINUE", "tickets are left to work on"
 
 
-def accumulated(cards: Iterable[Card], limit: int = EXHAUSTED_LIMIT) -> tuple[str, ...]:
+def accumulated(cards: Iterable[Card], limit: int) -> tuple[str, ...]:
     """Return the undecided tickets without an attempt left, if there are too many or one has the highest priority."""
     spent = [card for card in cards if card.queue == "blocked" and card.spent and not card.decided]
     too_many = len(spent) >= limit or any(priority(card) == 0 for card in spent)

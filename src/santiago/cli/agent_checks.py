@@ -15,8 +15,7 @@ from santiago.app.profiles import own_catalog
 from santiago.app.start import agents
 from santiago.contract.errors import SantiagoError
 from santiago.contract.lazy_regex import pattern
-from santiago.contract.plan import Origin, Story
-from santiago.contract.ports.agent import Packet
+from santiago.contract.ports.agent import Packet, whole
 from santiago.contract.ports.run import Never
 from santiago.contract.reasons import Reason
 from santiago.contract.record import lean, record
@@ -122,15 +121,23 @@ class Checkup:
 
     def look(self, box: Sandbox | None) -> AgentsTold:
         """Return what was found. If a sandbox is given, the agents must answer in it."""
-        found = AgentsTold()
-        taken = self._taken()
-        available = list(self._available(found, taken))
+        own, taken = own_catalog(), self._taken()
+        known = [self._as_settings_have_it(one, taken) for one in own.availabilities(self.source)]
+        available = [one for one in known if one.program is not None]
+        missing = [one.profile.name for one in known if one.program is None]
+        found = AgentsTold(missing=missing, broken=[str(one) for one in own.broken()])
         found.installed = [_told(one, taken) for one in available]
         pairs = list(zip(available, found.installed, strict=True))
         _side_by_side(partial(self._version, one.profile, told) for one, told in pairs)
         if box is not None:
             _side_by_side(partial(self._answer, one.profile, told, box) for one, told in pairs if not told.trouble)
         return found
+
+    def _as_settings_have_it(self, one: Availability, taken: Profile | None) -> Availability:
+        """Return the agent with the command of the settings, if they name another one for it."""
+        if taken is None or taken.name != one.profile.name:
+            return one
+        return catalog.availability(taken, self.source)
 
     def _taken(self) -> Profile | None:
         if self.settings.agent.mode == "scripted":
@@ -139,22 +146,6 @@ class Checkup:
             return agents.profile_of(self.settings.agent, self.source)
         except SantiagoError:
             return None
-
-    def _available(self, found: AgentsTold, taken: Profile | None) -> Iterable[Availability]:
-        own = own_catalog()
-        for name in own.names():
-            if name in catalog.NOT_CHOSEN:
-                continue
-            try:
-                profile = taken if taken is not None and taken.name == name else own.get(name)
-            except SantiagoError as error:
-                found.broken.append(f"{error.where}: {error.message}")
-                continue
-            one = catalog.availability(profile, self.source)
-            if one.program is None:
-                found.missing.append(name)
-            else:
-                yield one
 
     def _environment(self, profile: Profile) -> dict[str, str]:
         env = environment.for_agent(self.source, (), catalog.variables(profile, self.source))
@@ -239,12 +230,7 @@ def _ask(
 
 
 def _packet(folder: Path, plans: Path, prompt: Path, log: Path) -> Packet:
-    story = Story(
-        id="S1", title="Ready?", description="", requirements=(), criteria=(), depends_on=(), external_depends_on=(),
-        chunk="", role="developer", profile=None, files=(), verify=(), priority=None, claimed_done=False,
-        origin=Origin(id=None, line=0), provenance=(),
-    )  # fmt: skip
     return Packet(
-        run_id="doctor", story=story, attempt=1, criteria=(), commands=(), chunk_titles=(), critiques=(), notes=(),
+        run_id="doctor", story=replace(whole("Ready?"), id="S1"), attempt=1, criteria=(), commands=(), chunk_titles=(), critiques=(), notes=(),
         folder=str(folder), plan_folder=str(plans), log=str(log), prompt_file=str(prompt), timeout_ms=ANSWER_SECONDS * 1000,
     )  # fmt: skip

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
-
-import click
 
 from santiago.app.actor import actor as named
 from santiago.app.loading import empty_fold, frozen, replay, working
@@ -20,7 +17,7 @@ from santiago.artifacts.lock import Lock
 from santiago.artifacts.names import PLAN, has_begun
 from santiago.artifacts.run_locations import find_root
 from santiago.artifacts.store import FileStore
-from santiago.cli.view.terminal import paint, say
+from santiago.cli.view.terminal import paint, say, show_data
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import Event, EventKind
 from santiago.contract.phases import RunPhase
@@ -88,7 +85,7 @@ def clean(run_id: str | None, yes: bool, force: bool, actor: str | None, as_json
         shutil.rmtree(shelf_of(scratch_of(root)), ignore_errors=True)  # set-up makes it anew
     if as_json:
         data = [{**asdict(left), "removable": left in removable, "removed": left.run_id in removed} for left in found]
-        click.echo(json.dumps({"contract_version": 1, "runs": data}, indent=2))
+        show_data({"contract_version": 1, "runs": data})
         return
     _show(found, removable, removed, yes=yes)
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import click
-
 from santiago.app.config import load, run_input_defaults
 from santiago.artifacts import run_locations
-from santiago.cli.view.terminal import paint, say
+from santiago.cli.view.terminal import paint, say, show_data
 from santiago.util.text import harmless
 
 
@@ -19,7 +17,7 @@ def show_settings(as_json: bool) -> None:
     settings = load(root)
     run_input_defaults(root)
     if as_json:
-        click.echo(json.dumps({name: setting._asdict() for name, setting in settings.items()}, indent=2))
+        show_data({name: setting._asdict() for name, setting in settings.items()})
         return
     size = max(map(len, settings))
     for name, setting in settings.items():

@@ -18,7 +18,7 @@ from santiago.contract.policy import AS_PROPOSED
 from santiago.contract.reasons import Reason
 from santiago.report.account_lines import not_planned, offered, proposal
 from santiago.report.consents import trusting
-from santiago.util.text import count, flat, harmless
+from santiago.util.text import count, few, flat, harmless
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,10 +41,9 @@ def ask_consent(commands: list[str], places: str, *, asked: bool, trusted: bool,
     reason = Reason.NEEDS_USER_CONFIRMATION
     if not asked:
         many = count(len(commands), f"command of the {of} waits", f"commands of the {of} wait")
-        shown = ", ".join(f"`{flat(command)}`" for command in commands[:SHOWN])
-        more = f" and {len(commands) - SHOWN} more" if len(commands) > SHOWN else ""
+        shown = few([f"`{flat(command)}`" for command in commands], SHOWN)
         them = "it" if len(commands) == 1 else "them"
-        message, hint = f"{many} for approval: {shown}{more}", f"Read {them} in {places}, then use --trust-commands."
+        message, hint = f"{many} for approval: {shown}", f"Read {them} in {places}, then use --trust-commands."
         raise SantiagoError(Kind.BLOCKED, message, hint=hint, reason=reason)
     click.echo(f"These commands come from the {of} and will run as checks:", err=True)
     for command in commands:

@@ -5,7 +5,6 @@ Nothing is sent out unless the agents are asked to answer.
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import shutil
@@ -15,8 +14,6 @@ import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
-
-import click
 
 from santiago import __version__
 from santiago.agent.catalog import availability
@@ -29,12 +26,11 @@ from santiago.app.start import agents
 from santiago.app.start.risky_settings import waiting
 from santiago.app.trying import bench
 from santiago.artifacts.run_locations import find_root
-from santiago.board.board_layout import network_of
 from santiago.cli.agent_checks import Checkup
 from santiago.cli.consent import approve
 from santiago.cli.view.ci import is_ci, service
 from santiago.cli.view.live import is_wanted
-from santiago.cli.view.terminal import coloured, paint, say, unicode
+from santiago.cli.view.terminal import coloured, paint, say, show_data, unicode
 from santiago.contract.counting import count
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.plan import CONTRACT_VERSION
@@ -44,6 +40,7 @@ from santiago.judge.commandline import programs
 from santiago.process.sandbox import detect
 from santiago.process.server import ProcessServer
 from santiago.report.measures import size, span
+from santiago.util.mounts import network_of
 from santiago.util.text import harmless
 from santiago.workspace import inspect
 from santiago.workspace.git import call, environment
@@ -173,7 +170,7 @@ def _print_data(found: dict[str, Told], agents: AgentsTold, checks: Checks | Non
         "agents_broken": agents.broken,
         "agents_not_asked": agents.not_asked or None,
     }
-    click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+    show_data(data)
 
 
 def examine() -> dict[str, Told]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import nullcontext
 from dataclasses import replace
@@ -12,7 +11,7 @@ import click
 
 from santiago.app.actor import actor as acting
 from santiago.app.changes import changes_of
-from santiago.app.finding import find_run, find_story, naming, split_target, unfinished
+from santiago.app.finding import find_run, find_story, naming, unfinished
 from santiago.app.loading import frozen, frozen_input, load
 from santiago.app.refusal import told_in_result
 from santiago.app.requests import answer
@@ -22,8 +21,9 @@ from santiago.app.start.start_options import StartOptions
 from santiago.artifacts import registry
 from santiago.artifacts.files import read_bytes
 from santiago.artifacts.run_locations import resolved
+from santiago.cli.named_story import run_and_story
 from santiago.cli.running import start
-from santiago.cli.view.terminal import say
+from santiago.cli.view.terminal import STREAM, say, show_record
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.plan import Plan
@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 
 def skip(words: tuple[str, ...], why: str, actor: str | None, as_json: bool) -> int:
     """Leave a story out: other stories stop waiting for it, and the run can go on without it."""
-    run, story = _target(words)
+    run, planned = run_and_story(words)
+    story = planned.id
     with naming(run.run_id):
         _refuse_settled(run, story)
         flags = _flags(as_json=as_json, actor=actor)
@@ -81,8 +82,8 @@ def accept(
             hint = f"`santiago status {run.run_id}` shows its stories."
             raise SantiagoError(Kind.INPUT, f"no story of {run.run_id} is unproven", hint=hint)
     else:
-        run, story = _target(words)
-        stories = (story,)
+        run, story = run_and_story(words)
+        stories = (story.id,)
     with naming(run.run_id):
         if run.worker and _leave_answers(run, stories, why, actor):
             return 0
@@ -120,7 +121,8 @@ def _leave_answers(run: Run, stories: tuple[str, ...], why: str, actor: str | No
 
 def verify(words: tuple[str, ...], ref: str, why: str, trust_project: bool, actor: str | None, as_json: bool) -> int:
     """Check your own work on a story like an attempt, and put it onto the run's branch if it passes."""
-    run, story = _target(words)
+    run, planned = run_and_story(words)
+    story = planned.id
     if tests := run.state.stories[story].tests:
         # They were not there when the person's own work began.
         told = f"the tests that were written first for {story} judge your own work only if it contains them"
@@ -135,16 +137,6 @@ def _flags(*, as_json: bool, actor: str | None, trust_project: bool = False) -> 
     return StartOptions(
         as_json=as_json, trust_commands=True, no_input=as_json, trust_project=trust_project, actor=actor
     )
-
-
-def _target(words: tuple[str, ...]) -> tuple[Run, str]:
-    """Return the run and the story that are meant."""
-    name, rest = split_target(words, least=1)
-    if len(rest) != 1:
-        raise click.UsageError("Say which story.")
-    run = load(find_run(name))
-    with naming(run.run_id):
-        return run, find_story(run, rest[0]).id
 
 
 def execute(run_input: Path, plan_path: Path, out_dir: Path, flags: StartOptions) -> int:
@@ -231,8 +223,8 @@ def _meant(name: str | None, *, as_json: bool) -> Path | None:
         message = f"nothing to resume: {plan.run_id} of {plan.plan.source.path} is planned, and was never started"
         raise SantiagoError(Kind.USAGE, message, hint=f"Begin it: `{beginning(plan)[0]}`.")
     if as_json:
-        click.echo(json.dumps({"type": "stream", "schema_version": "1.0"}))
-        click.echo(json.dumps({"type": "nothing_to_resume", "run_id": newest.run_id}))
+        show_record(STREAM)
+        show_record({"type": "nothing_to_resume", "run_id": newest.run_id})
         return None
     say(f"{newest.run_id} is finished; nothing to resume", err=True)
     if told := planned_line():

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import click
 
 from santiago.app.candidates import Candidates, Found, detect, environments, scripts
 from santiago.app.config import run_input_defaults
@@ -18,7 +15,7 @@ from santiago.app.trying import NO_TEST_YET, Tried, bench
 from santiago.artifacts import run_locations
 from santiago.artifacts.files import write_whole
 from santiago.cli.consent import trust_own
-from santiago.cli.view.terminal import paint, say
+from santiago.cli.view.terminal import paint, say, show_data
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.process.server import ProcessServer
@@ -60,7 +57,7 @@ def init(commands: tuple[str, ...], untried: bool, force: bool, as_json: bool) -
     write_whole(target, settings(written).encode())
     trust_own(root)
     if as_json:
-        click.echo(json.dumps(_data(target, written), indent=2, ensure_ascii=False))
+        show_data(_data(target, written))
     else:
         _show(root, written)
 

@@ -20,7 +20,7 @@ from santiago.cli.opened_board import speaks_codes, warn
 from santiago.cli.view.lines import Lines, timed
 from santiago.cli.view.terminal import say, show_data, show_lines
 from santiago.contract.board import fields_of
-from santiago.contract.counting import count
+from santiago.contract.counting import count, few
 from santiago.contract.events import EventKind
 from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.report.board import whole_board
@@ -123,7 +123,7 @@ def _sentence(ended: Ended, data: dict[str, Any]) -> str:
     """Return how a loop ended, in a sentence that names the tickets it is about."""
     if ended.reason is None:
         return "everything on the board is done"
-    which = ", ".join(ended.ids[:MOST]) + (f" and {len(ended.ids) - MOST} more" if len(ended.ids) > MOST else "")
+    which = few(ended.ids, MOST)
     stopped = f"stopped after {count(ended.cycles, 'cycle')}"
     if word(data) == "STUCK":
         return f"{stopped}: {headline(data)[0]}"
@@ -146,8 +146,7 @@ def _explain(opened: BoardHandle, ended: Ended) -> None:
 def _tell_results(branches: Sequence[str], unproven: Sequence[str]) -> None:
     """Print on standard error where the accepted work is, and which of it is not proven."""
     if unproven:
-        more = f" and {len(unproven) - MOST} more" if len(unproven) > MOST else ""
-        say(f"not proven: {', '.join(unproven[:MOST])}{more}  (no test fails without their work)", err=True)
+        say(f"not proven: {few(unproven, MOST)}  (no test fails without their work)", err=True)
     for branch in branches:
         say(f"the accepted work is on the branch {branch}", err=True)
         say(f"  next: git merge {branch}", err=True)

@@ -33,10 +33,9 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.plan import Plan
 from santiago.contract.policy import AS_PROPOSED
 from santiago.contract.reasons import ExitCode, Reason
-from santiago.planner.findings import few
 from santiago.report.plan_page import as_document, lines, mermaid, outcome_lines, told_findings
 from santiago.util.clock import SystemClock
-from santiago.util.text import count
+from santiago.util.text import count, few
 
 if TYPE_CHECKING:
     from santiago.app.compiling import Document, Job
@@ -141,7 +140,7 @@ def document_of(path: Path) -> Path:
             raise SantiagoError(Kind.USAGE, message, where=str(path), hint=hint)
         return path
     document, beside = document_in(path)
-    rest = f"; not taken: {few(beside)}" if beside else ""
+    rest = f"; not taken: {few(beside, 8)}" if beside else ""
     click.echo(f"{shortest(path)} is a folder: {shortest(document)} is planned{rest}", err=True)
     return document
 

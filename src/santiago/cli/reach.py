@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
@@ -10,10 +9,11 @@ import click
 from santiago.app import requests
 from santiago.app.actor import actor as named
 from santiago.app.finding import find_run as _find_run
-from santiago.app.finding import names_run, naming, split_target
+from santiago.app.finding import is_of_session, names_run, naming
 from santiago.app.loading import frozen, load, working
 from santiago.app.start.identity import refuse_copied
-from santiago.cli.view.terminal import say
+from santiago.cli.named_story import run_and_story
+from santiago.cli.view.terminal import say, show_data
 from santiago.report.asking import waiting
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from santiago.app.loading import Run
     from santiago.app.requests import Asked
-
-as_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
 def find_run(name: str | None) -> Path:
@@ -46,9 +44,7 @@ def answer(
     words: tuple[str, ...], text: str, rest: str | None, revision: int | None, actor: str | None, as_json: bool
 ) -> int | None:
     """Answer a question of a run or of a planning session, or list what is asked."""
-    from santiago.app.planning.planning_sessions import asking_session
-
-    if (session := asking_session(words)) is not None:
+    if (session := _session_meant(words)) is not None:
         from santiago.cli.planning import answer_in
 
         folder, given = session
@@ -66,6 +62,15 @@ def answer(
         asked = requests.answer(run, given[0], " ".join(given[1:]), named(actor), text=text, rest=rest)
     _tell(run.run_id, asked, running=bool(run.worker), as_json=as_json)
     return None
+
+
+def _session_meant(words: tuple[str, ...]) -> tuple[Path, tuple[str, ...]] | None:
+    """Return the planning session that an answer is meant for, and the answer itself; None if it is meant for a run."""
+    if len(words) < 2 or (len(words) == 2 and not is_of_session(words[0])):
+        return None
+    from santiago.app.planning.planning_sessions import asking_session  # not needed for most answers to a run
+
+    return asking_session(words)
 
 
 def _asking(question: str) -> Path:
@@ -87,14 +92,12 @@ def hint(words: tuple[str, ...], text: str, actor: str | None, as_json: bool) ->
 def _tell_story(
     words: tuple[str, ...], text: str, ask: Callable[[Run, str, str, str], Asked], who: str | None, *, as_json: bool
 ) -> None:
-    name, rest = split_target(words, least=1)
-    if len(rest) != 1:
-        raise click.UsageError("Say which story.")
     if not text.strip():
         raise click.UsageError("Say what should be different.")
-    run = load(find_run(name))
+    run, story = run_and_story(words)
+    refuse_copied(run.out_dir)
     with naming(run.run_id):
-        asked = ask(run, rest[0], text, named(who))
+        asked = ask(run, story.id, text, named(who))
     _tell(run.run_id, asked, running=bool(run.worker), as_json=as_json)
 
 
@@ -110,13 +113,8 @@ def _tell(run_id: str, asked: Asked, *, running: bool, as_json: bool) -> None:
         say(asked.text, err=True)
         return
     letter = asked.letter
-    told = {"kind": letter.kind, "subject": letter.subject or None, "answer": letter.answer or None, "text": letter.text or None}  # fmt: skip
-    whole = {
-        "contract_version": 1,
-        "run_id": run_id,
-        **told,
-        "done": asked.done,
-        "running": running,
-        "message": asked.text,
-    }
-    click.echo(json.dumps(whole, indent=2, ensure_ascii=False))
+    show_data({
+        "contract_version": 1, "run_id": run_id, "kind": letter.kind, "subject": letter.subject or None,
+        "answer": letter.answer or None, "text": letter.text or None,
+        "done": asked.done, "running": running, "message": asked.text,
+    })  # fmt: skip

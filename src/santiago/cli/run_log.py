@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import TYPE_CHECKING
-
-import click
 
 from santiago.app.finding import find_run, find_story
 from santiago.app.loading import empty_fold, frozen, load, working
@@ -14,7 +11,7 @@ from santiago.artifacts.file_errors import possible
 from santiago.artifacts.names import LOG, has_begun
 from santiago.artifacts.reader import Tail
 from santiago.cli.view.lines import Lines, timed
-from santiago.cli.view.terminal import say
+from santiago.cli.view.terminal import STREAM, say, show_record
 from santiago.contract import codec
 from santiago.contract.counting import count
 from santiago.contract.events import EventKind
@@ -27,7 +24,6 @@ if TYPE_CHECKING:
     from santiago.contract.events import Event
 
 POLL_SECONDS = 0.2
-STREAM = {"type": "stream", "schema_version": "1.0"}
 
 
 def log(run: str | None, follow: bool, story: str | None, as_json: bool) -> None:
@@ -43,11 +39,11 @@ def log(run: str | None, follow: bool, story: str | None, as_json: bool) -> None
 
 def _printer(out_dir: Path, *, as_json: bool) -> Callable[[Event, bool], None]:
     if as_json:
-        click.echo(json.dumps(STREAM))
+        show_record(STREAM)
 
         def as_data(event: Event, wanted: bool) -> None:
             if wanted:
-                click.echo(json.dumps({"type": "event", **codec.to_data(event)}, ensure_ascii=False))
+                show_record({"type": "event", **codec.to_data(event)})
 
         return as_data
     plan, run_input = frozen(out_dir)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
-from santiago.app.finding import find_run, find_story, split_target
-from santiago.app.loading import load
+from santiago.cli.named_story import run_and_story
 from santiago.cli.view.terminal import show_page
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.report.page import Page
@@ -21,11 +18,7 @@ if TYPE_CHECKING:
 
 def show(words: tuple[str, ...], attempt: int | None, patch: bool, with_log: bool, as_json: bool) -> None:
     """Show a story."""
-    run_name, rest = split_target(words, least=1)
-    if len(rest) != 1:
-        raise click.UsageError("Say which story.")
-    run = load(find_run(run_name))
-    planned = find_story(run, rest[0])
+    run, planned = run_and_story(words)
     chosen = _chosen(planned, run.history.of(planned.id), attempt)
     page = Page(
         lambda columns: lines(run, planned, chosen, columns, patch=patch, with_log=with_log),

@@ -10,11 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from santiago.app.finding import find_run, find_story, split_target
-from santiago.app.loading import load
 from santiago.app.trying import bench
+from santiago.cli.named_story import run_and_story
 from santiago.cli.view.terminal import say
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.process.server import ProcessServer
@@ -28,11 +25,8 @@ if TYPE_CHECKING:
 
 def try_out(words: tuple[str, ...], attempt: int | None) -> int:
     """Open a shell in a checkout of a story's work; what is changed there is kept as a patch."""
-    name, rest = split_target(words, least=1)
-    if len(rest) != 1:
-        raise click.UsageError("Say which story.")
-    run = load(find_run(name))
-    story = find_story(run, rest[0]).id
+    run, planned = run_and_story(words)
+    story = planned.id
     commit = _work(run, story, attempt)
     if not sys.stdin.isatty():
         raise SantiagoError(Kind.USAGE, "there is no terminal for a shell", hint=f"`git worktree add ../try {commit}`.")

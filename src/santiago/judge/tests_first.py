@@ -6,6 +6,7 @@ import posixpath
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
+from santiago.contract.counting import few
 from santiago.contract.lazy_regex import pattern
 from santiago.contract.outcomes import Verdict
 from santiago.contract.reasons import Reason
@@ -123,5 +124,4 @@ def none(paths: Sequence[str]) -> str:
 
 
 def left_out(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
-    return f"left out, since only tests are written now: {', '.join(paths[:3])}{more}"
+    return f"left out, since only tests are written now: {few(paths, 3)}"

@@ -52,21 +52,15 @@ def for_checks(
     return {**found, "TERM": "dumb", **(given or {})}
 
 
-def for_agent(
-    source: Mapping[str, str],
-    names: Iterable[str] = (),
-    profile: Iterable[str] = (),
-    given: Mapping[str, str] | None = None,
-) -> dict[str, str]:
+def for_agent(source: Mapping[str, str], names: Iterable[str] = (), profile: Iterable[str] = ()) -> dict[str, str]:
     """Return the variables for an agent. Secrets are included only if its profile names them."""
     listed = set(profile)
     secrets = secrets_in(dict(source))
-    found = {
+    return {
         name: value
         for name, value in _allowed(source, listed | set(names)).items()
         if name in listed or not _is_secret(name, value, secrets)
     }
-    return {**found, **(given or {})}
 
 
 def _allowed(source: Mapping[str, str], named: set[str]) -> dict[str, str]:

@@ -6,7 +6,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from santiago.contract.plan import HEADING, NOT_UNDERSTOOD
-from santiago.util.text import count, flat
+from santiago.util.text import count, few, flat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,9 +48,7 @@ def _lines(lines: Sequence[int]) -> str:
 
 
 def _few(names: Sequence[str], *, whole: bool) -> str:
-    most = len(names) if whole else MOST
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+    return few(names, len(names) if whole else MOST)
 
 
 def proposal(plan: Plan) -> list[str]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from santiago.artifacts.attempts import AGENT_LOG
-from santiago.artifacts.names import attempt_folder
+from santiago.artifacts.names import AGENT_LOG, attempt_folder
 from santiago.contract.lazy_regex import pattern
 from santiago.report.evidence import AttemptEvidence, tidied
 from santiago.report.spending import thousands

@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 def asked(state: RunState, out_dir: Path) -> tuple[list[Question], list[Question]]:
     """Return two lists of open questions: without an answer, and with an answer that the run has not read yet."""
     questions = state.open_questions()
-    given = _given(out_dir) if questions else frozenset()
+    given = answers_left(out_dir) if questions else frozenset()
     return [one for one in questions if one.id not in given], [one for one in questions if one.id in given]
 
 
-def _given(out_dir: Path) -> frozenset[str]:
+def answers_left(out_dir: Path) -> frozenset[str]:
+    """Return the questions with an answer that no process has read yet."""
     try:
         letters = Inbox(out_dir).collect()
     except SantiagoError:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from santiago.contract.board import TODO
 from santiago.report.page import Line, Page
-from santiago.util.text import count, flat
+from santiago.util.text import count, few, flat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +74,7 @@ def headline(data: dict[str, Any]) -> list[str]:
 
 def _sentence(data: dict[str, Any]) -> str:
     names = awaited(data)
-    which = ", ".join(names[:MOST]) + (f" and {len(names) - MOST} more" if len(names) > MOST else "")
+    which = few(names, MOST)
     match word(data):
         case "STUCK" if names:
             return f"nothing goes on until somebody decides on {which}"
@@ -113,7 +113,7 @@ def standing(ticket: Ticket) -> str:
     if ticket["decided"]:
         parts.append(f"closed: {_DECIDED.get(ticket['decided'], ticket['decided'])}")
     if ticket["waits_for"]:
-        parts.append(f"waits for {_some(ticket['waits_for'])}")
+        parts.append(f"waits for {few(ticket['waits_for'], 3)}")
     if ticket["attempt_count"]:
         parts.append(f"try {ticket['attempt_count']}/{ticket['retry_budget']}")
     if ticket["evidence"]:
@@ -124,11 +124,6 @@ def standing(ticket: Ticket) -> str:
 def _held(ticket: Ticket) -> str:
     left = ticket["lease_minutes_left"]
     return f"{flat(ticket['worker'])}, {f'{left} min left' if left else 'lease ended'}"
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(names[:3]) + more
 
 
 def ticket_page(ticket: Ticket, *, asking: bool, questions: Sequence[str] = ()) -> list[Line]:

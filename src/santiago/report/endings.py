@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from santiago.contract.reasons import MEANINGS, SHARED, Reason
 from santiago.executor.messages import left_in_copy
 from santiago.report.evidence import AttemptEvidence, tidied
-from santiago.util.text import first, flat
+from santiago.util.text import few, first, flat
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,8 +39,7 @@ class Ending(NamedTuple):
     @property
     def denied(self) -> str:
         """Return the tools that it was not allowed to use."""
-        named = list(dict.fromkeys(self.denials))
-        return ", ".join(named[:DENIALS]) + (f" and {len(named) - DENIALS} more" if len(named) > DENIALS else "")
+        return few(list(dict.fromkeys(self.denials)), DENIALS)
 
 
 def ending_of(out_dir: Path, story: str, attempt: int) -> Ending:

@@ -8,10 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from santiago.app.loading import record_in
-from santiago.artifacts.attempts import AGENT_LOG, CRITIQUE, ENDING, LEFT_OUT, OUTCOME, PATCH, VERIFICATION
-from santiago.artifacts.files import read_bytes
-from santiago.artifacts.names import attempt_folder
-from santiago.artifacts.store import LARGEST
+from santiago.artifacts.files import LARGEST, read_bytes
+from santiago.artifacts.names import AGENT_LOG, CRITIQUE, ENDING, LEFT_OUT, OUTCOME, PATCH, VERIFICATION, attempt_folder
 from santiago.contract.counting import count
 from santiago.contract.errors import SantiagoError
 from santiago.contract.lazy_regex import pattern

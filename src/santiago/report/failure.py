@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from santiago.app.loading import History, with_substeps
 from santiago.app.paths import near
-from santiago.artifacts.attempts import AGENT_LOG
-from santiago.artifacts.names import attempt_folder
+from santiago.artifacts.names import AGENT_LOG, attempt_folder
 from santiago.contract.moments import ms_of, text_of
 from santiago.contract.phases import PARKED, RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason

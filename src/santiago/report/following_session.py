@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import field, fields
 from typing import TYPE_CHECKING, Literal
 
 from santiago.app.loading import load as load_run
 from santiago.app.loading import working
-from santiago.app.planning.planning_sessions import Planning, load_session
-from santiago.artifacts.inbox import Inbox
+from santiago.app.planning.planning_sessions import load_session
 from santiago.artifacts.names import LOG, has_begun
 from santiago.artifacts.run_locations import RUNS
 from santiago.contract.phases import SessionPhase
-from santiago.contract.record import lean
 from santiago.contract.views import screen
+from santiago.report.asking import answers_left
 from santiago.report.run_status import standing
 from santiago.report.session_review import review_of, screen_of
 from santiago.util.clock import SystemClock
@@ -33,18 +31,6 @@ Control = Literal[
 DECIDING: frozenset[Control] = frozenset({"continue", "edit", "finalize", "cancel"})
 OVER: frozenset[Control] = frozenset({"more_turns", "finalize", "cancel"})
 """Controls that are left when all turns are used."""
-
-
-@lean(kw_only=True)
-class _Remembering(Planning):
-    """A session that reads each revision once, since revisions never change and large ones take time."""
-
-    plans: dict[int, Plan] = field(default_factory=dict)
-
-    def plan(self, revision: int) -> Plan:
-        if revision not in self.plans:
-            self.plans[revision] = Planning.plan(self, revision)
-        return self.plans[revision]
 
 
 class FollowingSession:
@@ -110,9 +96,8 @@ class FollowingSession:
         return execution_screen(self.run_dir) if self.run_dir else screen_of(self.planning)
 
     def _read(self) -> None:
-        found = load_session(self.folder)
-        known = {one.name: getattr(found, one.name) for one in fields(found)}
-        self.planning = _Remembering(**known, plans=self._plans)
+        self.planning = load_session(self.folder)
+        self.planning.plans = self._plans
         self.letters = self._letters()
         """Questions with an answer that no process has read yet."""
         self.review = review_of(self.planning, self.earlier or None, compared=self.compared)
@@ -136,9 +121,7 @@ class FollowingSession:
         return [one for one in asked if one.kind == "agent" and one.id not in self.letters]
 
     def _letters(self) -> frozenset[str]:
-        if not self.planning.state.open_questions():
-            return frozenset()
-        return frozenset(one.subject for one in Inbox(self.folder).collect() if one.kind == "answer" and not one.fault)
+        return answers_left(self.folder) if self.planning.state.open_questions() else frozenset()
 
     def _written(self) -> int:
         try:

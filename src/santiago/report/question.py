@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from santiago.app.finding import target
 from santiago.app.loading import frozen_input, titles_of
-from santiago.artifacts.attempts import OUTCOME, PATCH
-from santiago.artifacts.details import DETAILS
 from santiago.artifacts.files import read_bytes
-from santiago.artifacts.names import attempt_folder
+from santiago.artifacts.names import DETAILS, OUTCOME, PATCH, attempt_folder
 from santiago.artifacts.run_locations import resolved
 from santiago.contract import codec
 from santiago.contract.answers import APPROVING, UNFIT, Understood, lacks, offers, understood, words_of

@@ -11,12 +11,11 @@ from santiago.app.changes import changes_of
 from santiago.app.finding import never_started, target
 from santiago.app.loading import Run, load, working
 from santiago.artifacts import registry
-from santiago.artifacts.details import DETAILS
-from santiago.artifacts.names import PLAN, has_begun
+from santiago.artifacts.names import DETAILS, PLAN, has_begun
 from santiago.artifacts.run_locations import find_root
 from santiago.contract import codec
 from santiago.contract.answers import JUDGED, words_of
-from santiago.contract.counting import count
+from santiago.contract.counting import count, few
 from santiago.contract.errors import SantiagoError
 from santiago.contract.phases import ENDED, PARKED, RunPhase, StoryPhase
 from santiago.contract.plan import NOT_UNDERSTOOD
@@ -182,11 +181,10 @@ def planned_of(out_dir: Path | None = None) -> list[str]:
 def planned_line(out_dir: Path | None = None) -> str:
     """Return one line on the other plans that were never started; empty if there are none."""
     names = planned_of(out_dir)
-    more = f" and {len(names) - OTHERS} more" if len(names) > OTHERS else ""
     begins = (
         f"   (`santiago resume {names[0]}` begins it)" if len(names) == 1 else "   (`santiago resume ID` begins one)"
     )
-    return f"planned, never started: {', '.join(names[:OTHERS])}{more}{begins}" if names else ""
+    return f"planned, never started: {few(names, OTHERS)}{begins}" if names else ""
 
 
 def standing(out_dir: Path) -> str:

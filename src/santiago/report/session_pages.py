@@ -18,7 +18,7 @@ from santiago.util.text import count, flat, harmless
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from santiago.contract.plan import Plan, Story
+    from santiago.contract.plan import Plan, Requirement, Story
     from santiago.contract.policy import RunInput
     from santiago.contract.session import DraftState, TurnState
     from santiago.report.following_session import FollowingSession
@@ -235,15 +235,14 @@ def _findings(plan: Plan) -> Iterator[Line]:
     yield from _part(
         "The document", [f"{label}: {flat(text)}" for label, text in account_lines.lines(plan, whole=True)]
     )
-    covered = {name for story in plan.stories for name in story.requirements}
-    missing = [one for one in plan.requirements if one.id not in covered]
-    yield from _part("Uncovered requirements", [f"{flat(one.id)}  {flat(one.title)}" for one in missing], "warn")
+    missing = [f"{flat(one.id)}  {flat(one.title)}" for one in uncovered(plan)]
+    yield from _part("Uncovered requirements", missing, "warn")
 
 
-def uncovered(plan: Plan) -> int:
-    """Return how many requirements no story covers."""
+def uncovered(plan: Plan) -> list[Requirement]:
+    """Return the requirements that no story covers."""
     covered = {name for story in plan.stories for name in story.requirements}
-    return sum(one.id not in covered for one in plan.requirements)
+    return [one for one in plan.requirements if one.id not in covered]
 
 
 # What is approved with it

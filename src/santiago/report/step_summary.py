@@ -30,12 +30,13 @@ def page(report: Report, following: list[str]) -> list[str]:
     told = headline(report.plan, state)
     why = f": {told.reason}" if told.reason else ""
     weak = [*unproven_lines(report.plan, state, report.out_dir), *on_word_lines(report.plan, state, report.history)]
+    spent = map(plain, spending.of_run(state, report.run_input.limits))
     shown = _shown(report)
     left = len(report.plan.stories) - len(shown)
     return [
         f"### santiago: {plain(f'{told.word}{why}, {told.text}', LINE)}",
         "",
-        f"Run {plain(state.run_id)}: {', '.join([report.attempts(), span(state.used_ms), *_spent(report)])}",
+        f"Run {plain(state.run_id)}: {', '.join([report.attempts(), span(state.used_ms), *spent])}",
         "",
         *(f"- {plain(text, LINE)}" for text in weak),
         *([""] if weak else []),
@@ -81,7 +82,3 @@ def _row(report: Report, story: Story) -> str:
 
 def _status(report: Report, story: Story) -> str:
     return status_of(report.state.stories[story.id])
-
-
-def _spent(report: Report) -> list[str]:
-    return [plain(part) for part in spending.of_run(report.state, report.run_input.limits)]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from santiago.app.finding import target
 from santiago.app.loading import LONGEST_DETAIL
 from santiago.app.paths import near
-from santiago.artifacts.details import DETAILS
 from santiago.artifacts.files import read_bytes
+from santiago.artifacts.names import DETAILS
 from santiago.contract import codec
 from santiago.contract.checks import commands_of
 from santiago.contract.errors import SantiagoError

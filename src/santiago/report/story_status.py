@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from santiago.contract.counting import few
 from santiago.contract.phases import ENDED, RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.budget import Budget
@@ -115,8 +116,7 @@ def _out_of_the_way(state: RunState, story: StoryState, name: str) -> bool:
 
 
 def named(names: list[str], joint: str = ", ") -> str:
-    more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
-    return joint.join(names[:MOST]) + more
+    return few(names, MOST, joint)
 
 
 def explanation(state: RunState, planned: Story, run_input: RunInput) -> list[str]:

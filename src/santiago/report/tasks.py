@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from santiago.app.loading import titles_of
 from santiago.contract.phases import StoryPhase
 from santiago.contract.views import selected
-from santiago.util.text import count, flat
+from santiago.util.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,16 +17,13 @@ if TYPE_CHECKING:
     from santiago.contract.state import RunState, StoryState
 
 
-_NONE: Mapping[str, str] = MappingProxyType({})
-
-
 def document(run: Run) -> dict[str, Any]:
     """Return both."""
     about = run.plan, run.state, titles_of(run.plan, run.state, run.out_dir)
     return {"contract_version": 1, "run_id": run.run_id, "tasks": tasks(*about), "update_plan": update_plan(*about)}
 
 
-def tasks(plan: Plan, state: RunState, titles: Mapping[str, str] = _NONE) -> list[dict[str, Any]]:
+def tasks(plan: Plan, state: RunState, titles: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return a task for each story and substep, in the order of the work, without skipped ones.
 
     `titles` are those of all of them; the log does not have the titles of substeps.
@@ -39,17 +35,17 @@ def tasks(plan: Plan, state: RunState, titles: Mapping[str, str] = _NONE) -> lis
     return [
         {
             "id": story.id,
-            "subject": (title := titles.get(story.id) or _subject(planned, story)),
+            "subject": titles[story.id],
             "status": _status(story, active),
             "blockedBy": [name for name in _needs(planned, state, story) if not state.stories[name].satisfied],
-            "activeForm": f"Working on: {title}",
+            "activeForm": f"Working on: {titles[story.id]}",
         }
         for story in map(state.stories.__getitem__, state.order)
         if not story.skipped
     ]
 
 
-def update_plan(plan: Plan, state: RunState, titles: Mapping[str, str] = _NONE) -> dict[str, Any]:
+def update_plan(plan: Plan, state: RunState, titles: Mapping[str, str]) -> dict[str, Any]:
     """Return the same as a plan of steps. Only one may be in progress: a substep, rather than its story."""
     listed = tasks(plan, state, titles)
     current = _current(state)
@@ -81,10 +77,3 @@ def _needs(planned: Mapping[str, Story], state: RunState, story: StoryState) -> 
         return (*whole, *story.parts)
     parts = state.stories[story.parent].parts
     return (*whole, *parts[: parts.index(story.id)])
-
-
-def _subject(planned: Mapping[str, Story], story: StoryState) -> str:
-    """Return a title from the plan. It has none for a substep, which is named by its id and its story then."""
-    if story.parent is not None:
-        return f"{story.id} of {flat(planned[story.parent].title)}"
-    return flat(planned[story.id].title)

@@ -75,7 +75,8 @@ class Conductor:
     name_run: Callable[[], str]
     finalize: Callable[[Finalize], None]
     """Makes the run of an approved revision, or writes the document. If repeated, it finds what was made."""
-    stop: Stop
+    stopped: Callable[[], bool]
+    """Whether a signal asked it to end."""
     lost_ms: int = 0
     """How long the agents had worked that a crash interrupted, by the last sign of life."""
     beat: Callable[[Sign], None] = lambda _: None
@@ -84,7 +85,7 @@ class Conductor:
     def run(self) -> SessionState:
         """Go on until the session waits for a person, is over, or is stopped."""
         self._take_up()
-        while not self.stop.soon():
+        while not self.stopped():
             self._hear()
             acts = next_acts(self.state, self.asked, self.run_input.limits)
             if not acts:
@@ -178,7 +179,7 @@ class Conductor:
         asked = ((one, Context(agent=one.agent, kind=one.kind, round=one.start)) for one in requests)
         self.record(*(Fact(event=EventKind.DRAFT_STARTED, attempt=one.turn, context=context) for one, context in asked))
         asker, ground, began = self.asker(), self._ground(), self.clock.monotonic_ms()
-        ends = _Ends(self.stop)
+        ends = _Ends(self.stopped)
         with ThreadPoolExecutor(len(requests)) as pool:
             waiting = {pool.submit(asker.ask, one, ground, ends): one for one in requests}
             while waiting:
@@ -309,11 +310,11 @@ class Conductor:
 class _Ends:
     """A `Stop` for agents: any request to stop means at once, since an unfinished draft is worth nothing."""
 
-    def __init__(self, stop: Stop) -> None:
-        self.stop, self.wanted = stop, False
+    def __init__(self, stopped: Callable[[], bool]) -> None:
+        self.stopped, self.wanted = stopped, False
 
     def soon(self) -> bool:
-        return self.wanted or self.stop.soon()
+        return self.wanted or self.stopped()
 
     def now(self) -> bool:
         return self.soon()

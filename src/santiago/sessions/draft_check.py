@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from santiago.contract import codec
 from santiago.contract.box_ticks import digest_of
 from santiago.contract.codec import sealed
+from santiago.contract.counting import few
 from santiago.contract.errors import SantiagoError
 from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import (
@@ -322,9 +323,7 @@ def faults(text: str, plan: Plan, source: str) -> Iterator[str]:
     yield from (f"lines {said} are left out without a reason" for said, why in found.left if not why)
     lost = [number for number, line in enumerate(lines, 1) if number not in taken and not _NO_TEXT.match(line)]
     if lost:
-        more = f" and {len(lost) - MOST_LINES} more" if len(lost) > MOST_LINES else ""
-        shown = ", ".join(map(str, lost[:MOST_LINES]))
-        yield f'no requirement comes from line {shown}{more} of the document, and "{SECTION}" does not name it'
+        yield f'no requirement comes from line {few(lost, MOST_LINES)} of the document, and "{SECTION}" does not name it'
 
 
 def _numbers(said: str) -> set[int]:

@@ -243,6 +243,14 @@ class BaseScreen(Screen[None]):
         window = Picking(title, lines, options, plain=self.plain)
         self.app.push_screen(window, lambda place: chosen(place) if place is not None else None)
 
+    def pick_question(self, questions: Sequence[Question], chosen: Callable[[Question], None]) -> None:
+        """Have a person choose one of the open questions, if there are several."""
+        if len(questions) == 1:
+            chosen(questions[0])
+            return
+        options = [f"{one.id}   {flat(one.text)}" for one in questions]
+        self.pick("Which question?", options, lambda place: chosen(questions[place]))
+
     def ask_line(
         self, title: str, lines: Sequence[Line], take: Callable[[str], object], then: Callable[[str], None],
         *, value: str = "", confirmed: bool = False,

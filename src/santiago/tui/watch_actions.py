@@ -21,6 +21,7 @@ from santiago.report.question import card, meant, question_lines
 from santiago.report.run_page import pauses_now
 from santiago.tui.base_screen import PlanScreen, ShowSession
 from santiago.tui.rows import Rows
+from santiago.tui.windows import number_typed
 from santiago.util.text import flat, harmless
 
 if TYPE_CHECKING:
@@ -90,11 +91,8 @@ class WatchActions(PlanScreen[Rows]):
         here = next((one for one in questions if row and row.story and one.story == row.story), None)
         if not questions:
             self.say("no question is open")
-        elif here is not None or len(questions) == 1:
-            self._ask(here or questions[0])
         else:
-            options = [f"{one.id}   {flat(one.text)}" for one in questions]
-            self.pick("Which question?", options, lambda place: self._ask(questions[place]))
+            self.pick_question([here] if here else questions, self._ask)
 
     def _ask(self, question: Question) -> None:
         run = self.current
@@ -201,9 +199,8 @@ class WatchActions(PlanScreen[Rows]):
             return
 
         def understood(typed: str) -> str:
-            if not (typed.isascii() and typed.isdigit() and 0 < int(typed[:6]) <= MOST_ATTEMPTS):
-                raise ValueError(f"a number from 1 to {MOST_ATTEMPTS}, please")
-            return f"go on, with {count(int(typed), 'more attempt')} for what failed or is spent"
+            attempts = number_typed(typed, MOST_ATTEMPTS)
+            return f"go on, with {count(attempts, 'more attempt')} for what failed or is spent"
 
         lines = [Line("failed and spent stories are tried again, up to this many times each")]
         self.ask_line(

@@ -32,6 +32,13 @@ LONGEST = 20_000
 """Longest text that is typed, in characters. More belongs into a document."""
 
 
+def number_typed(text: str, most: int) -> int:
+    """Return a number that a person typed; raise ValueError, in words, if it is none from 1 to `most`."""
+    if not (text.isascii() and text.isdigit() and 0 < int(text[:6]) <= most):
+        raise ValueError(f"a number from 1 to {most}, please")
+    return int(text)
+
+
 def sentence(error: SantiagoError) -> str:
     """Return an error with what helps against it, on one line."""
     return flat(f"{error.message}. {error.hint}".strip())

@@ -6,6 +6,18 @@ import os
 from pathlib import Path
 
 MOUNTS = Path("/proc/self/mountinfo")
+NETWORK = frozenset(
+    {"nfs", "nfs4", "cifs", "smb2", "smb3", "smbfs", "9p", "afs", "ceph", "coda", "davfs", "glusterfs", "gpfs", "lustre",
+     "beegfs", "ncpfs", "ocfs2", "gfs2", "fuse.sshfs", "fuse.glusterfs", "fuse.ceph", "fuse.s3fs", "fuse.rclone", "fuse.gcsfuse",
+     "fuse.curlftpfs", "fuse.davfs2", "fuse.smbnetfs"}
+)  # fmt: skip
+"""Network file systems. Their locks reach other machines late or never."""
+
+
+def network_of(path: Path) -> str:
+    """Return the network file system that a path is on, or would be on; empty where it is local or unknown."""
+    kind = kind_of(next(one for one in (path, *path.parents) if one.exists()))
+    return kind if kind in NETWORK else ""
 
 
 def kind_of(path: Path) -> str:

@@ -6,6 +6,7 @@ import re
 import unicodedata
 
 from santiago.contract.counting import count as count  # the core counts, too, and may not import this module
+from santiago.contract.counting import few as few
 
 _CONTROLS = r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 

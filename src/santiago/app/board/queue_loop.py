@@ -16,8 +16,9 @@ from santiago.app.board.working import free_ready, leave_out, set_aside, settle,
 from santiago.app.loading import load, working
 from santiago.artifacts import run_locations
 from santiago.board import weekly
+from santiago.board.board_telling import verdict_of
 from santiago.board.governance import truth_validation
-from santiago.board.loop_verdict import ACTIONABLE, accumulated, judge
+from santiago.board.loop_verdict import ACTIONABLE, accumulated
 from santiago.board.rules import Move, claim_mark
 from santiago.contract.board import TODO, BoardEvent
 from santiago.contract.counting import count
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from santiago.board.board_handle import BoardHandle
-    from santiago.board.loop_verdict import ACTIONABLE
     from santiago.contract.board import Card, Role
 
 ROLES: tuple[Role, ...] = ("scientist", "developer")
@@ -260,8 +260,7 @@ class Loop:
     def _ended(self, cycle: int) -> Ended | None:
         cards = self.opened.cards(*ACTIONABLE)
         with self.opened.store.reading() as at:
-            asking = asking_tickets(at, self.opened.place.project)
-        verdict = judge(cards, len(self.notices), asking)
+            verdict = verdict_of(at, len(self.notices), asking_tickets(at, self.opened.place.project))
         limit = board_settings(self.opened.place.project).exhausted_limit
         if broken := [name for name in dict.fromkeys(self.broken) if name not in self.done]:
             return self._end("STOP_TEST_CONTRACT", Reason.TEST_CONTRACT_BROKEN, cycle, tuple(broken))

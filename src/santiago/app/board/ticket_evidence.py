@@ -5,9 +5,8 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from santiago.artifacts.attempts import CRITIQUE, VERIFICATION
 from santiago.artifacts.files import read_bytes, read_json, write_whole
-from santiago.artifacts.names import attempt_folder
+from santiago.artifacts.names import CRITIQUE, VERIFICATION, attempt_folder
 from santiago.board.board_commands import found
 from santiago.board.done_gate import recorded
 from santiago.board.rules import Change, split_links

@@ -70,7 +70,7 @@ def begin(wanted: Wanted, actor: str, source: Mapping[str, str]) -> Path:
     root = run_locations.find_root(document or Path.cwd())
     if root is None:
         hint = 'Make one: `git init && git add -A && git commit -m "Start"`.'
-        raise SantiagoError(Kind.USAGE, "planning needs a git run_locations, and there is none here", hint=hint)
+        raise SantiagoError(Kind.USAGE, "planning needs a git repository, and there is none here", hint=hint)
     text = read_text(document) if document else ""
     task = "" if document else _task(wanted.subject)
     for content in (text, task):

@@ -101,7 +101,7 @@ def go_on(
             head=work.head,
             name_run=work.name_run,
             finalize=work.finalize,
-            stop=_Stop(urgency),
+            stopped=lambda: urgency.asked,
             lost_ms=max(sign.steps.values(), default=0) if sign else 0,
             beat=lock.beat,
             listeners=list(listeners),
@@ -110,19 +110,6 @@ def go_on(
         with heard(urgency, []):
             conductor.record(*facts)
             return conductor.run()
-
-
-class _Stop:
-    """What signals ask for."""
-
-    def __init__(self, urgency: Urgency) -> None:
-        self.urgency = urgency
-
-    def soon(self) -> bool:
-        return self.urgency.asked
-
-    def now(self) -> bool:
-        return self.urgency.asked
 
 
 @lean()

@@ -1,13 +1,13 @@
-"""Finding the planning sessions of a run_locations, and reading one without disturbing a process that works on it."""
+"""Finding the planning sessions of a repository, and reading one without disturbing a process that works on it."""
 
 from __future__ import annotations
 
 import contextlib
-import re
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from santiago.app.finding import is_of_session
 from santiago.app.loading import frozen_input, working
 from santiago.artifacts import run_locations
 from santiago.artifacts.file_errors import possible
@@ -41,6 +41,8 @@ class Planning:
     state: SessionState
     worker: str | None
     """Who works on it now, in words."""
+    plans: dict[int, Plan] = field(default_factory=dict)
+    """The revisions that were read. They never change, and large ones take time."""
 
     @property
     def session_id(self) -> str:
@@ -65,6 +67,11 @@ class Planning:
 
     def plan(self, revision: int) -> Plan:
         """Return a revision as a plan. If it is a document, compile it."""
+        if revision not in self.plans:
+            self.plans[revision] = self._plan(revision)
+        return self.plans[revision]
+
+    def _plan(self, revision: int) -> Plan:
         content = self.content(revision)
         if self.asked.artifact == "plan":
             return codec.decode(Plan, content, f"revision {revision}")
@@ -153,7 +160,7 @@ def asking_session(words: Sequence[str]) -> tuple[Path, tuple[str, ...]] | None:
     """
     if len(words) > 2 and names_session(words[0]):
         return find_session(words[0]), tuple(words[1:])
-    if len(words) < 2 or not re.fullmatch(r"(plan|agent)-[0-9]{1,6}", words[0]):
+    if len(words) < 2 or not is_of_session(words[0]):
         return None
     asking = [one.folder for one in open_here() if any(words[0] == each.id for each in one.state.open_questions())]
     if len(asking) > 1:

@@ -18,7 +18,7 @@ from santiago.report.measures import span
 from santiago.report.page import Line
 from santiago.report.pauses import stopping
 from santiago.report.spending import dollars
-from santiago.util.text import count, first, flat
+from santiago.util.text import count, few, first, flat
 from santiago.util.wrapping import broken
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _ended(lines: Lines, event: Event, state: RunState) -> Line | None:
     if event.status == "ok":
         told = first(flat(event.context.get("message", "")), MESSAGE)
         if written := event.context.get("tests", []):
-            words = f"{event.story_id}: they fail without the work: {flat(_few(written))}"
+            words = f"{event.story_id}: they fail without the work: {flat(few(written, FEW))}"
             return Line(f"{words}; {told}" if told else words, "good", label="tests")
         return Line(f"{event.story_id} attempt {event.attempt}: {told}", "warn", label="note") if told else None
     story = state.stories.get(event.story_id or "")
@@ -294,17 +294,13 @@ def _examined(lines: Lines, event: Event, state: RunState) -> Line | None:
             f"{flat(context.get('message', ''))}. {flat(context.get('hint', ''))}".rstrip(". "), "bad", label="base"
         )
     red, notes = context.get("tests", []), context.get("message", "")
-    told = [f"{count(len(red), 'test')} failed already before any work: {_few(red)}"] if red else []
+    told = [f"{count(len(red), 'test')} failed already before any work: {few(red, FEW)}"] if red else []
     return Line(flat("; ".join([*told, *notes.splitlines()])), "warn", label="base") if told or notes else None
 
 
 def _ticks(lines: Lines, event: Event, state: RunState) -> Line:
     tone: Tone = "busy" if event.status == "ok" else "warn"
     return Line(flat(event.context.get("message", "")), tone, label="ticks")
-
-
-def _few(names: list[str]) -> str:
-    return ", ".join(names[:FEW]) + (f" and {len(names) - FEW} more" if len(names) > FEW else "")
 
 
 def _accepted(lines: Lines, event: Event, state: RunState) -> Line:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import sys
 from typing import TYPE_CHECKING
-
-import click
 
 from santiago import __version__
 from santiago.app.loading import History
@@ -19,7 +16,7 @@ from santiago.cli.view.checking import Checks
 from santiago.cli.view.lines import Lines, timed
 from santiago.cli.view.live import Live, is_wanted
 from santiago.cli.view.table import Table
-from santiago.cli.view.terminal import columns_of, paint, painted, say
+from santiago.cli.view.terminal import STREAM, columns_of, paint, painted, say, show_record
 from santiago.contract import codec
 from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase, StoryPhase
@@ -50,7 +47,6 @@ if TYPE_CHECKING:
     from santiago.contract.policy import RunInput
     from santiago.contract.state import RunState
 
-STREAM = {"type": "stream", "schema_version": "1.0"}
 _IN_TABLE = frozenset(
     {
         EventKind.CHUNK_STARTED,
@@ -299,9 +295,8 @@ class Screen:
                 say(text, err=True)
 
     def _emit(self, data: object) -> None:
-        plain = not (sys.stdout.encoding or "").lower().startswith("utf")
         try:
-            click.echo(json.dumps(data, ensure_ascii=plain))
+            show_record(data)
         except OSError:
             # The reader went away, and the run goes on. Without this, Python would complain once more at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from santiago.report.page import Line, Page, Tone
 
+STREAM = {"type": "stream", "schema_version": "1.0"}
+"""The first document of a stream of JSON documents."""
 _TONES: dict[Tone, dict[str, Any]] = {
     "": {}, "head": {"fg": "cyan", "bold": True}, "good": {"fg": "green"}, "bad": {"fg": "red"},
     "warn": {"fg": "yellow"}, "busy": {"fg": "cyan"}, "dim": {"fg": "bright_black"},
@@ -101,6 +103,11 @@ def show_page(page: Page, *, as_json: bool = False) -> None:
 def show_data(data: object) -> None:
     """Print one JSON document."""
     click.echo(json.dumps(data, indent=2, ensure_ascii=not unicode(stderr=False)))
+
+
+def show_record(data: object) -> None:
+    """Print one JSON document on one line, as a part of a stream."""
+    click.echo(json.dumps(data, ensure_ascii=not unicode(stderr=False)))
 
 
 def show_lines(lines: Iterable[Line]) -> None:
