@@ -53,9 +53,9 @@ class Coordinator:
     def head(self) -> str:
         return git(self.repo, "rev-parse", "HEAD")
 
-    def order(self, number: int = 1, story: str = "S1", notes: tuple[str, ...] = ()) -> Order:
-        step = Attempt(story=story, number=number, base=(self.head,), timeout_ms=1000)
-        return Order(step=step, run_id=RUN, head=self.head, base=self.head, began=self.head, anchor="1:ab", notes=notes)
+    def order(self, number: int = 1, story: str = "S1", base: tuple[str, ...] = ()) -> Order:
+        step = Attempt(story=story, number=number, base=base or (self.head,), timeout_ms=1000)
+        return Order(step=step, run_id=RUN, head=self.head, base=self.head, began=self.head, anchor="1:ab")
 
 
 @dataclass
