@@ -33,7 +33,6 @@ from santiago.contract.facts import of_run
 from santiago.contract.phases import ENDED, RunPhase
 from santiago.engine.threads import ThreadsEngine
 from santiago.executor.loop import Coordinator
-from santiago.executor.perform import StepPerformer
 from santiago.executor.reopen import hints, reopening, reopening_some
 from santiago.process import sandbox
 from santiago.process.server import ProcessServer
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from santiago.contract.policy import Agent
     from santiago.contract.ports.run import Sign
     from santiago.contract.state import RunState
+    from santiago.executor.perform import StepPerformer
 
 
 def execute(request: Request) -> RunState:
@@ -162,6 +162,7 @@ class _Start:
             ground=ground_of(self.fence, workspace, self.hold.dependencies, self.around, setup, commands),
             clock=self.clock,
             lacks=self.checkout.lacks,
+            hidden=(str(request.out_dir), str(workspace.folders.top.parent)),
             needs_agent=request.starts_agents,
             jobs=request.at_once,
             begun=request.check_begun,

@@ -48,6 +48,8 @@ class Means:
     clock: Clock
     lacks: Callable[[str], bool]
     """Tells whether a file will be missing in a checkout."""
+    hidden: tuple[str, ...]
+    """What is hidden from agents and checks: the files of runs, and the checkouts of others."""
     needs_agent: bool = True
     """Whether agents will be started, so that one must be able to."""
     jobs: int = 1
@@ -78,17 +80,12 @@ class Means:
                 raise
             return agents.NOBODY, "nobody"
         self.notices += agents.passed_over(run_input.agent)
-        fenced = partial(agents.fenced, profile=profile, sandbox=self.fence, source=source, hidden=self._hidden)
+        fenced = partial(agents.fenced, profile=profile, sandbox=self.fence, source=source, hidden=self.hidden)
         scratch = self.workspace.folders.temporary
         agent = agents.backend(
             profile, run_input, self.server, source, fenced, self.around.secrets, scratch, self.ground
         )
         return agent, agents.name_of(profile)
-
-    @property
-    def _hidden(self) -> tuple[str, ...]:
-        """What is hidden from agents and checks: the run's files, and the checkouts of others."""
-        return str(self.store.path), str(self.workspace.folders.top.parent)
 
     def judge(self) -> Judge:
         """Return the judge of this machine."""
@@ -97,7 +94,7 @@ class Means:
             fence=self.fence,
             around=self.around,
             workspace=self.workspace,
-            hidden=self._hidden,
+            hidden=self.hidden,
             told={"SANTIAGO_RUN": self.run_input.run_id or "", **marks(self.store.path)},
             prompt_path=FileAttempts(self.store).prompt_path,
             begun=self.begun,

@@ -41,3 +41,6 @@ class StartOptions:
     plain: bool = False
     no_input: bool = False
     attended: bool = False
+    engine: str | None = None
+    remote: str | None = None
+    insecure: bool = False
