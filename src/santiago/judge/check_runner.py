@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Told = Mapping[str, str]
 """Variables that tell a check which story it belongs to."""
-LOG_KEEP = 16 * 1024 * 1024
+LOG_KEEP = 10 * 1024 * 1024
 """Bytes of a check's output that its log holds. Test names are read from this log."""
 _NOT_FETCHED = {"UV_NO_SYNC": "1"}
 """Keeps `uv run` from installing the project anew before each check, for which it would need the network."""
