@@ -152,9 +152,9 @@ def _refuse_wrong_own(settings: dict[str, Setting]) -> None:
         raise _wrong("engine.trust", origin, 'engine.trust: "coordinator" or "workers" is expected')
     value, origin = settings["engine.url"]
     if value is not None:
-        from santiago.app.start.engine_terms import passwords  # which few projects need
+        from santiago.engine.connect import has_password  # which few projects need
 
-        if passwords(value):
+        if has_password(value):
             raise _wrong("engine.url", origin, "engine.url holds a password; name `file:PATH`, or use $SANTIAGO_ENGINE")
     value, origin = settings[_COMMAND]
     words = value if isinstance(value, list) else [value]

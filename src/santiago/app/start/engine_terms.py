@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import os
 from dataclasses import field
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
-from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from santiago.artifacts.files import read_text
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.record import lean
+from santiago.engine.connect import has_password, shown
+from santiago.process.redact import to_hide
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-VARIABLE = "SANTIAGO_ENGINE"
-"""The variable that holds the engine's address, with its password."""
+ENGINE, REMOTE = "SANTIAGO_ENGINE", "SANTIAGO_REMOTE"
+"""Variables that hold the addresses, with their passwords."""
 _IN_FILE = "file:"
-_SECRET = frozenset({"password", "sslpassword", "passfile", "api_key", "apikey", "token"})
-"""Parameters of an address that hold a secret."""
 _MOST = 2**16
 
 Trust = Literal["coordinator", "workers"]
@@ -31,7 +32,7 @@ class Terms:
 
     url: str = field(repr=False)
     """With its password."""
-    remote: str
+    remote: str = field(repr=False)
     lease_ms: int = 60_000
     trust: Trust = "coordinator"
     """Whose verdict counts: only the coordinator's and that of judge workers, or that of the workers which run agents too."""
@@ -40,35 +41,27 @@ class Terms:
 
     @property
     def shown(self) -> str:
-        """The address without anything secret: what log and views have."""
-        parts = urlsplit(self.url)
-        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+        """The engine's address as log and views have it."""
+        return shown(self.url)
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What must reach no file: the address if it holds a password, and the password by itself."""
-        found = passwords(self.url)
-        return (self.url, *found) if found else ()
-
-
-def passwords(url: str) -> list[str]:
-    """Return the secrets inside an address, as they are written and as they are meant."""
-    parts = urlsplit(url)
-    written = [parts.netloc.rpartition("@")[0].partition(":")[2]]
-    written += [one.partition("=")[2] for one in parts.query.split("&") if one.partition("=")[0].lower() in _SECRET]
-    meant = [value for name, value in parse_qsl(parts.query) if name.lower() in _SECRET]
-    return [*dict.fromkeys(one for one in (*written, *map(unquote, written), *meant) if one)]
+        """What must reach no file: an address that holds a password, and the password by itself."""
+        held = [one for one in (self.url, self.remote) if has_password(one)]
+        named = [parse_qs(urlsplit(one).query).get("password", []) for one in held]
+        found = [*held, *to_hide({one: one for one in held}), *chain.from_iterable(named)]
+        return tuple(dict.fromkeys((*found, *map(unquote, found))))
 
 
 def terms(
     options: tuple[str | None, str | None], settings: Mapping[str, object], *, insecure: bool = False
 ) -> Terms | None:
     """Return where attempts go out to, by the options --engine and --remote, else by the settings; None if nowhere."""
-    url = _address(options[0]) or _address(os.environ.get(VARIABLE), secret=True) or _address(settings["engine.url"])
-    remote = options[1] or settings["engine.remote"]
+    url = _address(options[0], ENGINE) or _address(settings["engine.url"])
+    remote = _address(options[1], REMOTE) or _address(settings["engine.remote"])
     if not url:
         if options[1]:
-            hint = f"Name it with --engine, or in ${VARIABLE}."
+            hint = f"Name it with --engine, or in ${ENGINE}."
             raise SantiagoError(Kind.USAGE, "--remote is named, and no engine", hint=hint)
         return None
     if not remote:
@@ -76,28 +69,22 @@ def terms(
             "Name one with --remote GIT-URL, or as `remote` under [engine] in santiago.toml; workers fetch from there."
         )
         raise SantiagoError(Kind.USAGE, "an engine is named, and no git remote", hint=hint)
-    if passwords(str(remote)):
-        hint = "Leave it out: git asks its credential helper, or uses a key."
-        raise SantiagoError(Kind.USAGE, "the git remote's address holds a password", hint=hint)
-    here = Path(str(remote)).expanduser()
+    here = Path(remote).expanduser()
     return Terms(
         url=url,
-        remote=str(here.resolve()) if here.exists() else str(remote),
+        remote=str(here.resolve()) if here.exists() else remote,
         lease_ms=int(str(settings["engine.lease_seconds"])) * 1000,
         trust="workers" if settings["engine.trust"] == "workers" else "coordinator",
         insecure=insecure,
     )
 
 
-def _address(given: object, *, secret: bool = False) -> str:
-    """Return an engine's address. Only a variable or a file may hold a password: arguments are seen by everybody."""
-    if not given:
-        return ""
-    url = str(given)
-    if url.startswith(_IN_FILE):
-        path = Path(url.removeprefix(_IN_FILE)).expanduser()
-        return read_text(path, _MOST).strip()
-    if not secret and passwords(url):
-        hint = f"Put the address into ${VARIABLE}, or into a file that only you can read: --engine file:PATH."
-        raise SantiagoError(Kind.USAGE, "the engine's address holds a password", hint=hint)
-    return url
+def _address(given: object, variable: str = "") -> str:
+    """Return an address. Only a variable or a file may hold a password: everybody can read the arguments of a command."""
+    url = str(given or "")
+    if url.startswith(_IN_FILE) and not url.startswith(f"{_IN_FILE}//"):
+        return read_text(Path(url.removeprefix(_IN_FILE)).expanduser(), _MOST).strip()
+    if has_password(url):
+        hint = f"Put it into ${ENGINE} or ${REMOTE}, or into a file that only you can read: file:PATH."
+        raise SantiagoError(Kind.USAGE, "an address holds a password", where=shown(url), hint=hint)
+    return url or os.environ.get(variable, "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.agent.activity import Activity as Following
@@ -14,7 +15,6 @@ from santiago.contract.ports.queue import Beat, LostError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from santiago.contract.outcomes import AgentEnding
     from santiago.contract.plan import Story
@@ -100,7 +100,7 @@ class HeldClaim:
             self._over.wait(self.claim.lease_ms / BEATS / 1000)
 
     def _sign(self) -> Beat:
-        tokens, cost = self.usage.tokens, self.usage.cost_usd
+        tokens, cost = self.usage.tokens, None if self.usage.cost_usd is None else int(self.usage.cost_usd)
         if (following := self._following) is not None:
             reading = following.look()
             tokens, cost = reading.tokens, reading.cost
@@ -110,14 +110,14 @@ class HeldClaim:
 class FollowedAgent:
     """An agent whose worker tells, in its beats, that it is at work and what it has used."""
 
-    def __init__(self, agent: AgentBackend, held: HeldClaim, path: type[Path]) -> None:
-        self._agent, self._held, self._path = agent, held, path
+    def __init__(self, agent: AgentBackend, held: HeldClaim) -> None:
+        self._agent, self._held = agent, held
 
     def render(self, packet: Packet) -> str:
         return self._agent.render(packet)
 
     def attempt(self, packet: Packet, stop: Stop) -> AgentEnding:
-        self._held.follow(self._path(packet.log), self._agent)
+        self._held.follow(Path(packet.log), self._agent)
         ending = self._agent.attempt(packet, stop)
         self._held.ended(ending.usage)
         return ending

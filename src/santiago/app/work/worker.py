@@ -11,7 +11,7 @@ import signal
 import threading
 from contextlib import ExitStack, contextmanager, suppress
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from santiago import __version__
 from santiago.app.profiles import own_catalog
@@ -24,7 +24,7 @@ from santiago.contract.outcomes import AttemptOutcome, ProposalOutcome
 from santiago.contract.ports.queue import Ended, Report, WorkerSeen, brought_back
 from santiago.contract.reasons import OF_ONE_AGENT, ExitCode, Reason
 from santiago.contract.record import lean
-from santiago.engine.connect import connect
+from santiago.engine.connect import open_queue
 from santiago.process import sandbox
 from santiago.process.server import ProcessServer
 from santiago.util.clock import SystemClock
@@ -77,7 +77,7 @@ def work(duty: Duty, tell: Callable[[str], None]) -> int:
             kill_leftovers(left)  # a worker that was killed may have left its agent
             shutil.rmtree(left, ignore_errors=True)
         machine = Machine(clone=clone, server=server, fence=fence, secrets=duty.terms.secrets, judges=duty.judges)
-        queue = connect(duty.terms.url, root_of(clone.repo), insecure=duty.terms.insecure)
+        queue = open_queue(duty.terms.url, root_of(clone.repo), insecure=duty.terms.insecure)
         stack.callback(queue.close)
         utc = SystemClock().utc()
         name = f"{os.uname().nodename}-{os.getpid()}"
@@ -167,7 +167,7 @@ class Worker:
     def _signals(self) -> Iterator[None]:
         """The first request to end lets orders end that are under way, the second ends them at once."""
 
-        def handle(number: int, _frame: object) -> None:
+        def handle(*_: object) -> None:
             self.signals += 1
             if self.signals == 1:
                 self.tell("ends when its orders have ended; the same signal again ends it at once")
@@ -191,23 +191,23 @@ class Worker:
                     run = self._run(claim)
                     self._serve(run, held)
                 except DeclinedError as error:
-                    self._end(run, held, "declined", Report(**self._signed(), why=str(error)))
+                    self._end(run, held, "declined", self._report(why=str(error)))
                 except StoppedError:
-                    self._end(run, held, "lost" if held.left else "stopped", Report(**self._signed(), why="stopped"))
+                    self._end(run, held, "lost" if held.left else "stopped", self._report(why="stopped"))
                 except SantiagoError as error:
                     why = ": ".join(one for one in (error.where, error.message) if one)
-                    self._end(run, held, "declined", Report(**self._signed(), why=why))
+                    self._end(run, held, "declined", self._report(why=why))
                 except Exception as error:  # a defect of ours must not lose the order
                     why = f"{type(error).__name__}: {error}"
-                    self._end(run, held, "declined", Report(**self._signed(), why=why))
+                    self._end(run, held, "declined", self._report(why=why))
         finally:
             if run is not None:
                 with self.lock:
                     run.orders -= 1
             self.ended.put(claim.token)
 
-    def _signed(self) -> dict[str, str]:
-        return {"worker": self.name, "host": os.uname().nodename, "version": __version__}
+    def _report(self, **said: Any) -> Report:
+        return Report(worker=self.name, host=os.uname().nodename, version=__version__, **said)
 
     def _run(self, claim: Claim) -> ServedRun:
         """Return what is kept of the order's run. Runs of which nothing is under way are let go of first."""
@@ -229,7 +229,7 @@ class Worker:
             judged = run.judged(parcel, held)
             if judged is None:
                 raise StoppedError
-            self._end(run, held, "done", Report(**self._signed(), judged=judged), parcel)
+            self._end(run, held, "done", self._report(judged=judged))
             return
         if self.duty.judges:
             raise DeclinedError("a worker that judges starts no agent")
@@ -242,8 +242,8 @@ class Worker:
             raise DeclinedError(why)
         fate: Fate = "lost" if held.left else "stopped" if held.asked or held.at_once else "done"
         files, left = run.files(held, brought_back(parcel.order.step))
-        report = Report(**self._signed(), outcome=outcome, judged=withheld.judged, left_behind=left)
-        self._end(run, held, fate, report, parcel, files)
+        report = self._report(outcome=outcome, judged=withheld.judged, left_behind=left)
+        self._end(run, held, fate, report, files)
 
     def _rest(self, outcome: AttemptOutcome | ProposalOutcome) -> None:
         """Claim nothing while the agent's service refuses."""
@@ -255,7 +255,7 @@ class Worker:
 
     def _end(
         self, run: ServedRun | None, held: HeldClaim, fate: Fate, report: Report,
-        parcel: Parcel | None = None, files: Mapping[str, bytes] | None = None,
+        files: Mapping[str, bytes] | None = None,
     ) -> None:  # fmt: skip
         """Send a result and end the claim. As long as nobody answers, both are tried again, until the lease is over."""
         claim, held.doing = held.claim, "sending"
