@@ -135,6 +135,11 @@ class Request:
         return self.run_input.run_id
 
     @property
+    def engine(self) -> str:
+        """Where workers get their orders: the engine's address without its password. Empty where agents run in this process."""
+        return self.terms.shown if self.terms else ""
+
+    @property
     def starts_agents(self) -> bool:
         """Whether an agent may be started. Recording a person's work or decision needs none."""
         return not (self.own_work or self.accepts or self.skips or self.scope.is_empty)
