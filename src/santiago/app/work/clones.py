@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from contextlib import contextmanager
 from hashlib import sha256
 from itertools import count
@@ -14,12 +12,14 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.contract.record import lean
 from santiago.util.clock import SystemClock
-from santiago.workspace.git import program
+from santiago.workspace.git import call, environment
 from santiago.workspace.inspect import ask, find
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from santiago.workspace.remote import Remote
 
 SHOWN = 12
 """Digits of a root commit that name a repository."""
@@ -42,11 +42,11 @@ def root_of(repo: Path, commit: str = "HEAD") -> str:
 
 
 @contextmanager
-def lent(remote: str, offered: Path | None) -> Iterator[Clone]:
+def lent(remote: Remote, offered: Path | None) -> Iterator[Clone]:
     """Lend a clone of a remote that no other worker uses meanwhile; raise if the remote has no commit yet."""
     from platformdirs import user_cache_path
 
-    place = str(find(offered).root) if offered else remote
+    place = str(find(offered).root) if offered else remote.shown
     top = user_cache_path("santiago") / "workers" / sha256(place.encode()).hexdigest()[:16]
     for number in count(1):
         folder = top / str(number)
@@ -66,28 +66,16 @@ def lent(remote: str, offered: Path | None) -> Iterator[Clone]:
         return
 
 
-def _fetched(repo: Path, remote: str) -> Path:
+def _fetched(repo: Path, remote: Remote) -> Path:
     """Bring a clone up to date, and have its HEAD lead to a commit. Its working tree stays empty: nothing works there."""
     if not (repo / ".git").is_dir():
-        _git(repo.parent, "init", "-q", str(repo))
-    _git(repo, "fetch", "-q", "--no-tags", "--prune", remote, "+refs/heads/*:refs/remotes/origin/*")
+        ask(repo.parent, "init", "-q", "--template=", str(repo))
+    remote.fetch({}, repo, ["+refs/heads/*:refs/remotes/origin/*"], doubted=False)
     left = ask(repo, "for-each-ref", "--format=delete %(refname)", "refs/santiago", "refs/santiago-order").out
-    subprocess.run([program(), "update-ref", "--stdin"], cwd=repo, input=left, check=True)  # noqa: S603  # our own refs
-    heads = ask(repo, "for-each-ref", "--count=1", "--format=%(objectname)", "refs/remotes/origin").text
-    if not heads:
+    call(("update-ref", "--stdin"), environment(), repo, stdin=left)
+    head = ask(repo, "for-each-ref", "--count=1", "--format=%(objectname)", "refs/remotes/origin").text
+    if not head:
         hint = "Push your branch there, or begin a run with this remote first: that fills an empty one."
-        raise SantiagoError(Kind.TRANSIENT, "the git remote has no branch yet", where=remote, hint=hint)
-    _git(repo, "update-ref", "--no-deref", "HEAD", heads)
+        raise SantiagoError(Kind.TRANSIENT, "the git remote has no branch yet", where=remote.shown, hint=hint)
+    ask(repo, "update-ref", "--no-deref", "HEAD", head)
     return repo
-
-
-def _git(folder: Path, *arguments: str) -> None:
-    """Run git as its user would, without a limit of time, since a first fetch may take long."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_DIR")}
-    env |= {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}
-    done = subprocess.run([program(), *arguments], cwd=folder, env=env, capture_output=True, text=True, check=False)  # noqa: S603
-    if done.returncode:
-        message = f"git {arguments[0]}: {done.stderr.strip()}"
-        raise SantiagoError(
-            Kind.TRANSIENT, message, hint="Correct --remote, or your access to it.", reason=Reason.IO_ERROR
-        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import threading
 from contextlib import ExitStack, suppress
@@ -23,10 +24,10 @@ from santiago.contract.plan import Plan
 from santiago.contract.policy import RunInput
 from santiago.contract.ports.queue import MOST_FILE
 from santiago.contract.record import lean
-from santiago.process.redact import Redactor
+from santiago.process.redact import Redactor, to_hide
 from santiago.util.clock import SystemClock, WorkClock
 from santiago.util.text import first
-from santiago.workspace.courier import GitDelivery
+from santiago.workspace.delivery import GitDelivery
 from santiago.workspace.workspace import GitWorkspace
 
 if TYPE_CHECKING:
@@ -36,12 +37,13 @@ if TYPE_CHECKING:
     from santiago.app.work.clones import Clone
     from santiago.app.work.held_claim import HeldClaim
     from santiago.contract.ports.agent import AgentBackend
-    from santiago.contract.ports.judge import Judge
+    from santiago.contract.ports.judge import Examination, Judge, Judged
     from santiago.contract.ports.queue import Delivery, Parcel
     from santiago.contract.steps import Order
     from santiago.executor.perform import StepPerformer
     from santiago.process.sandbox import Sandbox
     from santiago.process.server import ProcessServer
+    from santiago.workspace.remote import Remote
 
 _NAMED = 5
 """How many tests one message names."""
@@ -60,6 +62,7 @@ class Machine:
     """What all runs share that a worker serves."""
 
     clone: Clone
+    remote: Remote
     server: ProcessServer
     fence: Sandbox
     secrets: tuple[str, ...]
@@ -70,7 +73,7 @@ class Machine:
 class ServedRun:
     """One run. Its parts are made when its first order has arrived, which brings plan and input."""
 
-    def __init__(self, machine: Machine, run_id: str, remote: str) -> None:
+    def __init__(self, machine: Machine, run_id: str) -> None:
         self.run_id = run_id
         self.machine, self.stack, self.lock = machine, ExitStack(), threading.Lock()
         self.orders = 0
@@ -83,7 +86,7 @@ class ServedRun:
             clone.repo, run_id, clone.folder / "work", marks(self.folder), stores_at=machine.fence.stores
         )
         self.stack.enter_context(self.workspace.working())
-        self.delivery: Delivery = GitDelivery(self.workspace, remote)
+        self.delivery: Delivery = GitDelivery(self.workspace, machine.remote, self._harmless)
         self._means: Means | None = None
         self._agents: tuple[AgentBackend, AgentBackend] | None = None
         self._judge: Judge | None = None
@@ -115,20 +118,13 @@ class ServedRun:
         agent, writer = (FollowedAgent(one, held) for one in self._agents)
         return replace(self._means, store=store).performer(agent, writer, withheld), withheld
 
-    def files(self, held: HeldClaim, paths: Sequence[str]) -> tuple[dict[str, bytes], tuple[str, ...]]:
-        """Return the files of an order that its result brings, and what is too large, in words."""
-        found, left = {}, []
-        for path in paths:
-            place = self.folder / held.claim.token / path
-            size = place.stat().st_size if place.is_file() else -1
-            if size > MOST_FILE:
-                left.append(f"{path} ({size // 2**20} MiB) stayed with the worker: {place}")
-            elif size >= 0:
-                found[path] = place.read_bytes()
-        return found, tuple(left)
+    def files(self, held: HeldClaim, paths: Sequence[str]) -> dict[str, bytes]:
+        """Return the files of an order that its result brings."""
+        places = {path: self.folder / held.claim.token / path for path in paths}
+        return {path: place.read_bytes() for path, place in places.items() if place.is_file()}
 
     def forget(self, held: HeldClaim) -> None:
-        """Remove the files of an order, unless one is too large to be sent, and let go of its commits."""
+        """Remove the files of an order, unless one was too large to be sent, and let go of its commits."""
         folder = self.folder / held.claim.token
         if not any(path.stat().st_size > MOST_FILE for path in folder.rglob("*") if path.is_file()):
             shutil.rmtree(folder, ignore_errors=True)
@@ -182,6 +178,11 @@ class ServedRun:
             agent = replace(agent, playbook=str(place))
         return replace(frozen, repo_path=str(machine.clone.repo), agent=agent)
 
+    def judged(self, parcel: Parcel, held: HeldClaim) -> Judged | Examination | None:
+        """Carry out a judging order; return None if it was stopped before there was a result."""
+        assert parcel.judging is not None
+        return called(self.judge(parcel), parcel.judging, held)
+
     def _examine(self, judge: Judge, order: Order, held: HeldClaim) -> None:
         """Look at the run's base; raise if a check cannot run here, or if tests fail that the coordinator saw pass."""
         assert self._means is not None
@@ -202,6 +203,12 @@ class ServedRun:
         for path, content in parcel.files.items():
             store.put(path, content, sync=False)
         return store
+
+    def _harmless(self, path: str, content: bytes) -> bytes:
+        """Return a file without any secret of this machine."""
+        if self._means is None:  # its order could not be read, so nothing was begun for it
+            return Redactor((*to_hide(dict(os.environ)), *self.machine.secrets)).whole(content)
+        return self._means.store.harmless(path, content)
 
     def _store(self, folder: Path, secrets: tuple[str, ...]) -> FileStore:
         folder.mkdir(parents=True, exist_ok=True)

@@ -29,6 +29,7 @@ from santiago.process import sandbox
 from santiago.process.server import ProcessServer
 from santiago.util.clock import SystemClock
 from santiago.util.text import flat
+from santiago.workspace.remote import Remote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -72,11 +73,14 @@ def work(duty: Duty, tell: Callable[[str], None]) -> int:
         if fence.kind == "none" and not duty.unfenced:
             hint = "Install bubblewrap (Debian: apt-get install bubblewrap), or use --no-sandbox on a machine that has nothing else."
             raise SantiagoError(Kind.BLOCKED, "no sandbox works here", hint=hint, reason=Reason.NEEDS_USER_CONFIRMATION)
-        clone = stack.enter_context(lent(duty.terms.remote, duty.offered))
+        remote = Remote(duty.terms.remote, insecure=duty.terms.insecure)
+        clone = stack.enter_context(lent(remote, duty.offered))
         for left in (clone.folder / "orders").glob("*"):
             kill_leftovers(left)  # a worker that was killed may have left its agent
             shutil.rmtree(left, ignore_errors=True)
-        machine = Machine(clone=clone, server=server, fence=fence, secrets=duty.terms.secrets, judges=duty.judges)
+        machine = Machine(
+            clone=clone, remote=remote, server=server, fence=fence, secrets=duty.terms.secrets, judges=duty.judges
+        )
         queue = open_queue(duty.terms.url, root_of(clone.repo), insecure=duty.terms.insecure)
         stack.callback(queue.close)
         utc = SystemClock().utc()
@@ -217,7 +221,7 @@ class Worker:
                 for other in [one for one in self.runs.values() if not one.orders]:
                     other.close()
                     del self.runs[other.run_id]
-                self.runs[name] = ServedRun(self.machine, name, self.duty.terms.remote)
+                self.runs[name] = ServedRun(self.machine, name)
             self.runs[name].orders += 1
             return self.runs[name]
 
@@ -241,9 +245,8 @@ class Worker:
         if why := _unable(outcome):
             raise DeclinedError(why)
         fate: Fate = "lost" if held.left else "stopped" if held.asked or held.at_once else "done"
-        files, left = run.files(held, brought_back(parcel.order.step))
-        report = self._report(outcome=outcome, judged=withheld.judged, left_behind=left)
-        self._end(run, held, fate, report, files)
+        files = run.files(held, brought_back(parcel.order.step))
+        self._end(run, held, fate, self._report(outcome=outcome, judged=withheld.judged), files)
 
     def _rest(self, outcome: AttemptOutcome | ProposalOutcome) -> None:
         """Claim nothing while the agent's service refuses."""

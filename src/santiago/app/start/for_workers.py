@@ -1,0 +1,94 @@
+"""What a coordinator tells workers of a run: profiles and settings that they can serve, and never a program of this machine."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from santiago.app.config import is_named
+from santiago.app.profiles import own_catalog
+from santiago.app.start.agents import for_tests, profile_of
+from santiago.artifacts.names import INPUT
+from santiago.contract import codec
+from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.reasons import Reason
+from santiago.workspace.manifests import ENVIRONMENT, node_install, python_install
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from santiago.app.start.judging import StartEnvironment
+    from santiago.app.start.preflight import Checkout
+    from santiago.artifacts.store import FileStore
+    from santiago.contract.policy import Agent, RunInput
+    from santiago.process.place import Dependency
+
+
+class SentFiles:
+    """The out-dir as the courier sees it: workers get the run input that is meant for them."""
+
+    def __init__(self, store: FileStore, run_input: RunInput) -> None:
+        self._store, self._input = store, codec.canonical(run_input)
+
+    def get(self, path: str) -> bytes | None:
+        return self._input if path == INPUT else self._store.get(path)
+
+    def put(self, path: str, content: bytes) -> None:
+        self._store.put(path, content)
+
+    def put_many(self, folder: str, files: Mapping[str, bytes]) -> None:
+        self._store.put_many(folder, files)
+
+    def drop(self, path: str) -> None:
+        self._store.drop(path)
+
+
+def sent(
+    run_input: RunInput, around: StartEnvironment, checkout: Checkout, dependencies: tuple[Dependency, ...]
+) -> RunInput:
+    """Return the run input that workers get; raise if no worker could do what it says."""
+    space, names = run_input.workspace, tuple(one.name for one in dependencies)
+    if names and not space.setup and not is_named(around.repo, "workspace.provide"):
+        raise _no_setup(names, checkout)
+    agent = _named(run_input.agent, around.source, checkout)
+    other = for_tests(run_input)
+    if other is not None:
+        _named(other, around.source, checkout)
+    space = replace(space, copy=around.provided, provide=names)
+    return replace(run_input, repo_path=str(around.repo.resolve()), agent=agent, workspace=space)
+
+
+def _named(agent: Agent, source: Mapping[str, str], checkout: Checkout) -> Agent:
+    """Return an agent as an order may name it."""
+    if agent.mode == "scripted":
+        if not agent.playbook or agent.playbook.startswith("/") or checkout.lacks(agent.playbook):
+            message = f"the playbook {agent.playbook or ''} is not in the commit that the run begins on"
+            raise _only_here(message, "Commit it, and name it by its path in the repository.")
+        return agent
+    if agent.command:
+        message = f"workers start no program that an order names, and the agent is one: {agent.command[0]}"
+        raise _only_here(message, "Give each worker a profile of it, and name that: `santiago doctor` says where.")
+    if agent.profile:
+        own_catalog().get(agent.profile)  # raises if no agent has this name
+        return agent
+    return replace(agent, profile=profile_of(agent, source).name)
+
+
+def _only_here(message: str, hint: str) -> SantiagoError:
+    return SantiagoError(Kind.INPUT, message, hint=hint, reason=Reason.INVALID_INPUT)
+
+
+def _no_setup(names: tuple[str, ...], checkout: Checkout) -> SantiagoError:
+    """Return the error for checkouts that live on ignored folders of this machine, with the line that makes them elsewhere."""
+    files = checkout.files
+    text = (checkout.repo / "pyproject.toml").read_bytes() if "pyproject.toml" in files else None
+    install = f"{ENVIRONMENT} {' '.join([*python_install(files, text), 'pytest'])}"
+    made = node_install(files, "") if any(name.endswith("node_modules") for name in names) else install
+    return SantiagoError(
+        Kind.BLOCKED,
+        f"checkouts need {', '.join(names)}, which git ignores and workers do not have",
+        hint=f"Write under [workspace] in santiago.toml: setup = [{json.dumps(made)}]. Or start workers with --repo, in "
+        f"checkouts that have it, and write: provide = {json.dumps(list(names))}.",
+        reason=Reason.VERIFICATION_UNRUNNABLE,
+    )
