@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from santiago.app.start.start_options import StartOptions
+from santiago.app.start.start_options import Places, StartOptions
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def places_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of where attempts are carried out; it gets them together, as `places`."""
-    return _together(command, _PLACES, StartOptions, "places")
+    return _together(command, _PLACES, Places, "places")
 
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:

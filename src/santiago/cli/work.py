@@ -17,11 +17,11 @@ from santiago.util.clock import SystemClock, time_of_day
 from santiago.util.text import harmless
 
 if TYPE_CHECKING:
-    from santiago.app.start.start_options import StartOptions
+    from santiago.app.start.start_options import Places
 
 
 def work(
-    places: StartOptions, jobs: int, pool: str, judges: bool, repo: Path | None, once: bool, idle: float | None, unfenced: bool
+    places: Places, jobs: int, pool: str, judges: bool, repo: Path | None, once: bool, idle: float | None, unfenced: bool
 ) -> int:  # fmt: skip
     """Carry out orders, and print a line for each."""
     # No project's own settings count: a worker's machine trusts what its user says.

@@ -181,7 +181,7 @@ class ServedRun:
     def judged(self, parcel: Parcel, held: HeldClaim) -> Judged | Examination | None:
         """Carry out a judging order; return None if it was stopped before there was a result."""
         assert parcel.judging is not None
-        return called(self.judge(parcel), parcel.judging, held)
+        raise DeclinedError("not yet")
 
     def _examine(self, judge: Judge, order: Order, held: HeldClaim) -> None:
         """Look at the run's base; raise if a check cannot run here, or if tests fail that the coordinator saw pass."""
