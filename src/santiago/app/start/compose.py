@@ -41,11 +41,11 @@ from santiago.util.clock import SystemClock, WorkClock
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from santiago.app.start.outside import Outside
     from santiago.app.start.request import Request
     from santiago.contract.policy import Agent
     from santiago.contract.ports.run import Sign
     from santiago.contract.state import RunState
-    from santiago.executor.perform import StepPerformer
 
 
 def execute(request: Request) -> RunState:
@@ -81,7 +81,8 @@ class _Start:
         self.request, self.server, self.stack = request, server, stack
         self.clock, wanted = WorkClock(SystemClock(), server.worked), request.effective
         check_temporary()  # needed to find out which sandbox works
-        self.around = look_around(wanted)
+        around, hidden = look_around(wanted), request.terms.secrets if request.terms else ()
+        self.around = replace(around, secrets=(*around.secrets, *hidden))
         self.fence = sandbox.detect(wanted.policy.sandbox, self.around.source)
         self.hold = take_hold(request, self.around, self.fence, self.clock, stack)
         self.digests = freeze(self.hold.store, request)
@@ -108,13 +109,13 @@ class _Start:
             hold.workspace.tidy()
             return log.state
         going_on = self._going_on()
-        means = self.means
-        agent, writer, name = means.agents()
-        notices += means.notices
-        coordinator = self._coordinator(means.performer(agent, writer, means.judge(), log.mend_plan))
+        outside = self._outside()
+        coordinator, name = self._coordinator(outside, notices)
         start_events.refuse_left_out(log.state, request.engine, self.attempts)
         start_events.refuse_cut(log.state, self.attempts, hold.workspace)
         notices += start_events.put_back(log.state, hold.workspace)
+        if outside is not None:
+            outside.courier.lead(self.epoch)
         log.open()
         self._announce(name, notices)
         if hold.begun_before:
@@ -165,7 +166,7 @@ class _Start:
             clock=self.clock,
             lacks=self.checkout.lacks,
             hidden=(str(request.out_dir), str(workspace.folders.top.parent)),
-            needs_agent=request.starts_agents,
+            needs_agent=request.starts_agents and request.terms is None,
             jobs=request.at_once,
             begun=request.check_begun,
         )
@@ -206,11 +207,36 @@ class _Start:
         self.log.finish(state)
         return state
 
-    def _coordinator(self, performer: StepPerformer) -> Coordinator:
-        request = self.request
-        engine = ThreadsEngine(request.at_once, performer)
+    @property
+    def epoch(self) -> int:
+        """The number of this start."""
+        return self.log.state.epoch + 1
+
+    def _outside(self) -> Outside | None:
+        """Connect to the engine and the remote, if attempts go out to workers."""
+        if (terms := self.request.terms) is None:
+            return None
+        from santiago.app.start.outside import Outside, sent  # with all that only many machines need
+
+        run_input = sent(self.run_input, self.around, self.checkout, self.hold.dependencies)
+        outside = Outside(terms, run_input, self.hold.store, self.hold.workspace)
+        self.stack.callback(outside.queue.close)
+        return outside
+
+    def _coordinator(self, outside: Outside | None, notices: list[str]) -> tuple[Coordinator, str]:
+        """Return the coordinator, and the name of the agent that works."""
+        request, means = self.request, self.means
+        judge = means.judge()
+        if outside is None:
+            agent, writer, name = means.agents()
+        else:
+            (agent, writer, name), judge = outside.agents(), outside.judge(judge, request.run_id, self.epoch)
+        notices += means.notices
+        performer = means.performer(agent, writer, judge, self.log.mend_plan)
+        here = ThreadsEngine(request.at_once, performer)
+        engine = outside.engine(here, performer) if outside else here
         self.stack.callback(engine.close)
-        return Coordinator(
+        coordinator = Coordinator(
             run_id=request.run_id,
             plan=request.plan,
             run_input=self.run_input,
@@ -226,6 +252,7 @@ class _Start:
             beat=self._beat,
             listeners=[self.log.take, *request.listeners],
         )
+        return coordinator, name
 
     def _beat(self, sign: Sign) -> None:
         self.hold.lock.beat(sign)
@@ -253,6 +280,6 @@ class _Start:
     def _started(self, agent: str) -> Fact:
         return of_run(
             EventKind.RUN_STARTED,
-            epoch=self.log.state.epoch + 1, pid=os.getpid(), host=os.uname().nodename, version=__version__,
+            epoch=self.epoch, pid=os.getpid(), host=os.uname().nodename, version=__version__,
             agent=agent, sandbox=self.fence.name, jobs=self.request.at_once, engine=self.request.engine,
         )  # fmt: skip

@@ -24,6 +24,7 @@ from santiago.contract.plan import Plan
 from santiago.contract.policy import RunInput
 from santiago.contract.ports.queue import MOST_FILE
 from santiago.contract.record import lean
+from santiago.engine.judging import carry_out
 from santiago.process.redact import Redactor, to_hide
 from santiago.util.clock import SystemClock, WorkClock
 from santiago.util.text import first
@@ -168,7 +169,7 @@ class ServedRun:
         machine, agent = self.machine, replace(frozen.agent, command=None, fallback=())
         if frozen.policy.sandbox == "required" and machine.fence.kind == "none":
             raise DeclinedError("the run requires a sandbox, and none works here")
-        if agent.playbook is not None:
+        if agent.playbook is not None and not machine.judges:
             content = self.workspace.read(order.began, agent.playbook)
             if content is None:
                 raise DeclinedError(f"the playbook {agent.playbook} is not in the run's first commit")
@@ -181,7 +182,7 @@ class ServedRun:
     def judged(self, parcel: Parcel, held: HeldClaim) -> Judged | Examination | None:
         """Carry out a judging order; return None if it was stopped before there was a result."""
         assert parcel.judging is not None
-        raise DeclinedError("not yet")
+        return carry_out(parcel.judging, self.judge(parcel), held)
 
     def _examine(self, judge: Judge, order: Order, held: HeldClaim) -> None:
         """Look at the run's base; raise if a check cannot run here, or if tests fail that the coordinator saw pass."""

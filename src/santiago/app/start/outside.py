@@ -1,4 +1,4 @@
-"""What a coordinator tells workers of a run: profiles and settings that they can serve, and never a program of this machine."""
+"""A start whose attempts go out to workers: its engine, and what workers are told. That names profiles and settings, never a program."""
 
 from __future__ import annotations
 
@@ -8,21 +8,71 @@ from typing import TYPE_CHECKING
 
 from santiago.app.config import is_named
 from santiago.app.profiles import own_catalog
-from santiago.app.start.agents import for_tests, profile_of
+from santiago.app.start.agents import NOBODY, called, for_tests, profile_of
+from santiago.app.work.clones import root_of
+from santiago.artifacts.attempts import FileAttempts
 from santiago.artifacts.names import INPUT
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
+from santiago.engine.connect import open_queue
+from santiago.engine.judging import RemoteJudge, WrittenElsewhere
+from santiago.engine.remote import Brought, RemoteEngine
+from santiago.workspace.courier import GitCourier
 from santiago.workspace.manifests import ENVIRONMENT, node_install, python_install
+from santiago.workspace.remote import Remote
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from santiago.app.start.engine_terms import Terms
     from santiago.app.start.judging import StartEnvironment
     from santiago.app.start.preflight import Checkout
     from santiago.artifacts.store import FileStore
     from santiago.contract.policy import Agent, RunInput
+    from santiago.contract.ports.agent import AgentBackend
+    from santiago.contract.ports.judge import Judge
+    from santiago.contract.steps import Order
+    from santiago.engine.threads import ThreadsEngine
+    from santiago.executor.perform import StepPerformer
     from santiago.process.place import Dependency
+    from santiago.workspace.workspace import GitWorkspace
+
+
+class Outside:
+    """The engine of a start, the git remote, and what is sent there."""
+
+    def __init__(self, terms: Terms, run_input: RunInput, store: FileStore, workspace: GitWorkspace) -> None:
+        """Connect. `run_input` is what workers get."""
+        self.terms, self.run_input, self.brought = terms, run_input, Brought()
+        self.queue = open_queue(terms.url, root_of(workspace.repo), insecure=terms.insecure)
+        remote = Remote(terms.remote, insecure=terms.insecure)
+        files, attempts = SentFiles(store, run_input), FileAttempts(store)
+        self.courier = GitCourier(workspace, run_input.run_id or "", remote, files, attempts, self._message)
+        self.performer: StepPerformer | None = None
+        self.made: RemoteEngine | None = None
+
+    def _message(self, order: Order) -> str:
+        assert self.performer is not None
+        return self.performer.message(order)
+
+    def agents(self) -> tuple[AgentBackend, AgentBackend, str]:
+        """Return the agents of this process, which only take what workers brought, and the name of the one that works."""
+        nobody = WrittenElsewhere(inner=NOBODY, brought=self.brought)
+        return nobody, nobody, called(self.run_input.agent)
+
+    def judge(self, local: Judge, run_id: str, epoch: int) -> Judge:
+        """Return a judge that asks workers which only judge, if one is connected."""
+        return RemoteJudge(
+            local=local, queue=self.queue, courier=self.courier, workers=lambda: self.made.workers() if self.made else (),
+            run_id=run_id, epoch=epoch, lease_ms=self.terms.lease_ms, brought=self.brought,
+        )  # fmt: skip
+
+    def engine(self, inner: ThreadsEngine, performer: StepPerformer) -> RemoteEngine:
+        """Return the engine. What needs no agent is carried out here, by the performer."""
+        self.performer, trusts = performer, self.terms.trust == "workers"
+        self.made = RemoteEngine(inner, self.queue, self.courier, self.terms.lease_ms, self.brought, trusts=trusts)
+        return self.made
 
 
 class SentFiles:
