@@ -69,7 +69,8 @@ class ThreadsEngine:
             step, result = self.finished.get(timeout=timeout_ms / 1000)
         except Empty:
             return None
-        self.running.pop(step.id)[0].join()
+        if step.id in self.running:  # else it was carried out elsewhere, and put here for the one who waits
+            self.running.pop(step.id)[0].join()
         return step, result
 
     def known(self) -> Mapping[str, Known]:

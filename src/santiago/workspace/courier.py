@@ -62,6 +62,7 @@ class Files(Protocol):
     def put(self, path: str, content: bytes) -> None: ...
     def put_many(self, folder: str, files: Mapping[str, bytes]) -> None: ...
     def drop(self, path: str) -> None: ...
+    def names(self, folder: str) -> list[str]: ...
 
 
 class GitCourier:
@@ -214,6 +215,8 @@ class GitCourier:
         kept = tuple(f"{top}{step}{end}" for step in keep for top, end in zip(tops, ("", "/"), strict=True))
         there = self._refs(*(f"{top}*" for top in tops))
         left = {ref: commit for ref, commit in there.items() if not (ref in kept or ref.startswith(kept or ("/",)))}
+        for name in {f"remote/{name}" for name in self._files.names("remote")} - {_HELD, *map(_note, keep)}:
+            self._files.drop(name)
         late: dict[str, Report] = {}
         for ref, commit in left.items():
             if ref.startswith(tops[1]) and ref not in self._unwanted:
@@ -293,6 +296,10 @@ class GitCourier:
         base = step.base[0] if isinstance(step, Attempt) else order.head
         if tests and isinstance(report.judged, Judged):
             report = replace(report, judged=replace(report.judged, tests=self._own(tests, base, order)[0]))
+        if isinstance(outcome, AttemptOutcome) and outcome.ending and outcome.reason is Reason.SECRET_IN_WORK:
+            # Only the worker knows that secret, and it kept the work. The ending says so to whoever judges.
+            ending = replace(outcome.ending, reason=outcome.reason, message=outcome.message)
+            report = replace(report, outcome=replace(outcome, ending=ending))
         if isinstance(outcome, AttemptOutcome) and work:
             made, patch = self._own(work, base, order)
             self._attempts.keep_work(step.story, step.number, patch, outcome.left_out)
