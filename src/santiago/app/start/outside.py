@@ -93,6 +93,9 @@ class SentFiles:
     def drop(self, path: str) -> None:
         self._store.drop(path)
 
+    def names(self, folder: str) -> list[str]:
+        return self._store.names(folder)
+
 
 def sent(
     run_input: RunInput, around: StartEnvironment, checkout: Checkout, dependencies: tuple[Dependency, ...]
