@@ -175,6 +175,8 @@ class Order:
     """Number of the coordinator's start that ordered it."""
     pool: str = ""
     """The workers that it needs; empty where any may take it."""
+    trusted: bool = False
+    """The verdict of the worker that runs the agent counts, so it gives one."""
     red: tuple[str, ...] = ()
     """Tests that the coordinator saw fail before any agent was started. A worker that sees others cannot judge alike."""
 
