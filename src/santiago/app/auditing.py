@@ -353,7 +353,8 @@ class FileAudit:
 
     def __init__(self, audit: Audit) -> None:
         self.audit = audit
-        self._known = {LOG, INPUT, PLAN, REQUEST, SETTINGS, STARTED, lock.NAME, *audit.known}
+        own = {LOG, INPUT, PLAN, REQUEST, SETTINGS, STARTED, lock.NAME, *audit.known}
+        self._known = own | {*self._below("remote")}  # what a courier notes of the orders that are out
 
     def check(self) -> None:
         assert self.audit.state is not None

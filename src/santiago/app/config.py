@@ -17,14 +17,17 @@ from santiago.contract.policy import RunInput
 
 SECTIONS = ("limits", "verification", "workspace", "agent", "policy")
 """Sections of the run input that a settings file may fill."""
-OWN = ("notify", "board")
+OWN = ("notify", "board", "engine")
 """Sections that are not part of a run's input."""
 _COMMAND, _WEBHOOK = _NOTICES = ("notify.command", "notify.webhook")
 _BOARD: dict[str, Any] = {
     "board.developer": None, "board.scientist": None, "board.planner": None, "board.planners": list(PLANNERS),
     "board.single_entry": True, "board.exhausted_limit": 3, "board.language": None,
 }  # fmt: skip
-_OWN: dict[str, Any] = {**dict.fromkeys(_NOTICES), **_BOARD}
+_ENGINE: dict[str, Any] = {
+    "engine.url": None, "engine.remote": None, "engine.lease_seconds": 60, "engine.trust": "coordinator"
+}  # fmt: skip
+_OWN: dict[str, Any] = {**dict.fromkeys(_NOTICES), **_BOARD, **_ENGINE}
 """The settings of these sections, with their defaults."""
 _EXAMPLES: dict[str, Any] = {
     "limits.attempt_timeout_minutes": 10, "limits.run_max_tokens": 2_000_000, "limits.run_max_cost_usd": 5,
@@ -32,7 +35,7 @@ _EXAMPLES: dict[str, Any] = {
     "workspace.env": ["DATABASE_URL"], "agent.command": ["my-agent", "--flag"], "agent.profile": "claude",
     "agent.model_hint": "opus", "agent.playbook": "playbook.yaml", "agent.fallback": ["codex"], _COMMAND: "notify-send santiago",
     _WEBHOOK: "https://example.org/hook", "board.developer": "claude", "board.scientist": "claude", "board.planner": "claude",
-    "board.language": "ko",
+    "board.language": "ko", "engine.url": "postgresql://db.example.org/santiago", "engine.remote": "git@example.org:team/project.git",
 }  # fmt: skip
 """Example values for settings whose default shows nothing."""
 
@@ -138,12 +141,21 @@ def _take_variables(settings: dict[str, Setting]) -> None:
 
 def _refuse_wrong_own(settings: dict[str, Setting]) -> None:
     """Check the settings that are not part of a run input, since nothing else checks their types."""
-    for name, default in _BOARD.items():
+    for name, default in {**_BOARD, **_ENGINE}.items():
         value, origin = settings[name]
         kind = str if default is None else type(default)
         named = kind is not list or all(isinstance(one, str) for one in value or ())
         if value is not None and not (type(value) is kind and named and (value or kind is bool)):
             raise _wrong(name, origin, f"{name}: {_KINDS[kind]} is expected")
+    value, origin = settings["engine.trust"]
+    if value not in ("coordinator", "workers"):
+        raise _wrong("engine.trust", origin, 'engine.trust: "coordinator" or "workers" is expected')
+    value, origin = settings["engine.url"]
+    if value is not None:
+        from santiago.engine.connect import has_password  # which few projects need
+
+        if has_password(value):
+            raise _wrong("engine.url", origin, "engine.url holds a password; name `file:PATH`, or use $SANTIAGO_ENGINE")
     value, origin = settings[_COMMAND]
     words = value if isinstance(value, list) else [value]
     if value is not None and not all(isinstance(word, str) for word in words):

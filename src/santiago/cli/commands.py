@@ -29,6 +29,9 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "accept": ("reach_commands:accept", "accept a story's work, whatever its checks said"),
         "verify": ("reach_commands:verify", "check your own work on a story, and take it if it passes"),
     },
+    "Machines": {
+        "work": ("work_commands:work", "carry out attempts of runs that other machines coordinate"),
+    },
     "Board": {
         "queue": ("ticket_commands:queue", "the board's tickets: add, claim, hand over, decide"),
         "loop": ("ticket_commands:loop", "work on the tickets until all are done or somebody must decide"),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from santiago.app.board import queue_loop
 from santiago.app.board.ticket_context import TicketContext
 from santiago.app.board.working import StoppedError, only_loop
+from santiago.app.start.start_options import StartOptions
 from santiago.board.board_clock import utc
 from santiago.board.board_handle import open_board
 from santiago.cli.board_consents import consents
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from santiago.app.board.queue_loop import Ended, Said
     from santiago.app.start.request import Request
+    from santiago.app.start.start_options import Places
     from santiago.board.board_handle import BoardHandle
     from santiago.contract.events import Event
     from santiago.contract.state import RunState
@@ -50,14 +52,20 @@ _OF_RUN = frozenset({EventKind.STOP_REQUESTED})
 
 def loop(
     max_cycles: int, no_progress_limit: int, jobs: int, minutes: int | None, agent: str | None, yes: bool, trust_commands: bool, trust_project: bool,
-    no_input: bool, as_json: bool,
+    no_input: bool, as_json: bool, places: Places,
 ) -> int:  # fmt: skip
     """Work on the tickets, and say what was done."""
     with open_board(Path.cwd(), os.environ) as opened, only_loop(opened.place):
         approve(opened.place.project, asked=not no_input and sys.stdin.isatty(), trusted=trust_project)
+        options = StartOptions(jobs=jobs, engine=places.engine, remote=places.remote, insecure=places.insecure)
         asking = consents(trusted=trust_commands, units=yes, no_input=no_input)
         context = TicketContext(
-            opened=opened, consents=asking, jobs=jobs, agent=agent, follow=_follow, patience_s=PATIENCE_S
+            opened=opened,
+            consents=asking,
+            options=options,
+            agent=agent,
+            follow=_follow,
+            patience_s=PATIENCE_S,
         )
         codes = list[str]()
 

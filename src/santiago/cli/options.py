@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from santiago.app.start.start_options import StartOptions
+from santiago.app.start.start_options import Places, StartOptions
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
@@ -53,7 +53,16 @@ trust_option = click.option(
 )
 events_option = click.option("--json", "as_json", is_flag=True, help="Print events as NDJSON.")
 
+_PLACES = (
+    click.option(
+        "--engine", metavar="URL", help="Have workers carry out attempts: postgresql://… or temporal://…, no password."
+    ),
+    click.option("--remote", metavar="GIT-URL", help="With --engine: the git remote that all workers can reach."),
+    click.option("--insecure", is_flag=True, help="With --engine: let plain text leave this machine."),
+)
+
 _OPTIONS = (
+    *_PLACES,
     click.option(
         "--jobs", type=click.IntRange(1, 256), help="How many stories run side by side; default from the settings."
     ),
@@ -217,6 +226,11 @@ def worker_options(*options: Any) -> Callable[[Callable[..., Any]], Callable[...
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of reading a document; it gets them together, as `reading`."""
     return _together(command, _READING, Reading, "reading")
+
+
+def places_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of where attempts are carried out; it gets them together, as `places`."""
+    return _together(command, _PLACES, Places, "places")
 
 
 def run_options(command: Callable[..., Any]) -> Callable[..., Any]:

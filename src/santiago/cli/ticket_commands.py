@@ -6,7 +6,7 @@ from typing import get_args
 
 import click
 
-from santiago.cli.options import actor_option, agent_option, body, json_option, trust_option
+from santiago.cli.options import actor_option, agent_option, body, json_option, places_options, trust_option
 from santiago.contract.board import BUDGET, CLAIMED_FROM, LEASE_MINUTES, QUEUES, Phase, Status
 from santiago.contract.reasons import ErrorClass
 
@@ -261,6 +261,7 @@ def sync() -> None:
 @trust_option
 @click.option("--no-input", is_flag=True, help="Never ask anything.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document at the end.")
+@places_options
 @body("loop_command:loop")
 def loop() -> None:
     """Route requests, have agents carry tickets out, review them, and archive what is done.

@@ -51,6 +51,8 @@ def to_data(value: object) -> Any:
     """Return a value as plain JSON data, keys sorted; tuples become lists, quantities their written numbers."""
     if value is None or value.__class__ in _PLAIN:
         return value
+    if isinstance(value, bytes):  # of a record, which is JSON itself
+        return value.decode()
     if isinstance(value, tuple | list):
         return [to_data(item) for item in value]
     if isinstance(value, dict):

@@ -281,6 +281,8 @@ class RunState:
     """Number of the latest start."""
     started_at: str = ""
     """When that was."""
+    engine: str = ""
+    """Where the workers of the latest start get their orders; empty where there are none."""
     plan_digest: str = ""
     input_digest: str = ""
     ready: list[int] = field(default_factory=list)
@@ -298,6 +300,8 @@ class RunState:
     active_chunk: str | None = None
     attempts: int = 0
     voided: int = 0
+    free: int = 0
+    """Attempts on which no agent worked: declined, withdrawn, or not begun. They show nothing of what an attempt uses."""
     used_ms: int = 0
     tokens: int = 0
     cost_micro_usd: int = 0
@@ -308,6 +312,8 @@ class RunState:
     largest_tokens: int = 0
     """The most that one attempt used; the next attempt may use as much."""
     largest_cost: int = 0
+    assumed: dict[str, tuple[int | None, int | None]] = field(default_factory=dict)
+    """Steps whose workers were lost → tokens and cost that stand for what they used, until the workers report it themselves."""
     accepted: dict[str, int] = field(default_factory=dict)
     """Limit → attempts without a usage report that a person accepted by raising this limit."""
     refusal: Refusal | None = None
@@ -336,6 +342,8 @@ class RunState:
     """Whether the run pauses after each chunk, as a person said since the latest start; None where the policy decides."""
     rests: bool = False
     """The run stops because a person said so at a question. That counts as a pause, not as an interruption."""
+    unserved: bool = False
+    """The run stops because no worker took what was ordered."""
     continue_after: str = ""
     """The story that was done last, until a person says to go on after it."""
     picking: str = ""

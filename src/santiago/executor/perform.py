@@ -165,8 +165,7 @@ class StepPerformer:
         ending = replace(ending, ms=agent_ms)
         # What goes wrong from here on is not the agent's fault, and must not lose its work.
         self.files.keep_ending(step.story, step.number, ending)
-        message = messages.commit_message(order.run_id, story, step.number, order.anchor, content_of(self.plan, story))
-        snapshot = self.workspace.snapshot(step.story, step.number, message)
+        snapshot = self.workspace.snapshot(step.story, step.number, self.message(order))
         outcome = replace(blank, ending=ending, agent_ms=agent_ms, notes=messages.mended(self.mend_plan()))
         if snapshot is not None:
             outcome = replace(outcome, commit=snapshot.commit, left_out=snapshot.left_out)
@@ -178,6 +177,13 @@ class StepPerformer:
         outcome = self._judged(outcome, step, order, opened.base, snapshot, stop)
         self.workspace.close(step.story, step.number)
         return outcome
+
+    def message(self, order: Order) -> str:
+        """Return the message of the commit that keeps the work of an attempt."""
+        step = order.step
+        assert isinstance(step, Attempt)
+        story = self._story(step.story, order)
+        return messages.commit_message(order.run_id, story, step.number, order.anchor, content_of(self.plan, story))
 
     def _let_work(self, story: Story, step: Attempt, order: Order, opened: Opened, stop: Stop) -> AgentEnding:
         packet = replace(

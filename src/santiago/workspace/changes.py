@@ -29,6 +29,8 @@ def first_about(words: Sequence[str], patch: str) -> str:
 
 MOST_PATCH = 1024 * 1024
 MOST_LIST = 256 * 1024 * 1024
+GITLINK = "160000"
+"""The mode of a submodule."""
 
 
 class Changes:
@@ -37,6 +39,8 @@ class Changes:
     def __init__(self, first: bytes, last: bytes) -> None:
         self.first, self.last = first, last
         self.listed: tuple[Change, ...] = ()
+        self.blobs: tuple[str, ...] = ()
+        """The new content of the files that were not removed, by git's names."""
         self.patch = ""
         self._data = bytearray()
         self._patch_at: int | None = None
@@ -68,6 +72,8 @@ class Changes:
         end = self._patch_at - 1 if self._patch_at is not None else len(self._data)
         fields = bytes(self._data[len(self.first) : end]).split(b"\0")
         self.listed = tuple(_change(head, path) for head, path in zip(fields[::2], fields[1::2], strict=False))
+        heads = (head.decode("ascii").split(" ") for head in fields[:-1:2])
+        self.blobs = tuple(blob for _, mode, _, blob, _ in heads if mode.startswith("1") and mode != GITLINK)
         if self._patch_at is not None:
             text = bytes(self._data[self._patch_at : self._patch_at + MOST_PATCH])
             cut = len(self._data) - self._patch_at > MOST_PATCH

@@ -86,14 +86,19 @@ def call(
     stdin: bytes = b"",
     accept: Sequence[int] = (0,),
     take: Callable[[bytes], bool] | None = None,
+    seconds: float = SECONDS,
+    within: Sequence[str] = (),
 ) -> Answer:
-    """Run git and return its answer. `take` gets the output piece by piece, and returns False when it has enough."""
+    """Run git and return its answer. `take` gets the output piece by piece, and returns False when it has enough.
+
+    `within` is the beginning of the command line of a program that becomes git, such as a shell that sets limits.
+    """
     output = bytearray()
     with ExitStack() as stack:
         source = stack.enter_context(_source(stdin))
-        process = stack.enter_context(start(arguments, env, cwd, source))
+        process = stack.enter_context(start(arguments, env, cwd, source, within))
         stack.callback(end, process)
-        words, enough = read(process, arguments, take or _bounded(output, arguments))
+        words, enough = read(process, arguments, take or _bounded(output, arguments), seconds)
         code = 0 if enough else process.wait()
     err = words.decode("utf-8", "backslashreplace")
     if code not in accept:
@@ -114,12 +119,16 @@ def _source(data: bytes) -> Iterator[IO[bytes] | int]:
 
 
 def start(
-    arguments: Sequence[str], env: Mapping[str, str], cwd: Path, source: IO[bytes] | int
+    arguments: Sequence[str],
+    env: Mapping[str, str],
+    cwd: Path,
+    source: IO[bytes] | int,
+    within: Sequence[str] = (),
 ) -> subprocess.Popen[bytes]:
     """Start git. The caller must read both of its streams, and end it."""
     try:
         return subprocess.Popen(  # noqa: S603  # an argument list, never a shell
-            [program(), *QUIET, *arguments],
+            [*within, program(), *QUIET, *arguments],
             bufsize=0,
             stdin=source,
             stdout=subprocess.PIPE,
@@ -143,13 +152,16 @@ def _bounded(output: bytearray, arguments: Sequence[str]) -> Callable[[bytes], b
 
 
 def read(
-    process: subprocess.Popen[bytes], arguments: Sequence[str], take: Callable[[bytes], bool]
+    process: subprocess.Popen[bytes],
+    arguments: Sequence[str],
+    take: Callable[[bytes], bool],
+    seconds: float = SECONDS,
 ) -> tuple[bytes, bool]:
     """Read both streams; return the error output, and whether `take` had enough before the end."""
     assert process.stdout is not None
     assert process.stderr is not None
     words, complaints = bytearray(), process.stderr.fileno()
-    deadline = time.monotonic() + SECONDS
+    deadline = time.monotonic() + seconds
     still = {process.stdout.fileno(), complaints}
     streams = select.poll()
     for handle in still:
@@ -157,7 +169,7 @@ def read(
     while still:
         ready = streams.poll(max(0.0, deadline - time.monotonic()) * 1000)
         if not ready:
-            raise trouble(arguments, f"it took longer than {SECONDS:.0f} seconds")
+            raise trouble(arguments, f"it took longer than {seconds:.0f} seconds")
         for handle, _ in ready:
             piece = os.read(handle, PIECE)
             if not piece:

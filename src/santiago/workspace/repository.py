@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import uuid
 from contextlib import closing, contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from santiago.contract.errors import Kind, SantiagoError
@@ -49,7 +49,14 @@ _COMPARE = (
     "--ignore-submodules=none",
 )  # fmt: skip
 _READ = ("cat-file", "--batch", "-z")
+_SIZES = ("cat-file", "--batch-check", "-z")
 _READ_BLOB = pattern(rb"[0-9a-f]{40,64} blob ([0-9]+)\n")
+_HEADER = pattern(rb"[0-9a-f]{40,64} commit [0-9]+\ntree ([0-9a-f]{40,64})\n((?:parent [0-9a-f]{40,64}\n)*)")
+_LARGEST_COMMIT = 2**18
+_SIZE = pattern(rb"[0-9a-f]{40,64} blob ([0-9]+)\n")
+_MOST_HEADS = 100
+_AT_ONCE = 500
+"""Questions whose answers fit into a pipe, so that git never waits for us while we wait for git."""
 _AROUND = 1000
 """Bytes that git writes around a file."""
 _KEEP = ("hash-object", "-w", "-t", "commit", "--no-filters", "--stdin-paths")
@@ -155,7 +162,7 @@ class Repository:
     def session(self) -> Iterator[None]:
         """Within this context, keep the git processes that move refs, compare trees, read files and store commits."""
         self.own.make()  # before they start: each looks for the store only once
-        self._sessions = {command: self._session(command) for command in (_MOVE, _COMPARE, _READ, _KEEP)}
+        self._sessions = {command: self._session(command) for command in (_MOVE, _COMPARE, _READ, _SIZES, _KEEP)}
         try:
             yield
         finally:
@@ -214,6 +221,54 @@ class Repository:
             return None
         return bytes(output[found.end() : found.end() + int(found[1])])
 
+    def header(self, commit: str) -> tuple[str, tuple[str, ...]] | None:
+        """Return the tree and the parents of a commit that anybody may have made; None if there is no such commit."""
+        output = bytearray()
+
+        def take(piece: bytes) -> bool:
+            output.extend(piece)
+            return len(output) <= _LARGEST_COMMIT
+
+        last = uuid.uuid4().hex.encode()
+        question = b"%b\0%b\0" % (checked(commit).encode(), last)
+        self._ask(_READ, question, last + b" missing\n", take)
+        found = _HEADER.match(output)
+        if found is None or len(output) > _LARGEST_COMMIT:
+            return None
+        return found[1].decode(), tuple(found[2].decode().split()[1::2])
+
+    @property
+    def for_refs(self) -> tuple[dict[str, str], Path]:
+        """Return environment and folder of git commands that move objects and refs between a remote and this repository."""
+        return self._ref_env, self._neutral.folder
+
+    def message(self, commit: str) -> str:
+        """Return the message of a commit that anybody may have made, as far as it is not too long."""
+        return self.on_objects("show", "--no-patch", "--format=%B", checked(commit)).text[:_LARGEST_COMMIT]
+
+    def shares_history(self, commit: str, others: Sequence[str]) -> bool:
+        """Tell whether a commit has an ancestor in common with one of these, as far as they are here."""
+        asked = "".join(f"{checked(one)}\n" for one in others).encode()
+        here = self.on_objects("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=asked).text.splitlines()
+        known = [line.partition(" ")[2] for line in here if line.startswith("commit ")]
+        return any(self.on_objects("merge-base", commit, one, accept=(0, 1)).code == 0 for one in known[:_MOST_HEADS])
+
+    def size(self, blobs: Sequence[str]) -> int:
+        """Return how many bytes these files have together."""
+        found: list[bytes] = []
+        for at in range(0, len(blobs), _AT_ONCE):
+            output, last = bytearray(), uuid.uuid4().hex.encode()
+            some = "".join(f"{checked(blob)}\0" for blob in blobs[at : at + _AT_ONCE]).encode()
+            self._ask(_SIZES, some + last + b"\0", last + b" missing\n", partial(_extend, output))
+            found += _SIZE.findall(output)
+        return sum(map(int, found))
+
+    @property
+    def for_transfers(self) -> tuple[dict[str, str], Path]:
+        """Return environment and folder of git commands that move objects between a remote and the run's own store."""
+        self.own.make()
+        return self._object_env() | {"GIT_DIR": str(self._neutral.folder)}, self._neutral.folder
+
     def parent(self, commit: str) -> str | None:
         """Return a commit's first parent; None where it has none."""
         if commit not in self._parents:
@@ -271,6 +326,11 @@ class Repository:
         with self.own.guarded(packed):
             yield
         self._unnamed.difference_update(fresh)
+
+
+def _extend(output: bytearray, piece: bytes) -> bool:
+    output.extend(piece)
+    return True
 
 
 def checked(name: str) -> str:

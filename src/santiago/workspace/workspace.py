@@ -143,7 +143,7 @@ class GitWorkspace:
 
     def open(self, story: str, attempt: int, base: Sequence[str]) -> Opened:
         place = self._place(story, attempt)
-        commit = self._merged(story, attempt, base)
+        commit = self.merged(story, attempt, base)
         # The log does not know this attempt yet, so a folder that is left here holds no work.
         self.close(story, attempt)
         self._bases[story, attempt] = commit
@@ -157,7 +157,7 @@ class GitWorkspace:
         gitlinks.fence(self.repository, place.index)
         return Opened(folder=str(place.folder), base=commit)
 
-    def _merged(self, story: str, attempt: int, base: Sequence[str]) -> str:
+    def merged(self, story: str, attempt: int, base: Sequence[str]) -> str:
         """Return one commit that has the snapshots of all dependencies applied to the run's head."""
         commit, *rest = map(checked, base)
         for dependency in rest:
@@ -293,7 +293,7 @@ class GitWorkspace:
         kept = self.kept(story, attempt)
         if kept is not None or not place.folder.is_dir():
             return kept
-        began = self._merged(story, attempt, base) if base else _noted(place.base) or self.head()
+        began = self.merged(story, attempt, base) if base else _noted(place.base) or self.head()
         if began is None:
             return None
         place.own.mkdir(parents=True, exist_ok=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from santiago.app.actor import own_name
 from santiago.app.config import load
 from santiago.app.loading import load as load_run
+from santiago.app.start.start_options import StartOptions
 from santiago.artifacts import run_locations
 from santiago.contract.errors import SantiagoError
 from santiago.contract.record import record
@@ -87,7 +88,8 @@ class TicketContext:
 
     opened: BoardHandle
     consents: Consents
-    jobs: int = 1
+    options: StartOptions = StartOptions(jobs=1)
+    """Of each start: how many tickets side by side, and where they are carried out."""
     agent: str | None = None
     """The agent for developers' tickets that the command line names; it goes before the settings."""
     follow: Callable[[Request], None] = lambda _: None

@@ -14,7 +14,6 @@ from santiago.app.loading import frozen, load, working
 from santiago.app.start.agents import named
 from santiago.app.start.compose import execute
 from santiago.app.start.request import prepare
-from santiago.app.start.start_options import StartOptions
 from santiago.artifacts.inbox import Inbox
 from santiago.artifacts.lock import Lock
 from santiago.board.board_commands import found
@@ -105,7 +104,7 @@ def _request(
     other = named(run_input.agent, agent, None, None) if agent else run_input.agent
     raised = max([0, *(card.retry_budget - run_input.limits.story_max_attempts for card in _children(context, of))])
     request = prepare(
-        out_dir, run_input, plan, StartOptions(actor=PLANNER, jobs=context.jobs),
+        out_dir, run_input, plan, replace(context.options, actor=PLANNER),
         base=out_dir, grants=_grants(out_dir, raised), own_work=own_work, skips=skips,
         agent=other if replace(other, fallback=run_input.agent.fallback) != run_input.agent else None,
     )  # fmt: skip

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from santiago import __version__
@@ -17,12 +16,11 @@ from santiago.app.start.held_run import (
     freeze,
     heard,
     kill_leftovers,
-    marks,
     strays_ignored,
     take_hold,
 )
-from santiago.app.start.judging import JudgeParts, ground_of, look_around
-from santiago.app.start.leaks import SecretsInWork
+from santiago.app.start.judging import ground_of, look_around
+from santiago.app.start.means import Means
 from santiago.app.start.preflight import Checkout, foresee
 from santiago.app.start.request import RunHeader
 from santiago.artifacts.attempts import FileAttempts
@@ -30,13 +28,11 @@ from santiago.artifacts.details import FileDetails
 from santiago.artifacts.inbox import Inbox
 from santiago.artifacts.names import SETTINGS
 from santiago.contract.checks import all_commands_of
-from santiago.contract.errors import SantiagoError
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_run
 from santiago.contract.phases import ENDED, RunPhase
 from santiago.engine.threads import ThreadsEngine
 from santiago.executor.loop import Coordinator
-from santiago.executor.perform import StepPerformer
 from santiago.executor.reopen import hints, reopening, reopening_some
 from santiago.process import sandbox
 from santiago.process.server import ProcessServer
@@ -45,9 +41,9 @@ from santiago.util.clock import SystemClock, WorkClock
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from santiago.app.start.outside import Outside
     from santiago.app.start.request import Request
-    from santiago.contract.policy import Agent, RunInput
-    from santiago.contract.ports.agent import AgentBackend
+    from santiago.contract.policy import Agent
     from santiago.contract.ports.run import Sign
     from santiago.contract.state import RunState
 
@@ -85,7 +81,8 @@ class _Start:
         self.request, self.server, self.stack = request, server, stack
         self.clock, wanted = WorkClock(SystemClock(), server.worked), request.effective
         check_temporary()  # needed to find out which sandbox works
-        self.around = look_around(wanted)
+        around, hidden = look_around(wanted), request.terms.secrets if request.terms else ()
+        self.around = replace(around, secrets=(*around.secrets, *hidden))
         self.fence = sandbox.detect(wanted.policy.sandbox, self.around.source)
         self.hold = take_hold(request, self.around, self.fence, self.clock, stack)
         self.digests = freeze(self.hold.store, request)
@@ -93,9 +90,7 @@ class _Start:
         self.checkout = Checkout(wanted, self.hold.workspace, self.hold.dependencies, request.begins_on)
         self.run_input, self.passed_over = first_able(wanted, self.around.source, self.checkout.lacks)
         """The run input with the policy and the agent of this start; messages on agents that cannot begin."""
-        commands = () if request.skips else all_commands_of(request.plan, self.run_input)
-        setup = self.run_input.workspace.setup
-        self.ground = ground_of(self.fence, self.hold.workspace, self.hold.dependencies, self.around, setup, commands)
+        self.means = self._means()
         self.log = RunLog(request, self.hold, self.clock.utc())
         self.attempts = FileAttempts(self.hold.store)
 
@@ -114,21 +109,21 @@ class _Start:
             hold.workspace.tidy()
             return log.state
         going_on = self._going_on()
-        agent, name = self._agent(self.run_input, notices)
-        other = agents.for_tests(self.run_input)
-        writer = self._agent(replace(self.run_input, agent=other), notices) if other else (agent, name)
-        if self.run_input.policy.tests_first:
-            notices.append(f"the tests of each story are written first, by {writer[1]}")
-        coordinator = self._coordinator(agent, writer[0])
+        outside = self._outside()
+        coordinator, name = self._coordinator(outside, notices)
+        start_events.refuse_left_out(log.state, request.engine, self.attempts)
         start_events.refuse_cut(log.state, self.attempts, hold.workspace)
         notices += start_events.put_back(log.state, hold.workspace)
+        if outside is not None:
+            outside.courier.lead(self.epoch)
         log.open()
         self._announce(name, notices)
         if hold.begun_before:
             start_events.forget_broken(hold.workspace, coordinator.record)
+        attached = coordinator.attach()
         coordinator.recovered, ends = start_events.recovered(
             request.plan, log.state, self.attempts, hold.workspace, hold.sign, self.run_input.limits.attempt_ms,
-            coordinator.record,
+            attached, coordinator.record,
         )  # fmt: skip
         coordinator.landed = hold.workspace.landed(log.state.head)
         coordinator.record(ends)
@@ -155,10 +150,26 @@ class _Start:
         if self.fence.kind == "none" and policy == "auto" and any(one and one.mode != "scripted" for one in working):
             self.request.consent_unfenced()
 
-    @property
-    def _hidden(self) -> tuple[str, ...]:
-        """What is hidden from agents and checks: the run's files, and the checkouts of others."""
-        return str(self.request.out_dir), str(self.hold.workspace.folders.top.parent)
+    def _means(self) -> Means:
+        request, workspace = self.request, self.hold.workspace
+        commands = () if request.skips else all_commands_of(request.plan, self.run_input)
+        setup = self.run_input.workspace.setup
+        return Means(
+            plan=request.plan,
+            run_input=self.run_input,
+            store=self.hold.store,
+            workspace=workspace,
+            server=self.server,
+            fence=self.fence,
+            around=self.around,
+            ground=ground_of(self.fence, workspace, self.hold.dependencies, self.around, setup, commands),
+            clock=self.clock,
+            lacks=self.checkout.lacks,
+            hidden=(str(request.out_dir), str(workspace.folders.top.parent)),
+            needs_agent=request.starts_agents and request.terms is None,
+            jobs=request.at_once,
+            begun=request.check_begun,
+        )
 
     def _going_on(self) -> list[Fact]:
         """Return the facts that this start adds: approvals, grants, reopened stories."""
@@ -196,68 +207,39 @@ class _Start:
         self.log.finish(state)
         return state
 
-    def _agent(self, run_input: RunInput, notices: list[str]) -> tuple[AgentBackend, str]:
-        """Return the agent of this start and its name; if none is named, the first that can work here."""
-        source = self.around.source
-        if run_input.agent.mode == "scripted":
-            return agents.playing(run_input), "scripted"
-        try:
-            profile = agents.profile_of(run_input.agent, source)
-            agents.refuse_early(profile, run_input, source, self.checkout.lacks)
-        except SantiagoError:
-            if self.request.starts_agents:
-                raise
-            return agents.NOBODY, "nobody"
-        notices += agents.passed_over(run_input.agent)
-        fenced = partial(
-            agents.fenced,
-            profile=profile,
-            sandbox=self.fence,
-            source=source,
-            hidden=self._hidden,
-        )
-        scratch = self.hold.workspace.folders.temporary
-        agent = agents.backend(
-            profile, run_input, self.server, source, fenced, self.around.secrets, scratch, self.ground
-        )
-        return agent, agents.name_of(profile)
+    @property
+    def epoch(self) -> int:
+        """The number of this start."""
+        return self.log.state.epoch + 1
 
-    def _coordinator(self, agent: AgentBackend, tests_agent: AgentBackend) -> Coordinator:
-        request, run_input, plan, workspace = self.request, self.run_input, self.request.plan, self.hold.workspace
-        means = JudgeParts(
-            server=self.server,
-            fence=self.fence,
-            around=self.around,
-            workspace=workspace,
-            hidden=self._hidden,
-            told={"SANTIAGO_RUN": request.run_id, **marks(request.out_dir)},
-            prompt_path=self.attempts.prompt_path,
-            begun=request.check_begun,
-            jobs=request.at_once,
-            examined=workspace.folders.examined,
-        )
-        details = FileDetails(self.hold.store)
-        performer = StepPerformer(
-            plan=plan,
-            run_input=run_input,
-            workspace=workspace,
-            agent=agent,
-            tests_agent=tests_agent,
-            judge=means.judge(plan, run_input, self.ground),
-            files=self.attempts,
-            details=details,
-            clock=self.clock,
-            plan_folder=str(request.out_dir / "tasks"),
-            stories={story.id: story for story in plan.stories},
-            leak=SecretsInWork(self.around.secrets, workspace),
-            mend_plan=self.log.mend_plan,
-        )
-        engine = ThreadsEngine(request.at_once, performer)
+    def _outside(self) -> Outside | None:
+        """Connect to the engine and the remote, if attempts go out to workers."""
+        if (terms := self.request.terms) is None:
+            return None
+        from santiago.app.start.outside import Outside, sent  # with all that only many machines need
+
+        run_input = sent(self.run_input, self.around, self.checkout, self.hold.dependencies)
+        outside = Outside(terms, run_input, self.hold.store, self.hold.workspace)
+        self.stack.callback(outside.queue.close)
+        return outside
+
+    def _coordinator(self, outside: Outside | None, notices: list[str]) -> tuple[Coordinator, str]:
+        """Return the coordinator, and the name of the agent that works."""
+        request, means = self.request, self.means
+        judge = means.judge()
+        if outside is None:
+            agent, writer, name = means.agents()
+        else:
+            (agent, writer, name), judge = outside.agents(), outside.judge(judge, request.run_id, self.epoch)
+        notices += means.notices
+        performer = means.performer(agent, writer, judge, self.log.mend_plan)
+        here = ThreadsEngine(request.at_once, performer)
+        engine = outside.engine(here, performer) if outside else here
         self.stack.callback(engine.close)
-        return Coordinator(
+        coordinator = Coordinator(
             run_id=request.run_id,
-            plan=plan,
-            run_input=run_input,
+            plan=request.plan,
+            run_input=self.run_input,
             fold=self.log.fold,
             store=self.hold.store,
             engine=engine,
@@ -266,10 +248,11 @@ class _Start:
             actor=request.actor,
             attended=request.attended,
             mailbox=Inbox(request.out_dir),
-            intact=details.check,
+            intact=FileDetails(self.hold.store).check,
             beat=self._beat,
             listeners=[self.log.take, *request.listeners],
         )
+        return coordinator, name
 
     def _beat(self, sign: Sign) -> None:
         self.hold.lock.beat(sign)
@@ -297,6 +280,6 @@ class _Start:
     def _started(self, agent: str) -> Fact:
         return of_run(
             EventKind.RUN_STARTED,
-            epoch=self.log.state.epoch + 1, pid=os.getpid(), host=os.uname().nodename, version=__version__,
-            agent=agent, sandbox=self.fence.name, jobs=self.request.at_once,
+            epoch=self.epoch, pid=os.getpid(), host=os.uname().nodename, version=__version__,
+            agent=agent, sandbox=self.fence.name, jobs=self.request.at_once, engine=self.request.engine,
         )  # fmt: skip

@@ -191,12 +191,15 @@ def copy_into(repo: Path, names: Iterable[str], folder: str) -> None:
 
 def ground_of(
     fence: Sandbox, workspace: GitWorkspace, provided: Sequence[Dependency], around: StartEnvironment,
-    setup: Sequence[str], commands: Sequence[str],
+    setup: Sequence[str], commands: Sequence[str], seen: str = "",
 ) -> Ground:  # fmt: skip
-    """Return the ground; raise if installed packages would make `commands` test the user's own files instead of a checkout."""
+    """Return the ground; raise if installed packages would make `commands` test the user's own files instead of a checkout.
+
+    Checkouts are `seen` there, if the sandbox can do that; usually at the path of the repository.
+    """
     root, source = workspace.inspect().root, around.source
     ground = fence.ground(
-        str(root),
+        seen or str(root),
         names=(str(around.repo),),
         stores=workspace.stores,
         dependencies=provided,

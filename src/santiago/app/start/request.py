@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from santiago.app.actor import actor
 from santiago.app.changes import changed_agent
+from santiago.app.config import load as settings_at
 from santiago.app.finding import find_story, target
 from santiago.app.loading import frozen as begun_with
 from santiago.app.loading import frozen_input
 from santiago.app.start.agents import called, lasting
+from santiago.app.start.engine_terms import terms
 from santiago.app.start.identity import derived_id, frozen_path, repository_of
 from santiago.app.start.preflight import refuse_unapproved, refuse_unfit
 from santiago.app.start.proposals import refuse
@@ -32,6 +34,7 @@ from santiago.util.own_run import refuse_own_word
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from santiago.app.start.engine_terms import Terms
     from santiago.app.start.start_options import StartOptions
     from santiago.contract.events import Event
     from santiago.contract.plan import Plan
@@ -122,12 +125,19 @@ class Request:
     """Called when a check begins, with the name of its trial, its number, the number of checks, and the command."""
     signals: list[int] = field(default_factory=list)
     """The signals that came while it ran, in order."""
+    terms: Terms | None = None
+    """The engine through which attempts go out to workers; None if they are carried out here."""
 
     @property
     def run_id(self) -> str:
         if self.run_input.run_id is None:
             raise ValueError("a run is started under an id")
         return self.run_input.run_id
+
+    @property
+    def engine(self) -> str:
+        """Where workers get their orders: the engine's address without its password. Empty where agents run in this process."""
+        return self.terms.shown if self.terms else ""
 
     @property
     def starts_agents(self) -> bool:
@@ -203,7 +213,7 @@ def prepare(
     policy = replace(policy, gates=() if options.gate else policy.gates)
     of_settings = changed_agent(out_dir, settings, now) if agent is None and has_begun(out_dir) else None
     model = f", model {of_settings.model_hint}" if of_settings and of_settings.model_hint else ""
-    return Request(
+    request = Request(
         out_dir=out_dir,
         run_input=settings,
         repo=now,
@@ -220,6 +230,10 @@ def prepare(
         grants=replace(asked.get("grants") or Grants(), actor=who),
         actor=who,
     )
+    if request.starts_agents:
+        values = {name: one.value for name, one in settings_at(now).items()}
+        request.terms = terms((options.engine, options.remote), values, insecure=options.insecure)
+    return request
 
 
 def _settings(out_dir: Path, run_input: RunInput, repo: Path, options: StartOptions) -> tuple[RunInput, Path]:
@@ -268,7 +282,8 @@ def scope_of(plan: Plan, chunks: str | None, only: tuple[str, ...]) -> Scope:
 def said_in(options: StartOptions) -> frozenset[str]:
     """Return the settings that a person's options replace."""
     policy = (f"policy.{name}" for name in _said_of_policy(options))
-    return frozenset((*policy, *(f"limits.{name}" for name in wished(options))))
+    engine = (name for name, said in (("engine.url", options.engine), ("engine.remote", options.remote)) if said)
+    return frozenset((*policy, *engine, *(f"limits.{name}" for name in wished(options))))
 
 
 FLAGS = {

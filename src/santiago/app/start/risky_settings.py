@@ -36,6 +36,7 @@ _CHOICES: dict[str, tuple[object, ...]] = {
     "policy.write_back": (True, False),
     "policy.unknown_usage": ("allow", "block"),
     "board.single_entry": (False, True),
+    "engine.trust": ("workers", "coordinator"),
 }
 """Settings with few values, the weakest protection first. Any other value names a program."""
 _AT_MOST = ("limits.", "policy.jobs", "board.exhausted_limit", "verification.timeout_minutes")
@@ -70,6 +71,10 @@ MEANS = {
     "board.planner": "the agent that plans requests",
     "board.planners": "who may accept work",
     "board.single_entry": "whether work may begin without the board",
+    "engine.url": "the server that attempts go out through",
+    "engine.remote": "the git remote that attempts go out through",
+    "engine.lease_seconds": "how long a worker may be silent",
+    "engine.trust": "whose verdict counts",
     "notify.command": "run at questions and at the end, outside the sandbox",
     "notify.webhook": "the address that questions and the end are sent to",
 }

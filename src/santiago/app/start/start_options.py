@@ -6,6 +6,15 @@ from santiago.contract.record import record
 
 
 @record
+class Places:
+    """Where a command line has attempts carried out."""
+
+    engine: str | None = None
+    remote: str | None = None
+    insecure: bool = False
+
+
+@record
 class StartOptions:
     """What a person says about one start. None and False leave a choice to the run input."""
 
@@ -41,3 +50,6 @@ class StartOptions:
     plain: bool = False
     no_input: bool = False
     attended: bool = False
+    engine: str | None = None
+    remote: str | None = None
+    insecure: bool = False

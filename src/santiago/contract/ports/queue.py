@@ -6,15 +6,14 @@ coordinator makes another order. What a worker brings counts only if the queue n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Literal, Protocol
 
+from santiago.contract import codec
+from santiago.contract.outcomes import AttemptOutcome, ProposalOutcome
+from santiago.contract.ports.judge import Examination, Judged
 from santiago.contract.record import record
-
-if TYPE_CHECKING:
-    from santiago.contract.outcomes import Outcome
-    from santiago.contract.ports.judge import Examination, Judged
-    from santiago.contract.steps import Order
+from santiago.contract.steps import Attempt, Order, Propose, Step
 
 Activity = Literal["preparing", "agent", "checks", "sending"]
 Fate = Literal["done", "stopped", "declined", "lost", "cancelled"]
@@ -146,21 +145,94 @@ class Judging:
 
     method: Literal["examine", "attempt", "tree", "run"]
     arguments: str
+    commits: tuple[str, ...] = ()
+    """The commits that the arguments name. They travel with the order."""
 
 
 @record
 class Report:
-    """What a worker says about an order that it ended. Files of the attempt lie beside it in the result's commit."""
+    """What a worker says about an order that it ended: `report.json` of the result's commit."""
 
     worker: str
     host: str
     version: str
-    outcome: Outcome | None = None
-    """Of an agent's step: without a verdict, since a worker that runs agents is not believed."""
+    outcome: AttemptOutcome | ProposalOutcome | None = None
+    """Of an agent's step: without a verdict, since a worker that runs agents is not believed. Its commit is the work."""
     judged: Judged | Examination | None = None
-    """Of a judging order."""
+    """Of a judging order, and of an agent's step whose worker is trusted."""
     why: str = ""
     """Why it was declined."""
+    left_behind: tuple[str, ...] = ()
+    """Files that were too large to be sent, in words."""
+
+
+# What the commits of orders and results hold. Both ends read this, and nothing else says it.
+
+ORDER, JUDGING, REPORT, FILES = "order.json", "judging.json", "report.json", "files/"
+"""Names in the trees. Below `files/` lie files of the run's out-dir under the paths that they have there.
+
+An order's tree: order.json, judging.json (of a judging order), files/. Its parents: all commits that its worker needs.
+A result's tree: report.json, files/. Its parents: the work, then the tests, each if there is one. The report names both.
+"""
+ORDERS, INBOX, LEAD = "refs/santiago-order", "refs/santiago-inbox", "refs/santiago-lead"
+MOST_FILE = 20 * 2**20
+"""The largest file that a result brings, in bytes. A larger one stays with the worker, and the report says so."""
+TOKEN = "[A-Za-z0-9][A-Za-z0-9_-]{0,127}"  # noqa: S105  # what a claim's token may look like
+
+
+def sent_as(order: Order, judging: Judging | None) -> str:
+    """Return the id of the step that an order is sent as. A judging order has one of its own, by its content."""
+    return order.id if judging is None else f"judge/{codec.digest((order.anchor, judging))[:24]}"
+
+
+def order_ref(run: str, step: str) -> str:
+    return f"{ORDERS}/{run}/{step}"
+
+
+def result_ref(run: str, step: str, token: str) -> str:
+    return f"{INBOX}/{run}/{step}/{token}"
+
+
+def taken_along(order: Order) -> tuple[str, ...]:
+    """Return the files of the out-dir that an order brings to its worker, where they exist."""
+    paths = ["plan.json", "run-input.json", "tasks/plan.json", "tasks/planning_docs/full_plan.json"]
+    if isinstance(order.step, Attempt):
+        folder, earlier = f"attempts/{order.step.story}", range(1, order.step.number)
+        paths += [f"{folder}/{n}/{name}" for n in earlier for name in ("critique.md", "outcome.json", "ending.json")]
+    paths += [f"details/{ref.story}/{ref.revision}.json" for ref in order.details]
+    return tuple(paths)
+
+
+def brought_back(step: Step) -> tuple[str, ...]:
+    """Return the files of the out-dir that a result may bring. Everything else about a step is in the report."""
+    if isinstance(step, Attempt):
+        return tuple(f"attempts/{step.story}/{step.number}/{name}" for name in ("prompt.md", "agent.log"))
+    if isinstance(step, Propose):
+        return tuple(f"details/{step.story}/{step.number}.{end}" for end in ("prompt.md", "log"))
+    return ()
+
+
+@record
+class Parcel:
+    """An order as its worker receives it."""
+
+    order: Order
+    judging: Judging | None
+    files: dict[str, bytes]
+    """Path in the out-dir → content."""
+
+
+class Delivery(Protocol):
+    """The courier's end at a worker, for one run. It writes nothing but the refs of this worker's results."""
+
+    def fetch(self, claim: Claim) -> Parcel:
+        """Fetch an order with all commits that it needs; raise if it is not the one that the claim names."""
+
+    def deliver(self, claim: Claim, report: Report, files: Mapping[str, bytes]) -> str:
+        """Push a result, and return its commit. `report` names the work, and the tests if there are any."""
+
+    def forget(self, claim: Claim) -> None:
+        """Let go of what `fetch` kept of an order."""
 
 
 class Courier(Protocol):
@@ -175,6 +247,9 @@ class Courier(Protocol):
     def send(self, order: Order, judging: Judging | None = None) -> str:
         """Push an order with all that its worker needs; return its commit. Sending it again changes nothing."""
 
+    def probe(self) -> None:
+        """Write and delete a ref; raise with one sentence if that is not possible."""
+
     def sent(self, step: str) -> Order | None:
         """Return an order that was sent by this start or an earlier one."""
 
@@ -183,6 +258,9 @@ class Courier(Protocol):
 
     def forget(self, steps: Sequence[str]) -> None:
         """Delete the refs of steps whose end is on disk. It may be done later, with the next order."""
+
+    def resign(self) -> None:
+        """Give up the lead. Nothing of the run may be left on the remote."""
 
     def sweep(self, keep: Sequence[str]) -> dict[str, Report]:
         """Delete all refs of the run but those of these steps; return the reports of results that came too late, by step."""

@@ -1,0 +1,1 @@
+"""Workers: carrying out orders of runs that are coordinated on other machines."""

@@ -1,0 +1,198 @@
+"""A small world with many machines: a coordinator and workers as real processes, a git remote, and an engine's real server."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.crash.world import BRANCH, Story, World, git, playbook
+from tests.engine.servers import awaited
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+LEASE_S = 3
+TWO = (Story("a"), Story("b"))
+"""Two stories that can be worked on side by side."""
+_NOT_OURS = ("SANTIAGO_", "XDG_", "CI", "ANTHROPIC_", "CLAUDE_", "OPENAI_", "CODEX_", "GEMINI_")
+_AGENT = """#!{python}
+import os, pathlib, re, sys, time
+prompt = sys.stdin.read()
+name = re.search(r"Thing (\\w+)", prompt)[1]
+print("my secret is", os.environ.get("PLANTED_TOKEN"), flush=True)
+pathlib.Path("{begun}", name).write_text(str(os.getpid()))
+while pathlib.Path("{begun}", "wait").exists():
+    time.sleep(0.05)
+pathlib.Path(name + ".txt").write_text("good\\n")
+"""
+"""Says a secret, notes that it has begun, and works as soon as nothing holds it up."""
+_PROFILE = """
+name = "helper"
+start.argv = ["{program}"]
+needs.env = ["PLANTED_TOKEN"]
+"""
+
+
+class Program:
+    """One santiago of an interpreter of its own, which can be killed. What it prints goes to a file."""
+
+    def __init__(self, arguments: list[str], cwd: Path, env: Mapping[str, str], log: Path) -> None:
+        self.log = log
+        with log.open("ab") as out:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "santiago", *arguments], cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=out,
+                stderr=out, start_new_session=True,
+            )  # fmt: skip
+
+    @property
+    def said(self) -> str:
+        return self.log.read_text("utf-8", "replace")
+
+    def says(self, words: str) -> None:
+        """Return when it has printed this."""
+
+        def has() -> bool:
+            assert words in self.said or self.process.poll() is None, f"it ended without {words!r}:\n{self.said}"
+            return words in self.said
+
+        awaited(has, f"it does not say {words!r}: {self.log}")
+
+    def ends(self, *codes: int) -> str:
+        """Return what it printed, when it has ended with one of these codes."""
+        awaited(lambda: self.process.poll() is not None, f"it does not end: {self.log}")
+        assert self.process.returncode in codes, self.said
+        return self.said
+
+    def kill(self) -> None:
+        """Kill it and all that it started, as a power cut would."""
+        for process in _family(self.process.pid):
+            _kill(process)
+        self.process.wait()
+
+
+def _family(process: int) -> list[int]:
+    listed = (entry.name for entry in Path("/proc").iterdir() if entry.name.isdigit())
+    parents = {int(name): _parent(name) for name in listed}
+    found = [process]
+    for one in found:
+        found += [child for child, parent in parents.items() if parent == one]
+    return found
+
+
+def _parent(process: str) -> int:
+    try:
+        return int(Path("/proc", process, "stat").read_text().rpartition(")")[2].split()[1])
+    except (OSError, IndexError):
+        return 0
+
+
+def _kill(process: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
+
+
+class Fleet:
+    """One run, and the machines that carry it out."""
+
+    def __init__(
+        self, folder: Path, url: str, stories: tuple[Story, ...] = TWO, moves: Mapping[str, Any] | None = None
+    ) -> None:
+        """`moves` are what agents do otherwise: what is asked for → each attempt's move."""
+        self.world = World(top=folder / "world", stories=stories)
+        self.url, self.folder, self.remote = url, folder, folder / "remote.git"
+        self.programs: list[Program] = []
+        self.begun = folder / "begun"
+        self.begun.mkdir(parents=True)
+        home = folder / "home"
+        home.mkdir()
+        ours = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_OURS)}
+        self.env = {
+            **ours, "HOME": str(home), "USER": "ann", "SANTIAGO_ENGINE_LEASE_SECONDS": str(LEASE_S), "PYTHONUNBUFFERED": "1",
+        }  # fmt: skip
+        self._make({**playbook(stories)["stories"], **(moves or {})})
+
+    def _make(self, moves: Mapping[str, Any]) -> None:
+        world = self.world
+        world.make(self.folder / "spare")
+        (world.repo / "playbook.yaml").write_text(json.dumps({"stories": moves}), "utf-8")
+        git(world.repo, "commit", "-qam", "two")
+        git(world.repo, "init", "-q", "--bare", str(self.remote))
+        git(world.repo, "push", "-q", str(self.remote), "HEAD:main")
+
+    def helper(self) -> None:
+        """Have a program work instead of the playbook: an agent by the name of a profile, with a secret in its environment."""
+        program, profiles = self.folder / "helper", self.folder / "home" / ".config" / "santiago" / "agents"
+        program.write_text(_AGENT.format(python=sys.executable, begun=self.begun))
+        program.chmod(0o755)
+        profiles.mkdir(parents=True)
+        (profiles / "helper.toml").write_text(_PROFILE.format(program=program))
+        settings = json.loads((self.world.top / "in.json").read_text())
+        settings["agent"] = {"profile": "helper"}
+        (self.world.top / "in.json").write_text(json.dumps(settings))
+
+    def worker(self, *options: str, url: str = "") -> Program:
+        """Start a worker, and return when it waits for orders."""
+        given = ["work", "--engine", url or self.url, "--remote", str(self.remote), *options]
+        made = self._program(given, self.folder, f"worker-{len(self.programs)}.log")
+        made.says("waits for orders")
+        return made
+
+    def execute(self, *options: str, word: str = "execute") -> Program:
+        """Begin the run, or go on with it."""
+        engine = ["--engine", self.url, "--remote", str(self.remote), *options]
+        given = self.world.arguments(2) if word == "execute" else ["resume", str(self.world.out), "--no-input"]
+        return self._program([*given, *engine], self.world.top, f"coordinator-{len(self.programs)}.log")
+
+    def types(self, *arguments: str) -> str:
+        """Type another command, and return what it printed."""
+        return self._program([*arguments], self.world.top, f"command-{len(self.programs)}.log").ends(0)
+
+    def _program(self, arguments: list[str], cwd: Path, log: str) -> Program:
+        made = Program(arguments, cwd, self.env, self.folder / log)
+        self.programs.append(made)
+        return made
+
+    def close(self) -> None:
+        for program in self.programs:
+            program.kill()
+
+    # What can be read back
+
+    def events(self, kind: str = "", story: str = "") -> list[dict[str, Any]]:
+        lines = self.world.log.read_bytes().split(b"\n")[:-1] if self.world.log.exists() else []
+        found = map(json.loads, lines)
+        return [one for one in found if kind in ("", one["event"]) and story in ("", one["story_id"])]
+
+    def logs(self, kind: str, story: str = "") -> dict[str, Any]:
+        """Return the first event of a kind, when the log has it."""
+        awaited(lambda: self.events(kind, story), f"the log gets no {kind} of {story}: {self.world.out}")
+        return self.events(kind, story)[0]
+
+    def endings(self, story: str) -> list[tuple[str, str]]:
+        """Return how the attempts of a story ended: status and reason."""
+        return [(one["status"], one["context"].get("reason", "")) for one in self.events("attempt_ended", story)]
+
+    @property
+    def tree(self) -> str:
+        return git(self.world.repo, "rev-parse", f"{BRANCH}^{{tree}}")
+
+    def is_done(self) -> None:
+        """Hold up that every story is done, and done once; that the audit finds nothing; and that the remote is as before."""
+        done = [one["story_id"] for one in self.events("story_done")]
+        assert sorted(done) == [f"S{number}" for number in range(1, len(self.world.stories) + 1)]
+        assert self.events("run_ended")[-1]["phase"] == "success"
+        assert "clean" in self.types("audit", str(self.world.out))
+        assert git(self.remote, "for-each-ref", "--format=%(refname)") == "refs/heads/main"
+
+
+def serial(folder: Path, stories: tuple[Story, ...]) -> tuple[str, Iterator[str]]:
+    """Return the tree that one process alone makes of these stories, and its stories in the order of their completion."""
+    fleet = Fleet(folder, "", stories)
+    fleet._program(fleet.world.arguments(1), fleet.world.top, "serial.log").ends(0)
+    return fleet.tree, iter(one["story_id"] for one in fleet.events("story_done"))

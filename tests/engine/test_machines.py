@@ -1,0 +1,281 @@
+"""Workers carry out what one process would, and nothing is done twice or lost, whoever dies or is cut off meanwhile."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pytest
+
+from santiago.engine import connect
+from tests.crash.world import WIDE, git
+from tests.engine import servers
+from tests.engine.machines import Fleet, serial
+from tests.engine.servers import awaited
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+pytestmark = [pytest.mark.xdist_group("machines")]
+LONG = {"R2": [{"seconds": 300}, {"write": {"b.txt": "good\n"}}]}
+"""The first attempt of the second story never ends by itself."""
+SHORT = {"R2": [{"seconds": 3, "write": {"b.txt": "good\n"}}]}
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[tuple[str, Path]]:
+    """A PostgreSQL of our own: the URL of its database, and the folder with its files."""
+    if missing := servers.missing_postgres():
+        pytest.skip(missing)
+    with TemporaryDirectory(prefix="santiago-") as folder:  # those of pytest are closed to the server's user
+        server = servers.postgres(Path(folder))
+        server.start()
+        url = f"postgresql://santiago@127.0.0.1:{server.port}/postgres"
+        connect.init(url)
+        yield url, Path(folder)
+        server.kill()
+
+
+@pytest.fixture
+def fleet(database: tuple[str, Path], tmp_path: Path) -> Iterator[Callable[..., Fleet]]:
+    made: list[Fleet] = []
+
+    def make(*args: object, **more: object) -> Fleet:
+        made.append(Fleet(tmp_path, database[0], *args, **more))  # type: ignore[arg-type]
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def test_two_workers_do_what_one_process_does(fleet: Callable[..., Fleet], tmp_path: Path) -> None:
+    tree, done = serial(tmp_path / "serial", WIDE)
+    here = fleet(WIDE)
+    workers = [here.worker(), here.worker()]
+    said = here.execute().ends(0)
+    assert here.tree == tree, said
+    assert sorted(done) == sorted(one["story_id"] for one in here.events("story_done"))
+    here.is_done()
+    for worker in workers:
+        worker.process.send_signal(signal.SIGTERM)
+        assert ": done" in worker.ends(0)
+
+
+def test_a_killed_worker_costs_an_attempt_that_is_void(fleet: Callable[..., Fleet]) -> None:
+    here = fleet(moves=LONG)
+    workers = [here.worker(), here.worker()]
+    run = here.execute()
+    here.logs("story_done", "S1")
+    victim = next(worker for worker in workers if "attempt/S2/1 begins" in worker.said)
+    victim.kill()
+    run.ends(0)
+    assert here.endings("S2") == [("voided", "worker_lost"), ("ok", "")]
+    here.is_done()
+
+
+def test_a_killed_coordinator_repeats_nothing_that_the_engine_knows(fleet: Callable[..., Fleet]) -> None:
+    here = fleet(moves=SHORT)
+    workers = [here.worker(), here.worker()]
+    run = here.execute()
+    awaited(lambda: any("attempt/S2/1 begins" in one.said for one in workers), "nobody begins with S2")
+    run.kill()
+    awaited(lambda: any("attempt/S2/1: done" in one.said for one in workers), "nobody ends S2")
+    here.execute(word="resume").ends(0)
+    assert [len(here.events("attempt_started", story)) for story in ("S1", "S2")] == [1, 1]
+    here.is_done()
+
+
+def test_stop_lets_the_agent_end_and_the_next_start_adopts_its_work(fleet: Callable[..., Fleet]) -> None:
+    here = fleet(moves=SHORT)
+    workers = [here.worker(), here.worker()]
+    run = here.execute()
+    awaited(lambda: any("attempt/S2/1 begins" in one.said for one in workers), "nobody begins with S2")
+    here.types("stop", str(here.world.out))
+    run.ends(130)
+    assert any("attempt/S2/1: stopped" in one.said for one in workers)
+    here.execute(word="resume").ends(0)
+    assert len(here.events("attempt_started", "S2")) == 1
+    here.is_done()
+
+
+def test_stop_now_ends_the_agent_at_its_worker(fleet: Callable[..., Fleet]) -> None:
+    here = fleet(moves=LONG)
+    workers = [here.worker(), here.worker()]
+    run = here.execute()
+    here.logs("story_done", "S1")
+    awaited(lambda: any("attempt/S2/1 begins" in one.said for one in workers), "nobody begins with S2")
+    here.types("stop", str(here.world.out), "--now")
+    run.ends(130)
+    assert any("attempt/S2/1: stopped" in one.said for one in workers)
+    assert here.endings("S2")[0][1] == "interrupted"
+    here.execute(word="resume").ends(0)
+    here.is_done()
+
+
+def test_a_detached_attempt_goes_on_and_counts(fleet: Callable[..., Fleet]) -> None:
+    here = fleet(moves=SHORT)
+    workers = [here.worker(), here.worker()]
+    run = here.execute()
+    awaited(lambda: any("attempt/S2/1 begins" in one.said for one in workers), "nobody begins with S2")
+    here.types("stop", str(here.world.out), "--detach")
+    run.ends(130)
+    awaited(lambda: any("attempt/S2/1: done" in one.said for one in workers), "nobody ends S2")
+    refused = here._program(["resume", str(here.world.out), "--no-input"], here.world.top, "refused.log").ends(10)
+    assert "workers of postgresql://" in refused
+    here.execute(word="resume").ends(0)
+    assert len(here.events("attempt_started", "S2")) == 1
+    here.is_done()
+
+
+def test_a_worker_that_only_judges_gives_the_verdicts(fleet: Callable[..., Fleet]) -> None:
+    here = fleet()
+    here.worker()
+    judge = here.worker("--judge")
+    here.execute().ends(0)
+    assert "judging attempt" in judge.said
+    assert "judging run" in judge.said
+    assert "attempt/S1/1 begins" not in judge.said
+    here.is_done()
+
+
+def test_the_verdict_of_a_trusted_worker_counts(fleet: Callable[..., Fleet]) -> None:
+    here = fleet()
+    here.env["SANTIAGO_ENGINE_TRUST"] = "workers"
+    here.worker()
+    here.execute().ends(0)
+    here.is_done()
+
+
+_PROXY = """
+import select, socket, sys
+listening = socket.create_server(("127.0.0.1", 0))
+print(listening.getsockname()[1], flush=True)
+to = {}
+while True:
+    for one in select.select([listening, *to], [], [])[0]:
+        if one is listening:
+            mine, other = listening.accept()[0], socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+            to[mine], to[other] = other, mine
+            continue
+        data = one.recv(65536) if one in to else b""
+        if data:
+            to[one].sendall(data)
+        elif one in to:
+            other = to.pop(one)
+            to.pop(other)
+            one.close()
+            other.close()
+"""
+
+
+def test_a_worker_that_is_cut_off_ends_its_agent_by_its_own_clock(fleet: Callable[..., Fleet]) -> None:
+    here = fleet()
+    here.helper()
+    (here.begun / "wait").touch()
+    port = urlsplit(here.url).port
+    proxy = subprocess.Popen([sys.executable, "-c", _PROXY, str(port)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert proxy.stdout is not None
+        cut_off = here.worker("--no-sandbox", url=here.url.replace(str(port), proxy.stdout.readline().strip()))
+        run = here.execute("--sandbox", "off")
+        awaited(lambda: list(here.begun.glob("[ab]")), "no agent begins")
+        agent = int(next(here.begun.glob("[ab]")).read_text())
+        proxy.send_signal(signal.SIGSTOP)
+        awaited(lambda: not Path(f"/proc/{agent}").exists(), "the agent outlives the lease")
+        lost = here.logs("attempt_ended")
+        assert (lost["status"], lost["context"]["reason"]) == ("voided", "worker_lost")
+        (here.begun / "wait").unlink()
+        here.worker("--no-sandbox")
+        run.ends(0)
+        proxy.send_signal(signal.SIGCONT)
+        cut_off.says("too late")
+        here.is_done()
+    finally:
+        proxy.send_signal(signal.SIGCONT)
+        proxy.kill()
+        proxy.communicate()
+
+
+def test_secrets_are_in_no_database_ref_log_or_list_of_processes(
+    fleet: Callable[..., Fleet], database: tuple[str, Path]
+) -> None:
+    here = fleet()
+    here.helper()
+    planted, password = "planted-0123456789-in-the-agent", "planted-9876543210-in-the-url"
+    here.env |= {"PLANTED_TOKEN": planted, "SANTIAGO_ENGINE": here.url.replace("santiago@", f"santiago:{password}@")}
+    here.url = ""
+    given = ["work", "--remote", str(here.remote), "--no-sandbox"]
+    worker = here._program(given, here.folder, "worker.log")
+    worker.says("waits for orders")
+    arguments = [*here.world.arguments(2), "--remote", str(here.remote), "--sandbox", "off"]
+    here._program(arguments, here.world.top, "coordinator.log").ends(0)
+    seen = Path(f"/proc/{worker.process.pid}/cmdline").read_bytes()
+    assert b"my secret is" in _everything(here.world.out), "the agent was not heard"
+    objects = git(here.remote, "cat-file", "--batch-all-objects", "--batch", "--unordered").encode()
+    for secret in (planted.encode(), password.encode()):
+        for where in (
+            seen,
+            objects,
+            _everything(database[1]),
+            _everything(here.world.out),
+            _everything(here.folder / "home"),
+        ):
+            assert secret not in where
+        for log in here.folder.glob("*.log"):
+            assert secret not in log.read_bytes()
+    here.url = database[0]
+    here.is_done()
+
+
+def _everything(folder: Path) -> bytes:
+    found = b""
+    for path in sorted(folder.rglob("*")):
+        with suppress(OSError):
+            found += path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+    return found
+
+
+def test_a_worker_that_cannot_serve_a_run_says_why_and_ends(fleet: Callable[..., Fleet]) -> None:
+    here = fleet()
+    here.helper()
+    worker, other = (
+        here.worker("--no-sandbox"),
+        here.folder / "home" / ".config" / "santiago" / "agents" / "helper.toml",
+    )
+    said = other.read_text()
+    run = here.execute("--sandbox", "off")
+    other.unlink()
+    assert "declined" in worker.ends(10)
+    other.write_text(said)
+    here.worker("--no-sandbox")
+    run.ends(0)
+    assert any(("voided", "declined") in here.endings(story) for story in ("S1", "S2"))
+    here.is_done()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--engine", "postgresql://me:secret12@localhost/x", "--remote", "/x"], "an address holds a password"),
+        (["--engine", "postgresql://me@localhost/x"], "no git remote"),
+        (["--engine", "mysql://localhost", "--remote", "/nowhere.git"], "cannot be read"),
+        ([], "no engine is named"),
+    ],
+)
+def test_a_worker_that_cannot_begin_says_why(arguments: list[str], words: str, tmp_path: Path) -> None:
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-m", "santiago", "work", "--no-sandbox", *arguments], capture_output=True, text=True, env=env, cwd=tmp_path,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode in (2, 10, 20)
+    assert words in done.stderr
+    assert "secret12" not in done.stderr
