@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import get_args
 
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.reasons import MEANINGS, SHARED, ErrorClass, ExitCode, Meaning, Reason
+from santiago.contract.reasons import MEANINGS, OF_WORKERS, SHARED, ErrorClass, ExitCode, Meaning, Reason
 from tests.util.each import each
 
 NAMES = """
@@ -17,22 +17,22 @@ NAMES = """
     cost_budget_exhausted usage_unknown agent_unavailable agent_rate_limited agent_not_signed_in agent_model_not_found
     agent_context_too_long agent_refused agent_denied agent_killed agent_no_change agent_asked output_limit disk_limit
     workspace_conflict no_progress max_cycles test_contract_broken exhaustion_accumulated
-    needs_user_confirmation needs_routing interrupted artifact_corrupt io_error lock_held
+    needs_user_confirmation needs_routing interrupted artifact_corrupt io_error lock_held worker_lost declined no_workers
 """
 
 EXIT_CODES = {0, 2, 3, 10, 20, 30, 70, 130, 143}
 
 BY_EXIT_CODE = {
-    20: "agent_unavailable agent_rate_limited io_error lock_held",
+    20: "agent_unavailable agent_rate_limited io_error lock_held no_workers",
     30: """invalid_input plan_generation_failed attempt_budget_exhausted run_timeout cost_budget_exhausted
            run_verification_failed""",
     10: """blocked_dependency agent_asked agent_not_signed_in agent_model_not_found agent_denied usage_unknown
-           needs_user_confirmation untrusted_project needs_routing verification_unrunnable changed_expectation doubted unproven""",
+           needs_user_confirmation untrusted_project needs_routing verification_unrunnable changed_expectation doubted unproven worker_lost declined""",
     130: "interrupted",
 }
 
 UNCOUNTED = """agent_unavailable agent_rate_limited agent_not_signed_in agent_model_not_found agent_denied agent_asked
-               usage_unknown workspace_conflict io_error lock_held"""
+               usage_unknown workspace_conflict io_error lock_held worker_lost declined no_workers"""
 FINAL = """plan_generation_failed run_verification_failed attempt_budget_exhausted run_timeout cost_budget_exhausted
            invalid_input"""
 TRIED_AGAIN = """agent_exit_nonzero agent_timeout agent_killed agent_no_change agent_context_too_long agent_refused
@@ -72,7 +72,7 @@ def test_the_contracts_examples_have_their_exit_code(code: int) -> None:
 def test_what_fails_hard_or_waits_for_somebody_is_never_tried_again_by_itself(reason: Reason, meaning: Meaning) -> None:
     assert meaning.error_class in get_args(ErrorClass)
     if meaning.error_class in {"hard_fail", "dependency_blocked"} or meaning.ends_in == "blocked":
-        assert not meaning.retryable
+        assert not meaning.retryable or reason in OF_WORKERS, "only another machine may help at once"
     if meaning.error_class == "dependency_blocked":
         assert meaning.ends_in == "blocked"
 

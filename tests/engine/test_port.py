@@ -80,3 +80,22 @@ def test_a_closed_engine_holds_nothing_any_more(make: Make) -> None:
     assert engine.wait(0) is None
     promptly(engine.close)
     assert engine.capacity() == 2, "closing twice is closing once"
+
+
+def test_an_engine_knows_nothing_of_steps_that_it_was_not_given(make: Make) -> None:
+    """An earlier start's threads ended with it: its steps are for recovery."""
+    engine = make(2)
+    assert engine.attach(["attempt/S1/1", step(1).id]) == []
+    assert engine.capacity() == 2
+    assert not engine.known()
+    assert not engine.late()
+
+
+def test_what_this_process_carries_out_is_not_let_go(make: Make) -> None:
+    """Only what workers have goes on without the coordinator; the rest still comes back."""
+    engine = make(1)
+    begin(engine, 1, at_once(1))
+    assert list(engine.detach()) == []
+    assert not engine.known()
+    assert list(engine.workers()) == []
+    assert engine.wait(LONG_MS) == (step(1), outcome(1))

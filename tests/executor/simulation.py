@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Literal
@@ -28,13 +28,15 @@ from santiago.contract.outcomes import (
 from santiago.contract.phases import RunPhase
 from santiago.contract.plan import Plan, Story
 from santiago.contract.policy import Limits, Policy, RunInput
+from santiago.contract.ports.queue import Known, WorkerSeen
 from santiago.contract.ports.run import Performer, Sign, Stop
 from santiago.contract.quantities import Minutes
 from santiago.contract.reasons import Reason
 from santiago.contract.state import Question, RunState, initial
 from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, Order, Propose, Step, VerifyRun
+from santiago.executor import recover
 from santiago.executor.loop import Coordinator, Urgency
-from santiago.executor.recover import interruptions
+from santiago.executor.recover import Left, interruptions
 from santiago.executor.reopen import Grants, reopening
 from santiago.executor.schedule import followed
 from santiago.executor.situation import Scope
@@ -105,6 +107,21 @@ class EventEngine:
         heapq.heappush(self.heap, (self.clock.now + self.duration(order.step), self.count, order))
 
     def stop(self, step: str, *, now: bool) -> None: ...
+
+    def attach(self, steps: Sequence[str]) -> list[Order]:
+        return []
+
+    def known(self) -> Mapping[str, Known]:
+        return {}
+
+    def late(self) -> Mapping[str, Usage]:
+        return {}
+
+    def workers(self) -> Sequence[WorkerSeen]:
+        return ()
+
+    def detach(self) -> Sequence[str]:
+        return ()
 
     def wait(self, timeout_ms: int) -> tuple[Step, Outcome | BaseException] | None:
         alarm = self.alarm()
@@ -257,6 +274,9 @@ class Simulation:
     beat: Callable[[Sign], None] = lambda sign: None
     polls: bool = False
     """Whether each look of an idle coordinator is carried out; otherwise the clock jumps to the end of a wait."""
+    engine_of: Callable[[int, VirtualClock, Callable[[Step], int], Performer], EventEngine] = EventEngine
+    url: str = ""
+    """What the log calls the engine, where it has workers."""
     engine: EventEngine = field(init=False)
 
     def run(self, grants: Grants | None = None) -> RunState:
@@ -264,7 +284,7 @@ class Simulation:
         fold = Fold(initial(self.plan, followed(self.plan, optimistic=self.policy.optimistic)))
         for event in self.store.log:
             fold.apply(event)
-        self.engine = EventEngine(self.jobs, self.clock, self.duration, self.performer)
+        self.engine = self.engine_of(self.jobs, self.clock, self.duration, self.performer)
         self.engine.alarm = lambda: (
             ms_of(fold.state.wait_until) - self.clock.wall if fold.state.wait_until and not self.polls else None
         )
@@ -274,12 +294,17 @@ class Simulation:
             clock=self.clock, scope=self.scope, attended=self.attended, urgency=urgency,
             mailbox=Mail(self, fold, urgency), beat=self.beat, landed=self.landed,
         )  # fmt: skip
+        started = Fact(event=EventKind.RUN_STARTED, context={"engine": self.url} if self.url else {})
         if not self.store.log:
             loop.record([Fact(event=EventKind.RUN_CREATED, phase=RunPhase.CREATED, context={"head": "head0"})])
-        else:
-            loop.record(
-                [Fact(event=EventKind.RUN_STARTED), *reopening(fold.state, self.limits, grants or Grants(), None)]
-            )
+            loop.record([started] if self.url else [])
+            return loop.run()
+        attached = loop.attach()
+        if self.url:  # what workers do not have was never begun
+            left = dict.fromkeys(fold.state.running, Left(begun=False))
+            unwritten = recover.unwritten(fold.state, lambda _, __: False, None, attached)
+            loop.record([*interruptions(fold.state, left, attached), *unwritten])
+        loop.record([started, *reopening(fold.state, self.limits, grants or Grants(), None)])
         return loop.run()
 
     def interrupt(self) -> None:

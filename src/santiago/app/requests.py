@@ -54,14 +54,18 @@ class Asked:
     """Whether a letter was left for the run. None is left if there is nothing to do."""
 
 
-def stop(out_dir: Path, run_id: str, who: str, *, running: bool, now: bool = False) -> Asked:
-    """Ask a run to stop at the next safe boundary, or at once."""
-    letter = Letter(kind="stop-now" if now else "stop", actor=who)
+def stop(out_dir: Path, run_id: str, who: str, *, running: bool, now: bool = False, detach: bool = False) -> Asked:
+    """Ask a run to stop at the next safe boundary, or at once; or to leave alone what its workers have, and go."""
+    if detach and not load(out_dir).state.engine:
+        message = f"{run_id} has no workers, so nothing would go on without it"
+        raise SantiagoError(Kind.USAGE, message, hint="`santiago stop` stops it at the next safe boundary.")
+    letter = Letter(kind="stop-now" if now else "stop-detach" if detach else "stop", actor=who)
     new = running and _leave(out_dir, run_id, letter)
     if not running:
         text = f"{run_id} is not running; nothing to stop"
     elif new:
-        text = f"{run_id} was asked to stop {'at once' if now else 'at the next safe boundary'}"
+        when = "at once" if now else "and leave its workers at work" if detach else "at the next safe boundary"
+        text = f"{run_id} was asked to stop {when}"
     else:
         text = f"{run_id} was asked to stop before, and is stopping"
     return Asked(letter=letter, text=text, done=new)

@@ -27,8 +27,8 @@ LARGEST = 1 << 18
 MOST = 1000
 """How many letters are read at one time."""
 
-_ORDER: tuple[LetterKind, ...] = ("stop-now", "stop", "answer", "change", "hint", "pause")
-_STOPS = ("stop-now.json", "stop.json")
+_ORDER: tuple[LetterKind, ...] = ("stop-now", "stop", "stop-detach", "answer", "change", "hint", "pause")
+_STOPS = ("stop-now.json", "stop.json", "stop-detach.json")
 _NUMBERED = pattern(r"(?:(?P<kind>change|hint)-(?P<subject>.+)|pause)-[0-9]{1,9}\.json")
 _LONGEST_NAME = 200
 
@@ -142,7 +142,7 @@ def _place(letter: Letter) -> tuple[bool, int, object]:
 def _names(letter: Letter) -> Iterator[str]:
     """Yield the file names that a letter may get, in order. Hints and changes for a story may be sent more than once."""
     match letter.kind:
-        case "stop" | "stop-now":
+        case "stop" | "stop-now" | "stop-detach":
             yield f"{letter.kind}.json"
         case "answer":
             yield _answer_name(letter.subject)

@@ -33,12 +33,14 @@ def find_run(name: str | None) -> Path:
     return out_dir
 
 
-def stop(run: str | None, now: bool, actor: str | None, as_json: bool) -> None:
+def stop(run: str | None, now: bool, detach: bool, actor: str | None, as_json: bool) -> None:
     """Stop RUN, or the one of this repository that is running, at the next safe boundary."""
+    if now and detach:
+        raise click.UsageError("--now ends what --detach leaves at work; give one of them.")
     out_dir = find_run(run)
     run_id = frozen(out_dir)[1].run_id or out_dir.name
     running = working(out_dir) is not None
-    asked = requests.stop(out_dir, run_id, named(actor), running=running, now=now)
+    asked = requests.stop(out_dir, run_id, named(actor), running=running, now=now, detach=detach)
     _tell(run_id, asked, running=running, as_json=as_json)
 
 

@@ -10,6 +10,7 @@ from santiago.cli.options import actor_option, body, events_option, json_option,
 @click.command("stop")
 @click.argument("run", required=False)
 @click.option("--now", is_flag=True, help="Do not wait for the current agent or check to end; its work is kept.")
+@click.option("--detach", is_flag=True, help="Leave workers at work; the next start takes up what they have.")
 @actor_option
 @json_option
 @body("reach:stop")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from santiago.contract.state import Question, RunState
 
 
-LetterKind = Literal["stop-now", "stop", "answer", "change", "hint", "pause"]
+LetterKind = Literal["stop-now", "stop", "stop-detach", "answer", "change", "hint", "pause"]
 
 
 @record

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from santiago.contract.events import Event, EventKind
 from santiago.contract.outcomes import Proof
-from santiago.contract.reasons import SHARED, Reason
+from santiago.contract.reasons import OF_WORKERS, SHARED, Reason
 from santiago.contract.state import DetailState, Question, Refusal, RunState, StoryState, Unshown
 
 OVERTAKEN = "overtaken"
@@ -176,6 +176,7 @@ def run_created(state: RunState, event: Event) -> None:
 
 def run_started(state: RunState, event: Event) -> None:
     state.epoch, state.stop_requested = event.context.get("epoch") or state.epoch + 1, False
+    state.engine = event.context.get("engine", "")
     state.pauses = None
     state.started_at = event.timestamp
 
@@ -251,6 +252,7 @@ def base_examined(state: RunState, event: Event) -> None:
 
 def stop_requested(state: RunState, event: Event) -> None:
     state.stop_requested, state.rests = True, event.context.get("mode") == REST
+    state.unserved = reason_of(event) is Reason.NO_WORKERS
 
 
 def pauses_set(state: RunState, event: Event) -> None:
@@ -449,20 +451,34 @@ def proposal_ended(state: RunState, story: StoryState, event: Event) -> None:
 def _spend(state: RunState, story: StoryState, event: Event) -> None:
     """Add what an attempt used, however it ended. What it did not report stays unknown."""
     tokens, cost = event.context.get("tokens"), event.context.get("cost_micro_usd")
-    if tokens is None:
-        state.unreported += 1
-        story.unreported += 1
-    else:
-        state.tokens += tokens
-        story.tokens += tokens
+    if tokens is not None:
         state.largest_tokens = max(state.largest_tokens, tokens)
-    if cost is None:
-        state.unpriced += 1
-        story.unpriced += 1
-    else:
-        state.cost_micro_usd += cost
-        story.cost_micro_usd += cost
+    if cost is not None:
         state.largest_cost = max(state.largest_cost, cost)
+    _book(state, story, tokens, cost, 1)
+    if reason_of(event) is Reason.WORKER_LOST:
+        state.assumed[event.context.get("step", "")] = tokens, cost
+
+
+def _book(state: RunState, story: StoryState, tokens: int | None, cost: int | None, sign: Literal[1, -1]) -> None:
+    """Add what one attempt used to the sums of its run and its story, or take it out again."""
+    for sums in (state, story):
+        sums.tokens += sign * (tokens or 0)
+        sums.cost_micro_usd += sign * (cost or 0)
+        sums.unreported += sign * (tokens is None)
+        sums.unpriced += sign * (cost is None)
+
+
+def usage_reported(state: RunState, story: StoryState, event: Event) -> None:
+    """What a lost worker reports replaces what was assumed. A person who accepted the unknown accepted this one with it."""
+    assumed = state.assumed.pop(event.context.get("step", ""), None)
+    if assumed is None:
+        return
+    _book(state, story, *assumed, -1)
+    _spend(state, story, event)
+    for limit, count in _SILENT_COUNTS.items():
+        if limit in state.accepted:
+            state.accepted[limit] = min(state.accepted[limit], getattr(state, count))
 
 
 def _hear(state: RunState, story: StoryState, event: Event) -> None:
@@ -475,7 +491,7 @@ def _hear(state: RunState, story: StoryState, event: Event) -> None:
 
 
 _REFUSALS = frozenset({Reason.AGENT_RATE_LIMITED, Reason.AGENT_UNAVAILABLE})
-_SILENT = SHARED | {Reason.INTERRUPTED, Reason.WORKSPACE_CONFLICT, Reason.IO_ERROR}
+_SILENT = SHARED | OF_WORKERS | {Reason.INTERRUPTED, Reason.WORKSPACE_CONFLICT, Reason.IO_ERROR}
 """Endings that do not show that the agent answered."""
 
 
@@ -522,5 +538,6 @@ OF_STORY: dict[EventKind, Callable[[RunState, StoryState, Event], None]] = {
     EventKind.STORY_REOPENED: story_reopened,
     EventKind.CHANGE_REQUESTED: change_requested,
     EventKind.HINT_ADDED: note,
+    EventKind.USAGE_REPORTED: usage_reported,
     EventKind.NOTE: step_failed,
 }

@@ -45,6 +45,8 @@ class EventKind(StrEnum):
     BUDGET_RAISED = "budget_raised"
     TIME_USED = "time_used"
     """Execution time since the last such event."""
+    USAGE_REPORTED = "usage_reported"
+    """A worker that had been given up as lost said what its attempt used. This replaces what was assumed."""
     TICKS_WRITTEN = "ticks_written"
     """The finished stories were ticked in the plan's document, by a commit on the run's branch; or the reason why not."""
     WAIT_STARTED = "wait_started"
@@ -139,6 +141,7 @@ class Context(TypedDict, total=False):
     host: str
     sandbox: str
     engine: str
+    """Where workers get their orders: the engine's address without its password. Absent where there are none."""
     jobs: int
     branch: str
     base: str

@@ -8,6 +8,7 @@ from typing import Literal
 from santiago.contract.quantities import Seconds, Usd
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
+from santiago.contract.steps import Attempt, Propose
 
 
 class CheckVerdict(StrEnum):
@@ -299,6 +300,26 @@ class BaseExamined:
     verify_ms: int = 0
     digest: str | None = None
     stopped: bool = False
+
+
+NOTHING_USED = Usage(tokens=0, cost_usd=Usd(0))
+
+
+def without_work(
+    step: Attempt | Propose, reason: Reason, usage: Usage = NOTHING_USED, message: str = ""
+) -> AttemptOutcome | ProposalOutcome:
+    """Return the outcome of an agent's step that no worker carried out to its end: it was lost, declined, or claimed by nobody.
+
+    `usage` of a lost one is what the worker last said of it.
+    """
+    ending = AgentEnding(reason=reason, exit_code=None, message=message, usage=usage)
+    if isinstance(step, Propose):
+        stopped = reason is Reason.INTERRUPTED
+        return ProposalOutcome(step=step.id, story=step.story, number=step.number, ending=ending, stopped=stopped)
+    return AttemptOutcome(
+        step=step.id, story=step.story, number=step.number, status="voided", reason=reason, commit=None, verdict=None,
+        ending=ending, message=message,
+    )  # fmt: skip
 
 
 Outcome = (

@@ -103,6 +103,9 @@ class Provenance:
     """What declared it: `field`, `front-matter`, `json`, `inline`, `range`, `section`, `table`, `text`."""
 
 
+_POOL = pattern("[a-z][a-z0-9_-]{0,62}")
+
+
 @record
 class Story:
     id: Name
@@ -121,6 +124,16 @@ class Story:
     claimed_done: bool
     origin: Origin
     provenance: tuple[Provenance, ...]
+
+    @property
+    def pool(self) -> str:
+        """The pool of workers that it needs, where a run has workers; empty if any will do.
+
+        It is named by a dependency that nothing in the document defines, if that is the only one and one plain word in
+        small letters, such as `gpu`. `R9` is rather the id of something that is missing.
+        """
+        names = self.external_depends_on
+        return names[0] if len(names) == 1 and _POOL.fullmatch(names[0]) else ""
 
     @property
     def substeps(self) -> tuple[tuple[str, str], ...]:

@@ -69,6 +69,9 @@ class Reason(StrEnum):
     ARTIFACT_CORRUPT = "artifact_corrupt"
     IO_ERROR = "io_error"
     LOCK_HELD = "lock_held"
+    WORKER_LOST = "worker_lost"
+    DECLINED = "declined"
+    NO_WORKERS = "no_workers"
 
 
 ErrorClass = Literal["none", "soft_fail", "hard_fail", "dependency_blocked"]
@@ -153,6 +156,9 @@ MEANINGS: dict[Reason, Meaning] = {
     Reason.ARTIFACT_CORRUPT: _m("blocked", _HARD, ExitCode.BLOCKED, "A file of the run is damaged.", "Nothing was changed; restore the file from a copy, or start a new run."),
     Reason.IO_ERROR: _m("failed", _SOFT, ExitCode.TRANSIENT, "Reading or writing failed.", "Mend what the message names, then run the same command again.", retryable=True, spends=False),
     Reason.LOCK_HELD: _m("paused", _OK, ExitCode.TRANSIENT, "Another santiago is working on this run.", "Wait for it, or stop it: `santiago stop`.", retryable=True, spends=False),
+    Reason.WORKER_LOST: _m("blocked", _SOFT, ExitCode.BLOCKED, "The worker that carried out the attempt was not heard of any more.", "Look at the machine or its connection; the story goes to another worker, and rests after five losses.", retryable=True, spends=False),
+    Reason.DECLINED: _m("blocked", _SOFT, ExitCode.BLOCKED, "A worker could not carry out the attempt.", "`santiago log` says why; mend it on that machine. The story goes to another worker, and rests after five refusals.", retryable=True, spends=False),
+    Reason.NO_WORKERS: _m("paused", _SOFT, ExitCode.TRANSIENT, "No worker took what was ordered.", "Start one: `santiago work --engine URL --remote GIT-URL`, with --pool NAME where the story needs one; then `santiago resume`.", retryable=True, spends=False),
 }  # fmt: skip
 
 SHARED = frozenset(
@@ -166,5 +172,7 @@ SHARED = frozenset(
     }
 )
 """Reasons that lie with the agent's program, account or service: the next attempt of any story would meet them too."""
+OF_WORKERS = frozenset({Reason.WORKER_LOST, Reason.DECLINED})
+"""Reasons that lie with one machine: another worker may carry the same out."""
 OF_ONE_AGENT = SHARED - {Reason.USAGE_UNKNOWN}
 """Those that another agent may not meet; usage that is unknown stays unknown, whoever comes next."""

@@ -281,6 +281,8 @@ class RunState:
     """Number of the latest start."""
     started_at: str = ""
     """When that was."""
+    engine: str = ""
+    """Where the workers of the latest start get their orders; empty where there are none."""
     plan_digest: str = ""
     input_digest: str = ""
     ready: list[int] = field(default_factory=list)
@@ -308,6 +310,8 @@ class RunState:
     largest_tokens: int = 0
     """The most that one attempt used; the next attempt may use as much."""
     largest_cost: int = 0
+    assumed: dict[str, tuple[int | None, int | None]] = field(default_factory=dict)
+    """Steps whose workers were lost → tokens and cost that stand for what they used, until the workers report it themselves."""
     accepted: dict[str, int] = field(default_factory=dict)
     """Limit → attempts without a usage report that a person accepted by raising this limit."""
     refusal: Refusal | None = None
@@ -336,6 +340,8 @@ class RunState:
     """Whether the run pauses after each chunk, as a person said since the latest start; None where the policy decides."""
     rests: bool = False
     """The run stops because a person said so at a question. That counts as a pause, not as an interruption."""
+    unserved: bool = False
+    """The run stops because no worker took what was ordered."""
     continue_after: str = ""
     """The story that was done last, until a person says to go on after it."""
     picking: str = ""

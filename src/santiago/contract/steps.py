@@ -171,6 +171,12 @@ class Order:
     """The story's substeps are done. The story is judged with their work, against the commit that it began on."""
     kept: bool = False
     """The base already holds the story's work, so a check that fails there fails for other stories too."""
+    epoch: int = 0
+    """Number of the coordinator's start that ordered it."""
+    pool: str = ""
+    """The workers that it needs; empty where any may take it."""
+    red: tuple[str, ...] = ()
+    """Tests that the coordinator saw fail before any agent was started. A worker that sees others cannot judge alike."""
 
     @property
     def id(self) -> str:

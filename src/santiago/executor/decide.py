@@ -71,7 +71,12 @@ def _over(at: Situation) -> list[Act] | None:
     """Return what ends this start, or the wait that it is in; nothing is done as long as a step is under way. None means: go on."""
     state = at.state
     if state.stop_requested:
-        return [] if at.flying else [_pause("" if state.rests else Reason.INTERRUPTED)]
+        reason: Reason | Literal[""] = (
+            Reason.NO_WORKERS if state.unserved else "" if state.rests else Reason.INTERRUPTED
+        )
+        return [] if at.flying else [_pause(reason)]
+    if at.unclaimed_ms >= int(at.run_input.limits.wait_max_minutes):
+        return [of_run(EventKind.STOP_REQUESTED, reason=Reason.NO_WORKERS)]  # what was ordered is withdrawn
     if not at.flying and (late := gates.expired(at)):
         return [*late, _end(RunPhase.BLOCKED, Reason.NEEDS_USER_CONFIRMATION)]
     if waiting.is_over(state, at.run_input.limits, at.utc, at.waited_ms):
@@ -262,7 +267,8 @@ def _is_closed(at: Situation) -> bool:
 def _instead(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
     """Return what happens to a story instead of an attempt: its claim is checked, or it rests with a reason."""
     planned = at.stories[story.parent or story.id]
-    if planned.external_depends_on and not at.run_input.policy.assume_external:
+    served = bool(at.state.engine and planned.pool)
+    if planned.external_depends_on and not served and not at.run_input.policy.assume_external:
         return [rest(story, StoryPhase.BLOCKED, Reason.BLOCKED_DEPENDENCY, "")]
     if story.uncounted >= MAX_UNCOUNTED and story.reason and story.reason is not Reason.INTERRUPTED:
         phase = StoryPhase.BLOCKED if MEANINGS[story.reason].ends_in == "blocked" else StoryPhase.FAILED

@@ -19,12 +19,16 @@ NOTED = 3
 """How many of the faulty letters that are found together get a line of their own in the log."""
 
 
+Stop = Literal["detach", "soon", "now"]
+
+
 @lean()
 class Heard:
     """What follows from the letters that were read."""
 
     facts: list[Fact] = field(default_factory=list)
-    stop: Literal["soon", "now"] | None = None
+    stop: Stop | None = None
+    """The strongest one: `detach` leaves alone what workers have."""
     later: list[str] = field(default_factory=list)
     """Letters that are left for the next look, since another letter about the same thing comes first."""
     changed: list[str] = field(default_factory=list)
@@ -52,8 +56,9 @@ def heard(letters: Sequence[Letter], state: RunState, held: Collection[str] = ()
             continue
         decided |= {about} - {""}
         match letter.kind:
-            case "stop" | "stop-now":
-                found.stop = "now" if letter.kind == "stop-now" or found.stop == "now" else "soon"
+            case "stop" | "stop-now" | "stop-detach":
+                wanted = _STOPS[letter.kind]
+                found.stop = max(wanted, found.stop or wanted, key=_STRENGTH.index)
                 found.facts.append(of_run(EventKind.STOP_REQUESTED, actor=letter.actor, mode=letter.kind))
             case "answer":
                 _hear_answer(letter, state, found)
@@ -63,6 +68,10 @@ def heard(letters: Sequence[Letter], state: RunState, held: Collection[str] = ()
             case "hint" | "change":
                 _hear_wish(letter, state, found)
     return found
+
+
+_STOPS: dict[str, Stop] = {"stop-detach": "detach", "stop": "soon", "stop-now": "now"}
+_STRENGTH: tuple[Stop, ...] = ("detach", "soon", "now")
 
 
 def _put_aside(faults: Sequence[str]) -> list[Fact]:

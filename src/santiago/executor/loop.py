@@ -34,7 +34,7 @@ from santiago.executor import recover
 from santiago.executor.budget import TICK_MS, Budget
 from santiago.executor.decide import next_acts, next_to_retire
 from santiago.executor.letters import heard
-from santiago.executor.settle import dismiss, settle
+from santiago.executor.settle import dismiss, late, settle
 from santiago.executor.situation import Act, Cancel, Scope, Situation
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ class Urgency:
     signal: str = ""
     """The name of the signal that asked first; empty if it was not a signal."""
     at_once: bool = False
+    detach: bool = False
+    """What workers have goes on. Only what this process carries out is to stop."""
 
 
 @lean(kw_only=True)
@@ -91,6 +93,14 @@ class Coordinator:
     """Reading of the clock up to which execution time is recorded."""
     waited_ms: int = 0
     """Time of the current wait in which nothing was under way. It does not count as execution time."""
+    unclaimed_ms: int = 0
+    """How long all that is under way has been waiting for a worker. That is no execution time either."""
+
+    def attach(self) -> frozenset[str]:
+        """Take up what workers have of an earlier start; return the stories. It comes before anything of that start is ended."""
+        for order in self.engine.attach(recover.under_way(self.fold.state)):
+            self.flying[order.id], self.since[order.id] = order.step, self.clock.monotonic_ms()
+        return frozenset(filter(None, map(story_of, self.flying.values())))
 
     def run(self) -> RunState:
         """Work until the run ends, pauses, or is stopped; return its state."""
@@ -107,7 +117,7 @@ class Coordinator:
         while True:
             self._hear()
             acts = next_acts(self._situation(stories))
-            self._obey(acts)
+            self._obey(acts, stories)
             if not self.flying and self.fold.state.phase in (*ENDED, RunPhase.PAUSED):
                 self._record_time()
                 return self.fold.state
@@ -126,11 +136,12 @@ class Coordinator:
             utc=self.clock.utc(),
             attended=self.attended,
             waited_ms=self.waited_ms,
+            unclaimed_ms=self.unclaimed_ms,
             recovered=self.recovered,
             landed=self.landed,
         )
 
-    def _obey(self, acts: Sequence[Act]) -> None:
+    def _obey(self, acts: Sequence[Act], stories: Mapping[str, Story]) -> None:
         """Record the facts, then begin the steps. So the log has an attempt before its agent runs.
 
         An attempt is not even recorded if the plan that a person approved for it was changed since.
@@ -147,7 +158,7 @@ class Coordinator:
                 self._cancel(act.step)
             elif not isinstance(act, Fact):
                 self.flying[act.id], self.since[act.id] = act, self.clock.monotonic_ms()
-                self.engine.submit(order(act, self.fold.state, self.run_input.limits, self.store.anchor()))
+                self.engine.submit(order(act, self.fold.state, self.run_input.limits, self.store.anchor(), stories))
 
     def _cancel(self, step: str) -> None:
         self.cancelled.add(step)
@@ -155,11 +166,14 @@ class Coordinator:
 
     def _await_one(self) -> None:
         """Wait for a step to finish, and record its outcome. Look for requests from outside meanwhile."""
-        began, idle = self.clock.monotonic_ms(), not self.flying
+        began, idle, unclaimed = self.clock.monotonic_ms(), not self.flying, self._is_unclaimed()
         finished = self.engine.wait(POLL_MS)
+        passed = self.clock.monotonic_ms() - began
         if idle:  # waiting for the agent's service is no execution time
-            passed = self.clock.monotonic_ms() - began
             self.waited_ms, self.mark = self.waited_ms + passed, self.mark + passed
+        elif unclaimed:  # nor is waiting for a worker
+            self.mark += passed
+        self.unclaimed_ms = self.unclaimed_ms + passed if unclaimed and finished is None else 0
         if self.clock.monotonic_ms() - self.mark >= TICK_MS:
             self._record_time()
         if finished is None:
@@ -173,6 +187,12 @@ class Coordinator:
         dropped = step.id in self.cancelled
         self.cancelled.discard(step.id)
         self.record(dismiss(self.fold.state, outcome) if dropped else settle(self.fold.state, outcome))
+
+    def _is_unclaimed(self) -> bool:
+        """Tell whether all that is under way waits for a worker."""
+        known = self.engine.known()
+        found = [known.get(step) for step in self.flying]
+        return bool(found) and all(one and not one.claimed_by and one.ended is None for one in found)
 
     def _fail(self, step: Step, error: BaseException) -> None:
         """Note that a step failed, and raise. If it failed in the same way in an earlier start, its attempt ends instead."""
@@ -193,9 +213,14 @@ class Coordinator:
             steps = {name: now - self.since[name] for name in self.flying}
             self.beat(Sign(used_ms=self._used_ms(now), steps=steps))
             self._hear_outside()
+            state = self.fold.state
+            self.record([fact for step, usage in self.engine.late().items() for fact in late(state, step, usage)])
         if self.urgency.asked and not self.fold.state.stop_requested:
             self.record([of_run(EventKind.STOP_REQUESTED, actor=self.actor, message=self.urgency.signal)])
-        if self.urgency.asked or self.urgency.at_once:
+        if self.urgency.detach and not self.urgency.at_once:
+            for step in self.engine.detach():
+                self.flying.pop(step, None)
+        if self.fold.state.stop_requested or self.urgency.at_once:
             for step in self.flying:
                 self.engine.stop(step, now=self.urgency.at_once)
 
@@ -210,6 +235,7 @@ class Coordinator:
             self.mailbox.put_away(read, found.void)
         self.urgency.asked = self.urgency.asked or found.stop is not None
         self.urgency.at_once = self.urgency.at_once or found.stop == "now"
+        self.urgency.detach = self.urgency.detach or found.stop == "detach"
         for step in self.flying.values():
             if story_of(step) in found.changed:
                 self._cancel(step.id)
@@ -251,9 +277,10 @@ class Coordinator:
             listener(events, self.fold.state)
 
 
-def order(step: Step, state: RunState, limits: Limits, anchor: str) -> Order:
+def order(step: Step, state: RunState, limits: Limits, anchor: str, stories: Mapping[str, Story]) -> Order:
     """Return the order of a step; `anchor` is where the log stands."""
     story = state.stories.get(story_of(step) or "") or StoryState(id="", index=0, chunk="", unmet=0)
+    planned = stories.get(story.parent or story.id)
     budget, others = Budget(limits, state), max(0, len(state.running) - 1)
     concerns = _CONCERNS.get(type(step))
     return Order(
@@ -274,6 +301,9 @@ def order(step: Step, state: RunState, limits: Limits, anchor: str) -> Order:
         before=story.before,
         parts=bool(story.parts),
         kept=bool(story.kept),
+        epoch=state.epoch,
+        pool=planned.pool if planned and state.engine else "",
+        red=state.red,
     )
 
 

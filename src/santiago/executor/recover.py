@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
 from santiago.contract.errors import Kind, SantiagoError
@@ -94,22 +94,30 @@ def unseen(state: RunState, sign: Sign | None) -> list[Fact]:
     return [of_run(EventKind.TIME_USED, ms=ms)] if ms > 0 else []
 
 
-def unwritten(state: RunState, begun: Callable[[str, int], bool], sign: Sign | None) -> list[Fact]:
+def under_way(state: RunState) -> list[str]:
+    """Return the steps of agents whose end is not in the log."""
+    attempts = [f"attempt/{one.id}/{one.attempts}" for one in state.in_order(state.running)]
+    return [*attempts, *(f"propose/{one.id}/{one.proposals}" for one in state.stories.values() if one.proposing)]
+
+
+def unwritten(
+    state: RunState, begun: Callable[[str, int], bool], sign: Sign | None, attached: Collection[str] = ()
+) -> list[Fact]:
     """Return the end of every detailed plan that was being written. If its agent was started, its usage is unknown."""
     found = []
-    for story in (one for one in state.stories.values() if one.proposing):
+    for story in (one for one in state.stories.values() if one.proposing and one.id not in attached):
         usage = Usage() if begun(story.id, story.proposals) else Usage(tokens=0, cost_usd=Usd(0))
         ms = sign.steps.get(f"propose/{story.id}/{story.proposals}", 0) if sign else 0
         found.append(unfinished(story, usage, max(0, ms)))
     return found
 
 
-def interruptions(state: RunState, left: Mapping[str, Left]) -> list[Fact]:
-    """Return the end of every attempt that was running, except those that only lack their verdict.
+def interruptions(state: RunState, left: Mapping[str, Left], attached: Collection[str] = ()) -> list[Fact]:
+    """Return the end of every attempt that was running, except those that only lack their verdict or that workers still have.
 
     An interrupted attempt counts, and so does the time that it lasted, unless its agent was never started.
     """
-    found = [(story, left.get(story.id, Left())) for story in state.in_order(state.running)]
+    found = [(story, left.get(story.id, Left())) for story in state.in_order(state.running - set(attached))]
     return [end(story, one) for story, one in found if not one.judge]
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import assert_never
+from dataclasses import replace
+from typing import TypeVar, assert_never
 
 from santiago.contract.answers import KINDS
 from santiago.contract.events import Context, EventKind, EventStatus, Fact
@@ -22,7 +23,8 @@ from santiago.contract.outcomes import (
     Verdict,
 )
 from santiago.contract.phases import RunPhase, StoryPhase
-from santiago.contract.reasons import MEANINGS, SHARED, Reason
+from santiago.contract.quantities import Usd
+from santiago.contract.reasons import MEANINGS, OF_WORKERS, SHARED, Reason
 from santiago.contract.state import RunState, StoryState
 from santiago.executor import critique, messages
 from santiago.executor.decide import run_end
@@ -39,6 +41,7 @@ MAX_EXCUSE = 200
 MAX_QUESTION = 4000
 """Characters of an agent's message in the log; all of it is in the attempt's files."""
 MOST_TESTS = 100
+Spent = TypeVar("Spent", AttemptOutcome, ProposalOutcome)
 _NO_VERDICT = Verdict(passed=False, proof=None, reason=None, results=())
 
 
@@ -49,9 +52,9 @@ def settle(state: RunState, outcome: Outcome) -> list[Fact]:
             story = state.stories[outcome.story]
             if story.phase is not StoryPhase.RUNNING or story.attempts != outcome.number:
                 return []  # a late or second report
-            return _attempt(story, outcome)
+            return _attempt(story, _estimated(state, outcome))
         case ProposalOutcome():
-            return proposal(state.stories[outcome.story], outcome)
+            return proposal(state.stories[outcome.story], _estimated(state, outcome))
         case ClaimOutcome():
             story = state.stories[outcome.story]
             return _claim(state, story, outcome) if story.phase is StoryPhase.READY and not story.judged else []
@@ -75,8 +78,30 @@ def dismiss(state: RunState, outcome: Outcome) -> list[Fact]:
     story = state.stories[outcome.story]
     if story.phase is not StoryPhase.RUNNING or story.attempts != outcome.number:
         return []
-    refused = outcome.reason if outcome.reason in SHARED else None
-    return [_voided(story, outcome, refused or Reason.INTERRUPTED)]
+    refused = outcome.reason if outcome.reason in SHARED | OF_WORKERS else None
+    return [_voided(story, _estimated(state, outcome), refused or Reason.INTERRUPTED)]
+
+
+def _estimated(state: RunState, outcome: Spent) -> Spent:
+    """Put a number to what a lost worker used: the larger of what it last said and the run's largest attempt.
+
+    Where no attempt has shown yet how much one uses, it stays unknown.
+    """
+    ending = outcome.ending
+    if ending is None or ending.reason is not Reason.WORKER_LOST:
+        return outcome
+    said, most, cost = ending.usage, state.largest_tokens, state.largest_cost
+    usage = Usage(
+        tokens=max(said.tokens or 0, most) if most else None,
+        cost_usd=Usd(max(int(said.cost_usd or 0), cost)) if cost else None,
+    )
+    return replace(outcome, ending=replace(ending, usage=usage))
+
+
+def late(state: RunState, step: str, usage: Usage) -> list[Fact]:
+    """Return the fact that a lost worker said what its step used; none if nothing was assumed for it."""
+    story = state.stories.get(step.split("/")[1]) if step in state.assumed else None
+    return [of_story(story, EventKind.USAGE_REPORTED, attempt=0, step=step, known=spent(usage))] if story else []
 
 
 def _attempt(story: StoryState, outcome: AttemptOutcome) -> list[Fact]:
@@ -104,7 +129,7 @@ def _attempt(story: StoryState, outcome: AttemptOutcome) -> list[Fact]:
     else:
         ended = _end(story, outcome, EventKind.ATTEMPT_ENDED, StoryPhase.READY, _failed(outcome), verdict="fail")
         words, hint = "", outcome.verdict.message if outcome.verdict else ""
-    if MEANINGS[reason].ends_in != "blocked":
+    if MEANINGS[reason].ends_in != "blocked" or MEANINGS[reason].retryable:
         return [ended]
     event, phase = EventKind.STORY_BLOCKED, StoryPhase.BLOCKED
     return [ended, of_story(story, event, phase, "blocked", reason=reason, message=words, hint=hint[:MAX_WORDS])]
@@ -190,7 +215,7 @@ def _end(
     """Return the end of an attempt, with everything that is known of it."""
     found = outcome.verdict or _NO_VERDICT
     remarks = [messages.left_out(outcome.left_out), *outcome.notes]
-    if outcome.ending and outcome.reason in SHARED:
+    if outcome.reason in OF_WORKERS or (outcome.ending and outcome.reason in SHARED):
         remarks.append(_words(outcome))
     if story.writes_tests:  # what is wrong with the tests that were written first, or what was left out
         remarks.append(found.message.partition("\n")[0].rstrip(":.")[:MAX_WORDS])
@@ -339,7 +364,7 @@ def proposal(story: StoryState, outcome: ProposalOutcome) -> list[Fact]:
         usage = outcome.ending.usage if outcome.ending else Usage()
         return [unfinished(story, usage, outcome.agent_ms)]
     reason = outcome.ending.reason if outcome.ending else None
-    if reason in SHARED:
+    if reason in SHARED | OF_WORKERS:
         return _not_asked(story, outcome)
     if outcome.findings and not story.sent_back:
         return [_ended(story, outcome, EventKind.PROPOSAL_ENDED, None)]
@@ -365,7 +390,7 @@ def _not_asked(story: StoryState, outcome: ProposalOutcome) -> list[Fact]:
         attempt=0, step=outcome.step, revision=outcome.number, agent_ms=outcome.agent_ms, reason=reason, message=words,
         known=_known(outcome.ending, reason),
     )  # fmt: skip
-    if MEANINGS[reason].ends_in != "blocked":
+    if MEANINGS[reason].ends_in != "blocked" or MEANINGS[reason].retryable:
         return [ended]
     hint, event = outcome.ending.remedy[:MAX_PLAN_WORDS], EventKind.STORY_BLOCKED
     rests = of_story(story, event, StoryPhase.BLOCKED, "blocked", attempt=0, reason=reason, message=words, hint=hint)

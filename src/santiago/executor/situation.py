@@ -65,6 +65,8 @@ class Situation:
     """Whether somebody is there to answer questions. If not, an open question ends the run as blocked."""
     waited_ms: int = 0
     """Time of the current wait in which nothing was under way."""
+    unclaimed_ms: int = 0
+    """How long all that is under way has been waiting for a worker."""
     recovered: frozenset[str] = frozenset()
     """Running stories of an earlier start whose agent had ended: their work waits for a verdict."""
     landed: str | None = None

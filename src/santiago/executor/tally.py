@@ -251,6 +251,8 @@ def _next_action(reason: Reason | None) -> NextAction:
             return "fix_input"
         case Reason.INTERRUPTED | Reason.IO_ERROR | Reason.AGENT_RATE_LIMITED | Reason.AGENT_UNAVAILABLE:
             return "resume"
+        case Reason.WORKER_LOST | Reason.DECLINED | Reason.NO_WORKERS:
+            return "resume"
         case _:
             return "inspect"
 

@@ -77,8 +77,12 @@ def stopping(event: Event, running: str = "") -> str:
     """Return when a run will stop, who asked for it, and what an immediate stop costs."""
     if event.context.get("mode") == REST:
         return f"{'after the current step' + running if running else 'here'}, as was answered"
+    if event.context.get("reason") == Reason.NO_WORKERS:
+        return "now, since no worker took what was ordered"
     by_signal = event.actor == "santiago" or event.context.get("message", "").startswith("SIG")
     who = "" if by_signal else f", as {asked_by(event.actor)} asked"
+    if event.context.get("mode") == "stop-detach":
+        return f"after the current step here{who}; what workers have goes on"
     if event.context.get("mode") == "stop-now" or event.context.get("message") == "SIGQUIT":
         return f"now{running}{who}, which costs an attempt; its work is kept"
     key = "ctrl-c" if who else "ctrl-c again" if event.context.get("message") == "SIGINT" else "a second signal"

@@ -133,7 +133,11 @@ def explanation(state: RunState, planned: Story, run_input: RunInput) -> list[st
         case StoryPhase.PLANNED:
             return [*_stop(state, unmet(state, story)), *_of_planned(state, story, planned)]
         case StoryPhase.READY:
-            return [*_stop(state, []), *_external(planned, run_input), *_of_ready(story, at_rest=state.phase in ENDED)]
+            return [
+                *_stop(state, []),
+                *_external(planned, run_input, state),
+                *_of_ready(story, at_rest=state.phase in ENDED),
+            ]
         case StoryPhase.RUNNING if state.phase is RunPhase.PAUSED:
             return [f"The agent of attempt {story.attempts} has ended; its work is kept, and judged on resume."]
         case StoryPhase.RUNNING | StoryPhase.EVIDENCE_COLLECTED:
@@ -197,7 +201,9 @@ def standing(state: RunState, other: StoryState) -> str:
     return f"{word}, attempt {other.attempts}" if other.phase is StoryPhase.RUNNING else word
 
 
-def _external(planned: Story, run_input: RunInput) -> list[str]:
+def _external(planned: Story, run_input: RunInput, state: RunState) -> list[str]:
+    if state.engine and planned.pool:
+        return [f"It goes to a worker of the pool {planned.pool}."]
     if not planned.external_depends_on or run_input.policy.assume_external:
         return []
     names = ", ".join(planned.external_depends_on)

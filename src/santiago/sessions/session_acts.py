@@ -227,7 +227,7 @@ def heard(letters: Sequence[Letter], state: SessionState, limits: Limits, name_r
 
 def wants_end(letter: Letter) -> bool:
     """Tell whether a letter asks to end the present turn."""
-    return letter.kind in ("stop", "stop-now") and not letter.fault
+    return letter.kind in ("stop", "stop-now", "stop-detach") and not letter.fault
 
 
 def _trouble(letter: Letter, state: SessionState, limits: Limits) -> str:

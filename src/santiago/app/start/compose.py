@@ -120,15 +120,17 @@ class _Start:
         if self.run_input.policy.tests_first:
             notices.append(f"the tests of each story are written first, by {writer[1]}")
         coordinator = self._coordinator(agent, writer[0])
+        start_events.refuse_left_out(log.state, request.engine, self.attempts)
         start_events.refuse_cut(log.state, self.attempts, hold.workspace)
         notices += start_events.put_back(log.state, hold.workspace)
         log.open()
         self._announce(name, notices)
         if hold.begun_before:
             start_events.forget_broken(hold.workspace, coordinator.record)
+        attached = coordinator.attach()
         coordinator.recovered, ends = start_events.recovered(
             request.plan, log.state, self.attempts, hold.workspace, hold.sign, self.run_input.limits.attempt_ms,
-            coordinator.record,
+            attached, coordinator.record,
         )  # fmt: skip
         coordinator.landed = hold.workspace.landed(log.state.head)
         coordinator.record(ends)
@@ -298,5 +300,5 @@ class _Start:
         return of_run(
             EventKind.RUN_STARTED,
             epoch=self.log.state.epoch + 1, pid=os.getpid(), host=os.uname().nodename, version=__version__,
-            agent=agent, sandbox=self.fence.name, jobs=self.request.at_once,
+            agent=agent, sandbox=self.fence.name, jobs=self.request.at_once, engine=self.request.engine,
         )  # fmt: skip

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from santiago.app.loading import with_substeps
 from santiago.artifacts.details import FileDetails
 from santiago.artifacts.names import LOG, attempt_folder
+from santiago.contract.counting import count
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import accepted, of_run, of_story
@@ -20,7 +21,7 @@ from santiago.contract.reasons import Reason
 from santiago.executor import messages, recover
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from santiago.artifacts.attempts import FileAttempts
     from santiago.contract.plan import Plan, Story
@@ -132,6 +133,28 @@ def unknown_commits(state: RunState, workspace: GitWorkspace) -> Iterator[Unknow
         yield Unknown("log_cut", LOG, f"it ends with event {state.seq}, but the branch names event {anchored}")
 
 
+def refuse_left_out(state: RunState, engine: str, attempts: FileAttempts) -> None:
+    """Raise if workers of another engine may still have attempts: without it nobody knows whether they go on.
+
+    An attempt whose agent's end is on this disk is out no more, whatever engine is used now.
+    """
+    if not state.engine or engine == state.engine:
+        return
+    steps = recover.under_way(state)
+    out = [step for step in steps if not (step.startswith("attempt/") and attempts.ending(*_named(step)))]
+    if not out:
+        return
+    names = ", ".join(step.split("/")[1] for step in out[:5])
+    message = f"workers of {state.engine} still have {count(len(out), 'step')} of this run ({names})"
+    hint = f"Go on with it: `santiago resume --engine {state.engine}`, and the --remote of before."
+    raise SantiagoError(Kind.BLOCKED, message, hint=hint)
+
+
+def _named(step: str) -> tuple[str, int]:
+    _, story, number = step.split("/")
+    return story, int(number)
+
+
 def refuse_cut(state: RunState, attempts: FileAttempts, workspace: GitWorkspace) -> None:
     """Raise if there are files or commits that the log does not know: its end was cut off, and work would be done again."""
     for found in (*unknown_files(state, attempts), *unknown_commits(state, workspace)):
@@ -141,16 +164,16 @@ def refuse_cut(state: RunState, attempts: FileAttempts, workspace: GitWorkspace)
 
 def recovered(
     plan: Plan, state: RunState, attempts: FileAttempts, workspace: GitWorkspace, sign: Sign | None, most_ms: int,
-    record: Callable[[Sequence[Fact]], object],
+    attached: Collection[str], record: Callable[[Sequence[Fact]], object],
 ) -> tuple[frozenset[str], list[Fact]]:  # fmt: skip
     """Return the running stories that a crash left with an ended agent, to be judged; and how the attempts of others ended.
 
     `sign` is the last start's last sign of life. An attempt takes at most `most_ms`. What cannot be taken up is recorded and
-    raised; the second time, its attempt ends.
+    raised; the second time, its attempt ends. The steps of `attached` stories are still under way.
     """
     left = {}
     for story in with_substeps(plan, state, attempts.store.path):
-        if story.id in state.running:
+        if story.id in state.running and story.id not in attached:
             lasted_ms = recover.lasted(state, state.stories[story.id], sign, most_ms)
             try:
                 found = _take_up(plan, story, state, attempts, workspace)
@@ -158,8 +181,8 @@ def recovered(
                 found = _give_up(state.stories[story.id], error, attempts, workspace, record)
             left[story.id] = found._replace(lasted_ms=lasted_ms)
     judged = frozenset(name for name, one in left.items() if one.judge)
-    unwritten = recover.unwritten(state, FileDetails(attempts.store).begun, sign)
-    return judged, [*recover.unseen(state, sign), *recover.interruptions(state, left), *unwritten]
+    unwritten = recover.unwritten(state, FileDetails(attempts.store).begun, sign, attached)
+    return judged, [*recover.unseen(state, sign), *recover.interruptions(state, left, attached), *unwritten]
 
 
 def _take_up(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
-    from santiago.contract.outcomes import Outcome
+    from santiago.contract.outcomes import Outcome, Usage
+    from santiago.contract.ports.queue import Known, WorkerSeen
     from santiago.contract.steps import Order, Step
 
 
@@ -59,7 +61,14 @@ class Performer(Protocol):
 
 
 class Engine(Protocol):
-    """Has orders carried out. Outcomes come back in any order. A second outcome with the same step id is dropped."""
+    """Has orders carried out, by this process or by workers. Outcomes come back in any order. A second outcome of a step is dropped."""
+
+    def attach(self, steps: Sequence[str]) -> list[Order]:
+        """Take up what an earlier start gave to workers: return the orders of these steps that are at work, or ended and not
+        yet recorded. `wait` returns them like those of this start. A step that is not returned was never begun by a worker.
+
+        It is called once, before anything is submitted.
+        """
 
     def capacity(self) -> int:
         """Return how many more steps may be submitted now."""
@@ -68,10 +77,31 @@ class Engine(Protocol):
         """Begin to carry out an order."""
 
     def stop(self, step: str, *, now: bool) -> None:
-        """Ask a step to end at its next safe boundary, or at once. `wait` still returns it."""
+        """Ask a step to end at its next safe boundary, or at once. `wait` still returns it. Asking again changes nothing.
+
+        An order that no worker has claimed is withdrawn. It ends as interrupted, and nothing was spent on it.
+        """
 
     def wait(self, timeout_ms: int) -> tuple[Step, Outcome | BaseException] | None:
-        """Return a finished step with its outcome, or None where the time ran out."""
+        """Return a finished step with its outcome, or None where the time ran out.
+
+        What an earlier call returned is on disk by now: the log has it.
+        """
+
+    def known(self) -> Mapping[str, Known]:
+        """Return what is known of the steps that workers have or that wait for one, by id. It is cheap, and asks nobody."""
+
+    def late(self) -> Mapping[str, Usage]:
+        """Return what workers reported of steps that had been given up as lost, each once, by id. Their work does not count."""
+
+    def workers(self) -> Sequence[WorkerSeen]:
+        """Return the workers that are connected now. This process is none of them."""
+
+    def detach(self) -> Sequence[str]:
+        """Let go of what workers have or wait for: return these steps. They go on, and `wait` returns them no more."""
 
     def close(self) -> None:
-        """End every step that is under way at once, wait until they have ended, and release all resources."""
+        """End every step that this process carries out at once, wait until they have ended, and release all resources.
+
+        What workers carry out goes on.
+        """
