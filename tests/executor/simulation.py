@@ -266,6 +266,8 @@ class Simulation:
     scope: Scope = field(default_factory=Scope)
     heard: Callable[[RunState, int], Literal["soon", "now"] | None] = lambda state, now: None
     """Whether people stop the run, by state and time."""
+    letters: Callable[[RunState], list[Letter]] = lambda state: []
+    """What else people write to the run."""
     answers: Callable[[Question], str | None] = lambda question: None
     """What a person says to an open question; nothing yet."""
     attended: bool = False
@@ -345,6 +347,6 @@ class Mail:
             self.urgency.at_once or stop == "now",
         )
         said = [(one, self.simulation.answers(one)) for one in state.open_questions()]
-        return [letter(one, words) for one, words in said if words is not None]
+        return [letter(one, words) for one, words in said if words is not None] + self.simulation.letters(state)
 
     def put_away(self, letters: Sequence[Letter], void: Collection[str]) -> None: ...

@@ -385,6 +385,7 @@ def attempt_ended(state: RunState, story: StoryState, event: Event) -> None:
             story.tests = None
     if story.unsettled:  # the agent's own end, not what became of its work later
         story.unsettled = False
+        state.free += voided and context.get("tokens") == context.get("cost_micro_usd") == 0
         if story.attempts >= story.change_requested and not (story.integrated and voided):
             story.change_requested = 0
         _spend(state, story, event)

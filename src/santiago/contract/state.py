@@ -300,6 +300,8 @@ class RunState:
     active_chunk: str | None = None
     attempts: int = 0
     voided: int = 0
+    free: int = 0
+    """Attempts on which no agent worked: declined, withdrawn, or not begun. They show nothing of what an attempt uses."""
     used_ms: int = 0
     tokens: int = 0
     cost_micro_usd: int = 0

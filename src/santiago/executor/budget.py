@@ -96,7 +96,7 @@ class Budget:
             return "run_max_attempts"
         purses = [purse for purse in (self.tokens, self.money) if purse is not None]
         # At first nobody knows what an attempt costs, so the first attempt runs alone.
-        unknown = under_way and self.state.attempts + begun <= under_way
+        unknown = under_way and self.state.attempts - self.state.free + begun <= under_way
         return next((purse.limit for purse in purses if unknown or not purse.admits(under_way)), "")
 
     @property
