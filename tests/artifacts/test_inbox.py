@@ -47,10 +47,10 @@ def test_requests_come_in_one_order_whoever_was_first(tmp_path: Path) -> None:
         assert inbox.drop(Letter(kind="change", subject=name, text="otherwise"))
     for name in ("Q10", "Q2"):
         assert inbox.drop(Letter(kind="answer", subject=name, answer="approve"))
-    assert inbox.drop(Letter(kind="stop"))
-    assert inbox.drop(Letter(kind="stop-now"))
+    for kind in ("stop-detach", "stop", "stop-now"):
+        assert inbox.drop(Letter(kind=kind))
     (tmp_path / "inbox/.1-answer-Q1.json.tmp").write_bytes(b"{")  # still being written
-    order = "stop-now stop answer-Q2 answer-Q10 change-S2-1 change-S2-2 change-S10-1"
+    order = "stop-now stop stop-detach answer-Q2 answer-Q10 change-S2-1 change-S2-2 change-S10-1"
     assert [request.name for request in inbox.collect()] == [f"{name}.json" for name in order.split()]
 
 

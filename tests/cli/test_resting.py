@@ -116,6 +116,10 @@ def test_a_stop_says_who_asked_and_what_another_costs_and_what_is_kept(tmp_path:
     asked = next(one for one in read_log(found.out_dir / "progress.ndjson") if one.event is EventKind.STOP_REQUESTED)
     now = replace(asked, context={**asked.context, "mode": "stop-now"})
     assert stopping(now) == "now, as ann asked, which costs an attempt; its work is kept"
+    left = replace(asked, context={**asked.context, "mode": "stop-detach"})
+    assert stopping(left) == "after the current step here, as ann asked; what workers have goes on"
+    alone = replace(asked, actor="santiago", context={"reason": "no_workers"})
+    assert stopping(alone) == "now, since no worker took what was ordered"
     key = replace(asked, actor="santiago", context={"message": "SIGINT"})
     assert stopping(key, " (S1)").startswith("after the current step (S1); ctrl-c again stops now, which costs")
 

@@ -107,7 +107,10 @@ def test_a_plan_that_was_never_started_is_said_and_neither_resumed_nor_in_the_wa
 def test_what_is_running_is_meant_before_what_is_newer_and_named_by_a_refusal(two: Two) -> None:
     with Lock(two.older, since="now"):
         assert json.loads(two.says("status", "--json").stdout)["run_id"] == run_id(two.older)
+        alone = two.says("stop", "--detach")
         told = two.says("stop")
+    assert (alone.returncode, "has no workers" in alone.stderr) == (2, True)
+    assert two.says("stop", "--detach", "--now").returncode == 2
     (asked := two.older / "inbox" / "stop.json").unlink()
     assert (told.returncode, f"{run_id(two.older)} was asked to stop" in told.stderr) == (0, True)
     assert not asked.with_name("stop-now.json").exists()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from santiago.contract.answers import Letter
+from santiago.contract.answers import Letter, LetterKind
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.executor.letters import heard
@@ -111,3 +111,13 @@ def test_a_change_of_work_that_comes_onto_the_branch_waits_until_that_is_known()
     letter = Letter(kind="change", subject="S1", text="shorter", actor="bob", name="change-S1-1.json")
     found = heard([letter], asked("doubt").state, {"S1"})
     assert (found.later, found.facts, found.changed) == (["change-S1-1.json"], [], [])
+
+
+@each(
+    ("kinds", "stop"),
+    [(("stop-detach",), "detach"), (("stop-detach", "stop"), "soon"), (("stop-now", "stop-detach", "stop"), "now")],
+)
+def test_of_several_wishes_to_stop_the_strongest_counts(kinds: tuple[LetterKind, ...], stop: str) -> None:
+    found = heard([Letter(kind=kind, actor="ann") for kind in kinds], asked("doubt").state)
+    assert found.stop == stop
+    assert [fact.context["mode"] for fact in found.facts] == list(kinds)

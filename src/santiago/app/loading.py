@@ -329,6 +329,10 @@ class History:
             attempt = next((one for one in reversed(tried) if one.number == event.attempt), None)
             if attempt is not None:
                 attempt.end(event)
+        elif event.event is EventKind.USAGE_REPORTED:
+            for one in tried:
+                if event.context.get("step") == f"attempt/{story}/{one.number}":
+                    one.tokens, one.cost = event.context.get("tokens"), event.context.get("cost_micro_usd")
         elif event.event in _PROPOSALS:
             number = event.context.get("revision", 0)
             self.proposals[story, number] = Seal(event.context.get("files", ""), event.context.get("digest", ""))
