@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Literal
@@ -28,8 +28,7 @@ from santiago.contract.outcomes import (
 from santiago.contract.phases import RunPhase
 from santiago.contract.plan import Plan, Story
 from santiago.contract.policy import Limits, Policy, RunInput
-from santiago.contract.ports.queue import Known, WorkerSeen
-from santiago.contract.ports.run import Performer, Sign, Stop
+from santiago.contract.ports.run import Performer, Sign, Stop, WithoutWorkers
 from santiago.contract.quantities import Minutes
 from santiago.contract.reasons import Reason
 from santiago.contract.state import Question, RunState, initial
@@ -87,7 +86,7 @@ class VirtualClock:
         return text_of(self.wall + self.now)
 
 
-class EventEngine:
+class EventEngine(WithoutWorkers):
     """Steps end when the virtual clock reaches their end; waiting moves the clock."""
 
     def __init__(self, jobs: int, clock: VirtualClock, duration: Callable[[Step], int], performer: Performer) -> None:
@@ -107,21 +106,6 @@ class EventEngine:
         heapq.heappush(self.heap, (self.clock.now + self.duration(order.step), self.count, order))
 
     def stop(self, step: str, *, now: bool) -> None: ...
-
-    def attach(self, steps: Sequence[str]) -> list[Order]:
-        return []
-
-    def known(self) -> Mapping[str, Known]:
-        return {}
-
-    def late(self) -> Mapping[str, Usage]:
-        return {}
-
-    def workers(self) -> Sequence[WorkerSeen]:
-        return ()
-
-    def detach(self) -> Sequence[str]:
-        return ()
 
     def wait(self, timeout_ms: int) -> tuple[Step, Outcome | BaseException] | None:
         alarm = self.alarm()

@@ -185,7 +185,7 @@ def test_a_machines_own_trouble_costs_no_attempt_and_the_story_goes_to_another(f
 
 
 @each(("fate", "reason"), [("lost", Reason.WORKER_LOST), ("declined", Reason.DECLINED)])
-def test_five_times_in_a_row_rests_the_story_until_a_person_goes_on(fate: Fate, reason: Reason) -> None:
+def test_the_fifth_time_rests_the_story_until_a_person_goes_on(fate: Fate, reason: Reason) -> None:
     run, fleet = machines(plan_of([story("S1"), story("S2")]), fate=lambda step: fate if "/S1/" in step else "done")
     state = run.run()
     assert (state.phase, state.reason) == (RunPhase.BLOCKED, reason)
