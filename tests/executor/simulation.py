@@ -28,8 +28,7 @@ from santiago.contract.outcomes import (
 from santiago.contract.phases import RunPhase
 from santiago.contract.plan import Plan, Story
 from santiago.contract.policy import Limits, Policy, RunInput
-from santiago.contract.ports.queue import Known, WorkerSeen
-from santiago.contract.ports.run import Performer, Sign, Stop
+from santiago.contract.ports.run import Performer, Sign, Stop, WithoutWorkers
 from santiago.contract.quantities import Minutes
 from santiago.contract.reasons import Reason
 from santiago.contract.state import Question, RunState, initial
@@ -87,7 +86,7 @@ class VirtualClock:
         return text_of(self.wall + self.now)
 
 
-class EventEngine:
+class EventEngine(WithoutWorkers):
     """Steps end when the virtual clock reaches their end; waiting moves the clock."""
 
     def __init__(self, jobs: int, clock: VirtualClock, duration: Callable[[Step], int], performer: Performer) -> None:

@@ -19,6 +19,7 @@ from santiago.contract.quantities import Minutes, Usd
 from santiago.contract.reasons import Reason
 from santiago.contract.state import RunState
 from santiago.contract.steps import Attempt, Step
+from santiago.executor.reopen import Grants
 from tests.executor.fleet import URL, Fleet, Worker
 from tests.executor.simulation import (
     MemoryStore,
@@ -185,7 +186,7 @@ def test_a_machines_own_trouble_costs_no_attempt_and_the_story_goes_to_another(f
 
 
 @each(("fate", "reason"), [("lost", Reason.WORKER_LOST), ("declined", Reason.DECLINED)])
-def test_five_times_in_a_row_rests_the_story_until_a_person_goes_on(fate: Fate, reason: Reason) -> None:
+def test_the_fifth_time_rests_the_story_until_a_person_goes_on(fate: Fate, reason: Reason) -> None:
     run, fleet = machines(plan_of([story("S1"), story("S2")]), fate=lambda step: fate if "/S1/" in step else "done")
     state = run.run()
     assert (state.phase, state.reason) == (RunPhase.BLOCKED, reason)
@@ -342,3 +343,28 @@ def test_a_detailed_plan_that_is_lost_is_asked_for_again() -> None:
     run.answers, run.attended = lambda question: "approve", True
     assert run.run().phase is RunPhase.SUCCESS
     assert [number for _, number, _ in run.performer.proposed] == [1, 2]
+
+
+def test_unknown_usage_that_is_reported_after_all_blocks_no_longer() -> None:
+    run, fleet = machines(plan_of([story("S1")]), fate=first_is("lost"), limits=Limits(run_max_tokens=1000))
+    assert run.run().reason is Reason.USAGE_UNKNOWN
+    fleet.reports = 0
+    state = run.run()
+    assert (state.phase, state.tokens, state.unreported, state.assumed) == (RunPhase.SUCCESS, 20, 0, {})
+
+
+def test_what_a_person_accepted_as_unknown_hides_no_other_attempt_once_it_is_known() -> None:
+    """Raising the limit accepts the lost attempt. When its report comes, the next silent attempt blocks again."""
+    silent = {("S2", 1)}
+    run, fleet = machines(
+        plan_of([story("S1"), story("S2", needs=["S1"]), story("S3", needs=["S2"])]), fate=first_of_s1_is_lost,
+        limits=Limits(run_max_tokens=1000), uses=lambda name, attempt: Usage(tokens=None if (name, attempt) in silent else 10),
+    )  # fmt: skip
+    assert run.run().reason is Reason.USAGE_UNKNOWN
+    fleet.reports = 0
+    state = run.run(Grants(tokens=1))
+    assert (state.reason, state.unreported, run.done()) == (Reason.USAGE_UNKNOWN, 1, ["S1", "S2"])
+
+
+def first_of_s1_is_lost(step: str) -> Fate:
+    return "lost" if step == "attempt/S1/1" else "done"

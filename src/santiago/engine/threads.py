@@ -6,6 +6,7 @@ import threading
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
+from santiago.contract.ports.run import WithoutWorkers
 from santiago.contract.record import lean
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Wish:
         return self.at_once
 
 
-class ThreadsEngine:
+class ThreadsEngine(WithoutWorkers):
     """At most `jobs` orders at a time, each in a thread of its own."""
 
     def __init__(self, jobs: int, performer: Performer) -> None:

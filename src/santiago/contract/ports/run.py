@@ -105,3 +105,22 @@ class Engine(Protocol):
 
         What workers carry out goes on.
         """
+
+
+class WithoutWorkers:
+    """The part of an `Engine` that is about workers, for one that has none. What it carried out ended with its process."""
+
+    def attach(self, steps: Sequence[str]) -> list[Order]:  # noqa: ARG002  # of the port
+        return []
+
+    def known(self) -> Mapping[str, Known]:
+        return {}
+
+    def late(self) -> Mapping[str, Usage]:
+        return {}
+
+    def workers(self) -> Sequence[WorkerSeen]:
+        return ()
+
+    def detach(self) -> Sequence[str]:
+        return ()
