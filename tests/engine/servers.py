@@ -124,6 +124,8 @@ def postgres(folder: Path) -> Server:
         [binaries / "initdb", "-D", data, "-U", "santiago", "--auth=trust", "--encoding=utf8", "--locale=C", "--no-sync"],
         check=True, capture_output=True, user=user,
     )  # fmt: skip
+    guard = data / "pg_hba.conf"
+    guard.write_text(f"host all guarded 127.0.0.1/32 scram-sha-256\n{guard.read_text()}")
     port = free_port()
     settings = {"listen_addresses": "127.0.0.1", "unix_socket_directories": "", "fsync": "off", "max_connections": "60"}
     options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]

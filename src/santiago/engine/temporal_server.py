@@ -24,7 +24,6 @@ from temporalio.service import RPCError, RPCStatusCode, TLSConfig
 
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
-from santiago.contract.record import lean
 from santiago.engine.place import RETENTION_DAYS, is_local, plain_text
 
 T = TypeVar("T")
@@ -35,14 +34,8 @@ KNOWN = {"tls", "tls-name", *FILES}
 RETENTION = timedelta(days=RETENTION_DAYS)
 
 
-@lean(frozen=True, kw_only=True)
-class Settings:
-    """What a URL says, and the key that never stands in one."""
-
-    host: str
-    namespace: str
-    tls: TLSConfig | None
-    api_key: str | None
+Settings = dict[str, Any]
+"""What `Client.connect` takes."""
 
 
 class Background:
@@ -90,14 +83,14 @@ def settled(url: str, *, insecure: bool) -> Settings:
     if unknown := sorted(given.keys() - KNOWN):
         raise _unreadable(f"the engine's URL has the setting {unknown[0]!r}, which is unknown")
     key = os.environ.get("TEMPORAL_API_KEY") or None
-    tls = None
-    if key or any(given.get(name) not in {None, "", "false"} for name in KNOWN):
+    tls: TLSConfig | bool = False
+    if key or any(given.get(name, "false") != "false" for name in KNOWN):
         files: dict[str, Any] = {field: _content(given[name]) for name, field in FILES.items() if name in given}
         tls = TLSConfig(domain=given.get("tls-name"), **files)
     elif not insecure and not is_local(host):
         raise plain_text("no tls", "?tls=true")
-    shown_host = f"[{host}]" if ":" in host else host
-    return Settings(host=f"{shown_host}:{port}", namespace=parts.path.strip("/") or "default", tls=tls, api_key=key)
+    target, namespace = f"[{host}]:{port}" if ":" in host else f"{host}:{port}", parts.path.strip("/") or "default"
+    return {"target_host": target, "namespace": namespace, "tls": tls, "api_key": key}
 
 
 def _content(path: str) -> bytes:
@@ -115,10 +108,7 @@ def _unreadable(message: str) -> SantiagoError:
 async def reach(settings: Settings) -> Client:
     """Connect for the first time."""
     try:
-        connecting = Client.connect(
-            settings.host, namespace=settings.namespace, tls=settings.tls or False, api_key=settings.api_key
-        )
-        return await asyncio.wait_for(connecting, ANSWER_S)
+        return await asyncio.wait_for(Client.connect(**settings), ANSWER_S)
     except (RuntimeError, TimeoutError, RPCError) as error:
         raise silent(error) from None
 
