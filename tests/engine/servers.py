@@ -110,8 +110,8 @@ def _binaries() -> Path | None:
     return None
 
 
-def postgres(folder: Path) -> Server:
-    """Make a database that is fast rather than safe from power cuts; `kill -9` loses nothing."""
+def postgres(folder: Path, *, durable: bool = False) -> Server:
+    """Make a database. Unless it is to be durable it is not safe from power cuts; `kill -9` loses nothing in either case."""
     binaries, user = _binaries(), None
     assert binaries is not None
     if os.geteuid() == 0:
@@ -127,7 +127,12 @@ def postgres(folder: Path) -> Server:
     guard = data / "pg_hba.conf"
     guard.write_text(f"host all guarded 127.0.0.1/32 scram-sha-256\n{guard.read_text()}")
     port = free_port()
-    settings = {"listen_addresses": "127.0.0.1", "unix_socket_directories": "", "fsync": "off", "max_connections": "60"}
+    settings = {
+        "listen_addresses": "127.0.0.1",
+        "unix_socket_directories": "",
+        "fsync": "on" if durable else "off",
+        "max_connections": "60",
+    }
     options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
     return Server([str(binaries / "postgres"), "-D", str(data), "-p", str(port), *options], port, folder / "log", user)
 
