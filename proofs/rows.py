@@ -225,5 +225,13 @@ BENCHMARKS = (
             "board-growth": "claim of a ticket and its move to the review with 100,000 tickets / with 100, files on",
         },
     ),
+    Measurement(
+        command="./dev bench queue",
+        paths=(*_packages("engine contract/ports/queue.py"), "tests/engine/servers.py", "benchmarks/bench_queue.py"),
+        rows={
+            "queue-postgres": "empty orders through PostgreSQL, the queue alone with two workers in processes, median of 3",
+            "queue-temporal": "empty orders through Temporal's dev server, the queue alone with two workers in processes, median of 3",
+        },
+    ),
 )  # fmt: skip
 MEASUREMENTS = (*PROOFS, *BENCHMARKS)

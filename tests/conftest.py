@@ -14,6 +14,8 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytest_plugins = ["tests.engine.servers"]
+
 TESTS = Path(__file__).parent
 WHOLE = [
     "agents",

@@ -12,10 +12,13 @@ import time
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 SECONDS = 60
 NOBODY = 65534
@@ -107,23 +110,29 @@ def _binaries() -> Path | None:
     return None
 
 
-def postgres(folder: Path) -> Server:
-    """Make a database that is fast rather than safe from power cuts; `kill -9` loses nothing."""
+def postgres(folder: Path, *, durable: bool = False) -> Server:
+    """Make a database. Unless it is to be durable it is not safe from power cuts; `kill -9` loses nothing in either case."""
     binaries, user = _binaries(), None
     assert binaries is not None
     if os.geteuid() == 0:
         user = NOBODY
         binaries = _reachable(binaries, folder)
-        for above in (folder, *folder.parents[:2]):
-            above.chmod(above.stat().st_mode | 0o011)
+        folder.chmod(0o711)
         os.chown(folder, user, -1)
     data = folder / "data"
     subprocess.run(
         [binaries / "initdb", "-D", data, "-U", "santiago", "--auth=trust", "--encoding=utf8", "--locale=C", "--no-sync"],
         check=True, capture_output=True, user=user,
     )  # fmt: skip
+    guard = data / "pg_hba.conf"
+    guard.write_text(f"host all guarded 127.0.0.1/32 scram-sha-256\n{guard.read_text()}")
     port = free_port()
-    settings = {"listen_addresses": "127.0.0.1", "unix_socket_directories": "", "fsync": "off", "max_connections": "60"}
+    settings = {
+        "listen_addresses": "127.0.0.1",
+        "unix_socket_directories": "",
+        "fsync": "on" if durable else "off",
+        "max_connections": "60",
+    }
     options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
     return Server([str(binaries / "postgres"), "-D", str(data), "-p", str(port), *options], port, folder / "log", user)
 
@@ -156,3 +165,57 @@ def temporal(folder: Path) -> Server:
     command = [program, "server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", str(port)]
     settings = ["--db-filename", str(folder / "temporal.db"), "--log-level", "error"]
     return Server([*command, *settings], port, folder / "log")
+
+
+class Engine:
+    """A server that is ready for orders, and its URL."""
+
+    def __init__(self, server: Server, url: str) -> None:
+        self.server, self.url = server, url
+
+    def start(self) -> None:
+        """Return when it answers, which is later than when it listens."""
+        from santiago.contract.errors import Kind, SantiagoError
+        from santiago.engine import connect
+
+        def answers() -> bool:
+            try:
+                connect.init(self.url)
+            except SantiagoError as error:
+                if error.kind is not Kind.TRANSIENT:
+                    raise
+                return False
+            return True
+
+        self.server.start()
+        awaited(answers, f"{self.url} does not answer: {self.server.log}")
+
+
+def _serving(missing: str, make: Callable[[Path], Server], url: str) -> Iterator[Engine]:
+    if missing:
+        pytest.skip(missing)
+    with TemporaryDirectory(prefix="santiago-") as folder:  # those of pytest are closed to the server's user
+        server = make(Path(folder))
+        engine = Engine(server, url.format(port=server.port))
+        try:
+            engine.start()
+            yield engine
+        finally:
+            server.kill()
+
+
+@pytest.fixture(scope="session")
+def postgres_engine() -> Iterator[Engine]:
+    yield from _serving(missing_postgres(), postgres, "postgresql://santiago@127.0.0.1:{port}/postgres")
+
+
+@pytest.fixture(scope="session")
+def temporal_engine() -> Iterator[Engine]:
+    yield from _serving(missing_temporal(), temporal, "temporal://127.0.0.1:{port}/santiago")
+
+
+@pytest.fixture(params=["postgres", "temporal"])
+def engine(request: pytest.FixtureRequest) -> Engine:
+    """Each of the engines, one after the other."""
+    found: Engine = request.getfixturevalue(f"{request.param}_engine")
+    return found

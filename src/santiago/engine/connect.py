@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from santiago import __version__
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
-from santiago.engine.place import Place
+from santiago.engine.place import PATIENCE_S, Place
 
 if TYPE_CHECKING:
     from santiago.contract.ports.queue import Queue
@@ -18,11 +18,11 @@ ENGINES = {"postgresql": "postgres", "postgres": "postgres", "temporal": "tempor
 """Scheme → the extra of santiago that brings what is needed, and the name of the module."""
 
 
-def open_queue(url: str, repository: str, *, insecure: bool = False) -> Queue:
+def open_queue(url: str, repository: str, *, insecure: bool = False, patience_s: float = PATIENCE_S) -> Queue:
     """Connect for one repository, named by its root commit; raise one error that says what is wrong, and what to do."""
     place = Place(version=__version__, repository=repository[:12])
     name = _engine(url)
-    queue: Queue = getattr(_module(name), f"{name.title()}Queue")(url, place, insecure=insecure)
+    queue: Queue = getattr(_module(name), f"{name.title()}Queue")(url, place, insecure=insecure, patience_s=patience_s)
     return queue
 
 

@@ -17,6 +17,9 @@ LONGEST = 57
 """Bytes that absurd allows in a name."""
 PRESENT_S = 15
 """A worker is connected if it was heard of within this time."""
+PATIENCE_S = 600.0
+"""How long calls wait for a server that does not answer."""
+RETRY_S = 0.2
 RETENTION_DAYS = 30
 """How long ended orders are kept at least: longer than a run may take."""
 

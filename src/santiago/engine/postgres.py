@@ -23,19 +23,17 @@ from psycopg.sql import SQL, Identifier
 from psycopg.types.json import Jsonb
 
 from santiago.contract.ports.queue import Address, Beat, Claim, Ended, Known, LostError, WorkerSeen
-from santiago.engine.place import PRESENT_S, ended_by_worker, told
+from santiago.engine.place import PRESENT_S, RETRY_S, ended_by_worker, told
 from santiago.engine.postgres_server import Row, check, connect, settled, silent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from santiago.engine.place import Place
 
 T = TypeVar("T")
-PATIENCE_S = 600.0
 ANSWER_S = 20.0
 """Longest time for the answer to one statement; a connection that is slower counts as lost."""
-POLL_S = 0.2
 TOUCH_S = 2.0
 REFUSED = frozenset({"AB001", "AB002", "P0001"})
 """absurd's errors for a run that is cancelled, failed, or not running for another reason."""
@@ -112,19 +110,16 @@ class Database:
         finally:
             self.lock.release()
 
-    def run(self, queue: str, statement: str, **values: Any) -> list[Row]:
+    def run(self, queue: str, statement: str, *, until: float = 0, **values: Any) -> list[Row]:
         """Carry out one statement, again and again while the server cannot be reached."""
-        return self.patiently(lambda: self.once(queue, statement, **values))
-
-    def patiently(self, call: Callable[[], T]) -> T:
-        until = time.monotonic() + self.patience_s
+        until = until or time.monotonic() + self.patience_s
         while True:
             try:
-                return call()
+                return self.once(queue, statement, within_s=min(ANSWER_S, until - time.monotonic()), **values)
             except LOST as error:
-                if time.monotonic() > until:
+                if time.monotonic() + RETRY_S > until:
                     raise silent(error) from error
-                time.sleep(POLL_S)
+                time.sleep(RETRY_S)
 
     def ready(self, queue: str) -> None:
         """Create a queue that is not there yet."""
@@ -157,7 +152,7 @@ def _cut(connection: socket.socket) -> None:
 class PostgresQueue:
     """The coordinator's end."""
 
-    def __init__(self, url: str, place: Place, *, insecure: bool = False, patience_s: float = PATIENCE_S) -> None:
+    def __init__(self, url: str, place: Place, *, insecure: bool, patience_s: float) -> None:
         settings = settled(url, insecure=insecure)
         check(settings)
         self.place, self.database = place, Database(settings, patience_s)
@@ -256,7 +251,7 @@ class PostgresServing:
             with self._waiting():
                 for row in self.database.once(self.queue, CLAIM, worker=self.worker.name):
                     return self._claimed(row)
-            if time.monotonic() >= until or self.closing.wait(POLL_S):
+            if time.monotonic() >= until or self.closing.wait(RETRY_S):
                 break
         return None
 
@@ -277,8 +272,9 @@ class PostgresServing:
 
     def beat(self, claim: Claim, beat: Beat, timeout_ms: int) -> Literal["go on", "stop", "stop now"]:
         values = {"run": claim.token, "task": self.tasks[claim.token], "lease_s": claim.lease_ms // 1000}
+        until = time.monotonic() + timeout_ms / 1000
         try:
-            rows = self.database.once(self.queue, BEAT, within_s=timeout_ms / 1000, beat=Jsonb(asdict(beat)), **values)
+            rows = self.database.run(self.queue, BEAT, until=until, beat=Jsonb(asdict(beat)), **values)
         except psycopg.Error as error:
             if error.sqlstate in REFUSED:
                 raise LostError(claim.address.id) from error

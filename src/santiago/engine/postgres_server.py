@@ -25,6 +25,8 @@ RIGHTS = """
       and bool_and(has_table_privilege(oid, 'SELECT') and has_table_privilege(oid, 'INSERT')
         and has_table_privilege(oid, 'UPDATE') and has_table_privilege(oid, 'DELETE')), false) as granted, current_user as me
     from pg_class where relnamespace = to_regnamespace('absurd') and relkind in ('r', 'p')"""
+PASSING = ("starting up", "shutting down", "not yet accepting", "recovery", "too many", "slots")
+"""What a server says that will answer later."""
 OURS = 5207011813
 """Number of the lock under which the schema is made."""
 
@@ -59,7 +61,7 @@ def reach(settings: str) -> psycopg.Connection[Row]:
         return connect(settings)
     except psycopg.Error as error:
         words = first_line(error).rpartition(" failed: ")[2]
-        if "FATAL:" in words and "starting up" not in words and "too many" not in words:
+        if "FATAL:" in words and not any(passing in words for passing in PASSING):
             hint = "Correct user, password or database in the URL, or grant what the server says."
             raise _refused(f"PostgreSQL refuses the connection: {words.removeprefix('FATAL:').strip()}", hint) from None
         if any(word in words for word in ("certificate", "SSL", "root.crt")):

@@ -1,0 +1,412 @@
+"""Orders in Temporal. An order is a workflow with one activity and one try; the claim is the activity's task.
+
+The coordinator hosts the workflow, since it is what notices an end: it learns of a lost worker also where no other is alive.
+While it is dead nothing is lost: beats and ends are answered by the server, which keeps them until a coordinator is back.
+A worker polls for one activity at a time by the plain call, because Temporal's own worker would take more than it can do.
+Workers are seen as those that poll a queue on which nothing is ever put; one is asked to drain by a workflow of that name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+import time
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import CancelledError as Dropped
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from temporalio import workflow
+from temporalio.api.common.v1 import Payloads
+from temporalio.api.enums.v1 import EventType, TaskQueueType
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import (
+    DescribeTaskQueueRequest,
+    PollActivityTaskQueueRequest,
+    PollActivityTaskQueueResponse,
+)
+from temporalio.client import (
+    AsyncActivityCancelledError,
+    AsyncActivityHandle,
+    WorkflowExecutionStatus,
+    WorkflowFailureError,
+    WorkflowHandle,
+)
+from temporalio.common import RetryPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
+
+from santiago.contract.ports.queue import Address, Beat, Claim, Ended, Known, LostError, WorkerSeen
+from santiago.engine.place import PRESENT_S, RETRY_S, ended_by_worker, told
+from santiago.engine.temporal_server import Background, reach, retention, settled, silent
+
+if TYPE_CHECKING:
+    from santiago.engine.place import Place
+
+T = TypeVar("T")
+
+LOOK_S = 1.0
+LOOKS_PER_S = 10
+"""How often orders under way are looked at for who claimed them and what they do. Their end is told without looking."""
+POLL = timedelta(seconds=70)
+PRESENCE = timedelta(seconds=6)
+LONGEST = timedelta(days=365)
+GONE = RPCStatusCode.NOT_FOUND
+FATAL = {RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED, RPCStatusCode.INVALID_ARGUMENT}
+TOKEN = re.compile(r"[0-9a-f]{32}\Z")
+
+
+@workflow.defn(name="santiago-order")
+class OrderWorkflow:
+    """Has one worker carry out one order. How it ended stands in the history, where no cancellation can hide it."""
+
+    @workflow.run
+    async def run(self, queue: str, commit: str, lease_ms: int) -> None:
+        await workflow.execute_activity(
+            "santiago-order", commit, task_queue=queue,
+            heartbeat_timeout=timedelta(milliseconds=lease_ms), start_to_close_timeout=LONGEST,
+            retry_policy=RetryPolicy(maximum_attempts=1),
+            cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+        )  # fmt: skip
+
+    @workflow.signal(name="now")
+    def now(self) -> None:
+        """Stand in the history, where the worker reads it when it hears of the cancellation."""
+
+
+class TemporalQueue:
+    """The coordinator's end."""
+
+    def __init__(self, url: str, place: Place, *, insecure: bool, patience_s: float) -> None:
+        settings = settled(url, insecure=insecure)
+        self.place, self.patience_s, self.background = place, patience_s, Background()
+        try:
+            self.client = self.background.call(reach(settings))
+            self.background.call(retention(self.client))
+        except BaseException:
+            self.background.close()
+            raise
+        self.known: dict[str, Known] = {}
+        self.asked_at = 0.0
+        self.failure: tuple[float, RPCError] | None = None
+        self.worker: Worker | None = None
+
+    def call(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Return what the server says, also if it must be asked again and again because it is away."""
+        until = time.monotonic() + self.patience_s
+        while True:
+            try:
+                return self.background.call(work())
+            except (RPCError, TimeoutError) as error:
+                if getattr(error, "status", None) in FATAL or time.monotonic() > until:
+                    raise silent(error) from error
+                time.sleep(RETRY_S)
+
+    def _host(self) -> None:
+        if self.worker is None:
+            self.worker = self.background.call(self._hosting())
+            self.background.start(self.worker.run())
+            self.background.start(self._look())
+
+    async def _hosting(self) -> Worker:
+        """Return a host without a cache: after a death the next one gets every order at once."""
+        queue, runner = self.place.orders("workflows"), UnsandboxedWorkflowRunner()
+        return Worker(
+            self.client, task_queue=queue, workflows=[OrderWorkflow], workflow_runner=runner, max_cached_workflows=0
+        )
+
+    def handle(self, name: str) -> WorkflowHandle[Any, Any]:
+        return self.client.get_workflow_handle(f"{self.place.repository}/{name}")
+
+    def put(self, address: Address, commit: str, lease_ms: int) -> None:
+        self._host()
+        to = self.place.orders(address.pool, judges=address.judges)
+        name, queue = f"{self.place.repository}/{address.id}", self.place.orders("workflows")
+        given = [to, commit, lease_ms]
+        never = WorkflowIDReusePolicy.REJECT_DUPLICATE
+        with suppress(WorkflowAlreadyStartedError):
+            self.call(
+                lambda: self.client.start_workflow(
+                    "santiago-order", args=given, id=name, task_queue=queue, id_reuse_policy=never
+                )
+            )
+        if address.id not in self.known:
+            self.known[address.id] = Known()
+            self.background.start(self._follow(address.id))
+
+    def find(self, addresses: Sequence[Address]) -> dict[str, Known]:
+        """Answer from what the server told by itself; it is asked only for orders of an earlier coordinator."""
+        self._host()
+        for address in addresses:
+            if address.id not in self.known:
+                self.call(partial(self._recall, address.id))
+        self.asked_at = time.monotonic()
+        if self.failure and self.asked_at > self.failure[0] + self.patience_s:
+            raise silent(self.failure[1])
+        return {address.id: self.known[address.id] for address in addresses if address.id in self.known}
+
+    async def _recall(self, order: str) -> None:
+        try:
+            open_still = await self._look_at(order)
+        except RPCError as error:
+            if error.status != GONE:
+                raise
+        else:
+            if open_still:
+                self.background.start(self._follow(order))
+            else:
+                await self._take_end(order)
+
+    async def _look_at(self, order: str) -> bool:
+        """See who claimed an order and what it says; return whether it has not ended."""
+        found = await self.handle(order).describe()
+        known = self.known.get(order, Known())
+        for activity in found.raw_description.pending_activities:
+            if activity.HasField("last_started_time"):
+                beat = told(Beat, self.read(activity.heartbeat_details))
+                known = replace(known, claimed_by=activity.last_worker_identity, beat=beat)
+        if not self.known.get(order, known).ended:
+            self.known[order] = known
+        return found.status == WorkflowExecutionStatus.RUNNING
+
+    async def _look(self) -> None:
+        """Look at open orders in turn, as long as somebody asks for them. What that costs is bounded, however many there are."""
+        while True:
+            asked = time.monotonic() < self.asked_at + 5 * LOOK_S
+            orders = [order for order, known in self.known.items() if asked and not known.ended]
+            for order in orders:
+                try:
+                    await self._look_at(order)
+                    self.failure = None
+                except RPCError as error:
+                    self.failure = self.failure or (time.monotonic(), error)
+                await asyncio.sleep(1 / LOOKS_PER_S)
+            await asyncio.sleep(max(RETRY_S, LOOK_S - len(orders) / LOOKS_PER_S))
+
+    async def _follow(self, order: str) -> None:
+        """Wait for an order's end, which the server tells at once."""
+        while not self.known[order].ended:
+            try:
+                await self._take_end(order)
+            except RPCError:
+                await asyncio.sleep(RETRY_S)
+
+    async def _take_end(self, order: str) -> None:
+        handle = self.handle(order)
+        with suppress(WorkflowFailureError):
+            await handle.result()
+        known = self.known[order]
+        ended, claimed_by, beat = Ended(fate="lost" if known.claimed_by else "cancelled"), known.claimed_by, known.beat
+        async for event in handle.fetch_history_events():
+            if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_STARTED:
+                ended, claimed_by = Ended(fate="lost"), event.activity_task_started_event_attributes.identity
+            elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT:
+                failure = event.activity_task_timed_out_event_attributes.failure
+                beat = told(Beat, self.read(failure.timeout_failure_info.last_heartbeat_details)) or beat
+            elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
+                said = self.read(event.activity_task_completed_event_attributes.result)
+                token = str(said.get("token")) if isinstance(said, dict) else ""
+                ended = ended_by_worker(said, token if TOKEN.match(token) else "")
+        self.known[order] = Known(claimed_by=claimed_by, beat=beat, ended=ended)
+
+    def read(self, payloads: Payloads) -> Any:
+        """Return what a worker wrote; None if it wrote nothing that can be read."""
+        try:
+            return self.client.data_converter.payload_converter.from_payloads_wrapper(payloads)[0]
+        except (IndexError, RuntimeError):
+            return None
+
+    def cancel(self, address: Address, *, now: bool) -> None:
+        async def ask() -> None:
+            handle = self.handle(address.id)
+            with suppress_gone():
+                if now:
+                    await handle.signal("now")
+                await handle.cancel()
+
+        self._host()
+        self.call(ask)
+
+    def workers(self) -> list[WorkerSeen]:
+        asked = DescribeTaskQueueRequest(
+            namespace=self.client.namespace,
+            task_queue=TaskQueue(name=self.place.workers),
+            task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
+        )
+        found = self.call(lambda: self.client.workflow_service.describe_task_queue(asked))
+        seen = []
+        for poller in found.pollers:
+            at = poller.last_access_time.ToDatetime(UTC)
+            if at.timestamp() > time.time() - PRESENT_S:
+                seen.append(_worker(poller.identity, utc(at)))
+        return sorted((worker for worker in seen if worker), key=lambda worker: worker.name)
+
+    def drain(self, worker: str) -> None:
+        name = f"{self.place.repository}/drain/{worker}"
+        with suppress(WorkflowAlreadyStartedError):
+            self.call(
+                lambda: self.client.start_workflow(
+                    "santiago-drain", id=name, task_queue=self.place.workers, execution_timeout=timedelta(days=1)
+                )
+            )
+
+    def serve(self, worker: WorkerSeen) -> TemporalServing:
+        return TemporalServing(self, worker)
+
+    def close(self) -> None:
+        if self.worker is not None:
+            with suppress(TimeoutError):
+                self.background.call(self.worker.shutdown())
+        self.background.close()
+
+
+def _worker(identity: str, beat_at: str) -> WorkerSeen | None:
+    try:
+        return told(WorkerSeen, {**json.loads(identity), "beat_at": beat_at})
+    except (ValueError, TypeError):
+        return None
+
+
+@contextmanager
+def suppress_gone() -> Iterator[None]:
+    """Let pass that something is not there, or has ended."""
+    try:
+        yield
+    except RPCError as error:
+        if error.status != GONE:
+            raise
+
+
+class TemporalServing:
+    """A worker's end."""
+
+    def __init__(self, queue: TemporalQueue, worker: WorkerSeen) -> None:
+        self.queue, self.worker, self.client = queue, worker, queue.client
+        self.claims: dict[str, tuple[str, AsyncActivityHandle]] = {}
+        self.draining = False
+        self.answered = time.monotonic()
+        self.polling: Future[PollActivityTaskQueueResponse] | None = None
+        self.drain = queue.handle(f"drain/{worker.name}")
+        queue.call(self._come)
+        self.presence = queue.background.start(self._present())
+
+    async def _come(self) -> None:
+        """Begin anew: who asked an earlier worker of this name to drain did not mean this one."""
+        with suppress_gone():
+            await self.drain.terminate()
+
+    async def _present(self) -> None:
+        identity = json.dumps({**asdict(self.worker), "beat_at": ""})
+        while True:
+            try:
+                await self._ask(self.queue.place.workers, identity, PRESENCE)
+                with suppress_gone():
+                    status = (await self.drain.describe()).status
+                    self.draining |= status == WorkflowExecutionStatus.RUNNING
+            except RPCError:
+                await asyncio.sleep(RETRY_S)
+            if self.draining and self.polling is not None:
+                self.polling.cancel()
+
+    async def _ask(self, queue: str, identity: str, within: timedelta) -> PollActivityTaskQueueResponse:
+        asked = PollActivityTaskQueueRequest(
+            namespace=self.client.namespace, task_queue=TaskQueue(name=queue), identity=identity
+        )
+        return await self.client.workflow_service.poll_activity_task_queue(asked, timeout=within)
+
+    async def _poll(self) -> PollActivityTaskQueueResponse:
+        queue = self.queue.place.orders(self.worker.pool, judges=self.worker.judges)
+        while True:
+            try:
+                found = await self._ask(queue, self.worker.name, POLL)
+            except RPCError as error:
+                if error.status in FATAL or time.monotonic() > self.answered + self.queue.patience_s:
+                    raise
+                await asyncio.sleep(RETRY_S)
+            else:
+                self.answered = time.monotonic()
+                if found.task_token:
+                    return found
+
+    def claim(self, timeout_ms: int) -> Claim | None:
+        """Go on with the poll of an earlier call: one that is broken off may have been given an order already."""
+        if self.polling is None:
+            if self.draining:
+                return None
+            self.answered = time.monotonic()
+            self.polling = self.queue.background.start(self._poll())
+        try:
+            found = self.polling.result(timeout_ms / 1000)
+        except TimeoutError:
+            return None
+        except (RPCError, Dropped) as error:
+            self.polling = None
+            if isinstance(error, RPCError):
+                raise silent(error) from error
+            return None
+        self.polling = None
+        return self._claimed(found)
+
+    def _claimed(self, found: PollActivityTaskQueueResponse) -> Claim:
+        token = hashlib.sha256(found.task_token).hexdigest()[:32]
+        order = found.workflow_execution.workflow_id.removeprefix(f"{self.queue.place.repository}/")
+        self.claims[token] = (order, self.client.get_async_activity_handle(task_token=found.task_token))
+        commit = str(self.queue.read(found.input))
+        address = Address(id=order, pool=self.worker.pool, judges=self.worker.judges)
+        lease_ms = found.heartbeat_timeout.ToMilliseconds()
+        return Claim(address=address, commit=commit, token=token, lease_ms=lease_ms)
+
+    def beat(self, claim: Claim, beat: Beat, timeout_ms: int) -> Literal["go on", "stop", "stop now"]:
+        return self.queue.background.call(self._beat(claim, beat), timeout_ms / 1000)
+
+    async def _beat(self, claim: Claim, beat: Beat) -> Literal["go on", "stop", "stop now"]:
+        order, handle = self.claims[claim.token]
+        try:
+            await handle.heartbeat(asdict(beat))
+        except AsyncActivityCancelledError:
+            signalled = EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED
+            events = self.queue.handle(order).fetch_history_events()
+            return "stop now" if any([event.event_type == signalled async for event in events]) else "stop"
+        except RPCError as error:
+            if error.status == GONE:
+                raise LostError(order) from error
+            raise
+        return "go on"
+
+    def end(self, claim: Claim, ended: Ended) -> bool:
+        return self.queue.call(lambda: self._end(claim, ended))
+
+    async def _end(self, claim: Claim, ended: Ended) -> bool:
+        order, handle = self.claims[claim.token]
+        try:
+            await handle.complete(asdict(ended))
+        except RPCError as error:
+            if error.status != GONE:
+                raise
+            # It may have been ended by an earlier try, whose answer was lost.
+            with suppress_gone():
+                async for event in self.queue.handle(order).fetch_history_events():
+                    if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
+                        return bool(
+                            self.queue.read(event.activity_task_completed_event_attributes.result) == asdict(ended)
+                        )
+            return False
+        return True
+
+    def close(self) -> None:
+        self.presence.cancel()
+        if self.polling is not None and not self.polling.cancel():
+            with suppress(RPCError):
+                claim = self._claimed(self.polling.result())
+                self.end(claim, Ended(fate="declined", token=claim.token))
+
+
+def utc(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
