@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Literal
@@ -106,21 +106,6 @@ class EventEngine(WithoutWorkers):
         heapq.heappush(self.heap, (self.clock.now + self.duration(order.step), self.count, order))
 
     def stop(self, step: str, *, now: bool) -> None: ...
-
-    def attach(self, steps: Sequence[str]) -> list[Order]:
-        return []
-
-    def known(self) -> Mapping[str, Known]:
-        return {}
-
-    def late(self) -> Mapping[str, Usage]:
-        return {}
-
-    def workers(self) -> Sequence[WorkerSeen]:
-        return ()
-
-    def detach(self) -> Sequence[str]:
-        return ()
 
     def wait(self, timeout_ms: int) -> tuple[Step, Outcome | BaseException] | None:
         alarm = self.alarm()

@@ -25,12 +25,15 @@ class Killed(BaseException):
 
 
 def start(world: World, engine: str) -> RunState:
-    return execute(
-        Request(
-            out_dir=world.out_dir, run_input=world.run_input, plan=world.plan, engine=engine,
-            listeners=[lambda events, _: world.events.extend(events)],
-        )
-    )  # fmt: skip
+    """Start as if attempts went out to this engine, though they are carried out here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Request, "engine", engine)
+        return execute(
+            Request(
+                out_dir=world.out_dir, run_input=world.run_input, plan=world.plan,
+                listeners=[lambda events, _: world.events.extend(events)],
+            )
+        )  # fmt: skip
 
 
 def test_a_run_whose_workers_may_still_have_attempts_goes_on_only_with_their_engine(

@@ -77,8 +77,6 @@ class Request:
     """Where the repository is now, if it was moved since the run began."""
     jobs: int = 1
     """How many stories a person wants to run at the same time."""
-    engine: str = ""
-    """Where workers get their orders: the engine's address without its password. Empty where agents run in this process."""
     scope: Scope = field(default_factory=Scope)
     grants: Grants = field(default_factory=Grants)
     consent: Callable[[list[str]], None] = lambda _: None
