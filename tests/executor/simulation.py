@@ -38,7 +38,7 @@ from santiago.executor.loop import Coordinator, Urgency
 from santiago.executor.recover import Left, interruptions
 from santiago.executor.reopen import Grants, reopening
 from santiago.executor.schedule import followed
-from santiago.executor.situation import Scope
+from santiago.executor.scope import Scope
 from tests.contract.histories import plan_with, story_of
 
 plan_of = plan_with
@@ -67,6 +67,24 @@ def random_plan(random: Random, most: int = 14) -> Plan:
             story(f"S{number}", chunk=f"C0{label}", needs=sorted(needs, key=lambda n: int(n[1:])), files=files)
         )
     return plan_of(stories)
+
+
+def load(stories: int, jobs: int, seed: int = 1) -> Simulation:
+    """Return a run like those of a fleet: half of the stories depend on another, one in five fails once, checks take a minute."""
+    random = Random(seed)
+    made = [
+        story(f"S{n}", needs=[f"S{random.randint(max(1, n - 300), n - 1)}"] if n > 1 and random.random() < 0.5 else [])
+        for n in range(1, stories + 1)
+    ]
+    failing = {one.id for one in made if random.random() < 0.2}
+    return Simulation(
+        plan_of(made), jobs=jobs,
+        duration=lambda step: random.randint(240_000, 720_000) if isinstance(step, Attempt) else 60_000,
+        performer=SimulatedPerformer(
+            fails=lambda name, attempt: Reason.STORY_VERIFICATION_FAILED if attempt == 1 and name in failing else None
+        ),
+        limits=Limits(run_max_attempts=10 * stories, run_timeout_minutes=Minutes.of(1e6)),
+    )  # fmt: skip
 
 
 DONE = AgentEnding(reason=None, exit_code=0, message="", usage=Usage(tokens=1))
@@ -257,13 +275,14 @@ class Simulation:
     attended: bool = False
     landed: str | None = None
     """The story whose work an earlier start put on the branch without recording it."""
-    beat: Callable[[Sign], None] = lambda sign: None
+    beat: Callable[[Sign], None] | None = None
     polls: bool = False
     """Whether each look of an idle coordinator is carried out; otherwise the clock jumps to the end of a wait."""
     engine_of: Callable[[int, VirtualClock, Callable[[Step], int], Performer], EventEngine] = EventEngine
     url: str = ""
     """What the log calls the engine, where it has workers."""
     engine: EventEngine = field(init=False)
+    loop: Coordinator = field(init=False)
 
     def run(self, grants: Grants | None = None) -> RunState:
         run_input = RunInput(contract_version=1, repo_path="/r", prd_path="p", limits=self.limits, policy=self.policy)
@@ -275,7 +294,7 @@ class Simulation:
             ms_of(fold.state.wait_until) - self.clock.wall if fold.state.wait_until and not self.polls else None
         )
         urgency = Urgency()
-        loop = Coordinator(
+        self.loop = loop = Coordinator(
             run_id="run-1", plan=self.plan, run_input=run_input, fold=fold, store=self.store, engine=self.engine,
             clock=self.clock, scope=self.scope, attended=self.attended, urgency=urgency,
             mailbox=Mail(self, fold, urgency), beat=self.beat, landed=self.landed,
