@@ -211,7 +211,8 @@ class RemoteEngine:
             self.here.pop(out.step.id, None)
         remarks = self.remarks.pop(out.step.id, ())
         if isinstance(result, AttemptOutcome):
-            return replace(result, step=out.step.id, notes=(*result.notes, *remarks))
+            notes, worker = (*result.notes, *remarks), out.known.claimed_by
+            return replace(result, step=out.step.id, notes=notes, worker=worker)
         return result
 
     def _recorded(self) -> None:
@@ -347,6 +348,8 @@ class RemoteEngine:
 
     def _finish(self, out: Out, result: Outcome | BaseException) -> None:
         """Hand a result to the one who waits, unless the order was let go meanwhile."""
+        if isinstance(result, AttemptOutcome):
+            result = replace(result, worker=out.known.claimed_by)
         with self.lock:
             if self.out.pop(out.step.id, None) is None:
                 return
