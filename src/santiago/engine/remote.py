@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
+from santiago import __version__
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.outcomes import AttemptOutcome, ProposalOutcome, Usage, without_work
 from santiago.contract.ports.judge import Judged
@@ -100,7 +101,7 @@ class RemoteEngine:
         self.resting: dict[str, float] = {}
         self.lost: set[str] = set()
         self.reported: dict[str, Usage] = {}
-        self.seen: tuple[WorkerSeen, ...] = tuple(queue.workers())
+        self.seen = self._present()
         self.due = {"workers": moment() + WORKERS_S, "late": moment() + LATE_S}
         self.wake, self.closing, self.lock = threading.Event(), threading.Event(), threading.Lock()
         self.thread = threading.Thread(target=self._serve, name="remote", daemon=True)
@@ -273,7 +274,7 @@ class RemoteEngine:
     def _now_and_then(self) -> None:
         now = self.moment()
         if now >= self.due["workers"]:
-            self.seen, self.due["workers"] = tuple(self.queue.workers()), now + WORKERS_S
+            self.seen, self.due["workers"] = self._present(), now + WORKERS_S
         if self.lost and now >= self.due["late"]:
             with suppress(SantiagoError):
                 self._sweep()
@@ -333,6 +334,10 @@ class RemoteEngine:
     def _awake_workers(self) -> list[WorkerSeen]:
         now = self.moment()
         return [one for one in self.seen if not one.judges and self.resting.get(one.name, 0) <= now]
+
+    def _present(self) -> tuple[WorkerSeen, ...]:
+        """Return the workers that orders of this version reach."""
+        return tuple(one for one in self.queue.workers() if one.version == __version__)
 
     def _lose(self, out: Out, message: str) -> None:
         self.lost.add(out.step.id)

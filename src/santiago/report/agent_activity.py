@@ -25,7 +25,8 @@ ACTIONS = 20
 """How many uses of tools are listed. The others are only counted."""
 _SHELL = pattern(r"""(?:(?<!\S)/\S*/)?(?:ba|z|da)?sh -l?c (?P<mark>['"])(?P<words>.*?)(?:(?P=mark)$|$)""")
 _JOINT = " · "
-_DOING = {"preparing": "prepares", "agent": "its agent works", "checks": "runs checks", "sending": "sends the work"}
+DOING = {"preparing": "prepares", "agent": "its agent works", "checks": "runs checks", "sending": "sends the work"}
+"""What a worker does with an order, in words."""
 LOOK_S = 0.2
 """How often the coordinator's signs of life are read."""
 LEAST = 16
@@ -110,7 +111,7 @@ class Doing:
 
 def at_work(beat: Beat) -> str:
     """Return which worker has an attempt, and what it does with it."""
-    return f"{flat(beat.worker)}: {_DOING[beat.doing]}" if beat.worker else "queued: no worker has it yet"
+    return f"{flat(beat.worker)}: {DOING[beat.doing]}" if beat.worker else "queued: no worker has it yet"
 
 
 def used(beat: Beat) -> list[str]:
