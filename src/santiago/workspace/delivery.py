@@ -33,6 +33,7 @@ class GitDelivery:
         self._orders: dict[str, Order] = {}
 
     def fetch(self, claim: Claim) -> Parcel:
+        """Fetch an order with all commits that it needs; raise if it is not the one that the claim names."""
         run, _, step = claim.address.id.partition("/")
         repository, commit = self._workspace.repository, checked(claim.commit)
         # Into the clone itself, under a ref: history that was fetched once is there for all later orders.
@@ -56,6 +57,7 @@ class GitDelivery:
         return Parcel(order=order, judging=judging, files=files)
 
     def deliver(self, claim: Claim, report: Report, files: Mapping[str, bytes]) -> str:
+        """Push a result, and return its commit. `report` names the work, and the tests if there are any."""
         run, _, step = claim.address.id.partition("/")
         repository, order = self._workspace.repository, self._orders.get(claim.token)
         may = layout.brought_back(order.step) if order else ()
@@ -75,6 +77,7 @@ class GitDelivery:
         return commit
 
     def forget(self, claim: Claim) -> None:
+        """Let go of what `fetch` kept of an order."""
         self._orders.pop(claim.token, None)
         run, _, step = claim.address.id.partition("/")
         self._workspace.repository.on_refs("update-ref", "-d", order_ref(run, step))

@@ -50,7 +50,6 @@ class Outside:
         files, attempts = SentFiles(store, run_input), FileAttempts(store)
         self.courier = GitCourier(workspace, run_input.run_id or "", remote, files, attempts, self._message)
         self.performer: StepPerformer | None = None
-        self.made: RemoteEngine | None = None
 
     def _message(self, order: Order) -> str:
         assert self.performer is not None
@@ -64,15 +63,14 @@ class Outside:
     def judge(self, local: Judge, run_id: str, epoch: int) -> Judge:
         """Return a judge that asks workers which only judge, if one is connected."""
         return RemoteJudge(
-            local=local, queue=self.queue, courier=self.courier, workers=lambda: self.made.workers() if self.made else (),
-            run_id=run_id, epoch=epoch, lease_ms=self.terms.lease_ms, brought=self.brought,
+            local=local, queue=self.queue, courier=self.courier, run_id=run_id,
+            epoch=epoch, lease_ms=self.terms.lease_ms, brought=self.brought,
         )  # fmt: skip
 
     def engine(self, inner: ThreadsEngine, performer: StepPerformer) -> RemoteEngine:
         """Return the engine. What needs no agent is carried out here, by the performer."""
         self.performer, trusts = performer, self.terms.trust == "workers"
-        self.made = RemoteEngine(inner, self.queue, self.courier, self.terms.lease_ms, self.brought, trusts=trusts)
-        return self.made
+        return RemoteEngine(inner, self.queue, self.courier, self.terms.lease_ms, self.brought, trusts=trusts)
 
 
 class SentFiles:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from santiago.app.work.held_claim import HeldClaim
     from santiago.contract.ports.agent import AgentBackend
     from santiago.contract.ports.judge import Examination, Judge, Judged
-    from santiago.contract.ports.queue import Delivery, Parcel
+    from santiago.contract.ports.queue import Parcel
     from santiago.contract.steps import Order
     from santiago.executor.perform import StepPerformer
     from santiago.process.sandbox import Sandbox
@@ -87,7 +87,7 @@ class ServedRun:
             clone.repo, run_id, clone.folder / "work", marks(self.folder), stores_at=machine.fence.stores
         )
         self.stack.enter_context(self.workspace.working())
-        self.delivery: Delivery = GitDelivery(self.workspace, machine.remote, self._harmless)
+        self.delivery = GitDelivery(self.workspace, machine.remote, self._harmless)
         self._means: Means | None = None
         self._agents: tuple[AgentBackend, AgentBackend] | None = None
         self._judge: Judge | None = None

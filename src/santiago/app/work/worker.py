@@ -21,7 +21,7 @@ from santiago.app.work.held_claim import HeldClaim, now_ms
 from santiago.app.work.served_run import DeclinedError, Machine, ServedRun, StoppedError
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.outcomes import AttemptOutcome, ProposalOutcome
-from santiago.contract.ports.queue import Ended, Report, WorkerSeen, brought_back
+from santiago.contract.ports.queue import POOL, Ended, Report, WorkerSeen, brought_back
 from santiago.contract.reasons import OF_ONE_AGENT, ExitCode, Reason
 from santiago.contract.record import lean
 from santiago.engine.connect import open_queue
@@ -52,7 +52,7 @@ class Duty:
 
     terms: Terms
     jobs: int = 1
-    pool: str = "default"
+    pool: str = POOL
     judges: bool = False
     offered: Path | None = None
     """A checkout with its own ignored folders, to work in instead of a clone of santiago's own."""

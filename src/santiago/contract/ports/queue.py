@@ -6,7 +6,7 @@ coordinator makes another order. What a worker brings counts only if the queue n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from santiago.contract import codec
@@ -16,8 +16,11 @@ from santiago.contract.record import record
 from santiago.contract.steps import Attempt, Order, Propose, Step
 
 Activity = Literal["preparing", "agent", "checks", "sending"]
+Method = Literal["examine", "attempt", "tree", "run"]
 Fate = Literal["done", "stopped", "declined", "lost", "cancelled"]
 """How an order ended. `done`, `stopped` and `declined` have a result; `cancelled` means that nobody had claimed it."""
+POOL = "default"
+"""Where orders go whose story asks for no other pool."""
 
 
 @record
@@ -26,7 +29,7 @@ class Address:
 
     id: str
     """`<run>/<step>`, and the same for ever: putting it again changes nothing."""
-    pool: str = "default"
+    pool: str = POOL
     judges: bool = False
     """For workers that only judge, and never start an agent."""
 
@@ -143,7 +146,7 @@ class Queue(Protocol):
 class Judging:
     """A call of the judge port, for workers that judge: the method's name, and its arguments as canonical JSON."""
 
-    method: Literal["examine", "attempt", "tree", "run"]
+    method: Method
     arguments: str
     commits: tuple[str, ...] = ()
     """The commits that the arguments name. They travel with the order."""
@@ -220,19 +223,6 @@ class Parcel:
     judging: Judging | None
     files: dict[str, bytes]
     """Path in the out-dir → content."""
-
-
-class Delivery(Protocol):
-    """The courier's end at a worker, for one run. It writes nothing but the refs of this worker's results."""
-
-    def fetch(self, claim: Claim) -> Parcel:
-        """Fetch an order with all commits that it needs; raise if it is not the one that the claim names."""
-
-    def deliver(self, claim: Claim, report: Report, files: Mapping[str, bytes]) -> str:
-        """Push a result, and return its commit. `report` names the work, and the tests if there are any."""
-
-    def forget(self, claim: Claim) -> None:
-        """Let go of what `fetch` kept of an order."""
 
 
 class Courier(Protocol):
