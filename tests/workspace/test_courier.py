@@ -18,12 +18,12 @@ from santiago.contract.errors import SantiagoError
 from santiago.contract.outcomes import Verdict
 from santiago.contract.ports.judge import Judged
 from santiago.contract.ports.queue import (
-    FILES,
     MOST_FILE,
     REPORT,
     Ended,
     Judging,
     Report,
+    filed,
     order_ref,
     result_ref,
     sent_as,
@@ -31,7 +31,6 @@ from santiago.contract.ports.queue import (
 from santiago.contract.reasons import Reason
 from santiago.contract.steps import Order
 from santiago.workspace.remote import Remote
-from santiago.workspace.stored import Stored
 from tests.workspace.conftest import ENV, commit, git, make_repo, write
 from tests.workspace.couriers import RUN, Coordinator, Field, Worker, files_of, make_field, outcome_of, report
 
@@ -254,7 +253,7 @@ def forged(field: Field, order: Order, files: dict[str, bytes], parents: tuple[s
         git(field.top, "clone", "-q", str(field.remote), "hostile")
     worker = Worker(hostile, field.top / "hostile-scratch", field.url)
     repository = worker.workspace.repository
-    stored = Stored(repository.own, "sha1")
+    stored = repository.stored
     made = stored.commit(tree or stored.tree(files), parents, "forged\n")
     worker.workspace.repository.on_objects("cat-file", "-e", made)
     git(hostile, "push", "-q", field.url, f"{made}:{result_ref(RUN, order.id, 'bad')}", store=repository.own.folder)
@@ -286,15 +285,15 @@ def another_step(field: Field, order: Order) -> Ended:
 
 
 def unnamed_file(field: Field, order: Order) -> Ended:
-    return forged(field, order, {**said(no_work(order)), f"{FILES}progress.ndjson": b"an event\n"})
+    return forged(field, order, {**said(no_work(order)), filed("progress.ndjson"): b"an event\n"})
 
 
 def another_attempt(field: Field, order: Order) -> Ended:
-    return forged(field, order, {**said(no_work(order)), f"{FILES}attempts/S2/1/agent.log": b"x\n"})
+    return forged(field, order, {**said(no_work(order)), filed("attempts/S2/1/agent.log"): b"x\n"})
 
 
 def large_file(field: Field, order: Order) -> Ended:
-    return forged(field, order, {**said(no_work(order)), f"{FILES}attempts/S1/1/agent.log": bytes(MOST_FILE + 1)})
+    return forged(field, order, {**said(no_work(order)), filed("attempts/S1/1/agent.log"): bytes(MOST_FILE + 1)})
 
 
 def _listed(field: Field, *lines: str) -> str:

@@ -47,8 +47,10 @@ class Outside:
         self.terms, self.run_input, self.brought = terms, run_input, Brought()
         self.queue = open_queue(terms.url, root_of(workspace.repo), insecure=terms.insecure)
         remote = Remote(terms.remote, insecure=terms.insecure)
-        files, attempts = SentFiles(store, run_input), FileAttempts(store)
-        self.courier = GitCourier(workspace, run_input.run_id or "", remote, files, attempts, self._message)
+        self.courier = GitCourier(
+            workspace, run_input.run_id or "", remote, store, FileAttempts(store), self._message,
+            {INPUT: codec.canonical(run_input)},
+        )  # fmt: skip
         self.performer: StepPerformer | None = None
 
     def _message(self, order: Order) -> str:
@@ -71,28 +73,6 @@ class Outside:
         """Return the engine. What needs no agent is carried out here, by the performer."""
         self.performer, trusts = performer, self.terms.trust == "workers"
         return RemoteEngine(inner, self.queue, self.courier, self.terms.lease_ms, self.brought, trusts=trusts)
-
-
-class SentFiles:
-    """The out-dir as the courier sees it: workers get the run input that is meant for them."""
-
-    def __init__(self, store: FileStore, run_input: RunInput) -> None:
-        self._store, self._input = store, codec.canonical(run_input)
-
-    def get(self, path: str) -> bytes | None:
-        return self._input if path == INPUT else self._store.get(path)
-
-    def put(self, path: str, content: bytes) -> None:
-        self._store.put(path, content)
-
-    def put_many(self, folder: str, files: Mapping[str, bytes]) -> None:
-        self._store.put_many(folder, files)
-
-    def drop(self, path: str) -> None:
-        self._store.drop(path)
-
-    def names(self, folder: str) -> list[str]:
-        return self._store.names(folder)
 
 
 def sent(

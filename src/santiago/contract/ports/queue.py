@@ -171,11 +171,11 @@ class Report:
 
 # What the commits of orders and results hold. Both ends read this, and nothing else says it.
 
-ORDER, JUDGING, REPORT, FILES = "order.json", "judging.json", "report.json", "files/"
-"""Names in the trees. Below `files/` lie files of the run's out-dir under the paths that they have there.
+ORDER, JUDGING, REPORT = "order.json", "judging.json", "report.json"
+"""Names in the trees, beside those of files of the run's out-dir.
 
-An order's tree: order.json, judging.json (of a judging order), files/. Its parents: all commits that its worker needs.
-A result's tree: report.json, files/. Its parents: the work, then the tests, each if there is one. The report names both.
+An order's tree: order.json, judging.json (of a judging order), files. Its parents: all commits that its worker needs.
+A result's tree: report.json, files. Its parents: the work, then the tests, each if there is one. The report names both.
 """
 ORDERS, INBOX, LEAD = "refs/santiago-order", "refs/santiago-inbox", "refs/santiago-lead"
 MOST_FILE = 20 * 2**20
@@ -186,6 +186,11 @@ TOKEN = "[A-Za-z0-9][A-Za-z0-9_-]{0,127}"  # noqa: S105  # what a claim's token 
 def sent_as(order: Order, judging: Judging | None) -> str:
     """Return the id of the step that an order is sent as. A judging order has one of its own, by its content."""
     return order.id if judging is None else f"judge/{codec.digest((order.anchor, judging))[:24]}"
+
+
+def filed(path: str) -> str:
+    """Return the name that a file of the out-dir has in a tree, which has no folders."""
+    return f"files+{path.replace('/', '+')}"
 
 
 def order_ref(run: str, step: str) -> str:
