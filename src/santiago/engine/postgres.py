@@ -15,7 +15,6 @@ import time
 import uuid
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import psycopg
@@ -23,7 +22,7 @@ from psycopg.sql import SQL, Identifier
 from psycopg.types.json import Jsonb
 
 from santiago.contract.ports.queue import Address, Beat, Claim, Ended, Known, LostError, WorkerSeen
-from santiago.engine.place import PRESENT_S, RETRY_S, ended_by_worker, told
+from santiago.engine.place import PRESENT_S, RETRY_S, ended_by_worker, told, utc
 from santiago.engine.postgres_server import Row, check, connect, settled, silent
 
 if TYPE_CHECKING:
@@ -188,7 +187,7 @@ class PostgresQueue:
     def workers(self) -> list[WorkerSeen]:
         with suppress(psycopg.errors.UndefinedTable):
             rows = self.database.run(self.place.workers, WORKERS, present_s=PRESENT_S)
-            seen = [told(WorkerSeen, {**row["params"], "beat_at": _utc(row["updated_at"])}) for row in rows]
+            seen = [told(WorkerSeen, {**row["params"], "beat_at": utc(row["updated_at"])}) for row in rows]
             return [worker for worker in seen if worker is not None]
         return []
 
@@ -300,7 +299,3 @@ class PostgresServing:
         with suppress(psycopg.Error):
             self.database.once(self.presence, GO, within_s=TOUCH_S, task_id=self.here["task_id"])
         self.database.close()
-
-
-def _utc(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

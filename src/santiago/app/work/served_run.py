@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from santiago.app.start.held_run import marks
-from santiago.app.start.judging import dependency_folders, files_present, ground_of, look_around
+from santiago.app.start.judging import JudgeParts, dependency_folders, files_present, ground_of, look_around
 from santiago.app.start.means import Means
 from santiago.app.start.preflight import Checkout
 from santiago.app.work.held_claim import FollowedAgent, WithheldJudge
@@ -153,16 +153,15 @@ class ServedRun:
             plan=plan,
             run_input=run_input,
             store=self._store(self.folder, around.secrets),
-            workspace=workspace,
-            server=machine.server,
-            fence=machine.fence,
-            around=around,
+            parts=JudgeParts(
+                server=machine.server, fence=machine.fence, around=around, workspace=workspace,
+                hidden=(str(self.folder.parent), str(workspace.folders.top.parent)),
+            ),
             ground=ground_of(machine.fence, workspace, dependencies, around, run_input.workspace.setup, commands, seen),
             clock=WorkClock(SystemClock(), machine.server.worked),
             lacks=checkout.lacks,
-            hidden=(str(self.folder.parent), str(workspace.folders.top.parent)),
             needs_agent=not machine.judges,
-        )
+        )  # fmt: skip
 
     def _ours(self, frozen: RunInput, order: Order) -> RunInput:
         """Return the run input for this machine. An order names a profile, never a program; a playbook comes from its commit."""
@@ -200,7 +199,7 @@ class ServedRun:
     def _unpacked(self, parcel: Parcel, held: HeldClaim) -> FileStore:
         """Write an order's files into an out-dir of its own, so that nothing of another order is there."""
         assert self._means is not None
-        store = self._store(self.folder / held.claim.token, self._means.around.secrets)
+        store = self._store(self.folder / held.claim.token, self._means.parts.around.secrets)
         for path, content in parcel.files.items():
             store.put(path, content, sync=False)
         return store
