@@ -200,7 +200,7 @@ def test_a_second_coordinator_of_a_copied_out_dir_is_told_who_leads(field: Field
     with pytest.raises(SantiagoError, match=rf"epoch 2 on {os.uname().nodename}, since 20") as caught:
         copied.courier.lead(2)
     assert caught.value.reason is Reason.LOCK_HELD
-    again.courier.leads()
+    again.courier.send(again.order())
 
 
 def test_of_coordinators_that_take_the_lead_at_once_one_wins(field: Field) -> None:
@@ -221,7 +221,7 @@ def test_of_coordinators_that_take_the_lead_at_once_one_wins(field: Field) -> No
     for thread in threads:
         thread.join()
     assert (len(won), lost) == (1, [Reason.LOCK_HELD])
-    won[0].courier.leads()
+    won[0].courier.send(won[0].order())
 
 
 def test_whoever_lost_the_lead_sends_and_deletes_nothing_more(field: Field) -> None:
@@ -229,17 +229,10 @@ def test_whoever_lost_the_lead_sends_and_deletes_nothing_more(field: Field) -> N
     coordinator.courier.send(coordinator.order())
     copied.courier.lead(2)
     before = field.refs()
-    for late in (
-        lambda: coordinator.courier.send(coordinator.order(2)),
-        lambda: coordinator.courier.sweep([]),
-        coordinator.courier.leads,
-        coordinator.courier.resign,
-    ):
-        if late == coordinator.courier.resign:
-            coordinator.courier.resign()
-            continue
+    for late in (lambda: coordinator.courier.send(coordinator.order(2)), lambda: coordinator.courier.sweep([])):
         with pytest.raises(SantiagoError, match="led by"):
             late()
+    coordinator.courier.resign()
     assert field.refs() == before
 
 

@@ -86,7 +86,7 @@ class GitCourier:
         self._workspace, self._run, self._remote = workspace, run_id, remote
         self._files, self._attempts, self._message, self._instead = files, attempts, message, instead
         self._lock = threading.Lock()
-        self._leads, self._lead = f"{layout.LEAD}/{run_id}", ""
+        self._lead_ref, self._lead = f"{layout.LEAD}/{run_id}", ""
         """The ref that names the run's coordinator, and the commit that this start has there."""
         self._taken: dict[str, str] = {}
         """Step → the ref of its result, once that was taken."""
@@ -96,7 +96,8 @@ class GitCourier:
     # The lead
 
     def lead(self, epoch: int) -> None:
-        ref, repository = self._leads, self._workspace.repository
+        """Take the run's lead for this start; raise if another coordinator holds it."""
+        ref, repository = self._lead_ref, self._workspace.repository
         there = self._refs(ref, "refs/heads/*")
         self._refuse_unfit(there)
         held = there.get(ref, "")
@@ -111,17 +112,13 @@ class GitCourier:
             raise self._lost()
         self._lead = new
 
-    def leads(self) -> None:
-        held = self._refs(self._leads).get(self._leads, "")
-        if held != self._lead:
-            raise self._lost(held)
-
     def resign(self) -> None:
         """Give up the lead, where nothing of the run is left on the remote."""
-        lease = f"{self._leads}:{self._lead}"
-        self._remote.push(*self._workspace.repository.for_transfers, [f":{self._leads}"], [lease])
+        lease = f"{self._lead_ref}:{self._lead}"
+        self._remote.push(*self._workspace.repository.for_transfers, [f":{self._lead_ref}"], [lease])
 
     def probe(self) -> None:
+        """Write and delete a ref; raise with one sentence if that is not possible."""
         ref, transfers = f"{layout.LEAD}/probe-{uuid.uuid4().hex}", self._workspace.repository.for_transfers
         made = self._empty("Santiago tries whether it may write here.\n")
         refused = self._remote.push(*transfers, [f"{made}:{ref}"]) or self._remote.push(*transfers, [f":{ref}"])
@@ -134,7 +131,7 @@ class GitCourier:
 
     def _lost(self, held: str = "") -> SantiagoError:
         """Return the error that says who leads the run. What the remote says of it is believed in this form only."""
-        ref, who = self._leads, "another coordinator"
+        ref, who = self._lead_ref, "another coordinator"
         if held := held or self._refs(ref).get(ref, ""):
             self._fetch([held], MOST_FETCHED)
             said = _SAYS.search(self._workspace.repository.message(held))
@@ -356,7 +353,7 @@ class GitCourier:
 
     def _push(self, refspecs: Iterable[str]) -> None:
         """Move refs as long as this start leads the run. Refs that nobody needs any more are deleted on the way."""
-        ref = self._leads
+        ref = self._lead_ref
         with self._lock:
             unwanted = list(self._unwanted)[:MOST_DELETED]
             all_of_them = [f"{self._lead}:{ref}", *refspecs, *(f":{one}" for one in unwanted)]

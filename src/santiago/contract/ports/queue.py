@@ -231,19 +231,12 @@ class Parcel:
 
 
 class Courier(Protocol):
-    """Carries content between coordinator and workers, through a git remote."""
-
-    def lead(self, epoch: int) -> None:
-        """Take the run's lead for this start; raise if another coordinator holds it."""
-
-    def leads(self) -> None:
-        """Raise if another coordinator has taken the lead since."""
+    """Carries content between coordinator and workers, through a git remote. Whatever it writes there, it writes as long as this
+    start leads the run, and raises if another coordinator has taken the lead since.
+    """
 
     def send(self, order: Order, judging: Judging | None = None) -> str:
         """Push an order with all that its worker needs; return its commit. Sending it again changes nothing."""
-
-    def probe(self) -> None:
-        """Write and delete a ref; raise with one sentence if that is not possible."""
 
     def sent(self, step: str) -> Order | None:
         """Return an order that was sent by this start or an earlier one."""
