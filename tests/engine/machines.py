@@ -176,7 +176,8 @@ class Fleet:
 
     def endings(self, story: str) -> list[tuple[str, str]]:
         """Return how the attempts of a story ended: status and reason."""
-        return [(one["status"], one["context"].get("reason", "")) for one in self.events("attempt_ended", story)]
+        ends = [one for one in self.events(story=story) if one["event"] in {"attempt_ended", "attempt_voided"}]
+        return [(one["status"], one["context"].get("reason", "")) for one in ends]
 
     @property
     def tree(self) -> str:

@@ -190,7 +190,7 @@ def test_a_worker_that_is_cut_off_ends_its_agent_by_its_own_clock(fleet: Callabl
         agent = int(next(here.begun.glob("[ab]")).read_text())
         proxy.send_signal(signal.SIGSTOP)
         awaited(lambda: not Path(f"/proc/{agent}").exists(), "the agent outlives the lease")
-        lost = here.logs("attempt_ended")
+        lost = here.logs("attempt_voided")
         assert (lost["status"], lost["context"]["reason"]) == ("voided", "worker_lost")
         (here.begun / "wait").unlink()
         here.worker("--no-sandbox")
@@ -219,7 +219,8 @@ def test_secrets_are_in_no_database_ref_log_or_list_of_processes(
     here._program(arguments, here.world.top, "coordinator.log").ends(0)
     seen = Path(f"/proc/{worker.process.pid}/cmdline").read_bytes()
     assert b"my secret is" in _everything(here.world.out), "the agent was not heard"
-    objects = git(here.remote, "cat-file", "--batch-all-objects", "--batch", "--unordered").encode()
+    every = ["git", "cat-file", "--batch-all-objects", "--batch", "--unordered"]
+    objects = subprocess.run(every, cwd=here.remote, capture_output=True, check=True).stdout
     for secret in (planted.encode(), password.encode()):
         for where in (
             seen,
@@ -246,14 +247,12 @@ def _everything(folder: Path) -> bytes:
 def test_a_worker_that_cannot_serve_a_run_says_why_and_ends(fleet: Callable[..., Fleet]) -> None:
     here = fleet()
     here.helper()
-    worker, other = (
-        here.worker("--no-sandbox"),
-        here.folder / "home" / ".config" / "santiago" / "agents" / "helper.toml",
-    )
+    other = here.folder / "home" / ".config" / "santiago" / "agents" / "helper.toml"
     said = other.read_text()
     run = here.execute("--sandbox", "off")
+    here.logs("attempt_started")
     other.unlink()
-    assert "declined" in worker.ends(10)
+    assert "declined" in here.worker("--no-sandbox").ends(10)
     other.write_text(said)
     here.worker("--no-sandbox")
     run.ends(0)
