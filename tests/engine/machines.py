@@ -25,7 +25,7 @@ _AGENT = """#!{python}
 import os, pathlib, re, sys, time
 prompt = sys.stdin.read()
 name = re.search(r"Thing (\\w+)", prompt)[1]
-print("my secret is", os.environ.get("PLANTED_TOKEN"), flush=True)
+print("my secret is", os.environ.get("PLANTED_TOKEN"), dict(os.environ), flush=True)
 pathlib.Path("{begun}", name).write_text(str(os.getpid()))
 while pathlib.Path("{begun}", "wait").exists():
     time.sleep(0.05)
