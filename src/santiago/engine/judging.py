@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from santiago.contract.ports.judge import Judge
     from santiago.contract.ports.queue import Courier, Queue, WorkerSeen
     from santiago.contract.ports.run import Stop
+    from santiago.contract.state import RunState
     from santiago.contract.steps import Step
     from santiago.engine.remote import Brought
 
@@ -80,8 +81,8 @@ class RemoteJudge:
     queue: Queue
     courier: Courier
     workers: Callable[[], Sequence[WorkerSeen]]
-    run_id: str
-    epoch: int
+    state: Callable[[], RunState]
+    """The run's: which one it is, and what was red on the base that it began on."""
     lease_ms: int
     brought: Brought
 
@@ -119,12 +120,14 @@ class RemoteJudge:
     ) -> T | None:
         if not self._is_served(pool):
             return local()
+        state = self.state()
         order = Order(
-            step=step, run_id=self.run_id, head="", base="", began="", anchor=f"{self.epoch}:{uuid.uuid4().hex}"
-        )
+            step=step, run_id=state.run_id, head="", base="", began=state.base or "", anchor=uuid.uuid4().hex,
+            epoch=state.epoch, red=state.red,
+        )  # fmt: skip
         name = sent_as(order, judging)
         try:
-            found = self._elsewhere(order, judging, Address(id=f"{self.run_id}/{name}", pool=pool, judges=True), stop)
+            found = self._elsewhere(order, judging, Address(id=f"{state.run_id}/{name}", pool=pool, judges=True), stop)
         except SantiagoError:
             found = None
         finally:
