@@ -25,7 +25,7 @@ _AGENT = """#!{python}
 import os, pathlib, re, sys, time
 prompt = sys.stdin.read()
 name = re.search(r"Thing (\\w+)", prompt)[1]
-print("my secret is", os.environ.get("PLANTED_TOKEN"), flush=True)
+print("my secret is", os.environ.get("PLANTED_TOKEN"), dict(os.environ), flush=True)
 pathlib.Path("{begun}", name).write_text(str(os.getpid()))
 while pathlib.Path("{begun}", "wait").exists():
     time.sleep(0.05)
@@ -176,7 +176,8 @@ class Fleet:
 
     def endings(self, story: str) -> list[tuple[str, str]]:
         """Return how the attempts of a story ended: status and reason."""
-        return [(one["status"], one["context"].get("reason", "")) for one in self.events("attempt_ended", story)]
+        ends = [one for one in self.events(story=story) if one["event"] in {"attempt_ended", "attempt_voided"}]
+        return [(one["status"], one["context"].get("reason", "")) for one in ends]
 
     @property
     def tree(self) -> str:

@@ -23,7 +23,7 @@ from santiago.workspace.manifests import ENVIRONMENT, node_install, python_insta
 from santiago.workspace.remote import Remote
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from santiago.app.start.engine_terms import Terms
     from santiago.app.start.judging import StartEnvironment
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from santiago.contract.policy import Agent, RunInput
     from santiago.contract.ports.agent import AgentBackend
     from santiago.contract.ports.judge import Judge
+    from santiago.contract.state import RunState
     from santiago.contract.steps import Order
     from santiago.engine.threads import ThreadsEngine
     from santiago.executor.perform import StepPerformer
@@ -62,11 +63,11 @@ class Outside:
         nobody = WrittenElsewhere(inner=NOBODY, brought=self.brought)
         return nobody, nobody, called(self.run_input.agent)
 
-    def judge(self, local: Judge, run_id: str, epoch: int) -> Judge:
+    def judge(self, local: Judge, state: Callable[[], RunState]) -> Judge:
         """Return a judge that asks workers which only judge, if one is connected."""
         return RemoteJudge(
-            local=local, queue=self.queue, courier=self.courier, run_id=run_id,
-            epoch=epoch, lease_ms=self.terms.lease_ms, brought=self.brought,
+            local=local, queue=self.queue, courier=self.courier,
+            state=state, lease_ms=self.terms.lease_ms, brought=self.brought,
         )  # fmt: skip
 
     def engine(self, inner: ThreadsEngine, performer: StepPerformer) -> RemoteEngine:
