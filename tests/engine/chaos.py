@@ -10,7 +10,7 @@ import os
 import signal
 import time
 from collections import Counter
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
@@ -40,7 +40,8 @@ STORIES = tuple(
         chunk="AB"[number >= 20],
         needs=f"R{number - 3}" if number % 10 == 5 else "",
         failures=number % 10 == 7,
-        shares="log.txt" if number % 20 == 3 else "",
+        shares="log.md" if number % 20 == 3 else "",
+        check="! grep -qvx good f*.txt",  # one for all stories, since each is run on the base by every worker
     )
     for number in range(40)
 )
@@ -188,7 +189,9 @@ class Chaos(Fleet):
         while self.started < orders or self.waiting:
             self.one_run(step)
             self.check()
-            tell(f"run {self.number}: {self.started} orders, {len(self.waiting)} faults to come, {len(self.tally.violations)} violations")
+            tell(
+                f"run {self.number}: {self.started} orders, {len(self.waiting)} faults to come, {len(self.tally.violations)} violations"
+            )
         self.tally.seconds = time.monotonic() - began
         self.end()
         after = os.times()
@@ -304,15 +307,13 @@ class Chaos(Fleet):
                 self.mend(place)
         if self.server_back:
             self.engine.server.start()
-        for place in self.places:
-            assert place.program is not None
-            if _is_ready(place.program):
-                place.program.process.send_signal(signal.SIGTERM)
-                awaited(lambda: place.program.process.poll() is not None, f"it does not end: {place.program.log}")
-                if place.program.process.returncode:
-                    self.violate(f"a worker ended with {place.program.process.returncode}: {place.program.log}")
-            else:
-                place.program.kill()
+        asked = [place.program for place in self.places if place.program and _is_ready(place.program)]
+        for program in asked:
+            program.process.send_signal(signal.SIGTERM)
+        awaited(lambda: all(one.process.poll() is not None for one in asked), f"a worker does not end: {self.folder}")
+        for program in asked:
+            if program.process.returncode:
+                self.violate(f"a worker ended with {program.process.returncode}: {program.said[-900:]}")
         self.tally.orders, self.tally.runs = self.started, self.number
         self.tally.late = sum(one.said.count("too late: ") for one in self.programs if "worker-" in one.log.name)
 
@@ -416,7 +417,11 @@ def machines(kind: str, seed: int, lease_s: int, tell: Callable[[str], None]) ->
     """Lend a server, networks where they are possible, and workers."""
     why = networks.missing()
     with ExitStack() as stack:
-        top = Path(stack.enter_context(TemporaryDirectory(prefix="santiago-"))) if not os.environ.get("KEEP") else Path(os.environ["KEEP"])
+        top = (
+            Path(stack.enter_context(TemporaryDirectory(prefix="santiago-")))
+            if not os.environ.get("KEEP")
+            else Path(os.environ["KEEP"])
+        )
         top.chmod(0o711)
         nets = [] if why else stack.enter_context(networks.networks(FENCED))
         if why:
@@ -427,7 +432,9 @@ def machines(kind: str, seed: int, lease_s: int, tell: Callable[[str], None]) ->
         make = servers.postgres if kind == "postgres" else servers.temporal
         server = make(data, host=host)
         stack.callback(server.kill)
-        scheme, user, space = ("postgresql", "santiago@", "postgres") if kind == "postgres" else ("temporal", "", "santiago")
+        scheme, user, space = (
+            ("postgresql", "santiago@", "postgres") if kind == "postgres" else ("temporal", "", "santiago")
+        )
         engine = Engine(server, f"{scheme}://{user}{host}:{server.port}/{space}")
         engine.start()
         remote = ""

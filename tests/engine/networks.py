@@ -84,6 +84,16 @@ def networks(count: int) -> Iterator[list[Network]]:
 def git_daemon(folder: Path, host: str) -> tuple[Server, str]:
     """Serve the repositories in a folder, to be read and written; return the server, and the address that is before their names."""
     port = free_port()
-    words = ["git", "daemon", f"--listen={host}", f"--port={port}", f"--base-path={folder}", "--export-all", "--reuseaddr"]
-    made = Server([*words, "--enable=receive-pack", "--informative-errors", str(folder)], port, folder / "git.log", host=host)
+    words = [
+        "git",
+        "daemon",
+        f"--listen={host}",
+        f"--port={port}",
+        f"--base-path={folder}",
+        "--export-all",
+        "--reuseaddr",
+    ]
+    made = Server(
+        [*words, "--enable=receive-pack", "--informative-errors", str(folder)], port, folder / "git.log", host=host
+    )
     return made, f"git://{host}:{port}/"

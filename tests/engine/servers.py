@@ -127,9 +127,7 @@ def postgres(folder: Path, *, durable: bool = False, host: str = "127.0.0.1") ->
         check=True, capture_output=True, user=user,
     )  # fmt: skip
     guard = data / "pg_hba.conf"
-    guard.write_text(
-        f"host all guarded 127.0.0.1/32 scram-sha-256\n{guard.read_text()}host all all {host}/24 trust\n"
-    )
+    guard.write_text(f"host all guarded 127.0.0.1/32 scram-sha-256\n{guard.read_text()}host all all {host}/24 trust\n")
     port = free_port()
     settings = {
         "listen_addresses": host,
@@ -138,7 +136,9 @@ def postgres(folder: Path, *, durable: bool = False, host: str = "127.0.0.1") ->
         "max_connections": "60",
     }
     options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
-    return Server([str(binaries / "postgres"), "-D", str(data), "-p", str(port), *options], port, folder / "log", user, host)
+    return Server(
+        [str(binaries / "postgres"), "-D", str(data), "-p", str(port), *options], port, folder / "log", user, host
+    )
 
 
 def _reachable(binaries: Path, folder: Path) -> Path:
