@@ -74,7 +74,10 @@ class EventEngine(WithoutWorkers):
 
     def submit(self, order: Order) -> None:
         self.count += 1
-        heapq.heappush(self.heap, (self.clock.now + self.duration(order.step), self.count, order))
+        heapq.heappush(self.heap, (self.clock.now + self.lasts(order), self.count, order))
+
+    def lasts(self, order: Order) -> int:
+        return self.duration(order.step)
 
     def stop(self, step: str, *, now: bool) -> None: ...
 
@@ -104,8 +107,8 @@ class Unhurried:
 
 
 class MemoryStore:
-    def __init__(self) -> None:
-        self.log: list[Event] = []
+    def __init__(self, log: Iterable[Event] = ()) -> None:
+        self.log = list(log)
 
     def events(self) -> Iterable[Event]:
         return list(self.log)
@@ -229,11 +232,15 @@ class Simulation:
     landed: str | None = None
     """The story whose work an earlier start put on the branch without recording it."""
     beat: Callable[[Sign], None] = lambda sign: None
+    wakes: Callable[[RunState], int | None] = lambda state: None
+    """When something happens that no step brings, such as a person's answer; None where nothing is coming."""
     polls: bool = False
     """Whether each look of an idle coordinator is carried out; otherwise the clock jumps to the end of a wait."""
     engine_of: Callable[[int, VirtualClock, Callable[[Step], int], Performer], EventEngine] = EventEngine
     url: str = ""
     """What the log calls the engine, where it has workers."""
+    listener: Callable[[Sequence[Event], RunState], None] = lambda events, state: None
+    """Hears of events when they are recorded."""
     engine: EventEngine = field(init=False)
 
     def run(self, grants: Grants | None = None) -> RunState:
@@ -242,14 +249,13 @@ class Simulation:
         for event in self.store.log:
             fold.apply(event)
         self.engine = self.engine_of(self.jobs, self.clock, self.duration, self.performer)
-        self.engine.alarm = lambda: (
-            ms_of(fold.state.wait_until) - self.clock.wall if fold.state.wait_until and not self.polls else None
-        )
+        self.engine.alarm = lambda: self._alarm(fold.state)
         urgency = Urgency()
         loop = Coordinator(
             run_id="run-1", plan=self.plan, run_input=run_input, fold=fold, store=self.store, engine=self.engine,
             clock=self.clock, scope=self.scope, attended=self.attended, urgency=urgency,
             mailbox=Mail(self, fold, urgency), beat=self.beat, landed=self.landed,
+            listeners=[self.listener],
         )  # fmt: skip
         started = Fact(event=EventKind.RUN_STARTED, context={"engine": self.url} if self.url else {})
         if not self.store.log:
@@ -263,6 +269,10 @@ class Simulation:
             loop.record([*interruptions(fold.state, left, attached), *unwritten])
         loop.record([started, *reopening(fold.state, self.limits, grants or Grants(), None)])
         return loop.run()
+
+    def _alarm(self, state: RunState) -> int | None:
+        waits = ms_of(state.wait_until) - self.clock.wall if state.wait_until and not self.polls else None
+        return min((at for at in (waits, self.wakes(state)) if at is not None), default=None)
 
     def interrupt(self) -> None:
         """Record what a start after a crash records first: attempts that were running are interrupted, and count."""
