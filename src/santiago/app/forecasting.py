@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from santiago.app.loading import Run
     from santiago.artifacts.registry import Registered
     from santiago.contract.events import Event
-    from santiago.contract.plan import Plan
-    from santiago.contract.policy import RunInput
 
 HERE, ELSEWHERE = "here", "in your other repositories"
 LEAST = 10
@@ -107,11 +105,6 @@ def outlook(task: Task, jobs: int, root: Path, *, before: str = "", apart: str =
         return None
     found = forecast(task, history, jobs, max(10, min(50, _WORK // max(1, len(task.plan.stories)))))
     return Outlook(found.ms, found.micro_usd, jobs, len(history.attempts), bool(task.events))
-
-
-def of_plan(plan: Plan, run_input: RunInput, jobs: int, root: Path, apart: str = "") -> Outlook | None:
-    """Return the forecast of a plan that nobody has begun."""
-    return outlook(Task(plan=plan, limits=run_input.limits, policy=run_input.policy), jobs, root, apart=apart)
 
 
 # How far forecasts were off

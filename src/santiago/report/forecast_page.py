@@ -5,15 +5,21 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from santiago.app import expected
+from santiago.app.loading import load
 from santiago.contract.counting import count, few
+from santiago.contract.errors import SantiagoError
+from santiago.contract.phases import ENDED
 from santiago.report.measures import roughly, span
 from santiago.report.page import Line, Page, labelled, titled
 from santiago.report.spending import dollars, thousands
 from santiago.simulation.forecast import ONE_MORE, Forecast, critical_path
+from santiago.util.clock import SystemClock
 from santiago.util.text import fit, flat, width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from santiago.app.forecasting import Compared, Outlook
     from santiago.contract.plan import Story
@@ -51,6 +57,17 @@ def sentence(found: Outlook | None) -> str:
     cost = f" and {money(found.micro_usd)}" if found.micro_usd and not found.left else cost
     more = " more" if found.left else ""
     return f"about {time}{more}{cost} with {count(found.jobs, 'job')}, from {count(found.attempts, 'attempt')} here"
+
+
+def rest_of(out_dir: Path) -> str:
+    """Return on one line what is left of a run, or what a plan will take; empty where nothing is left or known."""
+    try:
+        run = load(out_dir)
+    except SantiagoError:
+        return ""
+    if run.begun and run.state.phase in ENDED:
+        return ""
+    return sentence(expected.of_rest(run, SystemClock().utc()))
 
 
 def off(found: Outlook | None, ms: int) -> str:

@@ -26,6 +26,7 @@ from santiago.contract.reasons import Reason
 from santiago.contract.record import lean
 from santiago.contract.state import Question, RunState
 from santiago.contract.steps import Adopt, Attempt, Integrate, Order, Propose, Step, WriteBack
+from santiago.executor.situation import Scope
 from santiago.executor.tally import is_finished
 from santiago.simulation.history import Draws, Tried
 from santiago.simulation.world import EventEngine, MemoryStore, SimulatedPerformer, Simulation, VirtualClock
@@ -211,6 +212,7 @@ class Task:
     plan: Plan
     limits: Limits
     policy: Policy
+    scope: Scope = field(default_factory=Scope)
     events: tuple[Event, ...] = ()
     """The log of the run so far."""
     now: str = ""
@@ -230,6 +232,7 @@ def drawn(task: Task, draws: Draws, jobs: int, without: Without = WHOLE) -> Draw
     run = Simulation(
         task.plan, jobs=jobs, performer=performer, limits=task.limits, policy=task.policy, clock=clock, attended=True,
         answers=person.answer, wakes=person.wakes, listener=course.take, store=MemoryStore(task.events),
+        scope=task.scope,
         engine_of=partial(DrawnEngine, task.under_way),
     )  # fmt: skip
     state = run.run()
