@@ -141,7 +141,7 @@ class ServedRun:
         around = replace(around, secrets=(*around.secrets, *machine.secrets))
         dependencies = dependency_folders(workspace, run_input, around.source)
         present = {*files_present(around.repo, run_input.workspace.copy), *(one.name for one in dependencies)}
-        wanted = (*frozen.workspace.copy, *(() if frozen.workspace.setup else frozen.workspace.provide))
+        wanted = () if frozen.workspace.setup else (*frozen.workspace.copy, *frozen.workspace.provide)
         if lacking := [name for name in wanted if name not in present]:
             raise DeclinedError(
                 f"checkouts of this run get {', '.join(lacking)}, which git ignores, and {around.repo} has none"
