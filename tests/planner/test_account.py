@@ -75,6 +75,11 @@ def test_where_the_plan_is_asked_anyway_sections_without_units_are_context_unles
     assert (rows(alone)[1], alone.certain) == ("3-4 Answer formats: left_out not understood", False)
 
 
+def test_short_ids_under_a_heading_of_context_leave_a_doubt() -> None:
+    tests = "# Cache\n\n## {0}\n- **S1 red:** the cache is cold\n- **S2 green:** the cache is warm\n"
+    assert (plan(tests.format("Evaluation")).certain, plan(tests.format("The work")).certain) == (False, True)
+
+
 def test_a_section_of_nothing_but_code_is_context() -> None:
     assert rows(plan(f"{TASKS}\n## Adapter\n```js\nwrap(it)\n```\n"))[-2:] == [
         "7-10 Adapter: context",

@@ -435,13 +435,16 @@ class _Markdown:
         return at >= 0 and self.blocks[at].kind is Kind.CODE and line <= self.blocks[at].end
 
     def is_carried(self, unit: Unit) -> bool:
-        """Tell whether an id or a check box makes the unit."""
+        """Tell whether an id or a check box makes the unit. `R1` may be a risk, and `S1` a test, where the heading says so."""
         at = bisect_right(self.lines, unit.line) - 1
         if at < 0:
             return False
         block, lead = self.blocks[at], self.source.leads[at]
         in_table = block.kind is Kind.ROW and unit.id is not None
-        return block.box is not None or in_table or (lead is not None and lead.kind in _SURE)
+        is_named = lead is not None and lead.kind in _SURE
+        if lead and block.kind is Kind.ITEM and block.section >= 0 and len(lead.prefix) == 1:
+            is_named = is_named and words.fate(self.blocks[block.section].text) != CONTEXT
+        return block.box is not None or in_table or is_named
 
 
 def _with_lines(text: str, wanted: re.Pattern[str]) -> Iterator[tuple[int, re.Match[str]]]:
