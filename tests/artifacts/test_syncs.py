@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -12,10 +13,6 @@ from santiago.contract.answers import Letter
 from santiago.contract.events import EventKind
 from tests.artifacts.runs import calls_of, event, utc, write_log
 from tests.crash.syncs import Watch
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 LOG = "progress.ndjson"
 

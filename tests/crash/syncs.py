@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 from unittest.mock import patch
 
 from santiago.artifacts.log import LIGHT
 from santiago.artifacts.store import FileStore
-from santiago.contract.events import EventKind
+from santiago.contract.events import Event, EventKind
 from santiago.workspace import durable, repository
 from santiago.workspace.git_processes import Session
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from santiago.contract.events import Event
 
 WRITING = {"pack-objects"}
 """Git commands that write objects."""
