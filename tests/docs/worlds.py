@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import atexit
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import pytest
 import yaml
@@ -14,13 +15,8 @@ import yaml
 from tests.board.governance import product
 from tests.docs import texts
 from tests.docs.pages import ROOT
-from tests.docs.world import KEY
+from tests.docs.world import KEY, Play, World
 from tests.engine import servers
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.docs.world import Play, World
 
 Make = TypeVar("Make", bound="Callable[[World], None]")
 PLAYBOOK: dict[str, list[dict[str, Any]]] = yaml.safe_load((ROOT / "examples/ledger/playbook.yaml").read_bytes())[

@@ -24,7 +24,7 @@ from santiago.workspace.manifests import ENVIRONMENT, node_install, python_insta
 from santiago.workspace.remote import Remote
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from santiago.app.start.engine_terms import Terms
     from santiago.app.start.judging import StartEnvironment
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from santiago.contract.ports.agent import AgentBackend
     from santiago.contract.ports.judge import Judge
     from santiago.contract.ports.queue import WorkerSeen
+    from santiago.contract.state import RunState
     from santiago.contract.steps import Order
     from santiago.engine.threads import ThreadsEngine
     from santiago.executor.perform import StepPerformer
@@ -50,10 +51,11 @@ class Outside:
         self.queue = open_queue(terms.url, root_of(workspace.repo), insecure=terms.insecure)
         _refuse_others(self.queue.workers())
         remote = Remote(terms.remote, insecure=terms.insecure)
-        files, attempts = SentFiles(store, run_input), FileAttempts(store)
-        self.courier = GitCourier(workspace, run_input.run_id or "", remote, files, attempts, self._message)
+        self.courier = GitCourier(
+            workspace, run_input.run_id or "", remote, store, FileAttempts(store), self._message,
+            {INPUT: codec.canonical(run_input)},
+        )  # fmt: skip
         self.performer: StepPerformer | None = None
-        self.made: RemoteEngine | None = None
 
     def _message(self, order: Order) -> str:
         assert self.performer is not None
@@ -64,40 +66,17 @@ class Outside:
         nobody = WrittenElsewhere(inner=NOBODY, brought=self.brought)
         return nobody, nobody, called(self.run_input.agent)
 
-    def judge(self, local: Judge, run_id: str, epoch: int) -> Judge:
+    def judge(self, local: Judge, state: Callable[[], RunState]) -> Judge:
         """Return a judge that asks workers which only judge, if one is connected."""
         return RemoteJudge(
-            local=local, queue=self.queue, courier=self.courier, workers=lambda: self.made.workers() if self.made else (),
-            run_id=run_id, epoch=epoch, lease_ms=self.terms.lease_ms, brought=self.brought,
+            local=local, queue=self.queue, courier=self.courier,
+            state=state, lease_ms=self.terms.lease_ms, brought=self.brought,
         )  # fmt: skip
 
     def engine(self, inner: ThreadsEngine, performer: StepPerformer) -> RemoteEngine:
         """Return the engine. What needs no agent is carried out here, by the performer."""
         self.performer, trusts = performer, self.terms.trust == "workers"
-        self.made = RemoteEngine(inner, self.queue, self.courier, self.terms.lease_ms, self.brought, trusts=trusts)
-        return self.made
-
-
-class SentFiles:
-    """The out-dir as the courier sees it: workers get the run input that is meant for them."""
-
-    def __init__(self, store: FileStore, run_input: RunInput) -> None:
-        self._store, self._input = store, codec.canonical(run_input)
-
-    def get(self, path: str) -> bytes | None:
-        return self._input if path == INPUT else self._store.get(path)
-
-    def put(self, path: str, content: bytes) -> None:
-        self._store.put(path, content)
-
-    def put_many(self, folder: str, files: Mapping[str, bytes]) -> None:
-        self._store.put_many(folder, files)
-
-    def drop(self, path: str) -> None:
-        self._store.drop(path)
-
-    def names(self, folder: str) -> list[str]:
-        return self._store.names(folder)
+        return RemoteEngine(inner, self.queue, self.courier, self.terms.lease_ms, self.brought, trusts=trusts)
 
 
 def sent(

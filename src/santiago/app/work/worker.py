@@ -9,8 +9,7 @@ import os
 import shutil
 import signal
 import threading
-from contextlib import ExitStack, contextmanager, suppress
-from queue import Empty, SimpleQueue
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from santiago import __version__
@@ -21,7 +20,7 @@ from santiago.app.work.held_claim import HeldClaim, now_ms
 from santiago.app.work.served_run import DeclinedError, Machine, ServedRun, StoppedError
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.outcomes import AttemptOutcome, ProposalOutcome
-from santiago.contract.ports.queue import Ended, Report, WorkerSeen, brought_back
+from santiago.contract.ports.queue import POOL, Ended, Report, WorkerSeen, brought_back
 from santiago.contract.reasons import OF_ONE_AGENT, ExitCode, Reason
 from santiago.contract.record import lean
 from santiago.engine.connect import open_queue
@@ -52,7 +51,7 @@ class Duty:
 
     terms: Terms
     jobs: int = 1
-    pool: str = "default"
+    pool: str = POOL
     judges: bool = False
     offered: Path | None = None
     """A checkout with its own ignored folders, to work in instead of a clone of santiago's own."""
@@ -116,7 +115,7 @@ class Worker:
         self.held: dict[str, HeldClaim] = {}
         """By token."""
         self.runs: dict[str, ServedRun] = {}
-        self.ended: SimpleQueue[str] = SimpleQueue()
+        self.freed = threading.Event()
         self.declined = False
         self.signals = 0
         self.rests_until = 0
@@ -127,7 +126,6 @@ class Worker:
         heard, claimed = now_ms(), 0
         with self._signals():
             while True:
-                self._reap()
                 if self.held:
                     heard = now_ms()
                 if why := self._why_ends(heard, claimed):
@@ -166,16 +164,8 @@ class Worker:
         return 1
 
     def _await_ending(self) -> None:
-        with suppress(Empty):
-            self._forget(self.ended.get(timeout=POLL_S))
-
-    def _reap(self) -> None:
-        with suppress(Empty):
-            while True:
-                self._forget(self.ended.get_nowait())
-
-    def _forget(self, token: str) -> None:
-        self.held.pop(token, None)
+        self.freed.wait(POLL_S)
+        self.freed.clear()
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
@@ -204,21 +194,16 @@ class Worker:
                 try:
                     run = self._run(claim)
                     self._serve(run, held)
-                except DeclinedError as error:
-                    self._end(run, held, "declined", self._report(why=str(error)))
                 except StoppedError:
                     self._end(run, held, "lost" if held.left else "stopped", self._report(why="stopped"))
-                except SantiagoError as error:
-                    why = ": ".join(one for one in (error.where, error.message) if one)
-                    self._end(run, held, "declined", self._report(why=why))
-                except Exception as error:  # a defect of ours must not lose the order
-                    why = f"{type(error).__name__}: {error}"
-                    self._end(run, held, "declined", self._report(why=why))
+                except Exception as error:  # a defect of ours must not lose the order either
+                    self._end(run, held, "declined", self._report(why=_words(error)))
         finally:
             if run is not None:
                 with self.lock:
                     run.orders -= 1
-            self.ended.put(claim.token)
+            del self.held[claim.token]
+            self.freed.set()
 
     def _report(self, **said: Any) -> Report:
         return Report(worker=self.name, host=os.uname().nodename, version=__version__, **said)
@@ -296,6 +281,13 @@ class Worker:
             self.tell(f"{claim.address.id}: {fate}")
         if run is not None:
             run.forget(held)
+
+
+def _words(error: Exception) -> str:
+    """Return why an order was declined."""
+    if isinstance(error, SantiagoError):
+        return ": ".join(one for one in (error.where, error.message) if one)
+    return str(error) if isinstance(error, DeclinedError) else f"{type(error).__name__}: {error}"
 
 
 def _called(parcel: Parcel) -> str:
