@@ -36,7 +36,7 @@ def _number(text: str) -> int | float:
 def plain(node: Node) -> Any:
     """The tree as Python values."""
     if isinstance(node, Scalar):
-        values = {
+        values: dict[str, Callable[[str], Any]] = {
             "string": str,
             "number": _number,
             "bool": lambda text: text.lower() == "true",
