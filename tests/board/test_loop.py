@@ -1,7 +1,5 @@
 """The loop carries requests from the inbox to the archive, and every way in which it stops has a name."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Running the real program, as a user would."""
 
-from __future__ import annotations
-
 import os
 import resource
 import subprocess

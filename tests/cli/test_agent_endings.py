@@ -1,7 +1,5 @@
 """Endings that lie with the agent's program, account or service: what helps, who takes over, and that no attempt is spent."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

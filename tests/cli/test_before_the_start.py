@@ -1,7 +1,5 @@
 """What is known to be hopeless is refused before the first attempt, as its dry run is, and leaves no run behind."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What people are told about proof: the first line on a run, the result, the request, the table, by recorded runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

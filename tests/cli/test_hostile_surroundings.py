@@ -1,7 +1,5 @@
 """What surrounds a command and must not harm it: terminals that are not UTF-8, search paths, work of any size, its own agents."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The screen of a run: a live table that leaves nothing behind, lines and heartbeats elsewhere, and never a broken run."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

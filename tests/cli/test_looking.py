@@ -1,7 +1,5 @@
 """`status`, `log`, `show`, `clean`, `doctor` on real runs: what they say is what the log says; transcripts hold the words."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

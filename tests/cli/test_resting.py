@@ -1,7 +1,5 @@
 """A run that rests says why, who asked for it, where to look and how to go on (promise 8); tests/transcripts/run.txt has its words."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Runs through the real program: real git, real checks, the scripted agent."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

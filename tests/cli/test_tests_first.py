@@ -1,7 +1,5 @@
 """`--tests-first`, with real programs: a document without a single command reaches `proved`, and nobody cheats."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The verdict through the command line: what an attempt changes in its tests never helps it, and honest work gets through."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

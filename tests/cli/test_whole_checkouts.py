@@ -1,7 +1,5 @@
 """Runs in repositories that git alone does not check out as a whole, and while somebody cleans up."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import threading

@@ -1,7 +1,5 @@
 """The core on simulated ports: order, parallelism, budgets, endings. One seed is one schedule."""
 
-from __future__ import annotations
-
 from collections import Counter
 from random import Random
 

@@ -1,7 +1,5 @@
 """Waiting for the agent's service: no attempt is spent, nothing begins meanwhile, the time is paused time, all is bounded."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from random import Random
 from typing import Literal

@@ -1,7 +1,5 @@
 """A run made of events with fixed times, as a coordinator would have written them: for pictures that never change."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

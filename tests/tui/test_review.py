@@ -1,7 +1,5 @@
 """The review over sessions that were written down: what it shows, where its keys lead, and what it never does."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

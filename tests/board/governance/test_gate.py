@@ -1,7 +1,5 @@
 """The governance part of the done gate: all that is missing at once, tied to this ticket and this range."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Reports in JUnit's form: what counts, and what is passed over."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
