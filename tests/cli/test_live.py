@@ -193,13 +193,6 @@ def test_a_terminal_gets_a_live_table_and_is_left_tidy(tmp_path: Path) -> None:
     assert not any("ctrl-c" in line for line in kept)
 
 
-def test_no_cursor_is_moved_in_ci_even_where_there_is_a_terminal(tmp_path: Path) -> None:
-    code, shown = _on_a_terminal(greeter.make(tmp_path / "repo"), env={"CI": "true"})
-    assert code == 0
-    assert not re.search(r"\x1b\[\d*[AJ]", shown)
-    assert "start    S1 Say hello  (attempt 1 of 4)" in re.sub(r"\x1b\[[\d;]*m", "", shown)
-
-
 def test_the_live_view_is_only_where_it_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
 

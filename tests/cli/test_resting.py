@@ -146,16 +146,6 @@ def test_what_came_while_a_run_rested_is_said_when_it_goes_on_and_hints_reach_wh
     assert repaired in inside("log", cwd=repo, env=env).stdout
 
 
-def test_what_lies_outside_the_document_is_assumed_where_a_person_says_so(tmp_path: Path) -> None:
-    repo = committed(tmp_path / "repo", {"prd.md": recording.APART, "santiago.toml": UNFENCED})
-    assert run(repo, WRITES).returncode == 10
-    assert (load(out_dir(repo)).state.reason, load(out_dir(repo)).state.stories["S2"].phase) == (
-        "blocked_dependency",
-        "done",
-    )
-    santiago("resume", "--assume-external", cwd=repo, env=place(repo), code=0)
-
-
 def test_line_66_chunks_are_named_as_in_the_browser_and_one_before_them_that_is_left_out_is_a_refusal(
     repo: Path,
 ) -> None:
