@@ -38,6 +38,16 @@ def test_a_terminal_that_is_not_utf_8_gets_replacement_letters_and_no_command_en
             ran.stdout.decode(encoding)
 
 
+def test_an_error_that_nobody_is_left_to_read_ends_with_its_own_code(tmp_path: Path) -> None:
+    """P8: where a terminal was closed, no word can be printed any more, and python alone would end with 1."""
+    ours, theirs = os.openpty()
+    os.close(ours)
+    for words in (("plan", "none.md"), ("plan", "none.md", "--json")):
+        ran = subprocess.run([sys.executable, "-m", "santiago", *words], cwd=tmp_path, stdout=theirs, stderr=theirs)
+        assert ran.returncode == 30, words
+    os.close(theirs)
+
+
 @each("entry", ["", ".", "bin"])
 def test_no_program_is_taken_from_a_relative_or_empty_entry_of_path(entry: str, tmp_path: Path) -> None:
     """P17: a repository, or an agent's work in it, would bring its own git."""
