@@ -170,18 +170,14 @@ def test_a_line_that_is_too_long_for_the_terminal_is_broken_between_words() -> N
     assert "\n" not in timed(line, "11:26:29")
 
 
-def _on_a_terminal(repo: Path, env: dict[str, str] | None = None) -> tuple[int, str]:
-    settings = {**greeter.place(repo), "TERM": "xterm", "COLUMNS": "100", "LINES": "30", **(env or {})}
-    words = trusted("run", "prd.md", "--jobs", "2", "--trust-commands")
-    terminal = RealTerminal("-m", "santiago", *words, cwd=repo, env=settings)
-    code = terminal.ends()
-    terminal.close()
-    return code, terminal.shown.decode().replace("\r\n", "\n")
-
-
 def test_a_terminal_gets_a_live_table_and_is_left_tidy(tmp_path: Path) -> None:
-    code, shown = _on_a_terminal(greeter.make(tmp_path / "repo", greeter.SLOW))
-    assert code == 0
+    repo = greeter.make(tmp_path / "repo", greeter.SLOW)
+    settings = {**greeter.place(repo), "TERM": "xterm", "COLUMNS": "100", "LINES": "30"}
+    words = trusted("run", "prd.md", "--jobs", "2", "--trust-commands")
+    real = RealTerminal("-m", "santiago", *words, cwd=repo, env=settings)
+    assert real.ends() == 0
+    real.close()
+    shown = real.shown.decode().replace("\r\n", "\n")
     assert re.search(r"0/3 stories +\d/20 attempts", shown)
     assert re.search(r"▶ +S1 +Say hello +1/4 +0:00 +agent", shown)
     assert "\x1b[?25l" not in shown, "the cursor was hidden"

@@ -47,16 +47,6 @@ def test_with_a_submodule_its_folder_is_empty_and_said_and_its_commit_stays(tmp_
     assert (dry.returncode, "submodule" in dry.stderr) == (0, False), "who sees to them needs no word"
 
 
-def test_in_a_sparse_checkout_nothing_outside_of_it_is_lost(tmp_path: Path) -> None:
-    repo = greeter.committed(tmp_path / "repo", {**FILES, "hidden": "h\n"})
-    greeter.git(repo, "sparse-checkout", "set", "--no-cone", "/prd.md", "/playbook.yaml", "/santiago.toml")
-    assert not (repo / "hidden").exists()
-    greeter.carry_out(repo, code=0)
-    branch = f"santiago/{greeter.out_dir(repo).name}"
-    assert greeter.git(repo, "diff", "--name-status", "main", branch) == "A\thello.txt"
-    assert not (repo / "hidden").exists(), "the user's own choice stands"
-
-
 @pytest.fixture
 def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
