@@ -30,7 +30,6 @@ class GitDelivery:
 
     def __init__(self, workspace: GitWorkspace, remote: Remote, harmless: Callable[[str, bytes], bytes]) -> None:
         self._workspace, self._remote, self._harmless = workspace, remote, harmless
-        self._orders: dict[str, Order] = {}
 
     def fetch(self, claim: Claim) -> Parcel:
         """Fetch an order with all commits that it needs; raise if it is not the one that the claim names."""
@@ -53,16 +52,14 @@ class GitDelivery:
                 Kind.INPUT, "this is not the order that the queue names", where=claim.address.id,
                 hint="See who can write to engine and remote.", reason=Reason.INVALID_INPUT,
             )  # fmt: skip
-        self._orders[claim.token] = order
         return Parcel(order=order, judging=judging, files=files)
 
     def deliver(self, claim: Claim, report: Report, files: Mapping[str, bytes]) -> str:
         """Push a result, and return its commit. `report` names the work, and the tests if there are any."""
         run, _, step = claim.address.id.partition("/")
-        repository, order = self._workspace.repository, self._orders.get(claim.token)
-        may = layout.brought_back(order.step) if order else ()
-        small = {path: content for path, content in files.items() if path in may and len(content) <= layout.MOST_FILE}
-        behind = (f"{path} ({len(files[path]) / 2**20:,.0f} MB)" for path in files if path in may and path not in small)
+        repository = self._workspace.repository
+        small = {path: content for path, content in files.items() if len(content) <= layout.MOST_FILE}
+        behind = (f"{path} ({len(files[path]) / 2**20:,.0f} MB)" for path in files if path not in small)
         report = replace(report, left_behind=(*report.left_behind, *behind))
         tree = {filed(path): content for path, content in small.items()}
         tree[layout.REPORT] = self._harmless(layout.REPORT, codec.canonical(report))
@@ -77,8 +74,7 @@ class GitDelivery:
         return commit
 
     def forget(self, claim: Claim) -> None:
-        """Let go of what `fetch` kept of an order."""
-        self._orders.pop(claim.token, None)
+        """Let go of an order's commits."""
         run, _, step = claim.address.id.partition("/")
         self._workspace.repository.on_refs("update-ref", "-d", order_ref(run, step))
 

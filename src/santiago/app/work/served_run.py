@@ -91,7 +91,6 @@ class ServedRun:
         self._means: Means | None = None
         self._agents: tuple[AgentBackend, AgentBackend] | None = None
         self._judge: Judge | None = None
-        self._examined = False
 
     def close(self) -> None:
         self.stack.close()
@@ -110,10 +109,8 @@ class ServedRun:
             assert self._means is not None
             if self._agents is None:
                 agent, writer, _ = self._means.agents()
-                self._agents = (agent, writer)
-            if not self._examined:
                 self._examine(judge, parcel.order, held)
-                self._examined = True
+                self._agents = (agent, writer)
         store = self._unpacked(parcel, held)
         withheld = WithheldJudge(judge, trusted=parcel.order.trusted)
         agent, writer = (FollowedAgent(one, held) for one in self._agents)
