@@ -16,13 +16,14 @@ from santiago.contract.record import lean, record
 from santiago.contract.steps import Order, Propose, VerifyRun
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from santiago.contract.outcomes import AgentEnding
     from santiago.contract.ports.agent import AgentBackend, Packet
     from santiago.contract.ports.judge import Judge
     from santiago.contract.ports.queue import Courier, Ended, Queue
     from santiago.contract.ports.run import Stop
+    from santiago.contract.state import RunState
     from santiago.engine.remote import Brought
 
 T = TypeVar("T", Judged, Examination)
@@ -84,8 +85,8 @@ class RemoteJudge:
     local: Judge
     queue: Queue
     courier: Courier
-    run_id: str
-    epoch: int
+    state: Callable[[], RunState]
+    """The run's: which one it is, and what was red on the base that it began on."""
     lease_ms: int
     brought: Brought
 
@@ -129,12 +130,15 @@ class RemoteJudge:
         return found
 
     def _elsewhere(self, judging: Judging, pool: str, stop: Stop) -> Judged | Examination | None:
-        anchor = f"{self.epoch}:{uuid.uuid4().hex}"
-        order = Order(step=VerifyRun(round=0), run_id=self.run_id, head="", base="", began="", anchor=anchor)
+        state = self.state()
+        order = Order(
+            step=VerifyRun(round=0), run_id=state.run_id, head="", base="", began=state.base or "",
+            anchor=uuid.uuid4().hex, epoch=state.epoch, red=state.red,
+        )  # fmt: skip
         name = sent_as(order, judging)
         try:
             commit = self.courier.send(order, judging)
-            ended = self._ended(Address(id=f"{self.run_id}/{name}", pool=pool, judges=True), commit, stop)
+            ended = self._ended(Address(id=f"{state.run_id}/{name}", pool=pool, judges=True), commit, stop)
             return self.courier.take(name, ended).judged if ended and ended.fate == "done" else None
         except SantiagoError:
             return None

@@ -85,8 +85,7 @@ def check(settings: str) -> str:
             hint = "Run `santiago engine init` with this URL."
             if found and _numbers(found) > _numbers(SCHEMA):
                 hint = "Update santiago on this machine."
-            there = f"version {found}" if found else "no version that can be read"
-            raise refused(f"the schema of absurd must be {SCHEMA}, and in this database it has {there}", hint)
+            raise refused(f"the schema of absurd must be {SCHEMA}, and this database has {found or 'none'}", hint)
         rights = connection.execute(RIGHTS).fetchall()[0]
         if not rights["granted"]:
             hint = "Grant it the role that ran `santiago engine init`: GRANT owner TO user."

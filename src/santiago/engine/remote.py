@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
+from santiago import __version__
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.outcomes import AttemptOutcome, ProposalOutcome, Usage, without_work
 from santiago.contract.ports.judge import Judged
@@ -96,7 +97,7 @@ class RemoteEngine:
         self.resting: dict[str, float] = {}
         self.lost: set[str] = set()
         self.reported: dict[str, Usage] = {}
-        brought.workers = tuple(queue.workers())
+        brought.workers = self._present()
         self.due = {"workers": time.monotonic() + WORKERS_S, "late": time.monotonic() + LATE_S}
         self.wake, self.closing, self.lock = threading.Event(), threading.Event(), threading.Lock()
         self.thread = threading.Thread(target=self._serve, name="remote", daemon=True)
@@ -250,7 +251,7 @@ class RemoteEngine:
     def _now_and_then(self) -> None:
         now = time.monotonic()
         if now >= self.due["workers"]:
-            self.brought.workers, self.due["workers"] = tuple(self.queue.workers()), now + WORKERS_S
+            self.brought.workers, self.due["workers"] = self._present(), now + WORKERS_S
         if self.lost and now >= self.due["late"]:
             with suppress(SantiagoError):
                 self._sweep()
@@ -311,6 +312,10 @@ class RemoteEngine:
         now = time.monotonic()
         return [one for one in self.brought.workers if not one.judges and self.resting.get(one.name, 0) <= now]
 
+    def _present(self) -> tuple[WorkerSeen, ...]:
+        """Return the workers that orders of this version reach."""
+        return tuple(one for one in self.queue.workers() if one.version == __version__)
+
     def _lose(self, out: Out, message: str) -> None:
         self.lost.add(out.step.id)
         usage = _said(out.known.beat)
@@ -325,6 +330,8 @@ class RemoteEngine:
 
     def _finish(self, out: Out, result: Outcome | BaseException) -> None:
         """Hand a result to the one who waits, unless the order was let go meanwhile."""
+        if isinstance(result, AttemptOutcome):
+            result = replace(result, worker=out.known.claimed_by)
         with self.lock:
             if self.out.pop(out.step.id, None) is None:
                 return
@@ -350,7 +357,8 @@ def _judged_as(step: Attempt | Propose) -> Adopt | Propose:
 def _as_ordered(out: Out, result: Outcome | BaseException) -> Outcome | BaseException:
     """Return the verdict on a worker's attempt as the outcome of the attempt."""
     if isinstance(result, AttemptOutcome):
-        return replace(result, step=out.step.id, notes=(*result.notes, *out.remarks))
+        notes, worker = (*result.notes, *out.remarks), out.known.claimed_by
+        return replace(result, step=out.step.id, notes=notes, worker=worker)
     return result
 
 

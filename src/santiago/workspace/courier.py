@@ -100,6 +100,7 @@ class GitCourier:
         ref, repository = self._lead_ref, self._workspace.repository
         there = self._refs(ref, "refs/heads/*")
         self._refuse_unfit(there)
+        self._fill(there)
         held = there.get(ref, "")
         noted = (self._files.get(_HELD) or b"").decode("ascii", "replace").split()
         if held and held not in noted:
@@ -119,6 +120,7 @@ class GitCourier:
 
     def probe(self) -> None:
         """Write and delete a ref; raise with one sentence if that is not possible."""
+        self._refuse_unfit(self._refs("refs/heads/*"))
         ref, transfers = f"{layout.LEAD}/probe-{uuid.uuid4().hex}", self._workspace.repository.for_transfers
         made = self._empty("Santiago tries whether it may write here.\n")
         refused = self._remote.push(*transfers, [f"{made}:{ref}"]) or self._remote.push(*transfers, [f":{ref}"])
@@ -142,8 +144,8 @@ class GitCourier:
         )  # fmt: skip
 
     def _refuse_unfit(self, there: Mapping[str, str]) -> None:
-        """Raise if the remote has another history, or this repository what cannot travel. An empty remote is filled."""
-        repository, base = self._workspace.repository, self._workspace.head() or self._workspace.repository.found.head
+        """Raise if the remote has another history, or this repository what cannot travel."""
+        repository, base = self._workspace.repository, self._base
         if repository.found.shallow:
             raise self._unfit("a shallow clone cannot be sent to workers", "`git fetch --unshallow` gets the rest.")
         rules = (path for path in self._workspace.files(base) if path.rpartition("/")[2] == lfs.ATTRIBUTES.decode())
@@ -151,15 +153,23 @@ class GitCourier:
             message = f"{using} gives files to Git LFS, whose objects do not travel to workers"
             raise self._unfit(message, "Run without --engine.")
         heads = [commit for name, commit in there.items() if name.startswith("refs/heads/")]
-        if not heads:
-            target = f"refs/heads/{repository.found.branch or 'main'}"
-            if refused := self._remote.push(*repository.for_transfers, [f"{base}:{target}"]):
-                raise self._not_written(refused)
-        elif not repository.shares_history(base, heads):
+        if heads and not repository.shares_history(base, heads):
             self._fetch(heads[:1], 0)
             if not repository.shares_history(base, heads[:1]):
                 message = "the remote is one of another repository: it shares no commit with this one"
                 raise self._unfit(message, "Name a remote of this repository, or an empty one.")
+
+    @property
+    def _base(self) -> str:
+        return self._workspace.head() or self._workspace.repository.found.head
+
+    def _fill(self, there: Mapping[str, str]) -> None:
+        """Have workers find a commit on a remote that is empty."""
+        repository = self._workspace.repository
+        if not any(name.startswith("refs/heads/") for name in there):
+            target = f"refs/heads/{repository.found.branch or 'main'}"
+            if refused := self._remote.push(*repository.for_transfers, [f"{self._base}:{target}"]):
+                raise self._not_written(refused)
 
     def _unfit(self, message: str, hint: str) -> SantiagoError:
         return SantiagoError(Kind.INPUT, message, hint=hint, where=self._remote.shown, reason=Reason.INVALID_INPUT)

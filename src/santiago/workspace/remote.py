@@ -74,6 +74,10 @@ class Remote:
         refused = (line.split("\t") for line in lines if line.startswith("!\t"))
         return {between.rpartition(":")[2]: why for _, between, why in refused}
 
+    def refuse_unwritable(self, env: Mapping[str, str], folder: Path, ref: str) -> None:
+        """Raise if this account may not push. Nothing is sent, so a hook on the server that refuses a ref is not heard."""
+        self._run(("push", "--dry-run", "--quiet", "--no-verify", "--", _NAME, f"HEAD:{ref}"), env, folder)
+
     def _run(
         self,
         words: Sequence[str],

@@ -227,7 +227,7 @@ class _Start:
         if outside is None:
             agent, writer, name = means.agents()
         else:
-            (agent, writer, name), judge = outside.agents(), outside.judge(judge, request.run_id, self.epoch)
+            (agent, writer, name), judge = outside.agents(), outside.judge(judge, lambda: self.log.state)
         notices += means.notices
         performer = means.performer(agent, writer, judge, self.log.mend_plan)
         here = ThreadsEngine(request.at_once, performer)

@@ -22,6 +22,7 @@ from santiago.contract.checks import all_commands_of
 from santiago.contract.errors import SantiagoError
 from santiago.contract.plan import Plan
 from santiago.contract.policy import RunInput
+from santiago.contract.ports.judge import Examination
 from santiago.contract.ports.queue import MOST_FILE
 from santiago.contract.record import lean
 from santiago.engine.judging import carry_out
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from santiago.app.work.clones import Clone
     from santiago.app.work.held_claim import HeldClaim
     from santiago.contract.ports.agent import AgentBackend
-    from santiago.contract.ports.judge import Examination, Judge, Judged
+    from santiago.contract.ports.judge import Judge, Judged
     from santiago.contract.ports.queue import Parcel
     from santiago.contract.steps import Order
     from santiago.executor.perform import StepPerformer
@@ -87,10 +88,12 @@ class ServedRun:
             clone.repo, run_id, clone.folder / "work", marks(self.folder), stores_at=machine.fence.stores
         )
         self.stack.enter_context(self.workspace.working())
+        shutil.rmtree(self.workspace.folders.examined, ignore_errors=True)  # the machine may have been mended since
         self.delivery = GitDelivery(self.workspace, machine.remote, self._harmless)
         self._means: Means | None = None
         self._agents: tuple[AgentBackend, AgentBackend] | None = None
         self._judge: Judge | None = None
+        self._examined = False
 
     def close(self) -> None:
         self.stack.close()
@@ -109,8 +112,8 @@ class ServedRun:
             assert self._means is not None
             if self._agents is None:
                 agent, writer, _ = self._means.agents()
-                self._examine(judge, parcel.order, held)
                 self._agents = (agent, writer)
+            self._examine(judge, parcel.order, held)
         store = self._unpacked(parcel, held)
         withheld = WithheldJudge(judge, trusted=parcel.order.trusted)
         agent, writer = (FollowedAgent(one, held) for one in self._agents)
@@ -138,7 +141,7 @@ class ServedRun:
         around = replace(around, secrets=(*around.secrets, *machine.secrets))
         dependencies = dependency_folders(workspace, run_input, around.source)
         present = {*files_present(around.repo, run_input.workspace.copy), *(one.name for one in dependencies)}
-        wanted = (*frozen.workspace.copy, *(() if frozen.workspace.setup else frozen.workspace.provide))
+        wanted = () if frozen.workspace.setup else (*frozen.workspace.copy, *frozen.workspace.provide)
         if lacking := [name for name in wanted if name not in present]:
             raise DeclinedError(
                 f"checkouts of this run get {', '.join(lacking)}, which git ignores, and {around.repo} has none"
@@ -178,20 +181,29 @@ class ServedRun:
     def judged(self, parcel: Parcel, held: HeldClaim) -> Judged | Examination | None:
         """Carry out a judging order; return None if it was stopped before there was a result."""
         assert parcel.judging is not None
-        return carry_out(parcel.judging, self.judge(parcel), held)
+        judge = self.judge(parcel)
+        if parcel.judging.method != "examine":
+            with self.lock:
+                self._examine(judge, parcel.order, held)
+        found = carry_out(parcel.judging, judge, held)
+        if isinstance(found, Examination):
+            _refuse_unfit(found)
+        return found
 
     def _examine(self, judge: Judge, order: Order, held: HeldClaim) -> None:
-        """Look at the run's base; raise if a check cannot run here, or if tests fail that the coordinator saw pass."""
+        """Look at the run's base once; raise if a check cannot run here, or if tests fail that passed for the coordinator."""
+        if self._examined:
+            return
         assert self._means is not None
         found = judge.examine(order.began, self._means.plan.stories, held)
         if found is None:
             raise StoppedError
-        if found.reason is not None:
-            raise DeclinedError(f"{found.message} {found.hint}".strip())
+        _refuse_unfit(found)
         if other := [name for name in found.red if name not in order.red]:
             more = f" and {len(other) - _NAMED} more" if len(other) > _NAMED else ""
             names = ", ".join(first(one, 100) for one in other[:_NAMED])
             raise DeclinedError(f"the base fails here, and not where the run is coordinated: {names}{more}")
+        self._examined = True
 
     def _unpacked(self, parcel: Parcel, held: HeldClaim) -> FileStore:
         """Write an order's files into an out-dir of its own, so that nothing of another order is there."""
@@ -210,3 +222,8 @@ class ServedRun:
     def _store(self, folder: Path, secrets: tuple[str, ...]) -> FileStore:
         folder.mkdir(parents=True, exist_ok=True)
         return FileStore(folder, Redactor(secrets), SystemClock().utc)
+
+
+def _refuse_unfit(found: Examination) -> None:
+    if found.reason is not None:
+        raise DeclinedError(f"{found.message} {found.hint}".strip())

@@ -90,17 +90,17 @@ def work(duty: Duty, tell: Callable[[str], None]) -> int:
         serving = queue.serve(seen)
         stack.callback(serving.close)
         kind = "judges" if duty.judges else _agents()
-        tell(f"worker {name} waits for orders: pool {duty.pool}, {duty.jobs} at a time, {fence.name}, {kind}")
+        fenced = f"sandbox {fence.name}" if fence.kind != "none" else "no sandbox"
+        tell(f"worker {name} waits for orders: pool {duty.pool}, {duty.jobs} at a time, {fenced}, {kind}")
         return Worker(duty, machine, serving, name, tell).run()
 
 
 def _agents() -> str:
     """Return which agents can work here, in words."""
-    source = dict(os.environ)
-    ready = own_catalog().first_ready(source)
-    if ready is not None:
-        return f"agent {ready.profile.name}"
-    installed = [one.profile for one in own_catalog().availabilities(source) if one.program]
+    found = own_catalog().availabilities(dict(os.environ))
+    if ready := [one.profile.name for one in found if one.ready]:
+        return f"{'agent' if len(ready) == 1 else 'agents'} {', '.join(ready)}"
+    installed = [one.profile for one in found if one.program]
     if not installed:
         return "no agent is installed here, so it will decline every run that needs one"
     commands = " or ".join(f"`{one.sign_in.command}`" for one in installed[:3])
@@ -128,9 +128,7 @@ class Worker:
             while True:
                 if self.held:
                     heard = now_ms()
-                idle = self.duty.idle_ms is not None and now_ms() - heard >= self.duty.idle_ms
-                ends = self.signals or self.declined or idle or self.serving.draining
-                if ends or (self.duty.once and claimed):
+                if why := self._why_ends(heard, claimed):
                     if not self.held:
                         break
                     self._await_ending()
@@ -138,11 +136,23 @@ class Worker:
                     self._await_ending()
                 else:
                     claimed += self._claim()
+        self.tell(f"ends: {why}")
         for run in self.runs.values():
             run.close()
         if self.signals > 1:
             return ExitCode.TERMINATED
         return ExitCode.BLOCKED if self.declined else ExitCode.OK
+
+    def _why_ends(self, heard: int, claimed: int) -> str:
+        """Return why nothing more is claimed; empty as long as there is no reason."""
+        reasons = (
+            (self.signals, "a signal asked for it"),
+            (self.declined, "it declined an order"),
+            (self.serving.draining, "it was drained"),
+            (self.duty.idle_ms is not None and now_ms() - heard >= self.duty.idle_ms, "no order came for so long"),
+            (self.duty.once and claimed, "its one order has ended"),
+        )
+        return next((why for holds, why in reasons if holds), "")
 
     def _claim(self) -> int:
         began = now_ms()

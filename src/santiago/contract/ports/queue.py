@@ -65,6 +65,11 @@ class Known:
     """The latest one."""
     ended: Ended | None = None
 
+    @property
+    def sign(self) -> Beat:
+        """Return what is known of who works on it. As long as it waits for a worker, that one has no name."""
+        return self.beat or Beat(worker=self.claimed_by, doing="preparing")
+
 
 @record
 class WorkerSeen:
