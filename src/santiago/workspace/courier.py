@@ -12,7 +12,6 @@ import threading
 import time
 import uuid
 from dataclasses import replace
-from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
@@ -28,7 +27,6 @@ from santiago.contract.steps import Attempt, Order, Propose
 from santiago.workspace import lfs
 from santiago.workspace.repository import checked
 from santiago.workspace.snapshot import MOST_BYTES, MOST_FILES
-from santiago.workspace.stored import Stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -255,9 +253,23 @@ class GitCourier:
         order, judging = sent.order, sent.judging
         self._fetch([checked(ended.commit)], MOST_FETCHED)
         brought = () if judging else layout.brought_back(order.step)
-        parents, contents = self._opened(ended.commit, step, brought)
+        held = self._workspace.repository.holding(ended.commit, (layout.REPORT, *map(filed, brought)))
+        if held is None or layout.REPORT not in held[0]:
+            raise _refused(step, "it lacks its report, or holds files that do not belong there")
+        contents, parents = held
+        if any(len(content) > layout.MOST_FILE for content in contents.values()):
+            raise _refused(step, "a file of it is too large")
         report = codec.decode(Report, contents[layout.REPORT], layout.REPORT)
-        report = self._judged(report, judging, parents) if judging else self._worked(report, order, parents)
+        if parents != report.commits:
+            raise _refused(step, "its commits are not those that its report names")
+        if report.tests and isinstance(report.judged, Judged):
+            bases = order.step.base if isinstance(order.step, Attempt) else judging.commits if judging else ()
+            tests, _ = self._own(report.tests, bases, step, "Tests\n")
+            report = replace(report, judged=replace(report.judged, tests=tests))
+        if judging is None:
+            report = self._worked(report, order)
+        elif report.outcome is not None:
+            raise _refused(step, "a worker that judges brought work")
         for path in brought:
             if content := contents.get(filed(path)):
                 folder, _, name = path.rpartition("/")
@@ -268,60 +280,27 @@ class GitCourier:
         self._taken[step] = result_ref(self._run, step, ended.token)
         return report
 
-    def _opened(self, commit: str, step: str, brought: Sequence[str]) -> tuple[tuple[str, ...], dict[str, bytes]]:
-        """Return the parents of a result and its files; raise if it holds anything that it should not hold."""
-        repository = self._workspace.repository
-        header = repository.header(commit)
-        named = (layout.REPORT, *(filed(path) for path in brought))
-        found = {name: repository.content(commit, name) for name in named}
-        contents = {name: content for name, content in found.items() if content is not None}
-        if header is None or layout.REPORT not in contents:
-            raise _refused(step, "it has no report")
-        if any(len(content) > layout.MOST_FILE for content in contents.values()):
-            raise _refused(step, "a file of it is too large")
-        # Equal names mean equal content, so nothing else lies in that tree: no link, no other path.
-        if Stored(None, repository.found.object_format).tree(contents) != header[0]:
-            raise _refused(step, "it holds files that do not belong there")
-        return header[1], contents
-
-    def _worked(self, report: Report, order: Order, parents: tuple[str, ...]) -> Report:
+    def _worked(self, report: Report, order: Order) -> Report:
         """Keep the work that an agent's step brought, and return the report with the commit that keeps it."""
         step, outcome = order.step, report.outcome
-        if outcome is None and report.why and not parents:
+        if outcome is None and report.why:
             return report
         assert isinstance(step, Attempt | Propose)
         kind = AttemptOutcome if isinstance(step, Attempt) else ProposalOutcome
         about = (step.id, step.story, step.number)
         if not isinstance(outcome, kind) or (outcome.step, outcome.story, outcome.number) != about:
             raise _refused(step.id, "its report is about another step")
-        work = outcome.commit if isinstance(outcome, AttemptOutcome) else None
-        tests = report.judged.tests if isinstance(report.judged, Judged) else None
-        if parents != tuple(filter(None, (work, tests))):
-            raise _refused(step.id, "its commits are not those that its report names")
         if not isinstance(outcome, AttemptOutcome) or not isinstance(step, Attempt):
             return report
-        own = partial(self._own, bases=step.base, step=step.id, message=self._message(order))
-        if tests and isinstance(report.judged, Judged):
-            report = replace(report, judged=replace(report.judged, tests=own(tests)[0]))
         if outcome.ending and outcome.reason is Reason.SECRET_IN_WORK:
             # Only the worker knows that secret, and it kept the work. The ending says so to whoever judges.
             ending = replace(outcome.ending, reason=outcome.reason, message=outcome.message)
             outcome = replace(outcome, ending=ending)
-        if work:
-            made, patch = own(work)
+        if outcome.commit:
+            made, patch = self._own(outcome.commit, step.base, step.id, self._message(order))
             self._attempts.keep_work(step.story, step.number, patch, outcome.left_out)
             outcome = replace(outcome, commit=self._kept(step.story, step.number, made))
         return replace(report, outcome=outcome)
-
-    def _judged(self, report: Report, judging: Judging, parents: tuple[str, ...]) -> Report:
-        """Return the report of a judging order, with the commit of the tests as one's own."""
-        tests = report.judged.tests if isinstance(report.judged, Judged) else None
-        if report.outcome is not None or parents != tuple(filter(None, (tests,))):
-            raise _refused("a judging order", "its commits are not those that its report names")
-        if tests and isinstance(report.judged, Judged):
-            tests = self._own(tests, judging.commits, "a judging order", "Tests\n")[0]
-            return replace(report, judged=replace(report.judged, tests=tests))
-        return report
 
     def _own(self, commit: str, bases: Sequence[str], step: str, message: str) -> tuple[str, str]:
         """Return a commit of one's own with the files of a worker's, and the patch; raise if it is not what it must be.
