@@ -20,9 +20,8 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.outcomes import AttemptOutcome, ProposalOutcome
 from santiago.contract.ports import queue as layout
 from santiago.contract.ports.judge import Judged
-from santiago.contract.ports.queue import Judging, Report, filed, order_ref, result_ref, sent_as
+from santiago.contract.ports.queue import Judging, Report, Sent, filed, order_ref, result_ref, sent_as
 from santiago.contract.reasons import Reason
-from santiago.contract.record import record
 from santiago.contract.steps import Attempt, Order, Propose
 from santiago.workspace import lfs
 from santiago.workspace.repository import checked
@@ -45,14 +44,6 @@ _HELD = "remote/lead"
 _SAYS = re.compile(r"epoch ([0-9]{1,9}) on ([\w.-]{1,255}) since ([0-9T:Z-]{1,30})")
 _WORK_TO_TAKE = re.compile(r"`git checkout ([0-9a-f]{40}|[0-9a-f]{64}) -- ")
 """How a note for the agent names a commit that it is to look at."""
-
-
-@record
-class _Sent:
-    """What is noted of an order in the out-dir, since the remote could be changed by others."""
-
-    order: Order
-    judging: Judging | None
 
 
 class Files(Protocol):
@@ -183,11 +174,9 @@ class GitCourier:
         name, stored = sent_as(order, judging), self._workspace.repository.stored
         found = {filed(path): self._instead.get(path) or self._files.get(path) for path in layout.taken_along(order)}
         tree = {path: content for path, content in found.items() if content is not None}
-        tree[layout.ORDER] = codec.canonical(order)
-        if judging is not None:
-            tree[layout.JUDGING] = codec.canonical(judging)
+        tree[layout.ORDER] = codec.canonical(Sent(order=order, judging=judging))
         commit = stored.commit(stored.tree(tree), self._needed(order, judging), f"{name}\n")
-        self._files.put(_note(name), codec.canonical(_Sent(order=order, judging=judging)))
+        self._files.put(_note(name), tree[layout.ORDER])  # the remote could be changed by others
         self._push([f"+{commit}:{order_ref(self._run, name)}"])
         return commit
 
@@ -204,9 +193,9 @@ class GitCourier:
     def sent(self, step: str) -> Order | None:
         return found.order if (found := self._sent(step)) else None
 
-    def _sent(self, step: str) -> _Sent | None:
+    def _sent(self, step: str) -> Sent | None:
         content = self._files.get(_note(step))
-        return None if content is None else codec.decode(_Sent, content, _note(step))
+        return None if content is None else codec.decode(Sent, content, _note(step))
 
     def forget(self, steps: Sequence[str]) -> None:
         with self._lock:

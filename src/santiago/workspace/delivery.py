@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ports import queue as layout
-from santiago.contract.ports.queue import Judging, Parcel, filed, order_ref, result_ref, sent_as
+from santiago.contract.ports.queue import Parcel, Sent, filed, order_ref, result_ref, sent_as
 from santiago.contract.reasons import Reason
-from santiago.contract.steps import Order
 from santiago.workspace.repository import checked
 
 if TYPE_CHECKING:
@@ -34,19 +33,16 @@ class GitDelivery:
         # Into the clone itself, under a ref: history that was fetched once is there for all later orders.
         wanted = f"+{commit}:{order_ref(run, step)}"
         self._remote.fetch(*repository.for_refs, [wanted], doubted=False)
-        order = codec.decode(Order, repository.content(commit, layout.ORDER) or b"", layout.ORDER)
-        paths = layout.taken_along(order)
-        held = repository.holding(commit, (layout.ORDER, layout.JUDGING, *map(filed, paths)))
-        found = held[0] if held else {}
-        asked = found.get(layout.JUDGING)
-        judging = codec.decode(Judging, asked, layout.JUDGING) if asked is not None else None
-        if held is None or (order.run_id, sent_as(order, judging)) != (run, step):
+        sent = codec.decode(Sent, repository.content(commit, layout.ORDER) or b"", layout.ORDER)
+        paths = layout.taken_along(sent.order)
+        held = repository.holding(commit, (layout.ORDER, *map(filed, paths)))
+        if held is None or (sent.order.run_id, sent_as(sent.order, sent.judging)) != (run, step):
             raise SantiagoError(
                 Kind.INPUT, "this is not the order that the queue names", where=claim.address.id,
                 hint="See who can write to engine and remote.", reason=Reason.INVALID_INPUT,
             )  # fmt: skip
-        files = {path: found[filed(path)] for path in paths if filed(path) in found}
-        return Parcel(order=order, judging=judging, files=files)
+        files = {path: held[0][filed(path)] for path in paths if filed(path) in held[0]}
+        return Parcel(order=sent.order, judging=sent.judging, files=files)
 
     def deliver(self, claim: Claim, report: Report, files: Mapping[str, bytes]) -> str:
         """Push a result, and return its commit. `report` names the work, and the tests if there are any."""

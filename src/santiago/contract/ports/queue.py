@@ -158,6 +158,14 @@ class Judging:
 
 
 @record
+class Sent:
+    """What is sent to a worker: `order.json` of the order's commit."""
+
+    order: Order
+    judging: Judging | None
+
+
+@record
 class Report:
     """What a worker says about an order that it ended: `report.json` of the result's commit."""
 
@@ -187,10 +195,10 @@ class Report:
 
 # What the commits of orders and results hold. Both ends read this, and nothing else says it.
 
-ORDER, JUDGING, REPORT = "order.json", "judging.json", "report.json"
+ORDER, REPORT = "order.json", "report.json"
 """Names in the trees, beside those of files of the run's out-dir.
 
-An order's tree: order.json, judging.json (of a judging order), files. Its parents: all commits that its worker needs.
+An order's tree: order.json, files. Its parents: all commits that its worker needs.
 A result's tree: report.json, files. Its parents: the commits that the report names.
 """
 ORDERS, INBOX, LEAD = "refs/santiago-order", "refs/santiago-inbox", "refs/santiago-lead"
