@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import re
 import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import CancelledError as Dropped
@@ -42,6 +41,7 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.ports.queue import Address, Beat, Claim, Ended, Known, LostError, WorkerSeen
 from santiago.engine.place import PRESENT_S, RETRY_S, ended_by_worker, told, utc
 from santiago.engine.temporal_server import Background, reach, retention, settled, silent
@@ -58,7 +58,7 @@ PRESENCE = timedelta(seconds=6)
 LONGEST = timedelta(days=365)
 GONE = RPCStatusCode.NOT_FOUND
 FATAL = {RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED, RPCStatusCode.INVALID_ARGUMENT}
-TOKEN = re.compile(r"[0-9a-f]{32}\Z")
+TOKEN = pattern(r"[0-9a-f]{32}\Z")
 
 
 @workflow.defn(name="santiago-order")

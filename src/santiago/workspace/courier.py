@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.outcomes import AttemptOutcome, ProposalOutcome
 from santiago.contract.ports import queue as layout
 from santiago.contract.ports.judge import Judged
@@ -41,8 +42,8 @@ MOST_DELETED = 500
 """Refs that one push deletes."""
 _HELD = "remote/lead"
 """Names the commit by which this out-dir holds the lead, and the one before it."""
-_SAYS = re.compile(r"epoch ([0-9]{1,9}) on ([\w.-]{1,255}) since ([0-9T:Z-]{1,30})")
-_WORK_TO_TAKE = re.compile(r"`git checkout ([0-9a-f]{40}|[0-9a-f]{64}) -- ")
+_SAYS = pattern(r"epoch ([0-9]{1,9}) on ([\w.-]{1,255}) since ([0-9T:Z-]{1,30})")
+_WORK_TO_TAKE = pattern(r"`git checkout ([0-9a-f]{40}|[0-9a-f]{64}) -- ")
 """How a note for the agent names a commit that it is to look at."""
 
 

@@ -8,11 +8,11 @@ of processes, and no message of git can show it.
 from __future__ import annotations
 
 import os
-import re
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.reasons import Reason
 from santiago.workspace.git import call, environment
 
@@ -29,7 +29,7 @@ _SCHEMES = ("https", "ssh", "file", "http", "git")
 _OPEN = ("http", "git")
 """Schemes that encrypt nothing."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-_SHORT = re.compile(r"(?:[A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9][A-Za-z0-9.-]*:(?!:).+")
+_SHORT = pattern(r"(?:[A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9][A-Za-z0-9.-]*:(?!:).+")
 """`git@host:path`, which means ssh."""
 _REACHING = (
     "SSH_AUTH_SOCK", "GIT_SSH", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "SSL_CERT_FILE", "SSL_CERT_DIR",
