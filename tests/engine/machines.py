@@ -139,7 +139,7 @@ class Fleet:
     def worker(self, *options: str, url: str = "") -> Program:
         """Start a worker, and return when it waits for orders."""
         given = ["work", "--engine", url or self.url, "--remote", str(self.remote), *options]
-        made = self._program(given, self.folder, f"worker-{len(self.programs)}.log")
+        made = self.program(given, self.folder, f"worker-{len(self.programs)}.log")
         made.says("waits for orders")
         return made
 
@@ -147,14 +147,14 @@ class Fleet:
         """Begin the run, or go on with it."""
         engine = ["--engine", self.url, "--remote", str(self.remote), *options]
         given = self.world.arguments(2) if word == "execute" else ["resume", str(self.world.out), "--no-input"]
-        return self._program([*given, *engine], self.world.top, f"coordinator-{len(self.programs)}.log")
+        return self.program([*given, *engine], self.world.top, f"coordinator-{len(self.programs)}.log")
 
     def types(self, *arguments: str) -> str:
         """Type another command, and return what it printed."""
-        return self._program([*arguments], self.world.top, f"command-{len(self.programs)}.log").ends(0)
+        return self.program([*arguments], self.world.top, f"command-{len(self.programs)}.log").ends(0)
 
-    def _program(self, arguments: list[str], cwd: Path, log: str) -> Program:
-        made = Program(arguments, cwd, self.env, self.folder / log)
+    def program(self, arguments: list[str], cwd: Path, log: str = "") -> Program:
+        made = Program(arguments, cwd, self.env, self.folder / (log or f"program-{len(self.programs)}.log"))
         self.programs.append(made)
         return made
 
@@ -195,5 +195,5 @@ class Fleet:
 def serial(folder: Path, stories: tuple[Story, ...]) -> tuple[str, Iterator[str]]:
     """Return the tree that one process alone makes of these stories, and its stories in the order of their completion."""
     fleet = Fleet(folder, "", stories)
-    fleet._program(fleet.world.arguments(1), fleet.world.top, "serial.log").ends(0)
+    fleet.program(fleet.world.arguments(1), fleet.world.top, "serial.log").ends(0)
     return fleet.tree, iter(one["story_id"] for one in fleet.events("story_done"))

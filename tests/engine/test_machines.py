@@ -101,7 +101,7 @@ def test_a_detached_attempt_goes_on_and_counts(fleet: Callable[..., Fleet]) -> N
     here.types("stop", str(here.world.out), "--detach")
     run.ends(130)
     awaited(lambda: any("attempt/S2/1: done" in one.said for one in workers), "nobody ends S2")
-    refused = here._program(["resume", str(here.world.out), "--no-input"], here.world.top, "refused.log").ends(10)
+    refused = here.program(["resume", str(here.world.out), "--no-input"], here.world.top, "refused.log").ends(10)
     assert "workers of postgresql://" in refused
     here.execute(word="resume").ends(0)
     assert len(here.events("attempt_started", "S2")) == 1
@@ -186,10 +186,10 @@ def test_secrets_are_in_no_database_ref_log_or_list_of_processes(engine: Engine,
     here.env |= {"PLANTED_TOKEN": planted, "SANTIAGO_ENGINE": secret_url, "OTHER_API_KEY": "planted-0246813579-beside"}
     here.url = ""
     try:
-        worker = here._program(["work", "--remote", str(here.remote), "--no-sandbox"], here.folder, "worker.log")
+        worker = here.program(["work", "--remote", str(here.remote), "--no-sandbox"], here.folder, "worker.log")
         worker.says("waits for orders")
         arguments = [*here.world.arguments(2), "--remote", str(here.remote), "--sandbox", "off"]
-        here._program(arguments, here.world.top, "coordinator.log").ends(0)
+        here.program(arguments, here.world.top, "coordinator.log").ends(0)
         seen = Path(f"/proc/{worker.process.pid}/cmdline").read_bytes()
         here.is_done()
     finally:

@@ -89,7 +89,7 @@ class Database:
 
     def __init__(self, settings: str, patience_s: float) -> None:
         self.settings, self.patience_s = settings, patience_s
-        self.lock = threading.Lock()
+        self.lock, self.closing = threading.Lock(), threading.Event()
         self.answered = time.monotonic()
         self.connection: psycopg.Connection[Row] | None = None
 
@@ -117,15 +117,24 @@ class Database:
             try:
                 return self.once(queue, statement, within_s=min(ANSWER_S, until - time.monotonic()), **values)
             except LOST as error:
-                if time.monotonic() + RETRY_S > until:
+                if time.monotonic() + RETRY_S > until or self.closing.wait(RETRY_S):
                     raise silent(error) from error
-                time.sleep(RETRY_S)
 
     def ready(self, queue: str) -> None:
         """Create a queue that is not there yet."""
         self.run(queue, "select absurd.create_queue(%(queue)s)")
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether something waits for an answer for longer than any usually takes."""
+        return self.lock.locked() and time.monotonic() - self.answered > TOUCH_S
+
     def close(self) -> None:
+        """Close the connection. Calls of other threads that wait for an answer end with it."""
+        self.closing.set()
+        if self.is_silent and self.connection is not None:
+            with socket.socket(fileno=os.dup(self.connection.fileno())) as duplicate:
+                _cut(duplicate)
         with self.lock:
             if self.connection is not None:
                 self.connection.close()
@@ -202,9 +211,9 @@ class PostgresQueue:
     def close(self) -> None:
         """Close, after removing what is older than its queue's time of retention."""
         with suppress(psycopg.Error):
-            for queue in self.made:
+            for queue in () if self.database.is_silent else self.made:
                 self.database.once(queue, CLEAN)
-            if self.made:
+            if self.made and not self.database.is_silent:
                 self.database.once(self.place.workers, FORGET)
                 self.database.once(self.place.workers, CLEAN)
         self.database.close()

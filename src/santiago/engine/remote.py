@@ -38,6 +38,8 @@ POLL_S, WORKERS_S, LATE_S = 0.2, 2.0, 60.0
 """How often the queue is asked about orders, about workers, and the remote about results of lost workers."""
 PATIENCE_S = 600.0
 """How long a remote that fails is tried again."""
+CLOSE_S = 5.0
+"""How long leaving waits for an engine that does not answer. What was asked of it then is asked by the next start."""
 REST_S = 300
 """How long a worker rests whose agent's service refused it and did not say for how long."""
 
@@ -185,7 +187,7 @@ class RemoteEngine:
         self.closing.set()
         self.wake.set()
         if self.thread.is_alive():
-            self.thread.join()
+            self.thread.join(CLOSE_S)
         self.inner.close()
         with suppress(SantiagoError):  # the next start sweeps as well
             self._sweep()
