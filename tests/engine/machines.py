@@ -26,6 +26,8 @@ import os, pathlib, re, sys, time
 prompt = sys.stdin.read()
 name = re.search(r"Thing (\\w+)", prompt)[1]
 print("my secret is", os.environ.get("PLANTED_TOKEN"), dict(os.environ), flush=True)
+if os.environ.get("PLANTED_TOKEN") == "limited":
+    sys.exit("429 too many requests")
 pathlib.Path("{begun}", name).write_text(str(os.getpid()))
 while pathlib.Path("{begun}", "wait").exists():
     time.sleep(0.05)
@@ -36,6 +38,10 @@ _PROFILE = """
 name = "helper"
 start.argv = ["{program}"]
 needs.env = ["PLANTED_TOKEN"]
+
+[[fault]]
+matches = "too many requests"
+reason = "agent_rate_limited"
 """
 
 
@@ -132,9 +138,13 @@ class Fleet:
         program.chmod(0o755)
         profiles.mkdir(parents=True)
         (profiles / "helper.toml").write_text(_PROFILE.format(program=program))
-        settings = json.loads((self.world.top / "in.json").read_text())
-        settings["agent"] = {"profile": "helper"}
-        (self.world.top / "in.json").write_text(json.dumps(settings))
+        self.settle(agent={"mode": "ralph_fresh", "playbook": None, "profile": "helper"})
+
+    def settle(self, **settings: dict[str, Any]) -> None:
+        """Change the run's input before its first start: table → what is different in it."""
+        place = self.world.top / "in.json"
+        found = json.loads(place.read_text())
+        place.write_text(json.dumps(found | {name: found.get(name, {}) | more for name, more in settings.items()}))
 
     def worker(self, *options: str, url: str = "") -> Program:
         """Start a worker, and return when it waits for orders."""

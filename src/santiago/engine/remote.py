@@ -329,6 +329,7 @@ class RemoteEngine:
     def _others(self, worker: str, out: Out, ending: AgentEnding) -> bool:
         """Let a worker rest whose agent's service refuses it; tell whether another one may carry the order out."""
         self.resting[worker] = self.moment() + (ending.wait_seconds or REST_S)
+        self.seen = tuple(self.queue.workers())  # one may just have come
         return any(one.pool == out.address.pool for one in self._awake_workers())
 
     def _awake_workers(self) -> list[WorkerSeen]:

@@ -97,11 +97,10 @@ def work(duty: Duty, tell: Callable[[str], None]) -> int:
 
 def _agents() -> str:
     """Return which agents can work here, in words."""
-    source = dict(os.environ)
-    ready = own_catalog().first_ready(source)
-    if ready is not None:
-        return f"agent {ready.profile.name}"
-    installed = [one.profile for one in own_catalog().availabilities(source) if one.program]
+    found = own_catalog().availabilities(dict(os.environ))
+    if able := [one.profile.name for one in found if one.ready]:
+        return f"agent {' or '.join(able)}"
+    installed = [one.profile for one in found if one.program]
     if not installed:
         return "no agent is installed here, so it will decline every run that needs one"
     commands = " or ".join(f"`{one.sign_in.command}`" for one in installed[:3])
