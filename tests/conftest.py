@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytest_plugins = ["tests.engine.servers"]
 

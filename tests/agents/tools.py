@@ -6,13 +6,10 @@ import posixpath
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tests.agents.conversation import Json, smallest
+from tests.agents.conversation import Conversation, Json, Tool, smallest
 from tests.agents.script import Action, Call, Edit, Plan, Read, Say, Shell, Write
-
-if TYPE_CHECKING:
-    from tests.agents.conversation import Conversation, Tool
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +16,6 @@ from santiago.contract.reasons import Reason
 from santiago.util.disk import failed
 from tests.artifacts.runs import FaultyOS
 from tests.util.each import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def planned(root: Path, name: str) -> Path:

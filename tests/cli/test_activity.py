@@ -15,7 +15,7 @@ from santiago.agent.stream import MOST_LINE, Reading
 from santiago.app.profiles import understood
 from santiago.cli.view.beat import EVERY_MS, Beat
 from santiago.contract.state import RunState
-from santiago.report.agent_activity import Doing, activity_data, plain
+from santiago.report.agent_activity import Doing, plain
 from santiago.report.evidence import tidied
 from santiago.report.spending import Sum, dollars, said, thousands
 from tests.cli import fakes
@@ -135,7 +135,7 @@ def test_what_an_agent_prints_cannot_steer_the_terminal(tmp_path: Path) -> None:
     words = doing.words("S1", 1)
     assert words.startswith("Ta a · 2 tools")
     assert words.isprintable()
-    told = activity_data(doing.reading("S1", 1), words)
+    told = doing.data("S1", 1)
     texts = [*(text for one in told["actions"] for text in one.values()), *(todo["text"] for todo in told["todo"])]
     assert [text.isprintable() for text in texts] == [True] * 5
 

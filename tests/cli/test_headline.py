@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
 
 from santiago.app.loading import Run, empty_fold, load
 from santiago.app.notice import Notice
@@ -12,6 +15,7 @@ from santiago.contract.events import EventKind
 from santiago.contract.outcomes import Proof
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
+from santiago.contract.state import RunState
 from santiago.contract.views import selected, step_state, story_status
 from santiago.executor.tally import headline, result
 from santiago.report.proof import unproven_lines
@@ -19,14 +23,6 @@ from santiago.report.pull_request import body
 from tests.cli import greeter, words
 from tests.transcripts import recording
 from tests.util.each import each
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    import pytest
-
-    from santiago.contract.state import RunState
 
 
 def recorded(world: str, folder: Path) -> Run:

@@ -18,18 +18,16 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from santiago.artifacts.log import LIGHT
 from santiago.process import tree
 from tests.crash.power import cut
 from tests.crash.world import ROOT, World
 from tests.forked import preload
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 SECONDS = 180
 When = Literal[

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from tests.crash.checks import after_all, after_death, events_of
-from tests.crash.sweeps import Death
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tests.crash.sweeps import Place
+from tests.crash.sweeps import Death, Place
 
 
 def deaths(place: Place, episodes: Iterable[Death]) -> list[str]:

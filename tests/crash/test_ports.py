@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.crash import probes
 from tests.crash.sweeps import Death, Place, many, of_each_kind, place, together, twice
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.xdist_group("deaths at ports")
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 from tests.util.terminal import Terminal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 ANEW = re.compile(r"\x1b\[\d*[AJ]")
 """Where a picture is drawn over the one before."""

@@ -6,7 +6,7 @@ The tests type most pages; those whose commands other pages type as well are typ
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +15,6 @@ from tests.docs.matching import fits
 from tests.docs.pages import ROOT, Fence, pages, read
 from tests.docs.playing import play
 from tests.docs.renewing import renew
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FENCE = sandbox.detect("auto").kind
 NOT_RUN = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 import pytest
@@ -13,9 +13,6 @@ import pytest
 from santiago.cli.commands import COMMANDS
 from santiago.cli.main import santiago
 from tests.docs.pages import ROOT, pages
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FOREIGN = frozenset({"--max-budget-usd", "--max-price", "--pure", "--yolo", "-v"})
 """Flags of other programs that pages name by themselves, without the program."""

@@ -6,13 +6,12 @@ import importlib
 import os
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import yaml
 
-if TYPE_CHECKING:
-    from tests.docs.world import World
+from tests.docs.world import World
 
 Moves = dict[str, list[dict[str, Any]]]
 

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import yaml
 
 from tests.board.governance import product
 from tests.docs import texts
 from tests.docs.pages import ROOT
-from tests.docs.world import KEY
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.docs.world import Play, World
+from tests.docs.world import KEY, Play, World
 
 Make = TypeVar("Make", bound="Callable[[World], None]")
 PLAYBOOK: dict[str, list[dict[str, Any]]] = yaml.safe_load((ROOT / "examples/ledger/playbook.yaml").read_bytes())[

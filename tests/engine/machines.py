@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,11 +49,14 @@ reason = "agent_rate_limited"
 class Program:
     """One santiago of an interpreter of its own, which can be killed. What it prints goes to a file."""
 
-    def __init__(self, arguments: list[str], cwd: Path, env: Mapping[str, str], log: Path) -> None:
+    def __init__(
+        self, arguments: list[str], cwd: Path, env: Mapping[str, str], log: Path, inside: tuple[str, ...] = ()
+    ) -> None:
+        """`inside` are the words that start a program in another network."""
         self.log = log
         with log.open("ab") as out:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "santiago", *arguments], cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=out,
+                [*inside, sys.executable, "-m", "santiago", *arguments], cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=out,
                 stderr=out, start_new_session=True,
             )  # fmt: skip
 
@@ -163,8 +167,8 @@ class Fleet:
         """Type another command, and return what it printed."""
         return self.program([*arguments], self.world.top, f"command-{len(self.programs)}.log").ends(0)
 
-    def program(self, arguments: list[str], cwd: Path, log: str = "") -> Program:
-        made = Program(arguments, cwd, self.env, self.folder / (log or f"program-{len(self.programs)}.log"))
+    def program(self, arguments: list[str], cwd: Path, log: str = "", inside: tuple[str, ...] = ()) -> Program:
+        made = Program(arguments, cwd, self.env, self.folder / (log or f"program-{len(self.programs)}.log"), inside)
         self.programs.append(made)
         return made
 
@@ -195,8 +199,8 @@ class Fleet:
 
     def is_done(self) -> None:
         """Hold up that every story is done, and done once; that the audit finds nothing; and that the remote is as before."""
-        done = [one["story_id"] for one in self.events("story_done")]
-        assert sorted(done) == [f"S{number}" for number in range(1, len(self.world.stories) + 1)]
+        done = Counter(one["story_id"] for one in self.events("story_done"))
+        assert done == Counter(f"S{number}" for number in range(1, len(self.world.stories) + 1))
         assert self.events("run_ended")[-1]["phase"] == "success"
         assert "clean" in self.types("audit", str(self.world.out))
         assert git(self.remote, "for-each-ref", "--format=%(refname)") == "refs/heads/main"

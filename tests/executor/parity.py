@@ -12,7 +12,7 @@ from santiago.contract.codec import sealed
 from santiago.contract.phases import RunPhase
 from santiago.contract.plan import Plan
 from santiago.contract.policy import Agent, Limits, Policy, RunInput, Verification
-from tests.executor.simulation import random_plan
+from santiago.simulation.plans import random_plan
 
 Outcome = tuple[list[str], list[str], str]
 """Completions, commit subjects, tree."""

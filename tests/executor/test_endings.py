@@ -26,8 +26,8 @@ from santiago.contract.ports.run import Stop
 from santiago.contract.quantities import Usd
 from santiago.contract.reasons import Reason
 from santiago.contract.state import RunState
+from santiago.simulation.plans import plan_of, story
 from tests.executor.parity import repository
-from tests.executor.simulation import plan_of, story
 
 Play = Callable[[Packet, Stop], AgentEnding]
 

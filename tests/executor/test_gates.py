@@ -16,7 +16,8 @@ from santiago.contract.steps import Propose
 from santiago.executor.reopen import Grants
 from santiago.executor.situation import Scope
 from santiago.executor.tally import result
-from tests.executor.simulation import DONE, PASSED, SimulatedPerformer, Simulation, plan_of, story
+from santiago.simulation.plans import plan_of, story
+from santiago.simulation.world import DONE, PASSED, SimulatedPerformer, Simulation
 from tests.util.each import each
 
 STEP = Policy(gate="step")

@@ -15,7 +15,8 @@ from santiago.contract.steps import Attempt, Step, story_of
 from santiago.executor.reopen import Grants
 from santiago.executor.schedule import overlap
 from santiago.executor.situation import Scope
-from tests.executor.simulation import SimulatedPerformer, Simulation, plan_of, random_plan, story
+from santiago.simulation.plans import plan_of, random_plan, story
+from santiago.simulation.world import SimulatedPerformer, Simulation
 from tests.util.each import each
 
 

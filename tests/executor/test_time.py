@@ -10,7 +10,8 @@ from santiago.contract.ports.run import Sign
 from santiago.contract.state import RunState
 from santiago.contract.steps import Step
 from santiago.executor.recover import lasted, unseen
-from tests.executor.simulation import Simulation, plan_of, random_plan, story
+from santiago.simulation.plans import plan_of, random_plan, story
+from santiago.simulation.world import Simulation
 from tests.util.each import each
 
 HOUR = 3_600_000

@@ -13,7 +13,8 @@ from santiago.contract.ports.run import Stop
 from santiago.contract.reasons import Reason
 from santiago.contract.state import Question, RunState
 from santiago.contract.steps import Adopt, Attempt, Order, Step
-from tests.executor.simulation import SimulatedPerformer, Simulation, plan_of, random_plan, story
+from santiago.simulation.plans import plan_of, random_plan, story
+from santiago.simulation.world import SimulatedPerformer, Simulation
 from tests.util.each import each
 
 WEAK = Verdict(passed=False, proof=Proof.REGRESSION, reason=Reason.UNPROVEN, results=(), lacks_test=True)

@@ -19,7 +19,8 @@ from santiago.contract.steps import Attempt, Step
 from santiago.executor.loop import POLL_MS
 from santiago.executor.schedule import followed
 from santiago.executor.waiting import MARGIN_MS, answer
-from tests.executor.simulation import SimulatedPerformer, Simulation, plan_of, random_plan, story
+from santiago.simulation.plans import plan_of, random_plan, story
+from santiago.simulation.world import SimulatedPerformer, Simulation
 from tests.util.each import each
 
 LIMITED, AWAY = Reason.AGENT_RATE_LIMITED, Reason.AGENT_UNAVAILABLE

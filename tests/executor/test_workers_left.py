@@ -16,7 +16,7 @@ from santiago.contract.phases import RunPhase
 from santiago.contract.ports.agent import Packet
 from santiago.contract.ports.run import Stop
 from santiago.contract.state import RunState
-from tests.executor.fleet import URL
+from santiago.simulation.fleet import URL
 from tests.executor.test_endings import World, ending, good
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from santiago.contract.state import RunState
+from santiago.contract.state import RunState
 
 _OF_STORY = ("id", "chunk", "phase", "attempts", "counted", "used_ms", "commit", "proof", "reason", "skipped", "notes")
 _OF_RUN = (

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.journeys.person import MERGED, Person, branch_of, shared
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GREETER = """\
 # Greeter

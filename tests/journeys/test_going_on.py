@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import shutil
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.journeys.person import MERGED, Person, branch_of, shared
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PRD = """\
 # Shop

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.journeys.person import MERGED, Person, branch_of, shared
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(shutil.which("npm") is None, reason="no npm here")
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -26,9 +27,6 @@ from santiago.planner.structured.tree import (
     text_lines,
 )
 from tests.util.each import each
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def plain(node: Node) -> Any:

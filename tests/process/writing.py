@@ -8,11 +8,8 @@ import html
 import json
 import quopri
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 from urllib.parse import quote, quote_plus
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def _text(secret: bytes) -> str:

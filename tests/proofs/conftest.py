@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import sysconfig
 import venv
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from proofs.corpus import why_not
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from benchmarks.measure import verdict
@@ -32,9 +32,6 @@ from proofs.rows import MEASUREMENTS
 
 from proofs import __main__ as proofs_command
 from proofs import running
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LINK = re.compile(r"\bproofs\.md#([\w-]+)")
 RECORD = Record(

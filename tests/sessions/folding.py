@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
+from santiago.contract.events import Event
 from santiago.contract.session import SessionState, apply
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from santiago.contract.events import Event
 
 
 def evolve(state: SessionState, event: Event) -> SessionState:

@@ -6,7 +6,8 @@ import json
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,9 +18,6 @@ from santiago.sessions.draft_check import Ground, looked_through
 from tests.cli import greeter
 from tests.sessions.drafters import Place, plan
 from tests.util.restored import restored
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ANY = ""
 """Words that stand in every prompt."""

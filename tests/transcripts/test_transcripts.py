@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from santiago.contract.reasons import Reason
 from tests.transcripts.playing import FOLDER, play, transcripts
 from tests.transcripts.recording import MADE, WORLDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize("transcript", transcripts(), ids=lambda one: one.stem)

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.util import terminal
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class Terminal(terminal.Terminal):

@@ -8,10 +8,7 @@ import pty
 import select
 import subprocess
 import termios
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 SECONDS = 120
 """How long something is waited for that must come; nothing but a defect makes it pass."""

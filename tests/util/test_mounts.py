@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from santiago.util import mounts
 from tests.util.each import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @each(

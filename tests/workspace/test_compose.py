@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from tests.workspace.conftest import commit, git, write
-
-if TYPE_CHECKING:
-    from tests.workspace.conftest import Bench
+from tests.workspace.conftest import Bench, commit, git, write
 
 
 def listed(bench: Bench, commit: str) -> dict[str, str]:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from santiago.workspace.unfinished import MOST_BYTES
-from tests.workspace.conftest import ALONE, git, write
-
-if TYPE_CHECKING:
-    from tests.workspace.conftest import Bench
+from tests.workspace.conftest import ALONE, Bench, git, write
 
 WAYS = (ALONE,)
 

@@ -179,7 +179,7 @@ def _check(stories: Sequence[Story], run_verify: Sequence[str]) -> list[Finding]
     """Return findings about the finished plan: missing criteria or files, claims of done, shared files, commands to approve."""
     judged = "Say in the document how each is judged; otherwise only its checks judge it."
     focus = "Name files in the document, so that stories which touch different files may run side by side."
-    claim = "The mark is a claim: a check of its own decides; otherwise you are asked once (--trust-box_ticks)."
+    claim = "The mark is a claim: a check of its own decides; otherwise you are asked once (--trust-ticks)."
     findings = [
         _about(
             stories, [s for s in stories if not s.criteria], warning, "no_criteria", "no acceptance criteria", judged

@@ -11,7 +11,7 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.outcomes import AttemptOutcome
 from santiago.contract.ports import queue as layout
 from santiago.contract.ports.judge import Judged
-from santiago.contract.ports.queue import FILES, Judging, Parcel, order_ref, result_ref, sent_as
+from santiago.contract.ports.queue import Judging, Parcel, filed, order_ref, result_ref, sent_as
 from santiago.contract.reasons import Reason
 from santiago.contract.steps import Order
 from santiago.workspace.repository import checked
@@ -33,6 +33,7 @@ class GitDelivery:
         self._orders: dict[str, Order] = {}
 
     def fetch(self, claim: Claim) -> Parcel:
+        """Fetch an order with all commits that it needs; raise if it is not the one that the claim names."""
         run, _, step = claim.address.id.partition("/")
         repository, commit = self._workspace.repository, checked(claim.commit)
         # Into the clone itself, under a ref: history that was fetched once is there for all later orders.
@@ -42,9 +43,9 @@ class GitDelivery:
         ordered, asked = read(layout.ORDER) or b"", read(layout.JUDGING)
         order = codec.decode(Order, ordered, layout.ORDER)
         judging = codec.decode(Judging, asked, layout.JUDGING) if asked is not None else None
-        found = {path: read(f"{FILES}{path}") for path in layout.taken_along(order)}
+        found = {path: read(filed(path)) for path in layout.taken_along(order)}
         files = {path: content for path, content in found.items() if content is not None}
-        tree = {f"{FILES}{path}": content for path, content in files.items()} | {layout.ORDER: ordered}
+        tree = {filed(path): content for path, content in files.items()} | {layout.ORDER: ordered}
         tree |= {layout.JUDGING: asked} if asked is not None else {}
         whole = header is not None and Stored(None, repository.found.object_format).tree(tree) == header[0]
         if not whole or (order.run_id, sent_as(order, judging)) != (run, step):
@@ -56,15 +57,16 @@ class GitDelivery:
         return Parcel(order=order, judging=judging, files=files)
 
     def deliver(self, claim: Claim, report: Report, files: Mapping[str, bytes]) -> str:
+        """Push a result, and return its commit. `report` names the work, and the tests if there are any."""
         run, _, step = claim.address.id.partition("/")
         repository, order = self._workspace.repository, self._orders.get(claim.token)
         may = layout.brought_back(order.step) if order else ()
         small = {path: content for path, content in files.items() if path in may and len(content) <= layout.MOST_FILE}
         behind = (f"{path} ({len(files[path]) / 2**20:,.0f} MB)" for path in files if path in may and path not in small)
         report = replace(report, left_behind=(*report.left_behind, *behind))
-        tree = {f"{FILES}{path}": content for path, content in small.items()}
+        tree = {filed(path): content for path, content in small.items()}
         tree[layout.REPORT] = self._harmless(layout.REPORT, codec.canonical(report))
-        stored = Stored(repository.own, repository.found.object_format)
+        stored = repository.stored
         commit = stored.commit(stored.tree(tree), _parents(report), f"{claim.token}\n")
         refused = self._remote.push(*repository.for_transfers, [f"+{commit}:{result_ref(run, step, claim.token)}"])
         if refused:
@@ -75,6 +77,7 @@ class GitDelivery:
         return commit
 
     def forget(self, claim: Claim) -> None:
+        """Let go of what `fetch` kept of an order."""
         self._orders.pop(claim.token, None)
         run, _, step = claim.address.id.partition("/")
         self._workspace.repository.on_refs("update-ref", "-d", order_ref(run, step))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from santiago.app.start.held_run import marks
-from santiago.app.start.judging import dependency_folders, files_present, ground_of, look_around
+from santiago.app.start.judging import JudgeParts, dependency_folders, files_present, ground_of, look_around
 from santiago.app.start.means import Means
 from santiago.app.start.preflight import Checkout
 from santiago.app.work.held_claim import FollowedAgent, WithheldJudge
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from santiago.app.work.held_claim import HeldClaim
     from santiago.contract.ports.agent import AgentBackend
     from santiago.contract.ports.judge import Judge, Judged
-    from santiago.contract.ports.queue import Delivery, Parcel
+    from santiago.contract.ports.queue import Parcel
     from santiago.contract.steps import Order
     from santiago.executor.perform import StepPerformer
     from santiago.process.sandbox import Sandbox
@@ -89,7 +89,7 @@ class ServedRun:
         )
         self.stack.enter_context(self.workspace.working())
         shutil.rmtree(self.workspace.folders.examined, ignore_errors=True)  # the machine may have been mended since
-        self.delivery: Delivery = GitDelivery(self.workspace, machine.remote, self._harmless)
+        self.delivery = GitDelivery(self.workspace, machine.remote, self._harmless)
         self._means: Means | None = None
         self._agents: tuple[AgentBackend, AgentBackend] | None = None
         self._judge: Judge | None = None
@@ -144,7 +144,7 @@ class ServedRun:
         around = replace(around, secrets=(*around.secrets, *machine.secrets))
         dependencies = dependency_folders(workspace, run_input, around.source)
         present = {*files_present(around.repo, run_input.workspace.copy), *(one.name for one in dependencies)}
-        wanted = (*frozen.workspace.copy, *(() if frozen.workspace.setup else frozen.workspace.provide))
+        wanted = () if frozen.workspace.setup else (*frozen.workspace.copy, *frozen.workspace.provide)
         if lacking := [name for name in wanted if name not in present]:
             raise DeclinedError(
                 f"checkouts of this run get {', '.join(lacking)}, which git ignores, and {around.repo} has none"
@@ -156,16 +156,15 @@ class ServedRun:
             plan=plan,
             run_input=run_input,
             store=self._store(self.folder, around.secrets),
-            workspace=workspace,
-            server=machine.server,
-            fence=machine.fence,
-            around=around,
+            parts=JudgeParts(
+                server=machine.server, fence=machine.fence, around=around, workspace=workspace,
+                hidden=(str(self.folder.parent), str(workspace.folders.top.parent)),
+            ),
             ground=ground_of(machine.fence, workspace, dependencies, around, run_input.workspace.setup, commands, seen),
             clock=WorkClock(SystemClock(), machine.server.worked),
             lacks=checkout.lacks,
-            hidden=(str(self.folder.parent), str(workspace.folders.top.parent)),
             needs_agent=not machine.judges,
-        )
+        )  # fmt: skip
 
     def _ours(self, frozen: RunInput, order: Order) -> RunInput:
         """Return the run input for this machine. An order names a profile, never a program; a playbook comes from its commit."""
@@ -212,7 +211,7 @@ class ServedRun:
     def _unpacked(self, parcel: Parcel, held: HeldClaim) -> FileStore:
         """Write an order's files into an out-dir of its own, so that nothing of another order is there."""
         assert self._means is not None
-        store = self._store(self.folder / held.claim.token, self._means.around.secrets)
+        store = self._store(self.folder / held.claim.token, self._means.parts.around.secrets)
         for path, content in parcel.files.items():
             store.put(path, content, sync=False)
         return store
