@@ -28,8 +28,10 @@ NOBODY = 65534
 class Server:
     """A server program of its own session: it can be killed, stopped, continued and started again on the same data."""
 
-    def __init__(self, command: list[str], port: int, log: Path, user: int | None = None) -> None:
-        self.command, self.port, self.log, self.user = command, port, log, user
+    def __init__(
+        self, command: list[str], port: int, log: Path, user: int | None = None, host: str = "127.0.0.1"
+    ) -> None:
+        self.command, self.port, self.log, self.user, self.host = command, port, log, user, host
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -45,7 +47,7 @@ class Server:
         assert self.process is not None
         assert self.process.poll() is None, self.log.read_text(errors="replace")[-2000:]
         with socket.socket() as tried:
-            return tried.connect_ex(("127.0.0.1", self.port)) == 0
+            return tried.connect_ex((self.host, self.port)) == 0
 
     def kill(self) -> None:
         """End it and all its processes at once, as a power cut would."""
@@ -110,7 +112,7 @@ def _binaries() -> Path | None:
     return None
 
 
-def postgres(folder: Path, *, durable: bool = False) -> Server:
+def postgres(folder: Path, *, durable: bool = False, host: str = "127.0.0.1") -> Server:
     """Make a database. Unless it is to be durable it is not safe from power cuts; `kill -9` loses nothing in either case."""
     binaries, user = _binaries(), None
     assert binaries is not None
@@ -125,16 +127,18 @@ def postgres(folder: Path, *, durable: bool = False) -> Server:
         check=True, capture_output=True, user=user,
     )  # fmt: skip
     guard = data / "pg_hba.conf"
-    guard.write_text(f"host all guarded 127.0.0.1/32 scram-sha-256\n{guard.read_text()}")
+    guard.write_text(f"host all guarded 127.0.0.1/32 scram-sha-256\n{guard.read_text()}host all all {host}/24 trust\n")
     port = free_port()
     settings = {
-        "listen_addresses": "127.0.0.1",
+        "listen_addresses": host,
         "unix_socket_directories": "",
         "fsync": "on" if durable else "off",
         "max_connections": "60",
     }
     options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
-    return Server([str(binaries / "postgres"), "-D", str(data), "-p", str(port), *options], port, folder / "log", user)
+    return Server(
+        [str(binaries / "postgres"), "-D", str(data), "-p", str(port), *options], port, folder / "log", user, host
+    )
 
 
 def _reachable(binaries: Path, folder: Path) -> Path:
@@ -159,12 +163,12 @@ def _temporal() -> str | None:
     return str(beside) if beside.exists() else shutil.which("temporal")
 
 
-def temporal(folder: Path) -> Server:
+def temporal(folder: Path, *, host: str = "127.0.0.1") -> Server:
     program, port = _temporal(), free_port()
     assert program is not None
-    command = [program, "server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", str(port)]
+    command = [program, "server", "start-dev", "--headless", "--ip", host, "--port", str(port)]
     settings = ["--db-filename", str(folder / "temporal.db"), "--log-level", "error"]
-    return Server([*command, *settings], port, folder / "log")
+    return Server([*command, *settings], port, folder / "log", host=host)
 
 
 class Engine:
@@ -180,7 +184,7 @@ class Engine:
 
         def answers() -> bool:
             try:
-                connect.init(self.url)
+                connect.init(self.url, insecure=self.server.host != "127.0.0.1")
             except SantiagoError as error:
                 if error.kind is not Kind.TRANSIENT:
                     raise

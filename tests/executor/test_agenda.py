@@ -20,7 +20,8 @@ from santiago.contract.steps import Attempt, Propose
 from santiago.executor.agenda import RULES, Agenda, agenda_of
 from santiago.executor.reopen import Grants
 from santiago.executor.scope import Scope
-from tests.executor.simulation import DONE, EventEngine, Simulation, load, random_plan
+from santiago.simulation.plans import plan_of, random_plan, story
+from santiago.simulation.world import DONE, EventEngine, SimulatedPerformer, Simulation
 from tests.executor.test_unproven import Unshowing
 
 POLICIES: tuple[dict[str, Any], ...] = (
@@ -140,6 +141,24 @@ def test_the_index_is_what_the_whole_state_says_after_any_history() -> None:
     assert {*RULES, "special"} - sizes.keys() == {"left"}, (
         "the histories come to every set, but for a crash of santiago"
     )
+
+
+def load(stories: int, jobs: int, seed: int = 1) -> Simulation:
+    """Return a run like those of a fleet: half of the stories depend on another, one in five fails once, checks take a minute."""
+    random = Random(seed)
+    made = [
+        story(f"S{n}", needs=[f"S{random.randint(max(1, n - 300), n - 1)}"] if n > 1 and random.random() < 0.5 else [])
+        for n in range(1, stories + 1)
+    ]
+    failing = {one.id for one in made if random.random() < 0.2}
+    return Simulation(
+        plan_of(made), jobs=jobs,
+        duration=lambda step: random.randint(240_000, 720_000) if isinstance(step, Attempt) else 60_000,
+        performer=SimulatedPerformer(
+            fails=lambda name, attempt: Reason.STORY_VERIFICATION_FAILED if attempt == 1 and name in failing else None
+        ),
+        limits=Limits(run_max_attempts=10 * stories, run_timeout_minutes=Minutes.of(1e6)),
+    )  # fmt: skip
 
 
 def lines(stories: int) -> float:

@@ -225,7 +225,9 @@ class Coordinator:
         if now - self.heard_at >= POLL_MS:
             self.heard_at = now
             if self.beat is not None:
-                self.beat(Sign(used_ms=self._used_ms(now), steps={name: now - at for name, at in self.since.items()}))
+                steps = {name: now - at for name, at in self.since.items()}
+                workers = {name: known.sign for name, known in self.engine.known().items()}
+                self.beat(Sign(used_ms=self._used_ms(now), steps=steps, workers=workers))
             self._hear_outside()
             state = self.fold.state
             self.record([fact for step, usage in self.engine.late().items() for fact in late(state, step, usage)])
