@@ -1,7 +1,5 @@
 """Whether what was printed is what a page shows: `…` stands for anything, and what differs from run to run is no difference."""
 
-from __future__ import annotations
-
 import os
 import re
 

@@ -3,8 +3,6 @@
 The tests type most pages; those whose commands other pages type as well are typed by `python -m proofs pages`.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

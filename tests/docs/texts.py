@@ -1,7 +1,5 @@
 """Documents and small programs that stand in the worlds of the pages."""
 
-from __future__ import annotations
-
 from typing import Any
 
 GREETER = """\

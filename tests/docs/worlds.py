@@ -1,7 +1,5 @@
 """The worlds that pages name in a comment (`<!-- world: NAME -->`): what is there before the reader types anything."""
 
-from __future__ import annotations
-
 import atexit
 import shutil
 from collections.abc import Callable
