@@ -3,8 +3,6 @@
 A check that stays green when nothing but its tests is left sees nothing of the checkout.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -160,7 +158,8 @@ def test_overwritten_files_are_there_and_of_no_language(checkout: Path) -> None:
 
 
 def test_removed_files_are_gone(checkout: Path) -> None:
-    spoil(str(checkout), ["src/app.py", "not/there.py", "link.py"], None)
+    (checkout / "sub").mkdir()  # of a submodule
+    spoil(str(checkout), ["src/app.py", "not/there.py", "link.py", "sub"], None)
     assert not (checkout / "src/app.py").exists()
     assert not (checkout / "link.py").is_symlink()
 

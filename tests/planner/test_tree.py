@@ -1,7 +1,5 @@
 """JSON and YAML as located value trees: values, lines, and every refusal."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable
