@@ -447,7 +447,7 @@ class _Markdown:
         return block.box is not None or in_table or is_named
 
 
-def _touch(lines: tuple[int, int], others: Iterable[tuple[int, int]]) -> bool:
+def _touch(lines: tuple[int, ...], others: Iterable[tuple[int, ...]]) -> bool:
     return any(first <= lines[1] and lines[0] <= last for first, last in others)
 
 
