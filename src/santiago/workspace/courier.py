@@ -99,8 +99,8 @@ class GitCourier:
         new = self._empty(f"epoch {epoch} on {os.uname().nodename} since {since}\n\n{uuid.uuid4().hex}\n")
         # Noted before it is pushed: whatever of both a crash leaves is known as one's own.
         self._files.put(_HELD, f"{new} {held}\n".encode())
-        if self._remote.push(*repository.for_transfers, [f"{new}:{ref}"], [f"{ref}:{held}"]):
-            raise self._lost()
+        if refused := self._remote.push(*repository.for_transfers, [f"{new}:{ref}"], [f"{ref}:{held}"]):
+            raise self._why_refused(refused, held)
         self._lead = new
 
     def resign(self) -> None:
@@ -337,12 +337,16 @@ class GitCourier:
             unwanted = list(self._unwanted)[:MOST_DELETED]
             all_of_them = [f"{self._lead}:{ref}", *refspecs, *(f":{one}" for one in unwanted)]
             refused = self._remote.push(*self._workspace.repository.for_transfers, all_of_them, [f"{ref}:{self._lead}"])
-            if ref in refused:
-                raise self._lost()
             if refused:
-                raise self._not_written(refused)
+                raise self._why_refused(refused, self._lead)
             for one in unwanted:
                 del self._unwanted[one]
+
+    def _why_refused(self, refused: Mapping[str, str], led: str) -> SantiagoError:
+        """Return the error for a push that was refused: somebody else leads the run, or the server lets nobody write."""
+        ref = f"{layout.LEAD}/{self._run}"
+        held = self._refs(ref).get(ref, "")
+        return self._not_written(refused) if held == led else self._lost(held)
 
     def _not_written(self, refused: Mapping[str, str]) -> SantiagoError:
         ref, why = next(iter(refused.items()))
