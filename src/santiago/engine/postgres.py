@@ -15,7 +15,7 @@ import time
 import uuid
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import psycopg
 from psycopg.sql import SQL, Identifier
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from santiago.engine.place import Place
 
-T = TypeVar("T")
 ANSWER_S = 20.0
 """Longest time for the answer to one statement; a connection that is slower counts as lost."""
 TOUCH_S = 2.0
