@@ -128,6 +128,25 @@ HELLO = """\
 
 **Verification:** `grep goodbye bye.txt`
 """
+SIDE_BY_SIDE = """\
+# PRD: Greeter
+
+### R1: Say hello
+
+**Files:** `hello.txt`
+
+- [ ] hello.txt says hello
+
+**Verification:** `grep hello hello.txt`
+
+### R2: Say goodbye
+
+**Files:** `bye.txt`
+
+- [ ] bye.txt says goodbye
+
+**Verification:** `grep goodbye bye.txt`
+"""
 WORKER = "#!/bin/sh\n[ $SANTIAGO_STORY = S1 ] && echo hello > hello.txt || echo goodbye > bye.txt\n"
 IDLER = "#!/bin/sh\necho nothing > nothing.txt\n"
 GREET_PRD = """\

@@ -137,7 +137,7 @@ class Chaos(Fleet):
         given = ["work", "--engine", self.url, "--remote", self.far if far else str(self.remote), "--no-sandbox"]
         inside = place.network.inside if place.network else ()
         name = f"worker-{len(self.programs)}.log"
-        place.program = self._program([*given, "--insecure"], self.folder, name, inside)
+        place.program = self.program([*given, "--insecure"], self.folder, name, inside)
         place.trouble = ""
 
     def mend(self, place: Place) -> None:
@@ -201,7 +201,7 @@ class Chaos(Fleet):
     def _alone(self) -> str:
         """Return the tree that one process alone makes."""
         self._write_input()
-        self._program([*self._arguments(), "--jobs", "1"], self.world.top, "alone.log").ends(0)
+        self.program([*self._arguments(), "--jobs", "1"], self.world.top, "alone.log").ends(0)
         return self.tree
 
     def _write_input(self) -> None:
@@ -232,7 +232,7 @@ class Chaos(Fleet):
     def _start(self, *, resumes: bool) -> None:
         given = ["resume", str(self.out), "--no-input"] if resumes else self._arguments()
         terms = ["--engine", self.url, "--remote", str(self.remote), "--insecure", "--jobs", "2"]
-        self.run = self._program([*given, *terms], self.world.top, f"coordinator-{self.number}.log")
+        self.run = self.program([*given, *terms], self.world.top, f"coordinator-{self.number}.log")
 
     def one_run(self, step: float) -> None:
         self.number, self.log_at = self.number + 1, 0
@@ -333,7 +333,7 @@ class Chaos(Fleet):
         self._check_money(events)
         if self.tree != self.tree_alone:
             self.violate("its tree is not that of one process alone")
-        audit = self._program(["audit", str(self.out)], self.world.top, f"audit-{self.number}.log")
+        audit = self.program(["audit", str(self.out)], self.world.top, f"audit-{self.number}.log")
         awaited(lambda: audit.process.poll() is not None, "the audit does not end")
         if audit.process.returncode or "clean" not in audit.said:
             self.violate(f"its audit: {audit.said[-600:]}")

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.crash.world import WIDE
+from tests.crash.world import WIDE, Story
 from tests.engine.machines import Fleet, serial
 from tests.engine.servers import awaited
 
@@ -101,7 +101,7 @@ def test_a_detached_attempt_goes_on_and_counts(fleet: Callable[..., Fleet]) -> N
     here.types("stop", str(here.world.out), "--detach")
     run.ends(130)
     awaited(lambda: any("attempt/S2/1: done" in one.said for one in workers), "nobody ends S2")
-    refused = here._program(["resume", str(here.world.out), "--no-input"], here.world.top, "refused.log").ends(10)
+    refused = here.program(["resume", str(here.world.out), "--no-input"], here.world.top, "refused.log").ends(10)
     assert "workers of postgresql://" in refused
     here.execute(word="resume").ends(0)
     assert len(here.events("attempt_started", "S2")) == 1
@@ -119,12 +119,23 @@ def test_a_worker_that_only_judges_gives_the_verdicts(fleet: Callable[..., Fleet
     here.is_done()
 
 
-def test_the_verdict_of_a_trusted_worker_counts(fleet: Callable[..., Fleet]) -> None:
-    here = fleet()
-    here.env["SANTIAGO_ENGINE_TRUST"] = "workers"
-    here.worker()
-    here.execute().ends(0)
-    here.is_done()
+@pytest.mark.parametrize(("trust", "ending"), [("workers", "ok"), ("coordinator", "failed")])
+def test_the_verdict_of_a_worker_counts_only_where_workers_are_trusted(
+    fleet: Callable[..., Fleet], trust: str, ending: str
+) -> None:
+    """The check of the work passes at the worker and nowhere else."""
+    here = fleet((Story("a"),))
+    only_there = here.folder / "at-worker" / "only-there"
+    only_there.parent.mkdir()
+    only_there.touch()
+    check = "sh -c 'test ! -e a.txt || test -e $HOME/only-there'"
+    here.settle(verification={"story_commands": [check]}, limits={"story_max_attempts": 1})
+    here.env["SANTIAGO_ENGINE_TRUST"] = trust
+    own, here.env["HOME"] = here.env["HOME"], str(only_there.parent)
+    here.worker("--no-sandbox")
+    here.env["HOME"] = own
+    here.execute("--sandbox", "off").ends(0, 30)
+    assert here.endings("S1")[0][0] == ending
 
 
 _PROXY = """
@@ -186,10 +197,10 @@ def test_secrets_are_in_no_database_ref_log_or_list_of_processes(engine: Engine,
     here.env |= {"PLANTED_TOKEN": planted, "SANTIAGO_ENGINE": secret_url, "OTHER_API_KEY": "planted-0246813579-beside"}
     here.url = ""
     try:
-        worker = here._program(["work", "--remote", str(here.remote), "--no-sandbox"], here.folder, "worker.log")
+        worker = here.program(["work", "--remote", str(here.remote), "--no-sandbox"], here.folder, "worker.log")
         worker.says("waits for orders")
         arguments = [*here.world.arguments(2), "--remote", str(here.remote), "--sandbox", "off"]
-        here._program(arguments, here.world.top, "coordinator.log").ends(0)
+        here.program(arguments, here.world.top, "coordinator.log").ends(0)
         seen = Path(f"/proc/{worker.process.pid}/cmdline").read_bytes()
         here.is_done()
     finally:

@@ -158,7 +158,8 @@ def test_overwritten_files_are_there_and_of_no_language(checkout: Path) -> None:
 
 
 def test_removed_files_are_gone(checkout: Path) -> None:
-    spoil(str(checkout), ["src/app.py", "not/there.py", "link.py"], None)
+    (checkout / "sub").mkdir()  # of a submodule
+    spoil(str(checkout), ["src/app.py", "not/there.py", "link.py", "sub"], None)
     assert not (checkout / "src/app.py").exists()
     assert not (checkout / "link.py").is_symlink()
 

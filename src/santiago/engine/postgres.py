@@ -88,7 +88,7 @@ class Database:
 
     def __init__(self, settings: str, patience_s: float) -> None:
         self.settings, self.patience_s = settings, patience_s
-        self.lock = threading.Lock()
+        self.lock, self.closing = threading.Lock(), threading.Event()
         self.answered = time.monotonic()
         self.connection: psycopg.Connection[Row] | None = None
         self.made: dict[str, None] = {}
@@ -117,9 +117,8 @@ class Database:
             try:
                 return self.once(queue, statement, within_s=min(ANSWER_S, until - time.monotonic()), **values)
             except LOST as error:
-                if time.monotonic() + RETRY_S > until:
+                if time.monotonic() + RETRY_S > until or self.closing.wait(RETRY_S):
                     raise silent(error) from error
-                time.sleep(RETRY_S)
 
     def ready(self, queue: str) -> str:
         """Return the name of a queue, which is created if it is not there yet."""
@@ -128,7 +127,17 @@ class Database:
             self.made[queue] = None
         return queue
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether something waits for an answer for longer than any usually takes."""
+        return self.lock.locked() and time.monotonic() - self.answered > TOUCH_S
+
     def close(self) -> None:
+        """Close the connection. Calls of other threads that wait for an answer end with it."""
+        self.closing.set()
+        if self.is_silent and self.connection is not None:
+            with socket.socket(fileno=os.dup(self.connection.fileno())) as duplicate:
+                _cut(duplicate)
         with self.lock:
             if self.connection is not None:
                 self.connection.close()
@@ -196,9 +205,10 @@ class PostgresQueue:
     def close(self) -> None:
         """Close, after removing what is older than its queue's time of retention."""
         with suppress(psycopg.Error):
-            self.database.once(self.presence, FORGET)
-            for queue in self.database.made:
-                self.database.once(queue, CLEAN)
+            if not self.database.is_silent:
+                self.database.once(self.presence, FORGET)
+                for queue in self.database.made:
+                    self.database.once(queue, CLEAN)
         self.database.close()
 
 

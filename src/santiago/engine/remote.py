@@ -37,6 +37,8 @@ POLL_S, WORKERS_S, LATE_S = 0.2, 2.0, 60.0
 """How often the queue is asked about orders, about workers, and the remote about results of lost workers."""
 PATIENCE_S = 600.0
 """How long a remote that fails is tried again."""
+CLOSE_S = 5.0
+"""How long leaving waits for an engine that does not answer. What was asked of it then is asked by the next start."""
 REST_S = 300
 """How long a worker rests whose agent's service refused it and did not say for how long."""
 
@@ -127,7 +129,7 @@ class RemoteEngine:
             self.inner.submit(order)
             return
         with self.lock:
-            self.out[order.id] = _out(order, order.step)
+            self.out[order.id] = _out(replace(order, trusted=self.trusts), order.step)
             self.held.add(order.id)
         self.wake.set()
 
@@ -181,7 +183,7 @@ class RemoteEngine:
         self.closing.set()
         self.wake.set()
         if self.thread.is_alive():
-            self.thread.join()
+            self.thread.join(CLOSE_S)
         self.inner.close()
         with suppress(SantiagoError):  # the next start sweeps as well
             self._sweep()
@@ -306,6 +308,7 @@ class RemoteEngine:
     def _others(self, worker: str, out: Out, ending: AgentEnding) -> bool:
         """Let a worker rest whose agent's service refuses it; tell whether another one may carry the order out."""
         self.resting[worker] = time.monotonic() + (ending.wait_seconds or REST_S)
+        self.seen = tuple(self.queue.workers())  # one may just have come
         return any(one.pool == out.address.pool for one in self._awake_workers())
 
     def _awake_workers(self) -> list[WorkerSeen]:

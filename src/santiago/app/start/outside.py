@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from santiago import __version__
 from santiago.app.config import is_named
 from santiago.app.profiles import own_catalog
+from santiago.app.shortage import MOST
 from santiago.app.start.agents import NOBODY, called, for_tests, profile_of
 from santiago.app.work.clones import root_of
 from santiago.artifacts.attempts import FileAttempts
@@ -86,6 +87,9 @@ def sent(
     space, names = run_input.workspace, tuple(one.name for one in dependencies)
     if names and not space.setup and not is_named(around.repo, "workspace.provide"):
         raise _no_setup(names, checkout)
+    if links := checkout.empty_submodules:
+        hint = 'Write under [workspace] in santiago.toml: setup = ["git submodule update --init --recursive"].'
+        raise _only_here(f"submodules do not travel to workers: {', '.join(links[:MOST])}", hint)
     copied = [name for name in around.provided if name not in checkout.files]
     if copied and not space.setup and not is_named(around.repo, "workspace.copy"):
         raise _no_files(copied)

@@ -96,7 +96,10 @@ class ServedRun:
         self._examined = False
 
     def close(self) -> None:
+        """Let go of the run, and of all that its attempts have left in the clone."""
         self.stack.close()
+        with suppress(SantiagoError):
+            self.workspace.prune()
 
     def judge(self, parcel: Parcel) -> Judge:
         """Return the judge of this machine."""
