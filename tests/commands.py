@@ -1,7 +1,5 @@
 """All commands of the command line, with those below others."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import click

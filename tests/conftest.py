@@ -1,7 +1,5 @@
 """Settings of all tests: the same examples on every machine, and no failure for a slow one."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

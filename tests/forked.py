@@ -5,8 +5,6 @@ once; whoever connects hands over arguments, folder, environment and the three s
 What the fork cannot give (a locale, a terminal of its own, settings of the interpreter) is started the ordinary way.
 """
 
-from __future__ import annotations
-
 import atexit
 import gc
 import json

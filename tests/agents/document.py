@@ -1,7 +1,5 @@
 """The table of docs/agents-faults.md, from the code's own table; `python -m tests.agents.document` writes it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from santiago.contract.reasons import Reason

@@ -4,8 +4,6 @@ One server serves one script. The place in the script is how many tool results t
 side questions and several attempts at once stay in step without any state of the server's own.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import threading

@@ -1,7 +1,5 @@
 """What an agent's backend is given, without the rest of a run: a packet, and nobody who stops it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

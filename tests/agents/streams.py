@@ -1,7 +1,5 @@
 """The captured streams of real agents, read where they lie, and what santiago makes of a stream."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass

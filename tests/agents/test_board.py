@@ -1,7 +1,5 @@
 """Claude Code works a board off: one request of two stories, one of them a scientist's, from the inbox to the archive."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

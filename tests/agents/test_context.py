@@ -1,7 +1,5 @@
 """The packet holds what the document says beside its stories, and names what there was no room for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from santiago.agent.packet import render

@@ -1,7 +1,5 @@
 """Real agents at two workers, each with a home of its own, under a coordinator that has no agent at all."""
 
-from __future__ import annotations
-
 import json
 from contextlib import ExitStack
 from pathlib import Path

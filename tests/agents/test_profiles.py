@@ -1,7 +1,5 @@
 """Profiles are data that can be trusted: those that ship are whole, a wrong one is one clear error, the page tells the truth."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """An agent that is asked for a detailed plan writes one file, which comes back as it wrote it, and changes nothing else."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """What agents and services say when they refuse: each text has its reason, and the time after which to try again."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """A profile starts a program: the prompt, the folder, a model and money reach it, and what it leaves is read or removed."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Fitting actions to the tools that a program declares; what has no tool of its own goes through the shell."""
 
-from __future__ import annotations
-
 import posixpath
 import shlex
 from collections.abc import Callable

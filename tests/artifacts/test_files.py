@@ -1,7 +1,5 @@
 """Files that somebody else could have placed are read within limits, and what cannot be written is said as one error."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """Every call of the operating system may fail, once or for ever, whole or half: nothing recorded is lost, nobody is told a lie."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The log keeps what was recorded: no byte of it changes unnoticed, and only a tear at its end is ever cut."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A repository knows its runs, from every worktree, wherever their out-dirs are and whatever became of them."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The out-dir holds what was put there, whole, without secrets, and never reaches outside, whatever an agent planted."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """What a log was told, and what a person wrote, is on disk with the names of its files when the call returns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

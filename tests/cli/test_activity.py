@@ -1,7 +1,5 @@
 """What an agent is doing, from its growing log: the same whatever the pieces, bounded, and never an error."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import cast

@@ -1,7 +1,5 @@
 """A command's options stand in a light module, and its body is loaded only when it is called."""
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import fields
 from typing import Any

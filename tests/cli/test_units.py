@@ -1,7 +1,5 @@
 """A proposal: nothing starts on it before somebody says which list is the work, and what was said holds."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A person at a terminal: reads what is shown, and types."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -1,7 +1,5 @@
 """Between types and bytes: one way to write, and only what is exactly right is read."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import suppress

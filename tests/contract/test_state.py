@@ -1,7 +1,5 @@
 """The fold: whatever legal log it is given, the state is what a naive reading of the log and the plan says."""
 
-from __future__ import annotations
-
 import copy
 from collections import Counter
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """Values of the contract's types, derived from the types themselves, so that a new field is covered at once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum

@@ -3,8 +3,6 @@
 The documents belong to their authors and are not part of this repository; without them there is nothing to test here.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from santiago.planner.compile import compile_plan

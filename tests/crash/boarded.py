@@ -1,7 +1,5 @@
 """A loop over a board that is killed whenever it or one of its runs records something: nothing is lost and nothing done twice."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections import Counter

@@ -1,7 +1,5 @@
 """The checkers: what must be true of a world after any crash, and after the run was resumed to its end."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections import Counter

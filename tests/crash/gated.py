@@ -1,7 +1,5 @@
 """A run that goes step by step, killed at its events: no question and no answer is lost, and none counts twice."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections import Counter

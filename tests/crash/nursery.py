@@ -3,8 +3,6 @@
 The other end, `Nursery`, is in the test: it sends one order per line and gets one report per line back.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import errno

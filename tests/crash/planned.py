@@ -1,7 +1,5 @@
 """A planning session that is killed at its events: nothing is lost, no turn counts twice, and one finalize makes one run."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import tempfile

@@ -1,7 +1,5 @@
 """Bugs planted on purpose, one at a time: a suite of crash tests that does not notice each of them is broken."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """What the suite asks of santiago beside sweeps of deaths; each probe returns what is wrong, and the planted bugs try them."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterable
 

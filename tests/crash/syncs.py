@@ -4,8 +4,6 @@ What a power cut would take away is known without one: what was written and not 
 apart from its bytes, so both are followed.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Callable, Sequence

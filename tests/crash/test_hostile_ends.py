@@ -1,7 +1,5 @@
 """What an agent does to the log or to santiago itself buys it no attempt, no minute and no second go at what is done."""
 
-from __future__ import annotations
-
 import json
 import signal
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The suite against bugs planted on purpose: each must be noticed by the very checkers that the real tests use."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Death before or after any effect at the ports, one story at a time: promises 3 and 4, nothing is lost, nothing rewinds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 

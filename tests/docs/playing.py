@@ -1,7 +1,5 @@
 """Typing a page from top to bottom: every command is run, and what it prints is held against what the page shows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

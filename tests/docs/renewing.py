@@ -1,7 +1,5 @@
 """Putting what commands print now into a page; where the page leaves lines out with `…`, it goes on leaving them out."""
 
-from __future__ import annotations
-
 from difflib import SequenceMatcher
 from pathlib import Path
 

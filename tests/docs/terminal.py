@@ -1,7 +1,5 @@
 """A command on a pseudo-terminal, for what a program asks, or shows, only where somebody is sitting."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable

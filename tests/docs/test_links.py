@@ -1,7 +1,5 @@
 """Every link of a page leads somewhere: to a file of the repository, and to a heading or a mark that the page there has."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

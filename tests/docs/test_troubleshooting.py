@@ -1,7 +1,5 @@
 """Troubleshooting and the glossary: every code and every message that they name is one of the program, and none that matters is missing."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Every command and every flag that a page names is one that the program knows."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from functools import cache

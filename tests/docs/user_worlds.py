@@ -1,7 +1,5 @@
 """The worlds of the pages for users: small repositories with a document, and what their stand-in for an agent does."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import shutil

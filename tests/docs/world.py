@@ -1,7 +1,5 @@
 """A machine of its own for a page: the home folder of Ann, her repository, and the programs that she has installed."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Gates: a person's word comes before a story is begun and before its work counts; no answer is no approval."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What a log means, apart from how the state is kept: the part of a state that no later version may tell otherwise."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from santiago.contract.state import RunState

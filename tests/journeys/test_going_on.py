@@ -1,7 +1,5 @@
 """After the first merge: one story added and one changed, a squash merge that others made, another agent that takes over."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from pathlib import Path

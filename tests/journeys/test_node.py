@@ -1,7 +1,5 @@
 """An npm package, handed over as a pull request, and a monorepo with a part in each of two languages."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

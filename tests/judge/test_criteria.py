@@ -1,7 +1,5 @@
 """Which test shows which criterion: read from the runs of the verdict, and never hidden where there is none."""
 
-from __future__ import annotations
-
 from santiago.contract.outcomes import Criterion
 from santiago.judge.comparison import Shown
 from santiago.judge.criteria_shown import MOST_ALONE, matrix

@@ -3,8 +3,6 @@
 A check that stays green when nothing but its tests is left sees nothing of the checkout.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

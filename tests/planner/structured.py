@@ -1,7 +1,5 @@
 """What the tests of the structured readers share: read a document, and look at it briefly."""
 
-from __future__ import annotations
-
 import json
 from textwrap import dedent
 from typing import Any

@@ -1,7 +1,5 @@
 """The account of a document: every part of it is planned, context or left out by name; a doubt makes the plan a proposal."""
 
-from __future__ import annotations
-
 from textwrap import dedent
 
 from santiago.contract import codec

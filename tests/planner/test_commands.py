@@ -1,7 +1,5 @@
 """Which texts are commands; under a label for checks nothing that looks like one is dropped without a word."""
 
-from __future__ import annotations
-
 from textwrap import dedent
 
 from santiago.contract.plan import Plan

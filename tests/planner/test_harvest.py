@@ -1,7 +1,5 @@
 """What belongs to a unit: its criteria in order of precedence, its fields, its status."""
 
-from __future__ import annotations
-
 from santiago.planner.draft import Status, Unit
 from santiago.planner.markdown.harvest import Carrier, Harvester, status_of
 from santiago.planner.markdown.outline import scan

@@ -1,7 +1,5 @@
 """The readers of prose-like Markdown: which units each takes, what belongs to them, and what is only reported."""
 
-from __future__ import annotations
-
 from textwrap import dedent
 
 from santiago.planner.draft import Document

@@ -3,8 +3,6 @@
 Every code that a plan can carry is explained.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The readers of task-like Markdown: which units each takes, how they hang together, and what is only reported."""
 
-from __future__ import annotations
-
 from textwrap import dedent
 
 from santiago.planner import reading

@@ -4,8 +4,6 @@ A case is its name behind `==`, the document, and behind `=>` what is told of it
 units, `+` inside a field), or the code of a finding with the lines where it is said (`CODE says`: words of it). `-` is nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from santiago.planner.draft import Document, Unit

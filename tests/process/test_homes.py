@@ -1,7 +1,5 @@
 """An agent's settings in the home folder: a copy, in every fence; only what its profile names is written back (issue 11)."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A checkout stands where its repository stands: tried from inside, wherever that is."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Escapes from the sandbox (P17, G15): each is tried for real, from inside, and none succeeds."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

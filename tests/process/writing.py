@@ -1,7 +1,5 @@
 """The encodings in which tests plant a secret: what programs really do to text, each written by other means than santiago's."""
 
-from __future__ import annotations
-
 import base64
 import codecs
 import html

@@ -1,7 +1,5 @@
 """A light environment for the checks of real commits: this interpreter's own packages, so that nothing is fetched."""
 
-from __future__ import annotations
-
 import sysconfig
 import venv
 from pathlib import Path

@@ -3,8 +3,6 @@
 A sample, with one trial of each kind; `python -m proofs adversaries` has all of them.
 """
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

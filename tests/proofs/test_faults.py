@@ -1,7 +1,5 @@
 """Faults of the disk, in short; `python -m proofs disk` has many more."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from errno import ENOSPC

@@ -1,7 +1,5 @@
 """Figures that cannot go stale: the page shows what is recorded, and the record is what a program measured."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

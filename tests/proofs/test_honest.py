@@ -1,7 +1,5 @@
 """Real commits as an agent's work, in short; `python -m proofs honest` has all of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Work that is broken while its tests are eased, in short; `python -m proofs mutations` has hundreds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Agents that draft as they are told to: programs of a few lines, started by santiago like any other."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The state that the log of a planning session tells, made from its events."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """`santiago draft`: a document that the compiler reads exactly; a file and a difference, and nothing runs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

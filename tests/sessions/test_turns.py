@@ -1,7 +1,5 @@
 """Turns of a planning session through the real program: who drafts, who merges, what is taken, and what is sent back."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -6,8 +6,6 @@ that are only a document, `…` and what may differ are as on the pages of docs.
 prints what `status` would suggest if the run of the world had come to rest for each of the reasons that there are.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -3,8 +3,6 @@
 `python -m tests.transcripts --record [NAME…]` makes them anew, always at the same place, so that the paths in them stay.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

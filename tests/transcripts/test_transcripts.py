@@ -1,7 +1,5 @@
 """What commands print of recorded runs is what their transcripts show; `python -m tests.transcripts --write` renews those."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

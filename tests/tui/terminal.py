@@ -1,7 +1,5 @@
 """Santiago on a pseudo-terminal that can do much, with nothing set by whoever runs the tests."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A program on a pseudo-terminal, and all that it writes."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import pty

@@ -1,7 +1,5 @@
 """What lies under a path is told by its device, whatever the mount is called."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """One commit with some paths of another: the judge of a base over the work, and the other way round."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

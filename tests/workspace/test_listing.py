@@ -1,7 +1,5 @@
 """Paths and files of a commit are what git says, also where santiago followed them from snapshot to snapshot."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """In repositories of every kind stories are integrated, or the repository is refused with the remedy."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import NamedTuple

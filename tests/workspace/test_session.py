@@ -1,7 +1,5 @@
 """Git processes that stay: what they are asked is answered whole, or there is an error; and commits made by hand are git's."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Looking at an attempt that is under way: all that it changed, bounded, and nothing written that anybody else reads."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

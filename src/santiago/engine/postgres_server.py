@@ -91,7 +91,7 @@ def check(settings: str) -> str:
             hint = "Grant it the role that ran `santiago engine init`: GRANT owner TO user."
             raise refused(f"{rights['me']} may not make and change tables in the schema absurd", hint)
         server = connection.info.server_version // 10000
-        return f"PostgreSQL {server}, schema of absurd {found}; {rights['me']} has the rights"
+        return f"PostgreSQL {server}, schema of absurd {found}; the role {rights['me']} has the rights"
 
 
 def _version(connection: psycopg.Connection[Row]) -> str:

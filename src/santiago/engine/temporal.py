@@ -173,22 +173,26 @@ class TemporalQueue:
                 await asyncio.sleep(RETRY_S)
 
     async def _take_end(self, order: str) -> None:
-        handle = self.handle(order)
         with suppress(WorkflowFailureError):
-            await handle.result()
-        known = self.known[order]
+            await self.handle(order).result()
+        self.known[order] = await self.ending(order)
+
+    async def ending(self, order: str) -> Known:
+        """Return what the history of an order says of its end."""
+        known = self.known.get(order, Known())
         ended, claimed_by, beat = Ended(fate="lost" if known.claimed_by else "cancelled"), known.claimed_by, known.beat
-        async for event in handle.fetch_history_events():
-            if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_STARTED:
-                ended, claimed_by = Ended(fate="lost"), event.activity_task_started_event_attributes.identity
-            elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT:
-                failure = event.activity_task_timed_out_event_attributes.failure
-                beat = told(Beat, self.read(failure.timeout_failure_info.last_heartbeat_details)) or beat
-            elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
-                said = self.read(event.activity_task_completed_event_attributes.result)
-                token = str(said.get("token")) if isinstance(said, dict) else ""
-                ended = ended_by_worker(said, token if TOKEN.match(token) else "")
-        self.known[order] = Known(claimed_by=claimed_by, beat=beat, ended=ended)
+        with suppress_gone():
+            async for event in self.handle(order).fetch_history_events():
+                if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_STARTED:
+                    ended, claimed_by = Ended(fate="lost"), event.activity_task_started_event_attributes.identity
+                elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT:
+                    failure = event.activity_task_timed_out_event_attributes.failure
+                    beat = told(Beat, self.read(failure.timeout_failure_info.last_heartbeat_details)) or beat
+                elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
+                    said = self.read(event.activity_task_completed_event_attributes.result)
+                    token = str(said.get("token")) if isinstance(said, dict) else ""
+                    ended = ended_by_worker(said, token if TOKEN.match(token) else "")
+        return Known(claimed_by=claimed_by, beat=beat, ended=ended)
 
     def read(self, payloads: Payloads) -> Any:
         """Return what a worker wrote; None if it wrote nothing that can be read."""
@@ -365,13 +369,7 @@ class TemporalServing:
             if error.status != GONE:
                 raise
             # It may have been ended by an earlier try, whose answer was lost.
-            with suppress_gone():
-                async for event in self.queue.handle(order).fetch_history_events():
-                    if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
-                        return bool(
-                            self.queue.read(event.activity_task_completed_event_attributes.result) == asdict(ended)
-                        )
-            return False
+            return (await self.queue.ending(order)).ended == ended
         return True
 
     def close(self) -> None:

@@ -39,10 +39,8 @@ _SURE = frozenset({"prefix", "story", "requirement", "task", "feature", "step", 
 """Kinds of ids that nobody gives to chapters."""
 
 _HUMP = pattern(r"([a-z])([A-Z])")
-_YAML_ID = pattern(r"[\s-]+[\"']?id[\"']?[ \t]*:")
 _WORK = ("requirements", "stories", "features", "tasks")
 """Keys of lists of units end with one of these words."""
-_YAML_KEY = pattern(r"([\w\"'][\w .\"'-]*?)[ \t]*:(?:[ \t]|$)")
 MOST_TEXT = 8_000
 """How many characters of context a plan holds. Every packet repeats them."""
 MOST_OF_ONE = 2_500
@@ -473,8 +471,7 @@ def _keys(source: Source, document: Document, stories: Sequence[Story]) -> list[
     """Return a row for each key at the top of the document, or one row for all if it has no keys."""
     names = tuple(name for _, name in stories)
     last = source.text.rstrip("\n").count("\n") + 1
-    keys = {"yaml": _of_yaml, "json": _of_json}.get(source.looks_like)
-    found = keys(source) if keys and not document.by_program else []
+    found = _top_keys(source) if source.looks_like in ("json", "yaml") and not document.by_program else []
     if not found or (len(stories) == 1 and stories[0][0].line <= found[0].line):
         whole = _shown(document.title or source.name)
         return [AccountRow(lines=(1, last), title=whole, became="planned", stories=names), *_columns(source)]
@@ -494,9 +491,9 @@ class _Key(NamedTuple):
     name: str
     line: int
     many: int
-    """How many entries its list has; 0 if it is no list."""
+    """How many entries its list has, or the longest list directly in it."""
     named: int
-    """How many ids are in its list."""
+    """How many ids are in these lists."""
 
 
 def _fate_of_key(key: _Key, *, known: bool) -> Fate:
@@ -508,27 +505,16 @@ def _fate_of_key(key: _Key, *, known: bool) -> Fate:
     return fate or (_UNKNOWN if key.many > 1 and not known else CONTEXT)
 
 
-def _of_json(source: Source) -> list[_Key]:
+def _top_keys(source: Source) -> list[_Key]:
     entries = source.tree.fields.values() if isinstance(source.tree, Object) else ()
     while len(entries) == 1 and isinstance(inner := next(iter(entries)).value, Object):
         entries = inner.fields.values()
     keys = []
     for entry in entries:
-        named = sum(record.get("id") is not None for record in objects(entry.value))
-        keys.append(_Key(entry.key, entry.line, len(items(entry.value)), named))
-    return keys
-
-
-def _of_yaml(source: Source) -> list[_Key]:
-    """Return the keys at the left margin. Each list has as many entries as the first dash below its key is repeated."""
-    lines = source.text.split("\n")
-    found = [(key[1], at) for at, line in enumerate(lines) if (key := _YAML_KEY.match(line))]
-    keys = []
-    for (name, at), (_, end) in pairwise([*found, ("", len(lines))]):
-        inner = lines[at + 1 : end]
-        dash = next((line[: line.index("-") + 1] for line in inner if line.lstrip().startswith("- ")), None)
-        many = sum(line.startswith(f"{dash} ") for line in inner) if dash else 0
-        keys.append(_Key(name, at + 1, many, sum(bool(_YAML_ID.match(line)) for line in inner)))
+        inside = entry.value.fields.values() if isinstance(entry.value, Object) else ()
+        lists = [entry.value, *(each.value for each in inside)]
+        named = sum(record.get("id") is not None for each in lists for record in objects(each))
+        keys.append(_Key(entry.key, entry.line, max(len(items(each)) for each in lists), named))
     return keys
 
 

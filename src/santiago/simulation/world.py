@@ -1,7 +1,5 @@
 """The real core on simulated ports: a virtual clock, an engine of events, agents that are functions of their seed."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import field

@@ -12,7 +12,6 @@ import threading
 import time
 import uuid
 from dataclasses import replace
-from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
@@ -22,14 +21,12 @@ from santiago.contract.lazy_regex import pattern
 from santiago.contract.outcomes import AttemptOutcome, ProposalOutcome
 from santiago.contract.ports import queue as layout
 from santiago.contract.ports.judge import Judged
-from santiago.contract.ports.queue import Judging, Report, filed, order_ref, result_ref, sent_as
+from santiago.contract.ports.queue import Judging, Report, Sent, filed, order_ref, result_ref, sent_as
 from santiago.contract.reasons import Reason
-from santiago.contract.record import record
 from santiago.contract.steps import Attempt, Order, Propose
 from santiago.workspace import lfs
 from santiago.workspace.repository import checked
 from santiago.workspace.snapshot import MOST_BYTES, MOST_FILES
-from santiago.workspace.stored import Stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -48,14 +45,6 @@ _HELD = "remote/lead"
 _SAYS = pattern(r"epoch ([0-9]{1,9}) on ([\w.-]{1,255}) since ([0-9T:Z-]{1,30})")
 _WORK_TO_TAKE = pattern(r"`git checkout ([0-9a-f]{40}|[0-9a-f]{64}) -- ")
 """How a note for the agent names a commit that it is to look at."""
-
-
-@record
-class _Sent:
-    """What is noted of an order in the out-dir, since the remote could be changed by others."""
-
-    order: Order
-    judging: Judging | None
 
 
 class Files(Protocol):
@@ -110,8 +99,8 @@ class GitCourier:
         new = self._empty(f"epoch {epoch} on {os.uname().nodename} since {since}\n\n{uuid.uuid4().hex}\n")
         # Noted before it is pushed: whatever of both a crash leaves is known as one's own.
         self._files.put(_HELD, f"{new} {held}\n".encode())
-        if self._remote.push(*repository.for_transfers, [f"{new}:{ref}"], [f"{ref}:{held}"]):
-            raise self._lost()
+        if refused := self._remote.push(*repository.for_transfers, [f"{new}:{ref}"], [f"{ref}:{held}"]):
+            raise self._why_refused(refused, held)
         self._lead = new
 
     def resign(self) -> None:
@@ -186,11 +175,9 @@ class GitCourier:
         name, stored = sent_as(order, judging), self._workspace.repository.stored
         found = {filed(path): self._instead.get(path) or self._files.get(path) for path in layout.taken_along(order)}
         tree = {path: content for path, content in found.items() if content is not None}
-        tree[layout.ORDER] = codec.canonical(order)
-        if judging is not None:
-            tree[layout.JUDGING] = codec.canonical(judging)
+        tree[layout.ORDER] = codec.canonical(Sent(order=order, judging=judging))
         commit = stored.commit(stored.tree(tree), self._needed(order, judging), f"{name}\n")
-        self._files.put(_note(name), codec.canonical(_Sent(order=order, judging=judging)))
+        self._files.put(_note(name), tree[layout.ORDER])  # the remote could be changed by others
         self._push([f"+{commit}:{order_ref(self._run, name)}"])
         return commit
 
@@ -207,9 +194,9 @@ class GitCourier:
     def sent(self, step: str) -> Order | None:
         return found.order if (found := self._sent(step)) else None
 
-    def _sent(self, step: str) -> _Sent | None:
+    def _sent(self, step: str) -> Sent | None:
         content = self._files.get(_note(step))
-        return None if content is None else codec.decode(_Sent, content, _note(step))
+        return None if content is None else codec.decode(Sent, content, _note(step))
 
     def forget(self, steps: Sequence[str]) -> None:
         with self._lock:
@@ -256,9 +243,23 @@ class GitCourier:
         order, judging = sent.order, sent.judging
         self._fetch([checked(ended.commit)], MOST_FETCHED)
         brought = () if judging else layout.brought_back(order.step)
-        parents, contents = self._opened(ended.commit, step, brought)
+        held = self._workspace.repository.holding(ended.commit, (layout.REPORT, *map(filed, brought)))
+        if held is None or layout.REPORT not in held[0]:
+            raise _refused(step, "it lacks its report, or holds files that do not belong there")
+        contents, parents = held
+        if any(len(content) > layout.MOST_FILE for content in contents.values()):
+            raise _refused(step, "a file of it is too large")
         report = codec.decode(Report, contents[layout.REPORT], layout.REPORT)
-        report = self._judged(report, judging, parents) if judging else self._worked(report, order, parents)
+        if parents != report.commits:
+            raise _refused(step, "its commits are not those that its report names")
+        if report.tests and isinstance(report.judged, Judged):
+            bases = order.step.base if isinstance(order.step, Attempt) else judging.commits if judging else ()
+            tests, _ = self._own(report.tests, bases, step, "Tests\n")
+            report = replace(report, judged=replace(report.judged, tests=tests))
+        if judging is None:
+            report = self._worked(report, order)
+        elif report.outcome is not None:
+            raise _refused(step, "a worker that judges brought work")
         for path in brought:
             if content := contents.get(filed(path)):
                 folder, _, name = path.rpartition("/")
@@ -269,60 +270,27 @@ class GitCourier:
         self._taken[step] = result_ref(self._run, step, ended.token)
         return report
 
-    def _opened(self, commit: str, step: str, brought: Sequence[str]) -> tuple[tuple[str, ...], dict[str, bytes]]:
-        """Return the parents of a result and its files; raise if it holds anything that it should not hold."""
-        repository = self._workspace.repository
-        header = repository.header(commit)
-        named = (layout.REPORT, *(filed(path) for path in brought))
-        found = {name: repository.content(commit, name) for name in named}
-        contents = {name: content for name, content in found.items() if content is not None}
-        if header is None or layout.REPORT not in contents:
-            raise _refused(step, "it has no report")
-        if any(len(content) > layout.MOST_FILE for content in contents.values()):
-            raise _refused(step, "a file of it is too large")
-        # Equal names mean equal content, so nothing else lies in that tree: no link, no other path.
-        if Stored(None, repository.found.object_format).tree(contents) != header[0]:
-            raise _refused(step, "it holds files that do not belong there")
-        return header[1], contents
-
-    def _worked(self, report: Report, order: Order, parents: tuple[str, ...]) -> Report:
+    def _worked(self, report: Report, order: Order) -> Report:
         """Keep the work that an agent's step brought, and return the report with the commit that keeps it."""
         step, outcome = order.step, report.outcome
-        if outcome is None and report.why and not parents:
+        if outcome is None and report.why:
             return report
         assert isinstance(step, Attempt | Propose)
         kind = AttemptOutcome if isinstance(step, Attempt) else ProposalOutcome
         about = (step.id, step.story, step.number)
         if not isinstance(outcome, kind) or (outcome.step, outcome.story, outcome.number) != about:
             raise _refused(step.id, "its report is about another step")
-        work = outcome.commit if isinstance(outcome, AttemptOutcome) else None
-        tests = report.judged.tests if isinstance(report.judged, Judged) else None
-        if parents != tuple(filter(None, (work, tests))):
-            raise _refused(step.id, "its commits are not those that its report names")
         if not isinstance(outcome, AttemptOutcome) or not isinstance(step, Attempt):
             return report
-        own = partial(self._own, bases=step.base, step=step.id, message=self._message(order))
-        if tests and isinstance(report.judged, Judged):
-            report = replace(report, judged=replace(report.judged, tests=own(tests)[0]))
         if outcome.ending and outcome.reason is Reason.SECRET_IN_WORK:
             # Only the worker knows that secret, and it kept the work. The ending says so to whoever judges.
             ending = replace(outcome.ending, reason=outcome.reason, message=outcome.message)
             outcome = replace(outcome, ending=ending)
-        if work:
-            made, patch = own(work)
+        if outcome.commit:
+            made, patch = self._own(outcome.commit, step.base, step.id, self._message(order))
             self._attempts.keep_work(step.story, step.number, patch, outcome.left_out)
             outcome = replace(outcome, commit=self._kept(step.story, step.number, made))
         return replace(report, outcome=outcome)
-
-    def _judged(self, report: Report, judging: Judging, parents: tuple[str, ...]) -> Report:
-        """Return the report of a judging order, with the commit of the tests as one's own."""
-        tests = report.judged.tests if isinstance(report.judged, Judged) else None
-        if report.outcome is not None or parents != tuple(filter(None, (tests,))):
-            raise _refused("a judging order", "its commits are not those that its report names")
-        if tests and isinstance(report.judged, Judged):
-            tests = self._own(tests, judging.commits, "a judging order", "Tests\n")[0]
-            return replace(report, judged=replace(report.judged, tests=tests))
-        return report
 
     def _own(self, commit: str, bases: Sequence[str], step: str, message: str) -> tuple[str, str]:
         """Return a commit of one's own with the files of a worker's, and the patch; raise if it is not what it must be.
@@ -369,12 +337,16 @@ class GitCourier:
             unwanted = list(self._unwanted)[:MOST_DELETED]
             all_of_them = [f"{self._lead}:{ref}", *refspecs, *(f":{one}" for one in unwanted)]
             refused = self._remote.push(*self._workspace.repository.for_transfers, all_of_them, [f"{ref}:{self._lead}"])
-            if ref in refused:
-                raise self._lost()
             if refused:
-                raise self._not_written(refused)
+                raise self._why_refused(refused, self._lead)
             for one in unwanted:
                 del self._unwanted[one]
+
+    def _why_refused(self, refused: Mapping[str, str], led: str) -> SantiagoError:
+        """Return the error for a push that was refused: somebody else leads the run, or the server lets nobody write."""
+        ref = f"{layout.LEAD}/{self._run}"
+        held = self._refs(ref).get(ref, "")
+        return self._not_written(refused) if held == led else self._lost(held)
 
     def _not_written(self, refused: Mapping[str, str]) -> SantiagoError:
         ref, why = next(iter(refused.items()))

@@ -237,6 +237,15 @@ class Repository:
             return None
         return found[1].decode(), tuple(found[2].decode().split()[1::2])
 
+    def holding(self, commit: str, names: Sequence[str]) -> tuple[dict[str, bytes], tuple[str, ...]] | None:
+        """Return the files with these names, and the parents; None if a commit that anybody may have made holds anything else."""
+        header, read = self.header(commit), {name: self.content(commit, name) for name in names}
+        found = {name: content for name, content in read.items() if content is not None}
+        # Equal names mean equal content, so nothing else lies in that tree: no link, no other path.
+        if header is None or Stored(None, self.found.object_format).tree(found) != header[0]:
+            return None
+        return found, header[1]
+
     @property
     def for_refs(self) -> tuple[dict[str, str], Path]:
         """Return environment and folder of git commands that move objects and refs between a remote and this repository."""

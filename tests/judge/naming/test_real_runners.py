@@ -1,7 +1,5 @@
 """Real runs of the runners that are at hand: their tests are named, and they do what they do without being asked."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

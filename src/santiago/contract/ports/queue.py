@@ -158,6 +158,14 @@ class Judging:
 
 
 @record
+class Sent:
+    """What is sent to a worker: `order.json` of the order's commit."""
+
+    order: Order
+    judging: Judging | None
+
+
+@record
 class Report:
     """What a worker says about an order that it ended: `report.json` of the result's commit."""
 
@@ -173,14 +181,25 @@ class Report:
     left_behind: tuple[str, ...] = ()
     """Files that were too large to be sent, in words."""
 
+    @property
+    def tests(self) -> str | None:
+        """The commit of the tests that a verdict names."""
+        return self.judged.tests if isinstance(self.judged, Judged) else None
+
+    @property
+    def commits(self) -> tuple[str, ...]:
+        """The parents of the result's commit: the work, then the tests, each if there is one."""
+        work = self.outcome.commit if isinstance(self.outcome, AttemptOutcome) else None
+        return tuple(filter(None, (work, self.tests)))
+
 
 # What the commits of orders and results hold. Both ends read this, and nothing else says it.
 
-ORDER, JUDGING, REPORT = "order.json", "judging.json", "report.json"
+ORDER, REPORT = "order.json", "report.json"
 """Names in the trees, beside those of files of the run's out-dir.
 
-An order's tree: order.json, judging.json (of a judging order), files. Its parents: all commits that its worker needs.
-A result's tree: report.json, files. Its parents: the work, then the tests, each if there is one. The report names both.
+An order's tree: order.json, files. Its parents: all commits that its worker needs.
+A result's tree: report.json, files. Its parents: the commits that the report names.
 """
 ORDERS, INBOX, LEAD = "refs/santiago-order", "refs/santiago-inbox", "refs/santiago-lead"
 MOST_FILE = 20 * 2**20
