@@ -113,8 +113,8 @@ def test_a_worker_that_only_judges_gives_the_verdicts(fleet: Callable[..., Fleet
     here.worker()
     judge = here.worker("--judge")
     here.execute().ends(0)
-    assert "judging attempt" in judge.said
-    assert "judging run" in judge.said
+    for what in ("examine", "attempt", "tree", "run"):
+        assert f"judging {what} begins" in judge.said
     assert "attempt/S1/1 begins" not in judge.said
     here.is_done()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from contextlib import suppress
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
@@ -123,6 +124,13 @@ class RemoteEngine:
         self._recorded()  # the loop comes back only after it has recorded what it got
         slots = sum(worker.jobs for worker in self._awake_workers())
         return max(0, slots + SPARE - len(self.out))
+
+    def reserved(self) -> Mapping[str, int]:
+        slots = Counter[str]()
+        for worker in self._awake_workers():
+            slots[worker.pool] += worker.jobs
+        slots.subtract(out.address.pool for out in tuple(self.out.values()))
+        return {"" if pool == POOL else pool: free for pool, free in slots.items() if free > 0}
 
     def submit(self, order: Order) -> None:
         if not isinstance(order.step, Attempt | Propose):

@@ -224,14 +224,15 @@ def starts(at: Situation, room: int) -> tuple[list[Act], bool]:
     if _is_closed(at):
         return acts, False
     room -= len(acts)
-    begun, held, keeps_going = 0, False, at.run_input.policy.keep_going
+    begun, held, keeps_going, reserved = 0, False, at.run_input.policy.keep_going, dict(at.reserved)
     busy = {story_of(step) for step in at.flying.values()}
     under_way = len(acts) + sum(isinstance(step, Attempt | Adopt) for step in at.flying.values())
     budget = Budget(at.run_input.limits, at.state, unknown_allowed=at.run_input.policy.unknown_usage == "allow")
     for story in at.state.ready_stories():
         if room <= 0:
             break
-        if story.id in busy or story.aside:
+        pool = at.stories[story.parent or story.id].pool
+        if story.id in busy or story.aside or room <= sum(reserved.values()) - reserved.get(pool, 0):
             continue
         if not at.scope.allows(story):
             aside = _set_aside(at, story, budget)
@@ -251,7 +252,7 @@ def starts(at: Situation, room: int) -> tuple[list[Act], bool]:
         else:
             first = gates.before_attempt(at, story, budget)
             acts += _begin(at, story, budget) if first is None else first
-            room, begun = room - 1, begun + 1
+            room, begun, reserved[pool] = room - 1, begun + 1, max(0, reserved.get(pool, 0) - 1)
             if first and all(isinstance(act, Fact) for act in first):
                 break  # a question or new substeps change which stories may begin
     return acts, held

@@ -132,6 +132,7 @@ class Coordinator:
             scope=self.scope,
             flying=self.flying,
             capacity=self.engine.capacity(),
+            reserved=self.engine.reserved(),
             now_ms=self._used_ms(self.clock.monotonic_ms()),
             utc=self.clock.utc(),
             attended=self.attended,

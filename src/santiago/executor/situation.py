@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 
 from santiago.contract.events import Fact
 from santiago.contract.plan import Story
@@ -57,6 +58,7 @@ class Situation:
     flying: dict[str, Step]
     """Steps that are being carried out, by id."""
     capacity: int
+    """How many more steps may begin."""
     now_ms: int
     """Execution time of the run up to now."""
     utc: str
@@ -67,6 +69,8 @@ class Situation:
     """Time of the current wait in which nothing was under way."""
     unclaimed_ms: int = 0
     """How long all that is under way has been waiting for a worker."""
+    reserved: Mapping[str, int] = field(default_factory=dict)
+    """Pool → its part of the capacity, which no story of another pool may take."""
     recovered: frozenset[str] = frozenset()
     """Running stories of an earlier start whose agent had ended: their work waits for a verdict."""
     landed: str | None = None
