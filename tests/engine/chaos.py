@@ -45,6 +45,8 @@ STORIES = tuple(
     )
     for number in range(40)
 )
+HITS = 0.75
+"""The share of faults that wait for a worker which is at work."""
 SLOWEST_S = 0.4
 """How long the slowest agent works."""
 
@@ -106,8 +108,11 @@ class Tally:
 class Chaos(Fleet):
     """The machines, and one run after the other on them."""
 
-    def __init__(self, folder: Path, engine: Engine, nets: list[Network], remote: str, seed: int, lease_s: int) -> None:
-        self.draw, self.engine, self.lease_s = Random(seed), engine, lease_s
+    def __init__(
+        self, folder: Path, engine: Engine, nets: list[Network], far: tuple[str, str], seed: int, lease_s: int
+    ) -> None:
+        """`far` are engine and remote as they are reached from within a network."""
+        self.draw, self.engine, self.lease_s, self.far = Random(seed), engine, lease_s, far
         slow = {
             f"R{number}": [
                 {**move, "seconds": round(self.draw.random() * SLOWEST_S, 2), "cost_usd": COST} for move in moves
@@ -116,8 +121,6 @@ class Chaos(Fleet):
         }
         super().__init__(folder, engine.url, STORIES, slow)
         self.env["SANTIAGO_ENGINE_LEASE_SECONDS"] = str(lease_s)
-        self.far = remote
-        """The remote's address from within a network."""
         alone: list[Network | None] = [None] * (WORKERS - len(nets))
         self.places = [Place(net) for net in [*nets, *alone]]
         self.tally, self.number, self.told = Tally(), 0, 0
@@ -133,8 +136,8 @@ class Chaos(Fleet):
     # Workers
 
     def begin(self, place: Place) -> None:
-        far = place.network is not None
-        given = ["work", "--engine", self.url, "--remote", self.far if far else str(self.remote), "--no-sandbox"]
+        url, remote = self.far if place.network else (self.url, str(self.remote))
+        given = ["work", "--engine", url, "--remote", remote, "--no-sandbox"]
         inside = place.network.inside if place.network else ()
         name = f"worker-{len(self.programs)}.log"
         place.program = self._program([*given, "--insecure"], self.folder, name, inside)
@@ -156,6 +159,10 @@ class Chaos(Fleet):
         """Do something to a worker that is well and at work, if there is one."""
         fit = [one for one in self.places if not one.trouble and one.program and _is_ready(one.program)]
         fit = [one for one in fit if kind != "cut" or one.network]
+        if not fit:
+            return False
+        if self.draw.random() < HITS:
+            fit = [one for one in fit if one.program and one.program.said.rstrip().endswith(" begins")]
         if not fit:
             return False
         place, now = self.draw.choice(fit), time.monotonic()
@@ -231,7 +238,7 @@ class Chaos(Fleet):
 
     def _start(self, *, resumes: bool) -> None:
         given = ["resume", str(self.out), "--no-input"] if resumes else self._arguments()
-        terms = ["--engine", self.url, "--remote", str(self.remote), "--insecure", "--jobs", "2"]
+        terms = ["--engine", self.url, "--remote", str(self.remote), "--jobs", "2"]
         self.run = self._program([*given, *terms], self.world.top, f"coordinator-{self.number}.log")
 
     def one_run(self, step: float) -> None:
@@ -363,7 +370,7 @@ class Chaos(Fleet):
         if self.server_back:
             self.engine.start()
             self.server_back = 0.0
-        queue = open_queue(self.url, root, insecure=True)
+        queue = open_queue(self.url, root)
         try:
             found = queue.find([Address(id=f"r{self.number}/{step}") for step in fates])
         finally:
@@ -426,24 +433,23 @@ def machines(kind: str, seed: int, lease_s: int, tell: Callable[[str], None]) ->
         nets = [] if why else stack.enter_context(networks.networks(FENCED))
         if why:
             tell(f"no worker has a network of its own, so none is cut off: {why}")
-        host = nets[0].host if nets else "127.0.0.1"
         data, folder = top / "server", top / "machines"
         data.mkdir()
-        make = servers.postgres if kind == "postgres" else servers.temporal
-        server = make(data, host=host)
-        stack.callback(server.kill)
-        scheme, user, space = (
-            ("postgresql", "santiago@", "postgres") if kind == "postgres" else ("temporal", "", "santiago")
-        )
-        engine = Engine(server, f"{scheme}://{user}{host}:{server.port}/{space}")
-        engine.start()
-        remote = ""
         folder.mkdir()
+        make = servers.postgres if kind == "postgres" else servers.temporal
+        url = "postgresql://santiago@{}/postgres" if kind == "postgres" else "temporal://{}/santiago"
+        server = make(data)
+        stack.callback(server.kill)
+        engine = Engine(server, url.format(f"127.0.0.1:{server.port}"))
+        engine.start()
+        far = ("", "")
         if nets:
-            daemon, address = networks.git_daemon(folder, host)
-            daemon.start()
-            stack.callback(daemon.kill)
-            remote = f"{address}remote.git"
-        chaos = Chaos(folder, engine, nets, remote, seed, lease_s)
+            daemon, address = networks.git_daemon(folder, nets[0].host)
+            relay = networks.relay(folder, nets[0].host, server.port)
+            for one in (daemon, relay):
+                one.start()
+                stack.callback(one.kill)
+            far = (url.format(f"{relay.host}:{relay.port}"), f"{address}remote.git")
+        chaos = Chaos(folder, engine, nets, far, seed, lease_s)
         stack.callback(chaos.close)
         yield chaos

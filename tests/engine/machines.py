@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.crash.checks import ENDS
 from tests.crash.world import BRANCH, Story, World, git, playbook
 from tests.engine.servers import awaited
 
@@ -180,7 +181,9 @@ class Fleet:
 
     def endings(self, story: str) -> list[tuple[str, str]]:
         """Return how the attempts of a story ended: status and reason."""
-        return [(one["status"], one["context"].get("reason", "")) for one in self.events("attempt_ended", story)]
+        return [
+            (one["status"], one["context"].get("reason", "")) for one in self.events("", story) if one["event"] in ENDS
+        ]
 
     @property
     def tree(self) -> str:

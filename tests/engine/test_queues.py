@@ -15,7 +15,7 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ports.queue import Ended, Known, LostError
 from santiago.engine.connect import open_queue
 from tests.engine.clients import COMMIT, RESULT, Client, address, beat, done, ended, seen
-from tests.engine.contents import contents
+from tests.engine.contents import contents, forgets
 from tests.engine.servers import Engine, awaited
 
 if TYPE_CHECKING:
@@ -250,6 +250,22 @@ def test_after_its_patience_a_call_says_that_the_server_is_away(engine: Engine, 
     finally:
         engine.start()
         hasty.close()
+
+
+def test_what_a_restored_server_does_not_know_is_not_found_and_its_worker_is_told_and_seen_again(
+    engine: Engine, queue: Queue, client: Callable[..., Client]
+) -> None:
+    queue.put(address(1), COMMIT, LONG_MS)
+    worker = client("worker")
+    claim = worker.claim()
+    forgets(engine.url, queue, address(1).id)
+    awaited(lambda: queue.find([address(1)]) == {}, "it is still known")
+    with pytest.raises(LostError):
+        worker.call("beat", claim, beat(), 5000)
+    assert not worker.call("end", claim, done(claim))
+    awaited(queue.workers, "it is not seen")
+    queue.put(address(2), COMMIT, LONG_MS)
+    assert worker.claim().address == address(2)
 
 
 def test_a_beat_that_nobody_answers_ends_in_its_time(

@@ -61,6 +61,8 @@ class Out:
     address: Address
     commit: str = ""
     """Empty as long as it was not put into the queue."""
+    offered: bool = False
+    """Whether the queue may have it, though perhaps nobody answered."""
     asked: bool = False
     at_once: bool = False
     told: tuple[bool, bool] = (False, False)
@@ -246,11 +248,12 @@ class RemoteEngine:
 
     def _begin(self, outs: Iterable[Out]) -> None:
         for out in outs:
-            if out.asked:
+            if out.asked and not out.offered:
                 self._finish(out, without_work(out.step, Reason.INTERRUPTED))
                 continue
             try:
                 commit = self.courier.send(out.order)
+                out.offered = True
                 self.queue.put(out.address, commit, self.lease_ms)
                 out.commit, out.failing_since = commit, 0.0
             except WorkspaceConflictError as error:
@@ -263,7 +266,9 @@ class RemoteEngine:
         known = self.queue.find([out.address for out in outs]) if outs else {}
         for out in outs:
             out.known = known.get(out.address.id, out.known)
-            if out.known.ended is not None:
+            if out.address.id not in known:  # its server was made anew, or restored from before
+                self._lose(out, "the engine does not know the order any more")
+            elif out.known.ended is not None:
                 self._end(out, out.known.ended)
             elif out.told != (wanted := (out.asked, out.at_once)):
                 self.queue.cancel(out.address, now=out.at_once)

@@ -181,21 +181,24 @@ class TemporalQueue:
         while True:
             asked = time.monotonic() < self.asked_at + 5 * LOOK_S
             orders = [order for order, known in self.known.items() if asked and not known.ended]
+            self.failure = self.failure if orders else None  # of an outage that nobody has met since
             for order in orders:
                 try:
                     await self._look_at(order)
                     self.failure = None
                 except RPCError as error:
-                    self.failure = self.failure or (time.monotonic(), error)
+                    self.failure = None if error.status == GONE else self.failure or (time.monotonic(), error)
                 await asyncio.sleep(1 / LOOKS_PER_S)
             await asyncio.sleep(max(RETRY_S, LOOK_S - len(orders) / LOOKS_PER_S))
 
     async def _follow(self, order: str) -> None:
         """Wait for an order's end, which the server tells at once."""
-        while not self.known[order].ended:
+        while order in self.known and not self.known[order].ended:
             try:
                 await self._take_end(order)
-            except RPCError:
+            except RPCError as error:
+                if error.status == GONE:  # the server was made anew, or restored from before
+                    del self.known[order]
                 await asyncio.sleep(RETRY_S)
 
     async def _take_end(self, order: str) -> None:
