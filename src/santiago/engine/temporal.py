@@ -94,6 +94,8 @@ class TemporalQueue:
             self.background.close()
             raise
         self.known: dict[str, Known] = {}
+        self.heard: dict[str, tuple[datetime, float]] = {}
+        """Worker → when it was last there by the server's clock, and since when by ours. The two clocks may differ."""
         self.asked_at = 0.0
         self.failure: tuple[float, RPCError] | None = None
         self.worker: Worker | None = None
@@ -244,10 +246,12 @@ class TemporalQueue:
             task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
         )
         found = self.call(lambda: self.client.workflow_service.describe_task_queue(asked))
-        seen = []
+        seen, now = [], time.monotonic()
         for poller in found.pollers:
             at = poller.last_access_time.ToDatetime(UTC)
-            if at.timestamp() > time.time() - PRESENT_S:
+            before, since = self.heard.get(poller.identity, (at, now - max(0.0, time.time() - at.timestamp())))
+            self.heard[poller.identity] = at, since if at == before else now
+            if now - self.heard[poller.identity][1] < PRESENT_S:
                 seen.append(_worker(poller.identity, utc(at)))
         return sorted((worker for worker in seen if worker), key=lambda worker: worker.name)
 
