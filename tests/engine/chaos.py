@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 WORKERS, FENCED = 6, 3
 """Workers, and how many of them have a network of their own."""
 TICK_S = 0.05
+OUTAGE = 20
+"""Exit code of what cannot begin since the server is away."""
 COST = 0.01
 """Dollars that each agent says it costs."""
 STORIES = tuple(
@@ -258,20 +260,30 @@ class Chaos(Fleet):
         self._count()
 
     def _has_ended(self) -> bool:
-        return self.run is not None and self.run.process.poll() is not None
+        if self.run is None or self.run.process.poll() is None:
+            return False
+        if self._met_an_outage(self.run):
+            self.run, self.coordinator_back = None, time.monotonic() + TICK_S
+            return False
+        return True
+
+    def _met_an_outage(self, program: Program) -> bool:
+        """Tell whether it ended since the server was away at its start, as it should."""
+        return program.process.returncode == OUTAGE and "does not answer" in program.said[-600:]
 
     def _heal(self, now: float) -> None:
         for place in self.places:
             if place.trouble and now >= place.until:
                 self.mend(place)
             elif not place.trouble and place.program and place.program.process.poll() is not None:
-                self.violate(f"a worker ended by itself: {place.program.said[-900:]}")
+                if "waits for orders" in place.program.said or not self._met_an_outage(place.program):
+                    self.violate(f"a worker ended by itself: {place.program.said[-900:]}")
                 self.begin(place)
         if self.server_back and now >= self.server_back:
             self.engine.server.start()
             self.server_back = 0.0
-        if self.coordinator_back and now >= self.coordinator_back:
-            self._start(resumes=True)
+        if self.coordinator_back and now >= self.coordinator_back and not self.server_back:
+            self._start(resumes=self.log.exists())
             self.coordinator_back = 0.0
 
     def _strike(self, kind: str) -> bool:

@@ -186,6 +186,28 @@ def test_what_the_server_forgot_is_ordered_anew(fleet: Callable[..., Fleet]) -> 
     here.is_done()
 
 
+def test_a_run_can_be_stopped_while_the_engine_is_away_and_goes_on_later(fleet: Callable[..., Fleet]) -> None:
+    here = fleet(moves=SHORT)
+    worker = here.worker()
+    real, port = here.url, urlsplit(here.url).port
+    assert port
+    way = relay(here.folder, "127.0.0.1", port)
+    way.start()
+    try:
+        here.url = real.replace(str(port), str(way.port))
+        run = here.execute()
+        worker.says("attempt/S2/1 begins")
+        way.kill()
+        here.types("stop", str(here.world.out), "--now")
+        assert "the next start asks" in run.ends(20)
+        way.start()
+        here.execute(word="resume").ends(0)
+        assert len(here.events("attempt_started", "S2")) == 1
+        here.is_done()
+    finally:
+        way.kill()
+
+
 def test_a_worker_that_is_cut_off_ends_its_agent_by_its_own_clock(fleet: Callable[..., Fleet]) -> None:
     here = fleet()
     here.helper()

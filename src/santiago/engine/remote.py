@@ -38,6 +38,8 @@ POLL_S, WORKERS_S, LATE_S = 0.2, 2.0, 60.0
 """How often the queue is asked about orders, about workers, and the remote about results of lost workers."""
 PATIENCE_S = 600.0
 """How long a remote that fails is tried again."""
+LEAVE_S = 5.0
+"""How long a call is waited for that hangs while the coordinator leaves."""
 REST_S = 300
 """How long a worker rests whose agent's service refused it and did not say for how long."""
 
@@ -65,6 +67,7 @@ class Out:
     """Whether the queue may have it, though perhaps nobody answered."""
     asked: bool = False
     at_once: bool = False
+    at_once_since: float = 0.0
     told: tuple[bool, bool] = (False, False)
     """What of the two was said to the queue."""
     known: Known = Known()
@@ -106,6 +109,8 @@ class RemoteEngine:
         self.due = {"workers": moment() + WORKERS_S, "late": moment() + LATE_S}
         self.wake, self.closing, self.lock = threading.Event(), threading.Event(), threading.Lock()
         self.thread = threading.Thread(target=self._serve, name="remote", daemon=True)
+        self.answered = moment()
+        """When the thread last had all its answers."""
 
     # The port
 
@@ -140,6 +145,8 @@ class RemoteEngine:
         with self.lock:
             out = self.out.get(step) or self.here.get(step)
         if out is not None:
+            if now and not out.at_once:
+                out.at_once_since = self.moment()
             out.asked, out.at_once = True, out.at_once or now
             step = _judged_as(out.step).id
         self.inner.stop(step, now=now)
@@ -149,6 +156,7 @@ class RemoteEngine:
         self._recorded()
         until = time.monotonic() + timeout_ms / 1000
         while True:
+            self._give_up()
             self._judge_next()
             found = self.inner.wait(max(0, int((until - time.monotonic()) * 1000)))
             if found is None:
@@ -187,10 +195,11 @@ class RemoteEngine:
         self.closing.set()
         self.wake.set()
         if self.thread.is_alive():
-            self.thread.join()
+            self.thread.join(LEAVE_S)
         self.inner.close()
         with suppress(SantiagoError):  # the next start sweeps as well
-            self._sweep()
+            if not self.thread.is_alive():
+                self._sweep()
             if not self.held:
                 self.courier.resign()
         self.out, self.here, self.judging, self.held = {}, {}, {}, set()
@@ -207,6 +216,18 @@ class RemoteEngine:
             self.inner.submit(replace(out.order, step=inner))
             if out.asked:
                 self.inner.stop(inner.id, now=out.at_once)
+
+    def _give_up(self) -> None:
+        """End what was to end at once where nobody answers: after a lease its worker has ended it by its own clock."""
+        since = self.moment() - self.lease_ms / 1000 - LEAVE_S
+        with self.lock:
+            unheard = [
+                out for out in self.out.values() if out.at_once and max(out.at_once_since, self.answered) < since
+            ]
+        for out in unheard:
+            message = "neither engine nor git remote answer, so the next start asks what became of the order"
+            hint = "See whether both can be reached from here; then go on with the run."
+            self._finish(out, SantiagoError(Kind.TRANSIENT, message, where=out.address.id, hint=hint))
 
     def _as_ordered(self, out: Out, result: Outcome | BaseException) -> Outcome | BaseException:
         with self.lock:
@@ -240,6 +261,7 @@ class RemoteEngine:
                 self._begin(out for out in outs if not out.commit)
                 self._look([out for out in outs if out.commit])
                 self._now_and_then()
+                self.answered = self.moment()
             except Exception as error:  # whoever waits is told, with every order that is out
                 for out in outs:
                     self._finish(out, error)

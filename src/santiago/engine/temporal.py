@@ -104,6 +104,8 @@ class TemporalQueue:
         """Return what the server says, also if it must be asked again and again because it is away."""
         until = time.monotonic() + self.patience_s
         while True:
+            if not self.background.loop.is_running():
+                raise silent(ConnectionError("the connection is closed"))
             try:
                 return self.background.call(work())
             except (RPCError, TimeoutError) as error:
