@@ -1,7 +1,5 @@
 """The task list of a run: as other tools know one, with one task under way at most, and true at every event."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from random import Random
@@ -14,11 +12,12 @@ from santiago.contract.phases import ENDED
 from santiago.contract.state import RunState, initial
 from santiago.executor.schedule import followed
 from santiago.report import tasks as lists
+from santiago.simulation.plans import plan_of, random_plan, story
+from santiago.simulation.world import SimulatedPerformer, Simulation
 from santiago.util.text import flat
 from tests.cli.conftest import Done
 from tests.cli.greeter import place
 from tests.cli.inside import inside
-from tests.executor.simulation import SimulatedPerformer, Simulation, plan_of, random_plan, story
 from tests.executor.test_gates import Person, splitting, stepwise
 
 TEXT = {"type": "string", "minLength": 1, "pattern": r"^[^\u0000-\u001f\u202a-\u202e]+$"}

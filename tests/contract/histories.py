@@ -1,8 +1,6 @@
 """Small plans, and logs of events about them as a coordinator would write them."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, cast
 
 from hypothesis import strategies as st
@@ -10,35 +8,16 @@ from hypothesis import strategies as st
 from santiago.contract.events import Context, Event, EventKind, EventStatus, Fact
 from santiago.contract.fold import Fold
 from santiago.contract.phases import RunPhase, SessionPhase, StoryPhase
-from santiago.contract.plan import Chunk, Origin, Plan, Source, Story
+from santiago.contract.plan import Plan
 from santiago.contract.state import RunState, StoryState, initial
+from santiago.simulation.plans import plan_of as plan_with
+from santiago.simulation.plans import story_of
 
 
 def plan_of(**needs: str) -> Plan:
     """Return a plan of stories in this order: `S2="S1 S3"` depends on two, `S2="C02: S1"` is in chunk C02."""
     rows = [(name, *text.rpartition(":")) for name, text in needs.items()]
     return plan_with([story_of(name, label or "C01", others.split()) for name, label, _, others in rows])
-
-
-def plan_with(stories: Sequence[Story]) -> Plan:
-    chunks: dict[str, list[str]] = {}
-    for one in stories:
-        chunks.setdefault(one.chunk, []).append(one.id)
-    return Plan(
-        contract_version=1, title="", source=Source(path="prd.md", sha256="0" * 64, format="markdown", evidence=()),
-        digest="0" * 64, requirements=(), stories=tuple(stories),
-        chunks=tuple(Chunk(label=label, stories=tuple(names)) for label, names in chunks.items()),
-        run_verify=(), findings=(),
-    )  # fmt: skip
-
-
-def story_of(name: str, chunk: str = "C01", needs: Sequence[str] = (), **more: Any) -> Story:
-    fields: dict[str, Any] = {
-        "id": name, "title": "", "description": "", "requirements": (), "criteria": (), "depends_on": tuple(needs),
-        "external_depends_on": (), "chunk": chunk, "role": "developer", "profile": None, "files": (), "verify": (),
-        "priority": None, "claimed_done": False, "origin": Origin(id=None, line=0), "provenance": (), **more,
-    }  # fmt: skip
-    return Story(**fields)
 
 
 @st.composite

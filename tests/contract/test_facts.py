@@ -1,7 +1,5 @@
 """Facts hold what was said and nothing else: no empty details, no unknown ones, and a zero is no silence. Times are the calendar's."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 import pytest

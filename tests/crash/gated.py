@@ -1,16 +1,15 @@
 """A run that goes step by step, killed at its events: no question and no answer is lost, and none counts twice."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from santiago.app.loading import load
 from santiago.artifacts.inbox import Inbox
@@ -19,9 +18,6 @@ from tests.crash.checks import Finish, after_all, after_death, events_of, finish
 from tests.crash.nursery import Nursery, Report, When
 from tests.crash.sweeps import MOST_STARTS, Death, Tally
 from tests.crash.world import Story, World, memory_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 STEPS = (Story("a", parts=2), Story("b"))
 """A step with two substeps, and one whose plan and whose work a person wants changed once."""

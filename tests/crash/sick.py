@@ -1,7 +1,5 @@
 """A disk that fails on command: an interposed library, shared by a run and its git processes, and what the run makes of it."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

@@ -141,7 +141,7 @@ class Chaos(Fleet):
         given = ["work", "--engine", url, "--remote", remote, "--no-sandbox"]
         inside = place.network.inside if place.network else ()
         name = f"worker-{len(self.programs)}.log"
-        place.program = self._program([*given, "--insecure"], self.folder, name, inside)
+        place.program = self.program([*given, "--insecure"], self.folder, name, inside)
         place.trouble = ""
 
     def mend(self, place: Place) -> None:
@@ -209,7 +209,7 @@ class Chaos(Fleet):
     def _alone(self) -> str:
         """Return the tree that one process alone makes."""
         self._write_input()
-        self._program([*self._arguments(), "--jobs", "1"], self.world.top, "alone.log").ends(0)
+        self.program([*self._arguments(), "--jobs", "1"], self.world.top, "alone.log").ends(0)
         return self.tree
 
     def _write_input(self) -> None:
@@ -240,7 +240,7 @@ class Chaos(Fleet):
     def _start(self, *, resumes: bool) -> None:
         given = ["resume", str(self.out), "--no-input"] if resumes else self._arguments()
         terms = ["--engine", self.url, "--remote", str(self.remote), "--jobs", "2"]
-        self.run = self._program([*given, *terms], self.world.top, f"coordinator-{self.number}.log")
+        self.run = self.program([*given, *terms], self.world.top, f"coordinator-{self.number}.log")
 
     def one_run(self, step: float) -> None:
         self.number, self.log_at = self.number + 1, 0
@@ -351,7 +351,7 @@ class Chaos(Fleet):
         self._check_money(events)
         if self.tree != self.tree_alone:
             self.violate("its tree is not that of one process alone")
-        audit = self._program(["audit", str(self.out)], self.world.top, f"audit-{self.number}.log")
+        audit = self.program(["audit", str(self.out)], self.world.top, f"audit-{self.number}.log")
         awaited(lambda: audit.process.poll() is not None, "the audit does not end")
         if audit.process.returncode or "clean" not in audit.said:
             self.violate(f"its audit: {audit.said[-600:]}")
@@ -520,7 +520,7 @@ def _cut_off(place: Ground, lease_s: int) -> float:
     (here.begun / "wait").touch()
     try:
         given = ["work", "--engine", place.far_engine, "--remote", f"{place.far_remotes}cut/remote.git", "--no-sandbox"]
-        here._program([*given, "--insecure"], here.folder, "worker.log", net.inside).says("waits for orders")
+        here.program([*given, "--insecure"], here.folder, "worker.log", net.inside).says("waits for orders")
         here.execute("--sandbox", "off")
         awaited(lambda: list(here.begun.glob("a")), "no agent begins")
         agent = Path("/proc", (here.begun / "a").read_text())

@@ -8,8 +8,8 @@ import pytest
 
 from santiago.contract.ports.run import Engine
 from santiago.engine.threads import ThreadsEngine
+from santiago.simulation.world import EventEngine, VirtualClock
 from tests.engine.works import LONG_MS, Works, at_once, begin, outcome, promptly, step
-from tests.executor.simulation import EventEngine, VirtualClock
 
 Make = Callable[[int], Engine]
 

@@ -239,7 +239,7 @@ def test_calls_wait_for_a_server_that_is_away(engine: Engine, queue: Queue, clie
 
 
 def test_after_its_patience_a_call_says_that_the_server_is_away(engine: Engine, repository: str) -> None:
-    hasty = open_queue(engine.url, repository, patience_s=0.1)
+    hasty = open_queue(engine.url, repository, patience_s=0.5)
     hasty.put(address(1), COMMIT, LONG_MS)
     engine.server.kill()
     try:

@@ -1,7 +1,5 @@
 """Random plans carried out for real, with one job and with eight: git, checks and the scripted agent with random delays."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 from random import Random
@@ -12,7 +10,7 @@ from santiago.contract.codec import sealed
 from santiago.contract.phases import RunPhase
 from santiago.contract.plan import Plan
 from santiago.contract.policy import Agent, Limits, Policy, RunInput, Verification
-from tests.executor.simulation import random_plan
+from santiago.simulation.plans import random_plan
 
 Outcome = tuple[list[str], list[str], str]
 """Completions, commit subjects, tree."""

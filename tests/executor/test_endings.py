@@ -1,7 +1,5 @@
 """Endings of an agent in a whole run with real git and real checks: denials, usage that survives a stop, what it may spend."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -26,8 +24,8 @@ from santiago.contract.ports.run import Stop
 from santiago.contract.quantities import Usd
 from santiago.contract.reasons import Reason
 from santiago.contract.state import RunState
+from santiago.simulation.plans import plan_of, story
 from tests.executor.parity import repository
-from tests.executor.simulation import plan_of, story
 
 Play = Callable[[Packet, Stop], AgentEnding]
 

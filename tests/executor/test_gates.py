@@ -1,7 +1,5 @@
 """Gates: a person's word comes before a story is begun and before its work counts; no answer is no approval."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -16,7 +14,8 @@ from santiago.contract.steps import Propose
 from santiago.executor.reopen import Grants
 from santiago.executor.situation import Scope
 from santiago.executor.tally import result
-from tests.executor.simulation import DONE, PASSED, SimulatedPerformer, Simulation, plan_of, story
+from santiago.simulation.plans import plan_of, story
+from santiago.simulation.world import DONE, PASSED, SimulatedPerformer, Simulation
 from tests.util.each import each
 
 STEP = Policy(gate="step")

@@ -20,16 +20,9 @@ from santiago.contract.reasons import Reason
 from santiago.contract.state import RunState
 from santiago.contract.steps import Attempt, Step
 from santiago.executor.reopen import Grants
-from tests.executor.fleet import URL, Fleet, Worker
-from tests.executor.simulation import (
-    MemoryStore,
-    SimulatedPerformer,
-    Simulation,
-    VirtualClock,
-    plan_of,
-    random_plan,
-    story,
-)
+from santiago.simulation.fleet import URL, Fleet, Worker
+from santiago.simulation.plans import plan_of, random_plan, story
+from santiago.simulation.world import MemoryStore, SimulatedPerformer, Simulation, VirtualClock
 from tests.util.each import each
 
 Fate = Literal["done", "lost", "declined"]

@@ -1,7 +1,5 @@
 """Tokens and money: every ending's usage is counted once, unknown stays unknown, and limits hold in parallel too."""
 
-from __future__ import annotations
-
 from random import Random
 
 from santiago.cli.running import exit_code
@@ -17,7 +15,8 @@ from santiago.contract.steps import Attempt, Step
 from santiago.executor.recover import Left, interruptions
 from santiago.executor.reopen import Grants
 from santiago.executor.tally import result, usage_of
-from tests.executor.simulation import SimulatedPerformer, Simulation, plan_of, random_plan, story
+from santiago.simulation.plans import plan_of, random_plan, story
+from santiago.simulation.world import SimulatedPerformer, Simulation
 from tests.util.each import each
 
 

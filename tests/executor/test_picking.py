@@ -1,7 +1,5 @@
 """Several stories under way where a run goes on step by step: a person picks one, and the others are put off."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from santiago.contract.events import EventKind
@@ -9,7 +7,8 @@ from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.policy import Limits, Policy
 from santiago.contract.quantities import Minutes
 from santiago.contract.reasons import Reason
-from tests.executor.simulation import SimulatedPerformer, Simulation, plan_of, story
+from santiago.simulation.plans import plan_of, story
+from santiago.simulation.world import SimulatedPerformer, Simulation
 from tests.executor.test_gates import STEP, Person, flow, stepwise
 from tests.util.each import each
 

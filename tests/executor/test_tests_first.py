@@ -1,7 +1,5 @@
 """Tests before work: which attempt writes them, what the others begin on, and what a crash or a change does to them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from random import Random
 
@@ -11,7 +9,8 @@ from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.policy import Limits, Policy
 from santiago.contract.reasons import Reason
 from santiago.contract.steps import Attempt, Step, story_of
-from tests.executor.simulation import SimulatedPerformer, Simulation, plan_of, random_plan, story
+from santiago.simulation.plans import plan_of, random_plan, story
+from santiago.simulation.world import SimulatedPerformer, Simulation
 from tests.util.each import each
 
 FIRST = Policy(tests_first="same")

@@ -1,7 +1,5 @@
 """Tests first in whole runs with real git and real checks: what a stop leaves, stories side by side, tests that collide."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 
@@ -16,7 +14,7 @@ from santiago.contract.policy import Policy
 from santiago.contract.ports.agent import Packet
 from santiago.contract.ports.run import Stop
 from santiago.contract.reasons import Reason
-from tests.executor.simulation import plan_of, story
+from santiago.simulation.plans import plan_of, story
 from tests.executor.test_endings import Play, World, ctrl_c, ending
 
 TEST = """\

@@ -1,7 +1,5 @@
 """Execution time: counted once, by a clock that the wall clock cannot move, also where a start was killed (promise 5)."""
 
-from __future__ import annotations
-
 from random import Random
 from typing import Literal
 
@@ -10,7 +8,8 @@ from santiago.contract.ports.run import Sign
 from santiago.contract.state import RunState
 from santiago.contract.steps import Step
 from santiago.executor.recover import lasted, unseen
-from tests.executor.simulation import Simulation, plan_of, random_plan, story
+from santiago.simulation.plans import plan_of, random_plan, story
+from santiago.simulation.world import Simulation
 from tests.util.each import each
 
 HOUR = 3_600_000

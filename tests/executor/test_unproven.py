@@ -1,7 +1,5 @@
 """Work that passes its checks and that no test shows: kept, asked about once by an agent, then by a person, and never in anyone's way."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from random import Random
 
@@ -13,7 +11,8 @@ from santiago.contract.ports.run import Stop
 from santiago.contract.reasons import Reason
 from santiago.contract.state import Question, RunState
 from santiago.contract.steps import Adopt, Attempt, Order, Step
-from tests.executor.simulation import SimulatedPerformer, Simulation, plan_of, random_plan, story
+from santiago.simulation.plans import plan_of, random_plan, story
+from santiago.simulation.world import SimulatedPerformer, Simulation
 from tests.util.each import each
 
 WEAK = Verdict(passed=False, proof=Proof.REGRESSION, reason=Reason.UNPROVEN, results=(), lacks_test=True)

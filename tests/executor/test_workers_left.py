@@ -1,7 +1,5 @@
 """A start after one whose workers may still be at it: whoever goes on must ask the engine, whatever the disk says."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -16,7 +14,7 @@ from santiago.contract.phases import RunPhase
 from santiago.contract.ports.agent import Packet
 from santiago.contract.ports.run import Stop
 from santiago.contract.state import RunState
-from tests.executor.fleet import URL
+from santiago.simulation.fleet import URL
 from tests.executor.test_endings import World, ending, good
 
 

@@ -1,7 +1,5 @@
 """Proof, not promise: the table of verdicts, row by row."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +10,7 @@ from santiago.judge import tests_first, verdict
 from santiago.judge.comparison import Shown, of_files
 from santiago.judge.missing import Missing
 from santiago.judge.verdict import Check
-from tests.contract.histories import story_of
+from santiago.simulation.plans import story_of
 from tests.judge.showing import shown
 from tests.util.each import each
 

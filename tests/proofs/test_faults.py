@@ -1,10 +1,8 @@
 """Faults of the disk, in short; `python -m proofs disk` has many more."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Iterator
 from errno import ENOSPC
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,9 +10,6 @@ from santiago.app.paths import scratch_of
 from tests.crash.checks import events_of
 from tests.crash.sick import ERRORS, PLACES, Fault, SickPlace, library, sick_place, sweep
 from tests.crash.world import RUN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.xdist_group("failing disk")
 

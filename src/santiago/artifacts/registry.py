@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from santiago.artifacts import beneath
-from santiago.artifacts.files import read_json, read_text
+from santiago.artifacts.files import read_json, read_text, write_whole
 from santiago.artifacts.names import LOG, PLAN, RESULT
 from santiago.contract.errors import SantiagoError
 from santiago.contract.ids import is_run_id
@@ -60,6 +61,28 @@ def register(common: Path, run_id: str, out_dir: Path, created: str) -> None:
             beneath.replace(handle, f"{run_id}.json", json.dumps(note, indent=2).encode() + b"\n")
         finally:
             os.close(handle)
+    _note_repository(common.resolve())
+
+
+def repositories() -> list[Path]:
+    """Return the git directories of this user's repositories that have had a run and are still there."""
+    texts = (read_text(path, _LARGEST) for path in _repositories().glob("*"))
+    return [path for path in map(Path, texts) if _folder(path).is_dir()]
+
+
+def _note_repository(common: Path) -> None:
+    """Note a repository among those of the user, so that runs of others can tell how long theirs took."""
+    path = _repositories() / sha256(os.fsencode(common)).hexdigest()[:32]
+    with contextlib.suppress(OSError, SantiagoError):  # it is only of use for forecasts
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, os.fsencode(common))
+
+
+def _repositories() -> Path:
+    from platformdirs import user_state_path
+
+    return user_state_path("santiago") / "repositories"
 
 
 def held(common: Path, run_id: str, out_dir: Path, since: str) -> RunLock:

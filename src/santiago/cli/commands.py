@@ -31,6 +31,8 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Machines": {
         "work": ("work_commands:work", "carry out attempts of runs that other machines coordinate"),
+        "workers": ("work_commands:workers", "the workers that are connected; `drain NAME` lets one end"),
+        "engine": ("work_commands:engine", "prepare the server between machines, and check it with the git remote"),
     },
     "Board": {
         "queue": ("ticket_commands:queue", "the board's tickets: add, claim, hand over, decide"),
@@ -44,6 +46,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "status": ("look_commands:status", "where a run stands, and what needs you"),
         "log": ("look_commands:log", "the history of a run; --follow goes on"),
         "show": ("look_commands:show", "one story: attempts, checks, critique, changes"),
+        "simulate": ("look_commands:simulate", "how long a plan or a run will take, its cost, and why"),
         "audit": ("look_commands:audit", "re-check a run offline: log, digests, verdicts, git"),
         "clean": ("setup_commands:clean", "show and remove worktrees and refs of old runs"),
     },

@@ -78,3 +78,31 @@ def explain() -> None:
 
     With a story (S5) instead: where it stands in a run, and what it waits for.
     """
+
+
+@click.command("simulate")
+@click.argument("subject", required=False, metavar="[PLAN|RUN|DOC]")
+@click.option("--jobs", metavar="N[,N…]", help="How many stories side by side; several numbers are compared.")
+@click.option(
+    "--runs", type=click.IntRange(10, 10_000), default=200, show_default=True, help="How many runs are simulated."
+)
+@click.option("--seed", type=int, default=0, help="Other luck, the same for the same number.")
+@click.option("--attempt", metavar="A..B", help="How long an agent works, such as 5m..20m: four in five lie between.")
+@click.option("--success", type=click.FloatRange(0, 1), help="The share of attempts that pass, such as 0.8.")
+@click.option("--cost", type=click.FloatRange(0), metavar="USD", help="What an attempt costs.")
+@click.option("--check", metavar="TIME", help="How long the checks take once, such as 60s.")
+@click.option("--calibrate", is_flag=True, help="Compare the runs of this repository with what was to be expected.")
+@click.option("--svg", "picture", type=PATH, metavar="FILE", help="Write the picture as SVG.")
+@json_option
+@body("simulate:simulate")
+def simulate() -> None:
+    """Tell how long a plan, a document or the rest of a run will take, what it will cost, and what holds it up.
+
+    The real loop runs on a clock of its own, with times, ends and costs drawn from earlier runs of this repository, else
+    of your other repositories, else from the options. Nothing is started and nothing is spent.
+
+    \b
+    santiago simulate docs/prd.md --jobs 1,4,16
+    santiago simulate                              what is left of the run that is running, or of the newest one
+    santiago simulate --calibrate
+    """

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
+from santiago.app import expected
 from santiago.app.board.single_entry import claims_of
-from santiago.app.loading import empty_fold
+from santiago.app.loading import empty_fold, load
 from santiago.app.notice import Notice
 from santiago.app.paths import near
 from santiago.app.start.compose import execute
@@ -33,9 +34,11 @@ from santiago.contract.reasons import MEANINGS, ExitCode, Reason
 from santiago.contract.record import lean
 from santiago.report.check_origins import of_document, origin_of
 from santiago.report.run_status import mending
+from santiago.util.clock import SystemClock
 from santiago.util.text import harmless
 
 if TYPE_CHECKING:
+    from santiago.app.forecasting import Outlook
     from santiago.app.start.dry_run import DryRun
     from santiago.app.start.onward import Beginning
     from santiago.app.start.request import Asked
@@ -81,6 +84,7 @@ def start(
     if flags.dry_run:
         waits = None if flags.trust_project else waiting(repo, request.effective, said)
         return _dry_run(request, trusted=flags.trust_commands, units=taken, as_json=flags.as_json, waits=waits)
+    told = _expected(request) if request.starts_agents and not flags.as_json else None
     if (claims := claims_of(repo, out_dir, request.actor)) is not None:
         request.scope = replace(request.scope, claims=claims)
         if request.scope.is_empty and not (request.skips or request.own_work or request.accepts):
@@ -90,9 +94,9 @@ def start(
     if not request.skips:  # skipping a story starts nothing
         _Consents(request, flags, said, asked).get()
     if asked and not flags.as_json and _can_ask(request):
-        return _with_a_desk(request, flags)
+        return _with_a_desk(request, flags, told)
     request.attended = flags.attended
-    return _shown(request, flags)
+    return _shown(request, flags, told)
 
 
 @lean()
@@ -185,7 +189,21 @@ def _is_step_by_step(request: Request) -> bool:
     return bool(request.effective.policy.closed & {"detail", "result"})
 
 
-def _with_a_desk(request: Request, flags: StartOptions) -> int:
+def _expected(request: Request) -> Outlook | None:
+    """Print what this start will take, before anything is asked or spent; return it."""
+    out_dir, run_input = request.out_dir, request.effective
+    if has_begun(out_dir):
+        found = expected.of_rest(load(out_dir), SystemClock().utc(), request.jobs, request.scope)
+    else:
+        found = expected.of_plan(request.plan, run_input, request.jobs, request.scope)
+    if found is not None:
+        from santiago.report.forecast_page import sentence  # loaded with what it needs only where there is a forecast
+
+        say(f"forecast: {sentence(found)}", err=True)
+    return found
+
+
+def _with_a_desk(request: Request, flags: StartOptions, told: Outlook | None) -> int:
     """Execute with a person at the terminal who answers. Where they are asked all the time, lines are printed, and no table."""
     from santiago.cli.desk import TerminalDesk
 
@@ -193,17 +211,17 @@ def _with_a_desk(request: Request, flags: StartOptions) -> int:
     request.attended, request.opened = True, desk.ask_open
     desk.open()
     try:
-        return _shown(request, replace(flags, plain=flags.plain or _is_step_by_step(request)), desk)
+        return _shown(request, replace(flags, plain=flags.plain or _is_step_by_step(request)), told, desk)
     finally:
         desk.close()
 
 
-def _shown(request: Request, flags: StartOptions, desk: TerminalDesk | None = None) -> int:
+def _shown(request: Request, flags: StartOptions, told: Outlook | None, desk: TerminalDesk | None = None) -> int:
     """Execute the request, show it on a screen, and return the exit code."""
     screen = Screen(
         request.plan, request.effective,
         as_json=flags.as_json, plain=flags.plain, scope=request.scope, frozen=request.run_input,
-        desk=desk.tell if desk else None,
+        desk=desk.tell if desk else None, expected=told,
     )  # fmt: skip
     request.listeners += [screen.take, desk.take] if desk else [screen.take]
     if desk:
@@ -259,6 +277,8 @@ def _dry_run(request: Request, *, trusted: bool, units: bool, as_json: bool, wai
     from santiago.app.start.dry_run import try_out  # which other starts need not load
 
     found = try_out(request, trusted=trusted, units=units, waits=waits)
+    if not as_json:
+        _expected(request)
     if as_json:
         click.echo(json.dumps(found.data(), indent=2, ensure_ascii=False))
     else:

@@ -165,6 +165,8 @@ class Context(TypedDict, total=False):
     files: str
     """Digest of the attempt's files.json, which lists all files of the attempt with their digests."""
     agent: str
+    worker: str
+    """The worker of another machine that carried the attempt out."""
     agent_ms: int
     verify_ms: int
     ms: int

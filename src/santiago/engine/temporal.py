@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import re
 import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import CancelledError as Dropped
@@ -19,7 +18,6 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from temporalio import workflow
@@ -43,8 +41,9 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.ports.queue import Address, Beat, Claim, Ended, Known, LostError, WorkerSeen
-from santiago.engine.place import PRESENT_S, RETRY_S, ended_by_worker, told
+from santiago.engine.place import PRESENT_S, RETRY_S, ended_by_worker, told, utc
 from santiago.engine.temporal_server import Background, reach, retention, settled, silent
 
 if TYPE_CHECKING:
@@ -52,7 +51,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-LOOK_S = 1.0
 LOOKS_PER_S = 10
 """How often orders under way are looked at for who claimed them and what they do. Their end is told without looking."""
 POLL = timedelta(seconds=70)
@@ -60,7 +58,7 @@ PRESENCE = timedelta(seconds=6)
 LONGEST = timedelta(days=365)
 GONE = RPCStatusCode.NOT_FOUND
 FATAL = {RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED, RPCStatusCode.INVALID_ARGUMENT}
-TOKEN = re.compile(r"[0-9a-f]{32}\Z")
+TOKEN = pattern(r"[0-9a-f]{32}\Z")
 
 
 @workflow.defn(name="santiago-order")
@@ -96,8 +94,7 @@ class TemporalQueue:
         self.known: dict[str, Known] = {}
         self.heard: dict[str, tuple[datetime, float]] = {}
         """Worker → when it was last there by the server's clock, and since when by ours. The two clocks may differ."""
-        self.asked_at = 0.0
-        self.failure: tuple[float, RPCError] | None = None
+        self.looked_at, self.looks = 0.0, 0
         self.worker: Worker | None = None
 
     def call(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -117,7 +114,6 @@ class TemporalQueue:
         if self.worker is None:
             self.worker = self.background.call(self._hosting())
             self.background.start(self.worker.run())
-            self.background.start(self._look())
 
     async def _hosting(self) -> Worker:
         """Return a host without a cache: after a death the next one gets every order at once."""
@@ -146,54 +142,32 @@ class TemporalQueue:
             self.background.start(self._follow(address.id))
 
     def find(self, addresses: Sequence[Address]) -> dict[str, Known]:
-        """Answer from what the server told by itself; it is asked only for orders of an earlier coordinator."""
         self._host()
-        for address in addresses:
-            if address.id not in self.known:
-                self.call(partial(self._recall, address.id))
-        self.asked_at = time.monotonic()
-        if self.failure and self.asked_at > self.failure[0] + self.patience_s:
-            raise silent(self.failure[1])
-        return {address.id: self.known[address.id] for address in addresses if address.id in self.known}
+        orders = [address.id for address in addresses]
+        self.call(lambda: self._look(orders))
+        return {order: self.known[order] for order in orders if order in self.known}
 
-    async def _recall(self, order: str) -> None:
-        try:
-            open_still = await self._look_at(order)
-        except RPCError as error:
-            if error.status != GONE:
-                raise
-        else:
-            if open_still:
+    async def _look(self, orders: Sequence[str]) -> None:
+        """Look at orders of an earlier coordinator, and in turn at those that are open. What that costs is bounded."""
+        for order in (one for one in orders if one not in self.known):
+            with suppress_gone():
+                await self._look_at(order)
                 self.background.start(self._follow(order))
-            else:
-                await self._take_end(order)
+        waiting = [one for one in orders if one in self.known and not self.known[one].ended]
+        if waiting and time.monotonic() > self.looked_at + 1 / LOOKS_PER_S:
+            self.looked_at, self.looks = time.monotonic(), self.looks + 1
+            with suppress_gone():
+                await self._look_at(waiting[self.looks % len(waiting)])
 
-    async def _look_at(self, order: str) -> bool:
-        """See who claimed an order and what it says; return whether it has not ended."""
+    async def _look_at(self, order: str) -> None:
+        """See who claimed an order and what it says."""
         found = await self.handle(order).describe()
         known = self.known.get(order, Known())
         for activity in found.raw_description.pending_activities:
-            if activity.HasField("last_started_time"):
+            if activity.HasField("last_started_time") and not known.ended:
                 beat = told(Beat, self.read(activity.heartbeat_details))
                 known = replace(known, claimed_by=activity.last_worker_identity, beat=beat)
-        if not self.known.get(order, known).ended:
-            self.known[order] = known
-        return found.status == WorkflowExecutionStatus.RUNNING
-
-    async def _look(self) -> None:
-        """Look at open orders in turn, as long as somebody asks for them. What that costs is bounded, however many there are."""
-        while True:
-            asked = time.monotonic() < self.asked_at + 5 * LOOK_S
-            orders = [order for order, known in self.known.items() if asked and not known.ended]
-            self.failure = self.failure if orders else None  # of an outage that nobody has met since
-            for order in orders:
-                try:
-                    await self._look_at(order)
-                    self.failure = None
-                except RPCError as error:
-                    self.failure = None if error.status == GONE else self.failure or (time.monotonic(), error)
-                await asyncio.sleep(1 / LOOKS_PER_S)
-            await asyncio.sleep(max(RETRY_S, LOOK_S - len(orders) / LOOKS_PER_S))
+        self.known[order] = known
 
     async def _follow(self, order: str) -> None:
         """Wait for an order's end, which the server tells at once."""
@@ -202,26 +176,30 @@ class TemporalQueue:
                 await self._take_end(order)
             except RPCError as error:
                 if error.status == GONE:  # the server was made anew, or restored from before
-                    del self.known[order]
+                    self.known.pop(order, None)
                 await asyncio.sleep(RETRY_S)
 
     async def _take_end(self, order: str) -> None:
-        handle = self.handle(order)
         with suppress(WorkflowFailureError):
-            await handle.result()
-        known = self.known[order]
+            await self.handle(order).result()
+        self.known[order] = await self.ending(order)
+
+    async def ending(self, order: str) -> Known:
+        """Return what the history of an order says of its end."""
+        known = self.known.get(order, Known())
         ended, claimed_by, beat = Ended(fate="lost" if known.claimed_by else "cancelled"), known.claimed_by, known.beat
-        async for event in handle.fetch_history_events():
-            if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_STARTED:
-                ended, claimed_by = Ended(fate="lost"), event.activity_task_started_event_attributes.identity
-            elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT:
-                failure = event.activity_task_timed_out_event_attributes.failure
-                beat = told(Beat, self.read(failure.timeout_failure_info.last_heartbeat_details)) or beat
-            elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
-                said = self.read(event.activity_task_completed_event_attributes.result)
-                token = str(said.get("token")) if isinstance(said, dict) else ""
-                ended = ended_by_worker(said, token if TOKEN.match(token) else "")
-        self.known[order] = Known(claimed_by=claimed_by, beat=beat, ended=ended)
+        with suppress_gone():
+            async for event in self.handle(order).fetch_history_events():
+                if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_STARTED:
+                    ended, claimed_by = Ended(fate="lost"), event.activity_task_started_event_attributes.identity
+                elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT:
+                    failure = event.activity_task_timed_out_event_attributes.failure
+                    beat = told(Beat, self.read(failure.timeout_failure_info.last_heartbeat_details)) or beat
+                elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
+                    said = self.read(event.activity_task_completed_event_attributes.result)
+                    token = str(said.get("token")) if isinstance(said, dict) else ""
+                    ended = ended_by_worker(said, token if TOKEN.match(token) else "")
+        return Known(claimed_by=claimed_by, beat=beat, ended=ended)
 
     def read(self, payloads: Payloads) -> Any:
         """Return what a worker wrote; None if it wrote nothing that can be read."""
@@ -400,13 +378,7 @@ class TemporalServing:
             if error.status != GONE:
                 raise
             # It may have been ended by an earlier try, whose answer was lost.
-            with suppress_gone():
-                async for event in self.queue.handle(order).fetch_history_events():
-                    if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
-                        return bool(
-                            self.queue.read(event.activity_task_completed_event_attributes.result) == asdict(ended)
-                        )
-            return False
+            return (await self.queue.ending(order)).ended == ended
         return True
 
     def close(self) -> None:
@@ -415,7 +387,3 @@ class TemporalServing:
             with suppress(RPCError):
                 claim = self._claimed(self.polling.result())
                 self.end(claim, Ended(fate="declined", token=claim.token))
-
-
-def utc(moment: datetime) -> str:
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

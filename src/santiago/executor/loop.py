@@ -211,7 +211,8 @@ class Coordinator:
         if now - self.heard_at >= POLL_MS:
             self.heard_at = now
             steps = {name: now - self.since[name] for name in self.flying}
-            self.beat(Sign(used_ms=self._used_ms(now), steps=steps))
+            workers = {name: known.sign for name, known in self.engine.known().items()}
+            self.beat(Sign(used_ms=self._used_ms(now), steps=steps, workers=workers))
             self._hear_outside()
             state = self.fold.state
             self.record([fact for step, usage in self.engine.late().items() for fact in late(state, step, usage)])

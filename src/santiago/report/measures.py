@@ -20,6 +20,21 @@ def span(ms: int) -> str:
     return f"{whole // _HOUR}h{whole % _HOUR // _MINUTE:02}m"
 
 
+def roughly(ms: float) -> str:
+    """Return a length of time that nobody knows exactly: `20 s`, `40 min`, `2.5 h`."""
+    seconds = max(ms, 0) / 1000
+    for most, unit, word in ((90, 1, "s"), (90 * _MINUTE, _MINUTE, "min"), (48 * _HOUR, _HOUR, "h")):
+        if seconds < most:
+            return f"{_rounded(seconds / unit):g} {word}"
+    return f"{_rounded(seconds / _DAY):g} days"
+
+
+def _rounded(number: float) -> float:
+    """Return a number as one says it where it is not certain: 2.5, 7, 40."""
+    step = 0.5 if number < 5 else 1 if number < 20 else 5
+    return max(step, round(number / step) * step)
+
+
 def clock(ms: int) -> str:
     """Return a running time: `0:07`, `12:40`, `1:02:03`."""
     whole = max(ms, 0) // 1000

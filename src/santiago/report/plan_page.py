@@ -7,6 +7,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from santiago.app import expected
 from santiago.app.paths import shortest, typed
 from santiago.app.shortage import named, too_few, too_short, unchecked
 from santiago.app.start import kept
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
     from santiago.app.compiling import Job
+    from santiago.app.forecasting import Outlook
     from santiago.contract.plan import Finding, Plan, Story
     from santiago.contract.policy import RunInput
     from santiago.planner.compile import Compilation
@@ -150,6 +152,8 @@ def outcome_lines(plan: Plan, job: Job, outcome: str) -> Iterator[Line]:
         ("Proposal", _on_units(job, plan)),
     ):
         yield from (Line(harmless(text), "warn", label=label) for text in texts)
+    if told := _forecast(expected.of_plan(plan, job.run_input)):
+        yield Line(told, label="Forecast")
     digest = f"sha256:{plan.digest[:8]}…{plan.digest[-4:]}"
     if outcome in ("written", "unchanged"):
         same = "  (as it was)" if outcome == "unchanged" else ""
@@ -163,6 +167,15 @@ def outcome_lines(plan: Plan, job: Job, outcome: str) -> Iterator[Line]:
     if command := _next_command(job, plan, outcome):
         yield Line(f"next: {harmless(command)}", verbatim=True)
         yield from (Line(f"  or: {harmless(other)}", verbatim=True) for other in _other_commands(job, plan, outcome))
+
+
+def _forecast(found: Outlook | None) -> str:
+    """Return what the plan will take, where earlier runs tell it."""
+    if found is None:
+        return ""
+    from santiago.report.forecast_page import sentence  # loaded with what it needs only where there is something to say
+
+    return sentence(found)
 
 
 # As data
@@ -193,6 +206,7 @@ def as_document(compiled: Compilation, plan: Plan, job: Job, outcome: str) -> di
         },
         "kept": {name: one.run for name, one in kept.foreseen(plan, Path(job.run_input.repo_path)).items()},
         "unchecked": [story.id for story in unchecked(plan.stories, job.run_input)],
+        "forecast": _forecast(expected.of_plan(plan, job.run_input)) or None,
         "limits": [*on_attempts(job, plan), *_on_minutes(job, plan)],
     }
 

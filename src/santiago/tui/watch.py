@@ -72,6 +72,8 @@ class WatchScreen(WatchActions):
         """The running attempt whose changes were read last, and what it had changed."""
         self._again = 0.0
         """When they are read next."""
+        self._forecast, self._foreseen = "", -1
+        """What is left of the run, and after how many attempts that was computed."""
 
     def below(self) -> ComposeResult:
         yield FilterLine()
@@ -93,6 +95,7 @@ class WatchScreen(WatchActions):
         self.query_one(FilterLine).end()
         self.read(self.following.look)
         self.rows.show(following)
+        self._forecast, self._foreseen = "", -1
         self.paint(anew=True)
 
     # Following
@@ -109,6 +112,7 @@ class WatchScreen(WatchActions):
         self.look_after_start()
         if late and self.any_run and not self.current.worker:
             self._look_for_another()
+        self._foresee()
         if grew:
             self.rows.update()
         if grew or late:
@@ -116,6 +120,27 @@ class WatchScreen(WatchActions):
             self.paint()
         if self.following.behind and not self.damage:
             self.call_later(self.tick)
+
+    def _foresee(self) -> None:
+        """Have the rest of the run simulated in the background whenever an attempt has ended."""
+        state = self.current.state
+        ended = state.attempts - len(state.running)
+        if self.following.behind or ended == self._foreseen:
+            return
+        self._foreseen = ended
+        self.run_worker(lambda: self._simulate(self.following), thread=True, group="forecast", exclusive=True)
+
+    def _simulate(self, following: Following) -> None:
+        from santiago.report.forecast_page import rest_of  # loads the loop, so only in the background
+
+        told = rest_of(following.out_dir)
+        if following is self.following:
+            self.app.call_from_thread(self._foretold, told)
+
+    def _foretold(self, told: str) -> None:
+        if told != self._forecast:
+            self._forecast = told
+            self.paint()
 
     def _look_for_another(self) -> None:
         """Show a run that has begun meanwhile; only name it if somebody is busy with this one."""
@@ -143,7 +168,11 @@ class WatchScreen(WatchActions):
     def head(self) -> Head:
         run = self.current
         word, *first = headline(run, self.following.utc())
-        second = [*subline(run, pauses=self.pauses), flat(run.plan.title)]
+        second = [
+            *subline(run, pauses=self.pauses),
+            *([self._forecast] if self._forecast else []),
+            flat(run.plan.title),
+        ]
         return Head(run.run_id, word, RUNS.get(word, ""), first, second)
 
     def asked(self) -> list[Question]:

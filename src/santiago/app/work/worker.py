@@ -9,8 +9,7 @@ import os
 import shutil
 import signal
 import threading
-from contextlib import ExitStack, contextmanager, suppress
-from queue import Empty, SimpleQueue
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from santiago import __version__
@@ -21,7 +20,7 @@ from santiago.app.work.held_claim import HeldClaim, now_ms
 from santiago.app.work.served_run import DeclinedError, Machine, ServedRun, StoppedError
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.outcomes import AttemptOutcome, ProposalOutcome
-from santiago.contract.ports.queue import Ended, Report, WorkerSeen, brought_back
+from santiago.contract.ports.queue import POOL, Ended, Report, WorkerSeen, brought_back
 from santiago.contract.reasons import OF_ONE_AGENT, ExitCode, Reason
 from santiago.contract.record import lean
 from santiago.engine.connect import open_queue
@@ -54,7 +53,7 @@ class Duty:
 
     terms: Terms
     jobs: int = 1
-    pool: str = "default"
+    pool: str = POOL
     judges: bool = False
     offered: Path | None = None
     """A checkout with its own ignored folders, to work in instead of a clone of santiago's own."""
@@ -93,17 +92,17 @@ def work(duty: Duty, tell: Callable[[str], None]) -> int:
         serving = queue.serve(seen)
         stack.callback(serving.close)
         kind = "judges" if duty.judges else _agents()
-        tell(f"worker {name} waits for orders: pool {duty.pool}, {duty.jobs} at a time, {fence.name}, {kind}")
+        fenced = f"sandbox {fence.name}" if fence.kind != "none" else "no sandbox"
+        tell(f"worker {name} waits for orders: pool {duty.pool}, {duty.jobs} at a time, {fenced}, {kind}")
         return Worker(duty, machine, serving, name, tell).run()
 
 
 def _agents() -> str:
     """Return which agents can work here, in words."""
-    source = dict(os.environ)
-    ready = own_catalog().first_ready(source)
-    if ready is not None:
-        return f"agent {ready.profile.name}"
-    installed = [one.profile for one in own_catalog().availabilities(source) if one.program]
+    found = own_catalog().availabilities(dict(os.environ))
+    if ready := [one.profile.name for one in found if one.ready]:
+        return f"{'agent' if len(ready) == 1 else 'agents'} {', '.join(ready)}"
+    installed = [one.profile for one in found if one.program]
     if not installed:
         return "no agent is installed here, so it will decline every run that needs one"
     commands = " or ".join(f"`{one.sign_in.command}`" for one in installed[:3])
@@ -118,7 +117,7 @@ class Worker:
         self.held: dict[str, HeldClaim] = {}
         """By token."""
         self.runs: dict[str, ServedRun] = {}
-        self.ended: SimpleQueue[str] = SimpleQueue()
+        self.freed = threading.Event()
         self.declined = False
         self.signals = 0
         self.rests_until = 0
@@ -129,12 +128,9 @@ class Worker:
         heard, claimed = now_ms(), 0
         with self._signals():
             while True:
-                self._reap()
                 if self.held:
                     heard = now_ms()
-                idle = self.duty.idle_ms is not None and now_ms() - heard >= self.duty.idle_ms
-                ends = self.signals or self.declined or idle or self.serving.draining
-                if ends or (self.duty.once and claimed):
+                if why := self._why_ends(heard, claimed):
                     if not self.held:
                         break
                     self._await_ending()
@@ -142,11 +138,23 @@ class Worker:
                     self._await_ending()
                 else:
                     claimed += self._claim()
+        self.tell(f"ends: {why}")
         for run in self.runs.values():
             run.close()
         if self.signals > 1:
             return ExitCode.TERMINATED
         return ExitCode.BLOCKED if self.declined else ExitCode.OK
+
+    def _why_ends(self, heard: int, claimed: int) -> str:
+        """Return why nothing more is claimed; empty as long as there is no reason."""
+        reasons = (
+            (self.signals, "a signal asked for it"),
+            (self.declined, "it declined an order"),
+            (self.serving.draining, "it was drained"),
+            (self.duty.idle_ms is not None and now_ms() - heard >= self.duty.idle_ms, "no order came for so long"),
+            (self.duty.once and claimed, "its one order has ended"),
+        )
+        return next((why for holds, why in reasons if holds), "")
 
     def _claim(self) -> int:
         began = now_ms()
@@ -158,16 +166,8 @@ class Worker:
         return 1
 
     def _await_ending(self) -> None:
-        with suppress(Empty):
-            self._forget(self.ended.get(timeout=POLL_S))
-
-    def _reap(self) -> None:
-        with suppress(Empty):
-            while True:
-                self._forget(self.ended.get_nowait())
-
-    def _forget(self, token: str) -> None:
-        self.held.pop(token, None)
+        self.freed.wait(POLL_S)
+        self.freed.clear()
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
@@ -196,21 +196,16 @@ class Worker:
                 try:
                     run = self._run(claim)
                     self._serve(run, held)
-                except DeclinedError as error:
-                    self._end(run, held, "declined", self._report(why=str(error)))
                 except StoppedError:
                     self._end(run, held, "lost" if held.left else "stopped", self._report(why="stopped"))
-                except SantiagoError as error:
-                    why = ": ".join(one for one in (error.where, error.message) if one)
-                    self._end(run, held, "declined", self._report(why=why))
-                except Exception as error:  # a defect of ours must not lose the order
-                    why = f"{type(error).__name__}: {error}"
-                    self._end(run, held, "declined", self._report(why=why))
+                except Exception as error:  # a defect of ours must not lose the order either
+                    self._end(run, held, "declined", self._report(why=_words(error)))
         finally:
             if run is not None:
                 with self.lock:
                     run.orders -= 1
-            self.ended.put(claim.token)
+            del self.held[claim.token]
+            self.freed.set()
 
     def _report(self, **said: Any) -> Report:
         return Report(worker=self.name, host=os.uname().nodename, version=__version__, **said)
@@ -310,6 +305,13 @@ class Worker:
             self.tell(f"{claim.address.id}: {fate}")
         if run is not None:
             run.forget(held)
+
+
+def _words(error: Exception) -> str:
+    """Return why an order was declined."""
+    if isinstance(error, SantiagoError):
+        return ": ".join(one for one in (error.where, error.message) if one)
+    return str(error) if isinstance(error, DeclinedError) else f"{type(error).__name__}: {error}"
 
 
 def _called(parcel: Parcel) -> str:

@@ -19,7 +19,7 @@ from santiago.cli.view.table import Table
 from santiago.cli.view.terminal import STREAM, columns_of, paint, painted, say, show_record
 from santiago.contract import codec
 from santiago.contract.events import EventKind
-from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.phases import ENDED, RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.executor.situation import Scope
 from santiago.executor.tally import headline, is_on_branch
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from santiago.app.forecasting import Outlook
     from santiago.app.start.request import RunHeader
     from santiago.contract.events import Event
     from santiago.contract.plan import Plan
@@ -69,7 +70,7 @@ class Screen:
 
     def __init__(
         self, plan: Plan, run_input: RunInput, *, as_json: bool, plain: bool = False, scope: Scope | None = None,
-        frozen: RunInput | None = None, desk: Callable[[str], None] | None = None,
+        frozen: RunInput | None = None, desk: Callable[[str], None] | None = None, expected: Outlook | None = None,
     ) -> None:  # fmt: skip
         self.plan = plan
         self.run_input = run_input
@@ -78,11 +79,14 @@ class Screen:
         """The frozen run input."""
         self.desk = desk
         """Prints lines if the desk shows the questions."""
+        self.expected = expected
+        """What was said before the start, to be compared at the end."""
         self.scope = scope or Scope()
         self.history = History()
         self.as_json = as_json
         self.lively = not as_json and is_wanted(plain=plain)
         self.clock = SystemClock()
+        self.since = self.clock.monotonic_ms()
         self.lines = Lines(plan, run_input.limits)
         self.checks = Checks()
         self.jobs, self.held = 1, ""
@@ -236,10 +240,18 @@ class Screen:
         )
         left = not_planned(self.plan)
         unplanned = [f"not planned, and so not done: {left}"] if left else []
-        for text in (*proofs, *unplanned, *following):
+        for text in (*self._off(state), *proofs, *unplanned, *following):
             self._say(text)
         if trouble:
             self._say(f"{paint('note:', 'busy')} {trouble}")
+
+    def _off(self, state: RunState) -> list[str]:
+        """Return how far the forecast of this start was off. A run that somebody stopped tells nothing of that."""
+        if self.expected is None or state.phase not in ENDED:
+            return []
+        from santiago.report.forecast_page import off  # loaded with what it needs only where there was a forecast
+
+        return [off(self.expected, self.clock.monotonic_ms() - self.since)]
 
     def _troubles(self, report: Report, own_work: str) -> None:
         """Print what went wrong, if anything did."""

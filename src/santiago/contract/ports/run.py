@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
     from santiago.contract.outcomes import Outcome, Usage
-    from santiago.contract.ports.queue import Known, WorkerSeen
+    from santiago.contract.ports.queue import Beat, Known, WorkerSeen
     from santiago.contract.steps import Order, Step
 
 
@@ -31,6 +32,8 @@ class Sign:
     """Execution time of the run up to now."""
     steps: dict[str, int]
     """How long each step under way has lasted, by its id."""
+    workers: dict[str, Beat] = field(default_factory=dict)
+    """What workers have of them, for people who look at the run; without a name where no worker has it yet."""
 
 
 class Stop(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Literal
 
@@ -11,14 +11,15 @@ from santiago.contract.outcomes import AttemptOutcome, Outcome, Usage, without_w
 from santiago.contract.ports.queue import Beat, Ended, Known, WorkerSeen
 from santiago.contract.ports.run import Performer
 from santiago.contract.reasons import Reason
+from santiago.contract.record import lean
 from santiago.contract.steps import Attempt, Order, Propose, Step
-from tests.executor.simulation import EventEngine, SimulatedPerformer, Unhurried, VirtualClock
+from santiago.simulation.world import EventEngine, SimulatedPerformer, Unhurried, VirtualClock
 
 URL = "postgresql://workers@queue/santiago"
 LEASE_MS = 3_000
 
 
-@dataclass
+@lean(slots=False, eq=False)
 class Worker:
     """One machine: it takes one order at a time, of its own pool, and is there from a time on."""
 
@@ -27,7 +28,7 @@ class Worker:
     busy: str = ""
 
 
-@dataclass
+@lean(slots=False, eq=False)
 class Placed:
     """An order in the queue, with what has become of it."""
 
@@ -39,7 +40,7 @@ class Placed:
     """What its worker brings."""
 
 
-@dataclass
+@lean(slots=False, eq=False)
 class Fleet:
     """A step's end is drawn from a table when it is claimed. A lost worker's agent has worked nevertheless."""
 

@@ -1,11 +1,8 @@
 """The real core on simulated ports: a virtual clock, an engine of events, agents that are functions of their seed."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
-from random import Random
+from dataclasses import field
 from typing import Any, Literal
 
 from santiago.contract.answers import Letter
@@ -26,11 +23,12 @@ from santiago.contract.outcomes import (
     Verdict,
 )  # fmt: skip
 from santiago.contract.phases import RunPhase
-from santiago.contract.plan import Plan, Story
+from santiago.contract.plan import Plan
 from santiago.contract.policy import Limits, Policy, RunInput
 from santiago.contract.ports.run import Performer, Sign, Stop, WithoutWorkers
 from santiago.contract.quantities import Minutes
 from santiago.contract.reasons import Reason
+from santiago.contract.record import lean
 from santiago.contract.state import Question, RunState, initial
 from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, Order, Propose, Step, VerifyRun
 from santiago.executor import recover
@@ -39,35 +37,6 @@ from santiago.executor.recover import Left, interruptions
 from santiago.executor.reopen import Grants, reopening
 from santiago.executor.schedule import followed
 from santiago.executor.situation import Scope
-from tests.contract.histories import plan_with, story_of
-
-plan_of = plan_with
-
-
-def story(
-    name: str, *, chunk: str = "C01", needs: Sequence[str] = (), files: Sequence[str] = ("own",), **more: object
-) -> Story:
-    paths = tuple(f"{name}.py" if path == "own" else path for path in files)
-    own = {"title": f"Title {name}", "requirements": (f"R{name[1:]}",), "files": paths, **more}
-    return story_of(name, chunk, needs, **own)
-
-
-def random_plan(random: Random, most: int = 14) -> Plan:
-    """Return a plan with random chunks, dependencies and file focus."""
-    count, chunks = random.randint(1, most), random.randint(1, 3)
-    labels = sorted(random.randint(1, chunks) for _ in range(count))
-    stories: list[Story] = []
-    for number, label in enumerate(labels, 1):
-        earlier = [one.id for one in stories]
-        needs = random.sample(earlier, min(len(earlier), random.choice((0, 0, 1, 2))))
-        files = random.choice(
-            (["own"], ["own"], ["shared.py"], ["own", f"area{random.randint(1, 2)}.py"], [], ["src/"])
-        )
-        stories.append(
-            story(f"S{number}", chunk=f"C0{label}", needs=sorted(needs, key=lambda n: int(n[1:])), files=files)
-        )
-    return plan_of(stories)
-
 
 DONE = AgentEnding(reason=None, exit_code=0, message="", usage=Usage(tokens=1))
 BEGIN = ms_of("2026-01-01T00:00:00Z")
@@ -103,7 +72,10 @@ class EventEngine(WithoutWorkers):
 
     def submit(self, order: Order) -> None:
         self.count += 1
-        heapq.heappush(self.heap, (self.clock.now + self.duration(order.step), self.count, order))
+        heapq.heappush(self.heap, (self.clock.now + self.lasts(order), self.count, order))
+
+    def lasts(self, order: Order) -> int:
+        return self.duration(order.step)
 
     def stop(self, step: str, *, now: bool) -> None: ...
 
@@ -133,8 +105,8 @@ class Unhurried:
 
 
 class MemoryStore:
-    def __init__(self) -> None:
-        self.log: list[Event] = []
+    def __init__(self, log: Iterable[Event] = ()) -> None:
+        self.log = list(log)
 
     def events(self) -> Iterable[Event]:
         return list(self.log)
@@ -151,7 +123,7 @@ class MemoryStore:
         return None
 
 
-@dataclass
+@lean(slots=False, eq=False)
 class SimulatedPerformer:
     """Agents whose outcome depends only on story and attempt; integration may conflict by a table."""
 
@@ -235,7 +207,7 @@ PASSED = Verdict(passed=True, proof=Proof.PROVED, reason=None, results=())
 WRITTEN = Verdict(passed=True, proof=None, reason=None, results=(), awaiting=("test_it",))
 
 
-@dataclass
+@lean(slots=False, eq=False)
 class Simulation:
     """One run of a plan; `run` may be called again on the same log, as a resume is."""
 
@@ -258,11 +230,15 @@ class Simulation:
     landed: str | None = None
     """The story whose work an earlier start put on the branch without recording it."""
     beat: Callable[[Sign], None] = lambda sign: None
+    wakes: Callable[[RunState], int | None] = lambda state: None
+    """When something happens that no step brings, such as a person's answer; None where nothing is coming."""
     polls: bool = False
     """Whether each look of an idle coordinator is carried out; otherwise the clock jumps to the end of a wait."""
     engine_of: Callable[[int, VirtualClock, Callable[[Step], int], Performer], EventEngine] = EventEngine
     url: str = ""
     """What the log calls the engine, where it has workers."""
+    listener: Callable[[Sequence[Event], RunState], None] = lambda events, state: None
+    """Hears of events when they are recorded."""
     engine: EventEngine = field(init=False)
 
     def run(self, grants: Grants | None = None) -> RunState:
@@ -271,14 +247,13 @@ class Simulation:
         for event in self.store.log:
             fold.apply(event)
         self.engine = self.engine_of(self.jobs, self.clock, self.duration, self.performer)
-        self.engine.alarm = lambda: (
-            ms_of(fold.state.wait_until) - self.clock.wall if fold.state.wait_until and not self.polls else None
-        )
+        self.engine.alarm = lambda: self._alarm(fold.state)
         urgency = Urgency()
         loop = Coordinator(
             run_id="run-1", plan=self.plan, run_input=run_input, fold=fold, store=self.store, engine=self.engine,
             clock=self.clock, scope=self.scope, attended=self.attended, urgency=urgency,
             mailbox=Mail(self, fold, urgency), beat=self.beat, landed=self.landed,
+            listeners=[self.listener],
         )  # fmt: skip
         started = Fact(event=EventKind.RUN_STARTED, context={"engine": self.url} if self.url else {})
         if not self.store.log:
@@ -292,6 +267,10 @@ class Simulation:
             loop.record([*interruptions(fold.state, left, attached), *unwritten])
         loop.record([started, *reopening(fold.state, self.limits, grants or Grants(), None)])
         return loop.run()
+
+    def _alarm(self, state: RunState) -> int | None:
+        waits = ms_of(state.wait_until) - self.clock.wall if state.wait_until and not self.polls else None
+        return min((at for at in (waits, self.wakes(state)) if at is not None), default=None)
 
     def interrupt(self) -> None:
         """Record what a start after a crash records first: attempts that were running are interrupted, and count."""
@@ -315,7 +294,7 @@ def letter(question: Question, words: str) -> Letter:
     return Letter(kind="answer", subject=question.id, answer=word, text=text, scope=scope, actor="ann")
 
 
-@dataclass
+@lean(slots=False, eq=False)
 class Mail:
     """What people say as soon as they are asked, and when they want the run to stop."""
 

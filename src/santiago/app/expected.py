@@ -1,0 +1,52 @@
+"""What to expect before anything is spent. Where this repository has no run, nothing of the simulation is loaded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from santiago.artifacts import registry
+from santiago.artifacts.names import has_begun
+
+if TYPE_CHECKING:
+    from santiago.app.forecasting import Outlook
+    from santiago.app.loading import Run
+    from santiago.contract.plan import Plan
+    from santiago.contract.policy import RunInput
+    from santiago.executor.situation import Scope
+
+
+def of_plan(plan: Plan, run_input: RunInput, jobs: int | None = None, scope: Scope | None = None) -> Outlook | None:
+    """Return what a plan, or a part of it, will take, by earlier runs of its repository; None if these tell too little."""
+    root = Path(run_input.repo_path)
+    if not _has_history(root):
+        return None
+    from santiago.app.forecasting import outlook
+    from santiago.simulation.drawn_run import Task
+
+    task = Task(plan=plan, limits=run_input.limits, policy=run_input.policy)
+    task = replace(task, scope=scope) if scope else task
+    return outlook(task, _jobs(run_input, jobs), root)
+
+
+def of_rest(run: Run, now: str, jobs: int | None = None, scope: Scope | None = None) -> Outlook | None:
+    """Return what is left of a run, by what it did so far and by earlier runs."""
+    root = Path(run.run_input.repo_path)
+    if not _has_history(root):
+        return None
+    from santiago.app.forecasting import outlook, task_of
+
+    task = task_of(run, now)
+    return outlook(
+        replace(task, scope=scope) if scope else task, _jobs(run.run_input, jobs or run.history.start.get("jobs")), root
+    )
+
+
+def _has_history(root: Path) -> bool:
+    common = registry.common_git_dir(root)
+    return common is not None and any(has_begun(run.out_dir) for run in registry.runs(common))
+
+
+def _jobs(run_input: RunInput, jobs: int | None) -> int:
+    return 1 if run_input.policy.stepwise else jobs or run_input.policy.jobs

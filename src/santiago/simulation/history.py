@@ -1,0 +1,222 @@
+"""What earlier runs tell about the next one: how long attempts and checks take, what they cost, how they end. Chance draws from it."""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Iterable, Sequence
+from dataclasses import field, replace
+from itertools import accumulate
+from math import exp, log
+from random import Random
+from statistics import NormalDist
+from typing import NamedTuple, TypeVar
+
+from santiago.contract.events import Event, EventKind
+from santiago.contract.moments import ms_of
+from santiago.contract.reasons import MEANINGS, Reason
+from santiago.contract.record import lean, record
+
+T = TypeVar("T")
+MOST = 300
+"""How many attempts chance draws from, the newest first: what was long ago says little."""
+_ASKED = frozenset({Reason.AGENT_ASKED, Reason.CHANGED_EXPECTATION, Reason.DOUBTED, Reason.NEEDS_USER_CONFIRMATION})
+_REFUSED = frozenset({Reason.AGENT_RATE_LIMITED, Reason.AGENT_UNAVAILABLE})
+_SPENDING = {reason for reason, meaning in MEANINGS.items() if meaning.spends} - {Reason.INTERRUPTED}
+_CHANCE = {reason.value: reason for reason in _ASKED | _REFUSED | _SPENDING}
+"""Endings that happen by chance. Others, such as a missing sign-in, are mended before the next run."""
+_EVEN = (0.6180339887, 0.4142135624)
+"""Multiples of each, without their whole part, lie evenly: what options say is spread over the sample without chance."""
+
+
+class Tried(NamedTuple):
+    """One attempt that ended."""
+
+    agent_ms: int
+    verify_ms: int
+    reason: Reason | None = None
+    tokens: int | None = None
+    micro_usd: int | None = None
+    wait_s: int | None = None
+    """How long its service refused, where it said so."""
+
+
+@record
+class History:
+    """All that is known before a run begins."""
+
+    attempts: tuple[Tried, ...] = ()
+    checks: tuple[int, ...] = ()
+    """How long verdicts took besides those on attempts: of the base, of work on a branch that moved, of the run."""
+    people: tuple[int, ...] = ()
+    """How long people took to answer."""
+    conflicts: float = 0.0
+    """Share of verified work that did not fit onto the branch."""
+    runs: int = 0
+    origin: str = ""
+    """Where it is from: `here`, `your other repositories`; empty where only options say it."""
+    said: tuple[str, ...] = ()
+    """What options said in its place."""
+
+
+@lean()
+class Learner:
+    """Takes in the logs of runs, event by event."""
+
+    attempts: list[Tried] = field(default_factory=list)
+    checks: list[int] = field(default_factory=list)
+    people: list[int] = field(default_factory=list)
+    integrations: list[bool] = field(default_factory=list)
+    """For each story that came to its turn, whether its work did not fit."""
+    runs: int = 0
+
+    def read(self, events: Iterable[Event]) -> None:
+        """Learn from one run."""
+        open_ones: dict[str, str] = {}
+        asked: dict[str, str] = {}
+        for event in events:
+            context, story = event.context, event.story_id or ""
+            match event.event:
+                case EventKind.ATTEMPT_STARTED if event.actor == "santiago":
+                    open_ones[story] = event.timestamp
+                case EventKind.ATTEMPT_ENDED | EventKind.ATTEMPT_VOIDED if story in open_ones:
+                    self._take(event, open_ones.pop(story))
+                case EventKind.STORY_DONE | EventKind.STORY_INTEGRATED:
+                    self.integrations.append(False)
+                case EventKind.ATTEMPT_VOIDED | EventKind.INTEGRATION_FAILED:
+                    self.integrations.append(context.get("reason") == Reason.WORKSPACE_CONFLICT)
+                case EventKind.QUESTION_ASKED:
+                    asked[context.get("question", "")] = event.timestamp
+                case EventKind.QUESTION_ANSWERED if (since := asked.pop(context.get("question", ""), None)) is not None:
+                    self.people.append(max(0, ms_of(event.timestamp) - ms_of(since)))
+            if event.event not in (EventKind.ATTEMPT_ENDED, EventKind.CLAIM_JUDGED) and context.get("verify_ms"):
+                self.checks.append(context["verify_ms"])
+        self.runs += 1
+
+    def _take(self, event: Event, since: str) -> None:
+        context, word = event.context, event.context.get("reason")
+        if word and word not in _CHANCE:
+            return
+        reason = _CHANCE.get(word or "")
+        agent, verify = context.get("agent_ms", 0), context.get("verify_ms", 0)
+        lasted = ms_of(event.timestamp) - ms_of(since)
+        if (
+            agent + verify < lasted < 2 * (agent + verify) + 60_000
+        ):  # more than that is no work, but a machine that slept
+            agent = lasted - verify
+        refused = context.get("ms") if reason in _REFUSED else None
+        self.attempts.append(
+            Tried(
+                agent, verify, reason, context.get("tokens"), context.get("cost_micro_usd"), refused and refused // 1000
+            )
+        )
+
+    def history(self, origin: str) -> History:
+        fits = self.integrations
+        return History(
+            attempts=tuple(self.attempts[:MOST]), checks=tuple(self.checks[:MOST]), people=tuple(self.people[:MOST]),
+            conflicts=sum(fits) / len(fits) if fits else 0.0, runs=self.runs, origin=origin,
+        )  # fmt: skip
+
+
+@record
+class Said:
+    """What options say, in place of a history."""
+
+    attempt: tuple[int, int] | None = None
+    """Milliseconds that an agent works: four attempts in five last between these."""
+    success: float | None = None
+    micro_usd: int | None = None
+    check_ms: int | None = None
+
+
+ASSUMED = Said(attempt=(180_000, 480_000), success=0.8, micro_usd=400_000, check_ms=60_000)
+"""Where neither history nor options say it."""
+
+
+def with_options(history: History | None, said: Said) -> History:
+    """Return the history with what options say in its place; without a history, what is assumed stands for the rest."""
+    found = history or History(attempts=(Tried(0, 0),) * 200)
+    base = said if history else _over(said, ASSUMED)
+    tried, count = list(found.attempts), len(found.attempts)
+    if base.attempt:
+        tried = [one._replace(agent_ms=ms) for one, ms in zip(tried, _spread(*base.attempt, count), strict=True)]
+    if base.success is not None:
+        passes = [(at * _EVEN[0]) % 1 < base.success for at in range(1, count + 1)]
+        failed = Reason.STORY_VERIFICATION_FAILED
+        tried = [
+            one._replace(reason=None if ok else one.reason or failed) for one, ok in zip(tried, passes, strict=True)
+        ]
+    if base.micro_usd is not None:
+        tried = [one._replace(micro_usd=base.micro_usd) for one in tried]
+    checks = found.checks
+    if base.check_ms is not None:
+        tried, checks = [one._replace(verify_ms=base.check_ms) for one in tried], (base.check_ms,)
+    words = {"attempt": "time of an attempt", "success": "success", "micro_usd": "cost", "check_ms": "time of checks"}
+    named = tuple(word for name, word in words.items() if getattr(said, name) is not None)
+    return replace(found, attempts=tuple(tried), checks=checks, said=named)
+
+
+def _over(said: Said, other: Said) -> Said:
+    names = ("attempt", "success", "micro_usd", "check_ms")
+    return Said(**{name: mine if (mine := getattr(said, name)) is not None else getattr(other, name) for name in names})
+
+
+def _spread(low: int, high: int, count: int) -> list[int]:
+    """Return times of which one in ten is shorter than `low` and one in ten longer than `high`; long ones lie farther apart."""
+    middle, tenth = (log(low) + log(high)) / 2, NormalDist().inv_cdf(0.9)
+    bell = NormalDist(middle, max(1e-9, (log(high) - log(low)) / 2 / tenth))
+    places = [(at * _EVEN[1]) % 1 for at in range(1, count + 1)]
+    return [round(exp(bell.inv_cdf(min(max(place, 0.01), 0.99)))) for place in places]
+
+
+class Draws:
+    """Chance of one simulated run. Each draw depends on its name alone, so that two plans with one seed can be compared.
+
+    A history is only a sample. So each run weighs its attempts anew, and draws how often attempts pass: otherwise thirty
+    attempts would promise as much as three thousand.
+    """
+
+    def __init__(self, history: History, seed: str) -> None:
+        self.seed, random = seed, Random(seed)
+        self.sure = not history.origin
+        passed = [one for one in history.attempts if one.reason is None]
+        failed = [one for one in history.attempts if one.reason is not None]
+        share = len(failed) / max(1, len(history.attempts))
+        self.failing = share if self.sure else random.betavariate(len(failed) + 0.5, len(passed) + 0.5)
+        instead = [one._replace(reason=Reason.STORY_VERIFICATION_FAILED) for one in passed]
+        self.failed, self.passed = self._weighed(failed or instead, random), self._weighed(passed or failed, random)
+        checks = history.checks or [one.verify_ms for one in history.attempts if one.verify_ms] or [0]
+        self.checks = self._weighed(checks, random)
+        self.people = self._weighed(history.people or [PERSON_MS], random)
+        self.conflicts = history.conflicts
+        self.known: dict[tuple[str, int], Tried] = {}
+
+    def attempt(self, story: str, number: int) -> Tried:
+        found = self.known.get((story, number))
+        if found is None:
+            random = Random(f"{self.seed}/{story}/{number}")
+            found = _pick(self.failed if random.random() < self.failing else self.passed, random)
+            self.known[story, number] = found
+        return found
+
+    def check(self, step: str) -> int:
+        return _pick(self.checks, Random(f"{self.seed}/{step}"))
+
+    def person(self, question: str) -> int:
+        return _pick(self.people, Random(f"{self.seed}?{question}"))
+
+    def fits(self, story: str, attempt: int) -> bool:
+        return Random(f"{self.seed}!{story}/{attempt}").random() >= self.conflicts
+
+    def _weighed(self, sample: Sequence[T], random: Random) -> tuple[Sequence[T], list[float]]:
+        weights = [1.0 if self.sure else random.expovariate(1) for _ in sample]
+        return sample, list(accumulate(weights))
+
+
+PERSON_MS = 10 * 60_000
+"""How long a person takes to answer, where nothing tells it."""
+
+
+def _pick(sample: tuple[Sequence[T], list[float]], random: Random) -> T:
+    values, sums = sample
+    return values[min(bisect(sums, random.random() * sums[-1]), len(values) - 1)]
