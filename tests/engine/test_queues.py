@@ -259,7 +259,10 @@ def test_what_a_restored_server_does_not_know_is_not_found_and_its_worker_is_tol
     worker = client("worker")
     claim = worker.claim()
     forgets(engine.url, queue, address(1).id)
-    awaited(lambda: queue.find([address(1)]) == {}, "it is still known")
+    awaited(
+        lambda: all(known.ended and known.ended.fate == "lost" for known in queue.find([address(1)]).values()),
+        "it is still known",
+    )
     with pytest.raises(LostError):
         worker.call("beat", claim, beat(), 5000)
     assert not worker.call("end", claim, done(claim))

@@ -156,8 +156,12 @@ class TemporalQueue:
         waiting = [one for one in orders if one in self.known and not self.known[one].ended]
         if waiting and time.monotonic() > self.looked_at + 1 / LOOKS_PER_S:
             self.looked_at, self.looks = time.monotonic(), self.looks + 1
-            with suppress_gone():
-                await self._look_at(waiting[self.looks % len(waiting)])
+            try:
+                await self._look_at(order := waiting[self.looks % len(waiting)])
+            except RPCError as error:
+                if error.status != GONE:
+                    raise
+                self.known.pop(order, None)  # the server was made anew, or restored from before
 
     async def _look_at(self, order: str) -> None:
         """See who claimed an order and what it says."""
@@ -175,7 +179,7 @@ class TemporalQueue:
             try:
                 await self._take_end(order)
             except RPCError as error:
-                if error.status == GONE:  # the server was made anew, or restored from before
+                if error.status == GONE:
                     self.known.pop(order, None)
                 await asyncio.sleep(RETRY_S)
 
