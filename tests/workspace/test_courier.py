@@ -406,7 +406,7 @@ def test_a_file_that_is_too_large_stays_behind_and_that_is_said(field: Field, mo
     files = files_of(order) | {"attempts/S1/1/agent.log": bytes(MOST_FILE + 1)}
     made = worker.delivery.deliver(claim, report(worker.work(order)), files)
     brought = field.coordinator.courier.take(order.id, Ended(fate="done", commit=made, token=claim.token))
-    assert brought.left_behind == ("attempts/S1/1/agent.log (20 MB)",)
+    assert brought.left_behind == ("attempts/S1/1/agent.log is too large to be sent (20 MB) and stays at its worker",)
     assert field.coordinator.store.get("attempts/S1/1/agent.log") is None
 
 

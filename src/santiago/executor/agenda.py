@@ -61,8 +61,8 @@ class Agenda:
     """How many of them have an agent, or the work of one to judge."""
     integrating: int = 0
     sets: dict[str, set[str]] = field(default_factory=lambda: {name: set() for name in RULES})
-    ready: InOrder = field(default_factory=InOrder)
-    """Stories that may begin, or that rest instead."""
+    ready: dict[str, InOrder] = field(default_factory=dict)
+    """Stories that may begin, or that rest instead, by the pool of workers that they need."""
     special: InOrder = field(default_factory=InOrder)
     """Those of them to which something else than an attempt may happen."""
 
@@ -101,9 +101,18 @@ class Agenda:
         self.agents += by * isinstance(step, Attempt | Adopt)
         self.integrating += by * isinstance(step, Integrate)
 
-    def in_order(self) -> Iterator[StoryState]:
-        """Yield the stories that may begin, or that rest instead."""
-        return map(self._at, reversed(self.ready.places))
+    def in_order(self, full: Collection[str]) -> Iterator[StoryState]:
+        """Yield the stories that may begin, or that rest instead, without those of pools that are found to be full meanwhile."""
+        left = {pool: reversed(row.places) for pool, row in self.ready.items()}
+        firsts = {pool: place for pool, row in left.items() if (place := next(row, None)) is not None}
+        while firsts:
+            pool = max(firsts, key=firsts.__getitem__)
+            yield self._at(firsts[pool])
+            after = None if pool in full else next(left[pool], None)
+            firsts = {**firsts, pool: after} if after is not None else {k: v for k, v in firsts.items() if k != pool}
+
+    def pool_of(self, story: StoryState) -> str:
+        return self.stories[story.parent or story.id].pool
 
     def special_after(self, story: StoryState) -> Iterator[StoryState]:
         """Yield the later ones to which something else than an attempt may happen."""
@@ -125,7 +134,7 @@ class Agenda:
         free = story.phase is StoryPhase.READY and not story.aside and name not in self.steps
         allowed = free and self.scope.allows(story)
         begins = allowed or (free and self.may_be_set_aside(story))
-        self.ready.put(story, belongs=begins)
+        self.ready.setdefault(self.pool_of(story), InOrder()).put(story, belongs=begins)
         self.special.put(story, belongs=begins and not (allowed and self._is_plain(story)))
 
     def _is_plain(self, story: StoryState) -> bool:

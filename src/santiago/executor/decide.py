@@ -223,10 +223,15 @@ def starts(at: Situation, room: int) -> tuple[list[Act], bool]:
     if _is_closed(at):
         return acts, False
     room -= len(acts)
-    begun, held, keeps_going = 0, False, at.run_input.policy.keep_going
+    begun, held, keeps_going, reserved = 0, False, at.run_input.policy.keep_going, dict(at.reserved)
     under_way, budget = len(acts) + at.agenda.agents, at.agenda.budget
-    waiting = at.agenda.in_order()
+    full: set[str] = set()
+    waiting = at.agenda.in_order(full)
     while room > 0 and (story := next(waiting, None)):
+        pool = at.agenda.pool_of(story)
+        if room <= sum(reserved.values()) - reserved.get(pool, 0):
+            full.add(pool)
+            continue
         if not at.scope.allows(story):
             aside = _set_aside(at, story, budget)
             acts, room = acts + aside, room - len(aside)
@@ -245,7 +250,7 @@ def starts(at: Situation, room: int) -> tuple[list[Act], bool]:
         else:
             first = gates.before_attempt(at, story, budget)
             acts += _begin(at, story, budget) if first is None else first
-            room, begun = room - 1, begun + 1
+            room, begun, reserved[pool] = room - 1, begun + 1, max(0, reserved.get(pool, 0) - 1)
             if first and all(isinstance(act, Fact) for act in first):
                 break  # a question or new substeps change which stories may begin
     return acts, held

@@ -145,6 +145,7 @@ class Coordinator:
         return Situation(
             agenda=self.agenda,
             capacity=self.engine.capacity(),
+            reserved=self.engine.reserved(),
             now_ms=self._used_ms(self.clock.monotonic_ms()),
             utc=self.clock.utc(),
             attended=self.attended,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 
 from santiago.contract.events import Fact
 from santiago.contract.policy import RunInput
@@ -30,6 +31,7 @@ class Situation:
     agenda: Agenda
     """The state and the steps under way, with an index of whom to look at."""
     capacity: int
+    """How many more steps may begin."""
     now_ms: int
     """Execution time of the run up to now."""
     utc: str
@@ -40,6 +42,8 @@ class Situation:
     """Time of the current wait in which nothing was under way."""
     unclaimed_ms: int = 0
     """How long all that is under way has been waiting for a worker."""
+    reserved: Mapping[str, int] = field(default_factory=dict)
+    """Pool → its part of the capacity, which no story of another pool may take."""
     landed: str | None = None
     """The story whose work an earlier start put on the branch without recording it."""
 

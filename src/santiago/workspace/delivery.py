@@ -49,7 +49,10 @@ class GitDelivery:
         run, _, step = claim.address.id.partition("/")
         repository = self._workspace.repository
         small = {path: content for path, content in files.items() if len(content) <= layout.MOST_FILE}
-        behind = (f"{path} ({len(files[path]) / 2**20:,.0f} MB)" for path in files if path not in small)
+        large = {path: len(files[path]) / 2**20 for path in files if path not in small}
+        behind = (
+            f"{path} is too large to be sent ({size:,.0f} MB) and stays at its worker" for path, size in large.items()
+        )
         report = replace(report, left_behind=(*report.left_behind, *behind))
         tree = {filed(path): content for path, content in small.items()}
         tree[layout.REPORT] = self._harmless(layout.REPORT, codec.canonical(report))

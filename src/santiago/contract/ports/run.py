@@ -76,6 +76,9 @@ class Engine(Protocol):
     def capacity(self) -> int:
         """Return how many more steps may be submitted now."""
 
+    def reserved(self) -> Mapping[str, int]:
+        """Return how many of these only the workers of one pool may take, by its name as `Story.pool` has it."""
+
     def submit(self, order: Order) -> None:
         """Begin to carry out an order."""
 
@@ -115,6 +118,9 @@ class WithoutWorkers:
 
     def attach(self, steps: Sequence[str]) -> list[Order]:  # noqa: ARG002  # of the port
         return []
+
+    def reserved(self) -> Mapping[str, int]:
+        return {}
 
     def known(self) -> Mapping[str, Known]:
         return {}
