@@ -60,6 +60,8 @@ class Agenda:
     agents: int = 0
     """How many of them have an agent, or the work of one to judge."""
     integrating: int = 0
+    touched: set[str] = field(default_factory=set)
+    """Stories whose steps began or ended since it last looked."""
     sets: dict[str, set[str]] = field(default_factory=lambda: {name: set() for name in RULES})
     ready: dict[str, InOrder] = field(default_factory=dict)
     """Stories that may begin, or that rest instead, by the pool of workers that they need."""
@@ -73,17 +75,18 @@ class Agenda:
 
     def follow(self, changed: set[str]) -> None:
         """Look at the stories that changed, and at those that share a budget with them. Empties the set."""
-        for story in map(self.state.stories.__getitem__, changed):
+        for story in map(self.state.stories.__getitem__, changed | self.touched):
             for one in self.state.family(story) if story.parent or story.parts else (story,):
                 self._look(one)
         changed.clear()
+        self.touched.clear()
 
     def begin(self, step: Step) -> None:
         self.flying[step.id] = step
         self._count(step, 1)
         if (name := story_of(step)) is not None:
             self.steps.setdefault(name, set()).add(step.id)
-            self._look(self.state.stories[name])
+            self.touched.add(name)
 
     def end(self, step: str) -> Step | None:
         """Take a step out; return None if it is not under way."""
@@ -94,7 +97,7 @@ class Agenda:
                 self.steps[name].discard(step)
                 if not self.steps[name]:
                     del self.steps[name]
-                self._look(self.state.stories[name])
+                self.touched.add(name)
         return ended
 
     def _count(self, step: Step, by: int) -> None:
