@@ -12,7 +12,7 @@ from santiago.contract.reasons import Reason
 from santiago.contract.state import Question
 from santiago.contract.steps import Propose
 from santiago.executor.reopen import Grants
-from santiago.executor.situation import Scope
+from santiago.executor.scope import Scope
 from santiago.executor.tally import result
 from santiago.simulation.plans import plan_of, story
 from santiago.simulation.world import DONE, PASSED, SimulatedPerformer, Simulation

@@ -23,7 +23,7 @@ from santiago.cli.main import main
 from santiago.cli.running import exit_code
 from santiago.cli.view.screen import Screen
 from santiago.contract.reasons import Reason
-from santiago.executor.situation import Scope
+from santiago.executor.scope import Scope
 from santiago.report.failure import report_of
 from santiago.report.remedies import next_commands
 from santiago.report.run_status import mending

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import Limits, RunInput
     from santiago.contract.state import RunState
-    from santiago.executor.situation import Scope
+    from santiago.executor.scope import Scope
     from santiago.process.place import Dependency
     from santiago.workspace.workspace import GitWorkspace
 
