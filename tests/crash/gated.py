@@ -3,12 +3,10 @@
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 from santiago.app.loading import load
@@ -161,27 +159,3 @@ def at_every_event(events: int) -> list[tuple[Death, ...]]:
 def at_one_in(step: int, first: int) -> tuple[Death, ...]:
     """Return one episode of many deaths: at one event in so many, by turns before and after it is recorded."""
     return tuple(Death(WHENS[at // step % 2], at, all=at % 3 == 0) for at in range(first, 400, step))
-
-
-def many(
-    places: Sequence[Gated],
-    episodes: Sequence[Sequence[Death]],
-    told: Callable[[Tally], None] = lambda _: None,
-) -> Tally:
-    """Go through episodes in several places at once."""
-    waiting, total, lock = iter(episodes), Tally(), Lock()
-
-    def work(one: Gated) -> None:
-        while True:
-            with lock:
-                deaths = next(waiting, None)
-            if deaths is None:
-                return
-            tally = one.episode(deaths)
-            with lock:
-                total.add(tally)
-                told(total)
-
-    with ThreadPoolExecutor(len(places)) as pool:
-        list(pool.map(work, places))
-    return total

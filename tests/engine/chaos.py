@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from santiago.contract.ports.queue import Address
 from santiago.engine.connect import open_queue
+from tests.crash.checks import ENDS
 from tests.crash.world import Story, git
 from tests.engine import networks, servers
 from tests.engine.machines import Fleet, Program
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 WORKERS, FENCED = 6, 3
 """Workers, and how many of them have a network of their own."""
 TICK_S = 0.05
+OUTAGE = 20
+"""Exit code of what cannot begin since the server is away."""
 COST = 0.01
 """Dollars that each agent says it costs."""
 STORIES = tuple(
@@ -45,6 +48,8 @@ STORIES = tuple(
     )
     for number in range(40)
 )
+HITS = 0.75
+"""The share of faults that wait for a worker which is at work."""
 SLOWEST_S = 0.4
 """How long the slowest agent works."""
 
@@ -106,20 +111,18 @@ class Tally:
 class Chaos(Fleet):
     """The machines, and one run after the other on them."""
 
-    def __init__(self, folder: Path, engine: Engine, nets: list[Network], remote: str, seed: int, lease_s: int) -> None:
-        self.draw, self.engine, self.lease_s = Random(seed), engine, lease_s
+    def __init__(self, ground: Ground, seed: int, lease_s: int) -> None:
+        self.draw, self.ground, self.engine, self.lease_s = Random(seed), ground, ground.engine, lease_s
         slow = {
             f"R{number}": [
                 {**move, "seconds": round(self.draw.random() * SLOWEST_S, 2), "cost_usd": COST} for move in moves
             ]
             for number, moves in ((n, _moves(story)) for n, story in enumerate(STORIES, 1))
         }
-        super().__init__(folder, engine.url, STORIES, slow)
+        super().__init__(ground.folder / "chaos", ground.engine.url, STORIES, slow)
         self.env["SANTIAGO_ENGINE_LEASE_SECONDS"] = str(lease_s)
-        self.far = remote
-        """The remote's address from within a network."""
-        alone: list[Network | None] = [None] * (WORKERS - len(nets))
-        self.places = [Place(net) for net in [*nets, *alone]]
+        alone: list[Network | None] = [None] * (WORKERS - len(ground.nets))
+        self.places = [Place(net) for net in [*ground.nets, *alone]]
         self.tally, self.number, self.told = Tally(), 0, 0
         self.waiting: list[str] = []
         self.coming = 0.0
@@ -133,8 +136,9 @@ class Chaos(Fleet):
     # Workers
 
     def begin(self, place: Place) -> None:
-        far = place.network is not None
-        given = ["work", "--engine", self.url, "--remote", self.far if far else str(self.remote), "--no-sandbox"]
+        far = self.ground.far_engine, f"{self.ground.far_remotes}chaos/remote.git"
+        url, remote = far if place.network else (self.url, str(self.remote))
+        given = ["work", "--engine", url, "--remote", remote, "--no-sandbox"]
         inside = place.network.inside if place.network else ()
         name = f"worker-{len(self.programs)}.log"
         place.program = self.program([*given, "--insecure"], self.folder, name, inside)
@@ -156,6 +160,10 @@ class Chaos(Fleet):
         """Do something to a worker that is well and at work, if there is one."""
         fit = [one for one in self.places if not one.trouble and one.program and _is_ready(one.program)]
         fit = [one for one in fit if kind != "cut" or one.network]
+        if not fit:
+            return False
+        if self.draw.random() < HITS:
+            fit = [one for one in fit if one.program and one.program.said.rstrip().endswith(" begins")]
         if not fit:
             return False
         place, now = self.draw.choice(fit), time.monotonic()
@@ -231,7 +239,7 @@ class Chaos(Fleet):
 
     def _start(self, *, resumes: bool) -> None:
         given = ["resume", str(self.out), "--no-input"] if resumes else self._arguments()
-        terms = ["--engine", self.url, "--remote", str(self.remote), "--insecure", "--jobs", "2"]
+        terms = ["--engine", self.url, "--remote", str(self.remote), "--jobs", "2"]
         self.run = self.program([*given, *terms], self.world.top, f"coordinator-{self.number}.log")
 
     def one_run(self, step: float) -> None:
@@ -252,20 +260,30 @@ class Chaos(Fleet):
         self._count()
 
     def _has_ended(self) -> bool:
-        return self.run is not None and self.run.process.poll() is not None
+        if self.run is None or self.run.process.poll() is None:
+            return False
+        if self._met_an_outage(self.run):
+            self.run, self.coordinator_back = None, time.monotonic() + TICK_S
+            return False
+        return True
+
+    def _met_an_outage(self, program: Program) -> bool:
+        """Tell whether it ended since the server was away at its start, as it should."""
+        return program.process.returncode == OUTAGE and "does not answer" in program.said[-600:]
 
     def _heal(self, now: float) -> None:
         for place in self.places:
             if place.trouble and now >= place.until:
                 self.mend(place)
             elif not place.trouble and place.program and place.program.process.poll() is not None:
-                self.violate(f"a worker ended by itself: {place.program.said[-900:]}")
+                if "waits for orders" in place.program.said or not self._met_an_outage(place.program):
+                    self.violate(f"a worker ended by itself: {place.program.said[-900:]}")
                 self.begin(place)
         if self.server_back and now >= self.server_back:
             self.engine.server.start()
             self.server_back = 0.0
-        if self.coordinator_back and now >= self.coordinator_back:
-            self._start(resumes=True)
+        if self.coordinator_back and now >= self.coordinator_back and not self.server_back:
+            self._start(resumes=self.log.exists())
             self.coordinator_back = 0.0
 
     def _strike(self, kind: str) -> bool:
@@ -350,7 +368,7 @@ class Chaos(Fleet):
     def _check_attempts(self, events: list[dict[str, Any]]) -> dict[str, str]:
         """Hold up that each attempt that began ended once; return how, by its step."""
         begun = Counter(_step(one) for one in events if one["event"] == "attempt_started")
-        ended = [one for one in events if one["event"] in ("attempt_ended", "attempt_voided")]
+        ended = [one for one in events if one["event"] in ENDS]
         if begun != Counter(map(_step, ended)) or set(begun.values()) - {1}:
             self.violate(f"not every attempt began and ended once: {begun - Counter(map(_step, ended))}")
         fates = {_step(one): _fate(one) for one in ended}
@@ -363,7 +381,7 @@ class Chaos(Fleet):
         if self.server_back:
             self.engine.start()
             self.server_back = 0.0
-        queue = open_queue(self.url, root, insecure=True)
+        queue = open_queue(self.url, root)
         try:
             found = queue.find([Address(id=f"r{self.number}/{step}") for step in fates])
         finally:
@@ -384,7 +402,7 @@ class Chaos(Fleet):
                 if spent + out * COST >= most:
                     self.violate(f"{_step(one)} began beyond the budget")
                 out += 1
-            elif one["event"] in ("attempt_ended", "attempt_voided"):
+            elif one["event"] in ENDS:
                 spent, out = spent + COST, out - 1
         booked = json.loads((self.out / "result.json").read_bytes())["usage"]
         if (booked.get("cost_usd") or 0) > most:
@@ -412,38 +430,127 @@ def _fate(event: dict[str, Any]) -> str:
     return {"worker_lost": "lost"}.get(reason, reason or event["status"])
 
 
+@dataclass(frozen=True)
+class Ground:
+    """Where fleets work: a folder, a server, and networks with the addresses of engine and remotes as they are seen there."""
+
+    folder: Path
+    engine: Engine
+    nets: list[Network]
+    far_engine: str
+    far_remotes: str
+
+
 @contextmanager
-def machines(kind: str, seed: int, lease_s: int, tell: Callable[[str], None]) -> Iterator[Chaos]:
-    """Lend a server, networks where they are possible, and workers."""
-    why = networks.missing()
+def ground(kind: str, fenced: int = FENCED) -> Iterator[Ground]:
+    """Lend a server, and so many networks."""
     with ExitStack() as stack:
-        top = (
-            Path(stack.enter_context(TemporaryDirectory(prefix="santiago-")))
-            if not os.environ.get("KEEP")
-            else Path(os.environ["KEEP"])
-        )
-        top.chmod(0o711)
-        nets = [] if why else stack.enter_context(networks.networks(FENCED))
-        if why:
-            tell(f"no worker has a network of its own, so none is cut off: {why}")
-        host = nets[0].host if nets else "127.0.0.1"
+        top = Path(stack.enter_context(TemporaryDirectory(prefix="santiago-")))
+        top.chmod(0o711)  # for the server's user
+        nets = stack.enter_context(networks.networks(fenced))
         data, folder = top / "server", top / "machines"
         data.mkdir()
-        make = servers.postgres if kind == "postgres" else servers.temporal
-        server = make(data, host=host)
-        stack.callback(server.kill)
-        scheme, user, space = (
-            ("postgresql", "santiago@", "postgres") if kind == "postgres" else ("temporal", "", "santiago")
-        )
-        engine = Engine(server, f"{scheme}://{user}{host}:{server.port}/{space}")
-        engine.start()
-        remote = ""
         folder.mkdir()
+        make = servers.postgres if kind == "postgres" else servers.temporal
+        url = "postgresql://santiago@{}/postgres" if kind == "postgres" else "temporal://{}/santiago"
+        server = make(data)
+        stack.callback(server.kill)
+        engine = Engine(server, url.format(f"127.0.0.1:{server.port}"))
+        engine.start()
+        far = remotes = ""
         if nets:
-            daemon, address = networks.git_daemon(folder, host)
-            daemon.start()
-            stack.callback(daemon.kill)
-            remote = f"{address}remote.git"
-        chaos = Chaos(folder, engine, nets, remote, seed, lease_s)
-        stack.callback(chaos.close)
-        yield chaos
+            daemon, remotes = networks.git_daemon(folder, nets[0].host)
+            relay = networks.relay(folder, nets[0].host, server.port)
+            for one in (daemon, relay):
+                one.start()
+                stack.callback(one.kill)
+            far = url.format(f"{relay.host}:{relay.port}")
+        yield Ground(folder, engine, nets, far, remotes)
+
+
+# What has to happen within a time
+
+
+def times(place: Ground, lease_s: int) -> Iterator[tuple[str, float, float]]:
+    """Yield what was measured, in words, with its seconds and how many there may be."""
+    yield "a loss is known with no other worker alive", _loss(place, lease_s), lease_s + 1
+    if place.nets:
+        yield "an agent is dead whose machine was cut off", _cut_off(place, lease_s), 1.2 * lease_s
+    yield "`stop --now` has reached the worker, with a lease of 60 s", _stopped(place), 6
+    yield "attempts that were lost by an outage of half a lease", _outage(place, lease_s), 0
+
+
+def _fleet(place: Ground, name: str, lease_s: int, move: dict[str, Any]) -> Fleet:
+    made = Fleet(place.folder / name, place.engine.url, (Story("a"),), {"R1": [move]})
+    made.env["SANTIAGO_ENGINE_LEASE_SECONDS"] = str(lease_s)
+    return made
+
+
+@contextmanager
+def _at_work(here: Fleet) -> Iterator[tuple[Program, Program]]:
+    """Lend a run whose only worker is at work, and that worker."""
+    try:
+        worker = here.worker("--no-sandbox")
+        run = here.execute()
+        worker.says("attempt/S1/1 begins")
+        yield run, worker
+    finally:
+        here.close()
+
+
+def _until(ready: Callable[[], object], otherwise: str) -> float:
+    began = time.monotonic()
+    awaited(ready, otherwise)
+    return time.monotonic() - began
+
+
+_FOR_LONG = {"seconds": 300, "cost_usd": COST, "write": {"a.txt": "good\n"}}
+
+
+def _loss(place: Ground, lease_s: int) -> float:
+    here = _fleet(place, "loss", lease_s, _FOR_LONG)
+    with _at_work(here) as (_, worker):
+        worker.kill()
+        return _until(lambda: here.endings("S1"), "the loss is never known")
+
+
+def _cut_off(place: Ground, lease_s: int) -> float:
+    here, net = _fleet(place, "cut", lease_s, _FOR_LONG), place.nets[0]
+    here.helper()
+    (here.begun / "wait").touch()
+    try:
+        given = ["work", "--engine", place.far_engine, "--remote", f"{place.far_remotes}cut/remote.git", "--no-sandbox"]
+        here.program([*given, "--insecure"], here.folder, "worker.log", net.inside).says("waits for orders")
+        here.execute("--sandbox", "off")
+        awaited(lambda: list(here.begun.glob("a")), "no agent begins")
+        agent = Path("/proc", (here.begun / "a").read_text())
+        net.pull()
+        return _until(lambda: not agent.exists(), "the agent outlives the lease")
+    finally:
+        net.plug()
+        here.close()
+
+
+def _stopped(place: Ground) -> float:
+    here = _fleet(place, "stop", 60, _FOR_LONG)
+    with _at_work(here) as (run, worker):
+        began = time.monotonic()
+        here.types("stop", str(here.world.out), "--now")
+        worker.says("attempt/S1/1: stopped")
+        seconds = time.monotonic() - began
+        run.ends(130)
+        ended = [one for one in here.events("", "S1") if one["event"] in ENDS]
+        assert [one["context"].get("cost_micro_usd") for one in ended] == [COST * 1e6], (
+            f"usage was not recorded: {ended}"
+        )
+        return seconds
+
+
+def _outage(place: Ground, lease_s: int) -> float:
+    here = _fleet(place, "outage", lease_s, {**_FOR_LONG, "seconds": lease_s / 3})
+    with _at_work(here) as (run, _):
+        place.engine.server.kill()
+        time.sleep(lease_s / 2)
+        place.engine.start()
+        run.ends(0)
+        return sum(reason == "worker_lost" for _, reason in here.endings("S1"))

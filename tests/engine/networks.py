@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,36 @@ def missing() -> str:
             return ""
     except subprocess.CalledProcessError as error:
         return f"a network of one's own is not permitted here: {error.stderr.decode().strip()}"
+
+
+_RELAY = """
+import select, socket, sys
+host, port, to_port = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+listening, to = socket.create_server((host, port)), {}
+def end(one):
+    for gone in (one, to.pop(one)):
+        to.pop(gone, None)
+        gone.close()
+while True:
+    for one in select.select([listening, *to], [], [])[0]:
+        try:
+            if one is listening:
+                mine = one.accept()[0]
+                try:
+                    other = socket.create_connection(("127.0.0.1", to_port))
+                except OSError:
+                    mine.close()
+                    continue
+                to[mine], to[other] = other, mine
+            elif one in to and (data := one.recv(65536)):
+                to[one].sendall(data)
+            elif one in to:
+                end(one)
+        except OSError:
+            if one in to:
+                end(one)
+"""
+"""Passes on what it gets, in both directions."""
 
 
 class Network:
@@ -79,6 +110,13 @@ def networks(count: int) -> Iterator[list[Network]]:
     finally:
         for one in made:
             one.remove()
+
+
+def relay(folder: Path, host: str, to_port: int) -> Server:
+    """Give a server of this machine an address that networks reach."""
+    port = free_port()
+    words = [sys.executable, "-c", _RELAY, host, str(port), str(to_port)]
+    return Server(words, port, folder / f"relay-{port}.log", host=host)
 
 
 def git_daemon(folder: Path, host: str) -> tuple[Server, str]:

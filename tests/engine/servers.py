@@ -112,7 +112,7 @@ def _binaries() -> Path | None:
     return None
 
 
-def postgres(folder: Path, *, durable: bool = False, host: str = "127.0.0.1") -> Server:
+def postgres(folder: Path, *, durable: bool = False) -> Server:
     """Make a database. Unless it is to be durable it is not safe from power cuts; `kill -9` loses nothing in either case."""
     binaries, user = _binaries(), None
     assert binaries is not None
@@ -127,18 +127,16 @@ def postgres(folder: Path, *, durable: bool = False, host: str = "127.0.0.1") ->
         check=True, capture_output=True, user=user,
     )  # fmt: skip
     guard = data / "pg_hba.conf"
-    guard.write_text(f"host all guarded 127.0.0.1/32 scram-sha-256\n{guard.read_text()}host all all {host}/24 trust\n")
+    guard.write_text(f"host all guarded 127.0.0.1/32 scram-sha-256\n{guard.read_text()}")
     port = free_port()
     settings = {
-        "listen_addresses": host,
+        "listen_addresses": "127.0.0.1",
         "unix_socket_directories": "",
         "fsync": "on" if durable else "off",
         "max_connections": "60",
     }
     options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
-    return Server(
-        [str(binaries / "postgres"), "-D", str(data), "-p", str(port), *options], port, folder / "log", user, host
-    )
+    return Server([str(binaries / "postgres"), "-D", str(data), "-p", str(port), *options], port, folder / "log", user)
 
 
 def _reachable(binaries: Path, folder: Path) -> Path:
@@ -163,12 +161,12 @@ def _temporal() -> str | None:
     return str(beside) if beside.exists() else shutil.which("temporal")
 
 
-def temporal(folder: Path, *, host: str = "127.0.0.1") -> Server:
+def temporal(folder: Path) -> Server:
     program, port = _temporal(), free_port()
     assert program is not None
-    command = [program, "server", "start-dev", "--headless", "--ip", host, "--port", str(port)]
+    command = [program, "server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", str(port)]
     settings = ["--db-filename", str(folder / "temporal.db"), "--log-level", "error"]
-    return Server([*command, *settings], port, folder / "log", host=host)
+    return Server([*command, *settings], port, folder / "log")
 
 
 class Engine:
@@ -184,7 +182,7 @@ class Engine:
 
         def answers() -> bool:
             try:
-                connect.init(self.url, insecure=self.server.host != "127.0.0.1")
+                connect.init(self.url)
             except SantiagoError as error:
                 if error.kind is not Kind.TRANSIENT:
                     raise

@@ -14,8 +14,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.crash.world import WIDE, Story
+from santiago.engine import connect
+from tests.crash.world import BRANCH, WIDE, Story, git
+from tests.engine.contents import forgets
 from tests.engine.machines import Fleet, serial
+from tests.engine.networks import relay
 from tests.engine.servers import awaited
 
 if TYPE_CHECKING:
@@ -138,26 +141,56 @@ def test_the_verdict_of_a_worker_counts_only_where_workers_are_trusted(
     assert here.endings("S1")[0][0] == ending
 
 
-_PROXY = """
-import select, socket, sys
-listening = socket.create_server(("127.0.0.1", 0))
-print(listening.getsockname()[1], flush=True)
-to = {}
-while True:
-    for one in select.select([listening, *to], [], [])[0]:
-        if one is listening:
-            mine, other = listening.accept()[0], socket.create_connection(("127.0.0.1", int(sys.argv[1])))
-            to[mine], to[other] = other, mine
-            continue
-        data = one.recv(65536) if one in to else b""
-        if data:
-            to[one].sendall(data)
-        elif one in to:
-            other = to.pop(one)
-            to.pop(other)
-            one.close()
-            other.close()
-"""
+def test_a_remote_that_is_away_for_a_while_declines_nothing(fleet: Callable[..., Fleet]) -> None:
+    here = fleet()
+    link = here.folder / "seen-by-the-worker.git"
+    link.symlink_to(here.remote)
+    worker = here.worker("--remote", f"file://{link}")
+    link.unlink()
+    run = here.execute()
+    worker.says("is tried again")
+    link.symlink_to(here.remote)
+    run.ends(0)
+    assert {*here.endings("S1"), *here.endings("S2")} == {("ok", "")}
+    here.is_done()
+
+
+def test_what_the_server_forgot_is_ordered_anew(fleet: Callable[..., Fleet]) -> None:
+    here = fleet(moves=LONG)
+    workers = [here.worker(), here.worker()]
+    run = here.execute()
+    here.logs("story_done", "S1")
+    awaited(lambda: any("attempt/S2/1 begins" in one.said for one in workers), "nobody begins with S2")
+    root = git(here.world.repo, "rev-list", "--max-parents=0", "main")
+    queue = connect.open_queue(here.url, root)
+    forgets(here.url, queue, f"{BRANCH.rpartition('/')[2]}/attempt/S2/1")
+    queue.close()
+    run.ends(0)
+    assert here.endings("S2") == [("voided", "worker_lost"), ("ok", "")]
+    awaited(lambda: any("too late" in one.said for one in workers), "the worker is not told")
+    here.is_done()
+
+
+def test_a_run_can_be_stopped_while_the_engine_is_away_and_goes_on_later(fleet: Callable[..., Fleet]) -> None:
+    here = fleet(moves=SHORT)
+    worker = here.worker()
+    real, port = here.url, urlsplit(here.url).port
+    assert port
+    way = relay(here.folder, "127.0.0.1", port)
+    way.start()
+    try:
+        here.url = real.replace(str(port), str(way.port))
+        run = here.execute()
+        worker.says("attempt/S2/1 begins")
+        way.kill()
+        here.types("stop", str(here.world.out), "--now")
+        assert "the next start asks" in run.ends(20)
+        way.start()
+        here.execute(word="resume").ends(0)
+        assert len(here.events("attempt_started", "S2")) == 1
+        here.is_done()
+    finally:
+        way.kill()
 
 
 def test_a_worker_that_is_cut_off_ends_its_agent_by_its_own_clock(fleet: Callable[..., Fleet]) -> None:
@@ -165,27 +198,26 @@ def test_a_worker_that_is_cut_off_ends_its_agent_by_its_own_clock(fleet: Callabl
     here.helper()
     (here.begun / "wait").touch()
     port = urlsplit(here.url).port
-    proxy = subprocess.Popen([sys.executable, "-c", _PROXY, str(port)], stdout=subprocess.PIPE, text=True)
+    assert port
+    proxy = relay(here.folder, "127.0.0.1", port)
+    proxy.start()
     try:
-        assert proxy.stdout is not None
-        cut_off = here.worker("--no-sandbox", url=here.url.replace(str(port), proxy.stdout.readline().strip()))
+        cut_off = here.worker("--no-sandbox", url=here.url.replace(str(port), str(proxy.port)))
         run = here.execute("--sandbox", "off")
         awaited(lambda: list(here.begun.glob("[ab]")), "no agent begins")
         agent = int(next(here.begun.glob("[ab]")).read_text())
-        proxy.send_signal(signal.SIGSTOP)
+        proxy.signal(signal.SIGSTOP)
         awaited(lambda: not Path(f"/proc/{agent}").exists(), "the agent outlives the lease")
         lost = here.logs("attempt_voided")
         assert (lost["status"], lost["context"]["reason"]) == ("voided", "worker_lost")
         (here.begun / "wait").unlink()
         here.worker("--no-sandbox")
         run.ends(0)
-        proxy.send_signal(signal.SIGCONT)
+        proxy.signal(signal.SIGCONT)
         cut_off.says("too late")
         here.is_done()
     finally:
-        proxy.send_signal(signal.SIGCONT)
         proxy.kill()
-        proxy.communicate()
 
 
 def test_secrets_are_in_no_database_ref_log_or_list_of_processes(engine: Engine, tmp_path: Path) -> None:

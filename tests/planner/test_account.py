@@ -59,7 +59,7 @@ PARTS = "## {0}\n### {1}. Timer\n**Acceptance criteria:**\n- a\n### {2}. History
     ("text", "left"),
     [
         (PARTS.format("Work", 1, 2), ["Phase 9: Ship"]),
-        (PARTS.format("One", 1, 2) + PARTS.format("Two", 3, 4), ["Core value", "Answer formats", "Phase 9: Ship"]),
+        (PARTS.format("One", 1, 2) + PARTS.format("Two", 3, 4), ["Core value", "Phase 9: Ship"]),
         ("## Small stuff\n- [ ] Fix it\n- [ ] Name it\n", ["Core value", "Phase 9: Ship"]),
     ],
 )

@@ -8,7 +8,8 @@ import pytest
 
 from santiago.app.paths import scratch_of
 from tests.crash.checks import events_of
-from tests.crash.sick import ERRORS, PLACES, Fault, SickPlace, library, sick_place, sweep
+from tests.crash.sick import ERRORS, PLACES, Fault, SickPlace, library, sick_place
+from tests.crash.sweeps import many
 from tests.crash.world import RUN
 
 pytestmark = pytest.mark.xdist_group("failing disk")
@@ -29,7 +30,7 @@ def test_a_write_that_fails_ends_with_a_name_and_costs_nothing_recorded(place: S
     count = place.writes(where, ENOSPC)
     ways = [(number, lasting) for lasting in (False, True) for number in ERRORS]
     faults = [Fault(where, number, 3 + n * count // 7, lasting) for n, (number, lasting) in enumerate(ways)]
-    tally = sweep([place], faults)
+    tally = many([place], faults)
     assert tally.violations == []
     assert tally.deaths >= 4
 

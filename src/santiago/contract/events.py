@@ -223,9 +223,6 @@ class Context(TypedDict, total=False):
     """Settings that would help: each with its name, and then all its values."""
 
 
-CONTEXT_KEYS = tuple(Context.__annotations__)
-
-
 @record
 class Event:
     """One recorded fact, without the framing of the log."""

@@ -15,12 +15,13 @@ import time
 import uuid
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import psycopg
 from psycopg.sql import SQL, Identifier
 from psycopg.types.json import Jsonb
 
+from santiago.contract.errors import SantiagoError
 from santiago.contract.ports.queue import Address, Beat, Claim, Ended, Known, LostError, WorkerSeen
 from santiago.engine.place import PRESENT_S, RETRY_S, ended_by_worker, told, utc
 from santiago.engine.postgres_server import Row, check, connect, settled, silent
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
     from santiago.engine.place import Place
 
-T = TypeVar("T")
 ANSWER_S = 20.0
 """Longest time for the answer to one statement; a connection that is slower counts as lost."""
 TOUCH_S = 2.0
@@ -242,8 +242,13 @@ class PostgresServing:
 
     def _touch(self) -> None:
         while not self.closing.wait(TOUCH_S):
-            with suppress(*LOST):
-                self.draining |= self.database.once(self.presence, TOUCH, within_s=TOUCH_S, **self.here)[0]["drain"]
+            with suppress(*LOST, SantiagoError):
+                try:
+                    self.draining |= self.database.once(self.presence, TOUCH, within_s=TOUCH_S, **self.here)[0]["drain"]
+                except psycopg.Error as error:
+                    if error.sqlstate not in REFUSED:
+                        raise
+                    self.here = self._come()  # the server was restored from before, or this machine slept for days
 
     def claim(self, timeout_ms: int) -> Claim | None:
         until = time.monotonic() + timeout_ms / 1000

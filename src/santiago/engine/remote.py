@@ -64,8 +64,11 @@ class Out:
     address: Address
     is_put: bool = False
     """Whether the queue has it."""
+    offered: bool = False
+    """Whether the queue may have it, though perhaps nobody answered."""
     asked: bool = False
     at_once: bool = False
+    at_once_since: float = 0.0
     told: tuple[bool, bool] = (False, False)
     """What of the two was said to the queue."""
     known: Known = Known()
@@ -104,6 +107,8 @@ class RemoteEngine:
         self.due = {"workers": time.monotonic() + WORKERS_S, "late": time.monotonic() + LATE_S}
         self.wake, self.closing, self.lock = threading.Event(), threading.Event(), threading.Lock()
         self.thread = threading.Thread(target=self._serve, name="remote", daemon=True)
+        self.answered = time.monotonic()
+        """When the thread last had all its answers."""
 
     # The port
 
@@ -145,6 +150,8 @@ class RemoteEngine:
         with self.lock:
             out = next((one for one in (*self.out.values(), *self.here.values()) if one.step.id == step), None)
         if out is not None:
+            if now and not out.at_once:
+                out.at_once_since = time.monotonic()
             out.asked, out.at_once = True, out.at_once or now
             step = _judged_as(out.step).id
         self.inner.stop(step, now=now)
@@ -154,6 +161,7 @@ class RemoteEngine:
         self._recorded()
         until = time.monotonic() + timeout_ms / 1000
         while True:
+            self._give_up()
             self._judge_next()
             found = self.inner.wait(max(0, int((until - time.monotonic()) * 1000)))
             if found is None:
@@ -194,7 +202,8 @@ class RemoteEngine:
             self.thread.join(CLOSE_S)
         self.inner.close()
         with suppress(SantiagoError):  # the next start sweeps as well
-            self._sweep()
+            if not self.thread.is_alive():
+                self._sweep()
             if not self.held:
                 self.courier.resign()
         self.out, self.here, self.held = {}, {}, set()
@@ -210,6 +219,18 @@ class RemoteEngine:
             self.inner.submit(replace(out.order, step=inner))
             if out.asked:
                 self.inner.stop(inner.id, now=out.at_once)
+
+    def _give_up(self) -> None:
+        """End what was to end at once where nobody answers: after a lease its worker has ended it by its own clock."""
+        since = time.monotonic() - self.lease_ms / 1000 - CLOSE_S
+        with self.lock:
+            unheard = [
+                out for out in self.out.values() if out.at_once and max(out.at_once_since, self.answered) < since
+            ]
+        for out in unheard:
+            message = "neither engine nor git remote answer, so the next start asks what became of the order"
+            hint = "See whether both can be reached from here; then go on with the run."
+            self._finish(out, SantiagoError(Kind.TRANSIENT, message, where=out.address.id, hint=hint))
 
     def _recorded(self) -> None:
         """What was returned before is on disk by now, so its refs may go."""
@@ -229,6 +250,7 @@ class RemoteEngine:
                 self._begin(out for out in outs if not out.is_put)
                 self._look([out for out in outs if out.is_put])
                 self._now_and_then()
+                self.answered = time.monotonic()
             except Exception as error:  # whoever waits is told, with every order that is out
                 for out in outs:
                     self._finish(out, error)
@@ -236,11 +258,13 @@ class RemoteEngine:
 
     def _begin(self, outs: Iterable[Out]) -> None:
         for out in outs:
-            if out.asked:
+            if out.asked and not out.offered:
                 self._finish(out, without_work(out.step, Reason.INTERRUPTED))
                 continue
             try:
-                self.queue.put(out.address, self.courier.send(out.order), self.lease_ms)
+                commit = self.courier.send(out.order)
+                out.offered = True
+                self.queue.put(out.address, commit, self.lease_ms)
                 out.is_put, out.failing_since = True, 0.0
             except WorkspaceConflictError as error:
                 self._finish(out, without_work(out.step, Reason.WORKSPACE_CONFLICT, message=error.message))
@@ -252,7 +276,9 @@ class RemoteEngine:
         known = self.queue.find([out.address for out in outs]) if outs else {}
         for out in outs:
             out.known = known.get(out.address.id, out.known)
-            if out.known.ended is not None:
+            if out.address.id not in known:  # its server was made anew, or restored from before
+                self._lose(out, "the engine does not know the order any more")
+            elif out.known.ended is not None:
                 self._end(out, out.known.ended)
             elif out.told != (wanted := (out.asked, out.at_once)):
                 self.queue.cancel(out.address, now=out.at_once)

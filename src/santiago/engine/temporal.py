@@ -17,7 +17,7 @@ from concurrent.futures import CancelledError as Dropped
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from temporalio import workflow
@@ -92,6 +92,8 @@ class TemporalQueue:
             self.background.close()
             raise
         self.known: dict[str, Known] = {}
+        self.heard: dict[str, tuple[datetime, float]] = {}
+        """Worker → when it was last there by the server's clock, and since when by ours. The two clocks may differ."""
         self.looked_at, self.looks = 0.0, 0
         self.worker: Worker | None = None
 
@@ -99,6 +101,8 @@ class TemporalQueue:
         """Return what the server says, also if it must be asked again and again because it is away."""
         until = time.monotonic() + self.patience_s
         while True:
+            if not self.background.loop.is_running():
+                raise silent(ConnectionError("the connection is closed"))
             try:
                 return self.background.call(work())
             except (RPCError, TimeoutError) as error:
@@ -152,7 +156,12 @@ class TemporalQueue:
         waiting = [one for one in orders if one in self.known and not self.known[one].ended]
         if waiting and time.monotonic() > self.looked_at + 1 / LOOKS_PER_S:
             self.looked_at, self.looks = time.monotonic(), self.looks + 1
-            await self._look_at(waiting[self.looks % len(waiting)])
+            try:
+                await self._look_at(order := waiting[self.looks % len(waiting)])
+            except RPCError as error:
+                if error.status != GONE:
+                    raise
+                self.known.pop(order, None)  # the server was made anew, or restored from before
 
     async def _look_at(self, order: str) -> None:
         """See who claimed an order and what it says."""
@@ -166,10 +175,12 @@ class TemporalQueue:
 
     async def _follow(self, order: str) -> None:
         """Wait for an order's end, which the server tells at once."""
-        while not self.known[order].ended:
+        while order in self.known and not self.known[order].ended:
             try:
                 await self._take_end(order)
-            except RPCError:
+            except RPCError as error:
+                if error.status == GONE:
+                    self.known.pop(order, None)
                 await asyncio.sleep(RETRY_S)
 
     async def _take_end(self, order: str) -> None:
@@ -219,10 +230,12 @@ class TemporalQueue:
             task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
         )
         found = self.call(lambda: self.client.workflow_service.describe_task_queue(asked))
-        seen = []
+        seen, now = [], time.monotonic()
         for poller in found.pollers:
             at = poller.last_access_time.ToDatetime(UTC)
-            if at.timestamp() > time.time() - PRESENT_S:
+            before, since = self.heard.get(poller.identity, (at, now - max(0.0, time.time() - at.timestamp())))
+            self.heard[poller.identity] = at, since if at == before else now
+            if now - self.heard[poller.identity][1] < PRESENT_S:
                 seen.append(_worker(poller.identity, utc(at)))
         return sorted((worker for worker in seen if worker), key=lambda worker: worker.name)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -289,17 +289,19 @@ class _Markdown:
     def surrounds(self, row: AccountRow, rivals: Sequence[Offer]) -> bool:
         """Tell whether a section that nobody understood can only surround the work, if the plan is asked anyway.
 
-        It holds nothing that any list offers, and is neither a phase nor one more of several sections that hold units.
+        It holds nothing that any list offers, and is neither a phase nor one more of several sections that hold units of any list,
+        unless its heading says context.
         """
         at = bisect_right(self.lines, row.lines[0]) - 1
         if row.why != NOT_UNDERSTOOD or at not in self.parts or is_group(self.blocks[at].text):
             return False
         offered = [*(rival.lines for rival in rivals), *((line, line) for line in self.marked)]
-        if any(first <= row.lines[1] and row.lines[0] <= last for first, last in offered):
+        if _touch(row.lines, offered):
             return False
         rank = (self.blocks[at].section, self.blocks[at].level)
         alike = (i for i in self.parts if i >= 0 and (self.blocks[i].section, self.blocks[i].level) == rank)
-        return sum(bool(self._below(i)) for i in alike) < 2
+        holding = sum(bool(self._below(i)) or _touch((self.blocks[i].line, self._last(i)), offered) for i in alike)
+        return holding < 2 or words.heads_context(row.title)
 
     def _fate(self, at: int, part: _Section, outer: Fate | None) -> Fate | None:
         """Return what becomes of a section without its units; None if it only surrounds units. The first rule that applies counts."""
@@ -443,6 +445,10 @@ class _Markdown:
         if lead and block.kind is Kind.ITEM and block.section >= 0 and len(lead.prefix) == 1:
             is_named = is_named and words.fate(self.blocks[block.section].text) != CONTEXT
         return block.box is not None or in_table or is_named
+
+
+def _touch(lines: tuple[int, ...], others: Iterable[tuple[int, ...]]) -> bool:
+    return any(first <= lines[1] and lines[0] <= last for first, last in others)
 
 
 def _with_lines(text: str, wanted: re.Pattern[str]) -> Iterator[tuple[int, re.Match[str]]]:

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from santiago.contract.ports.judge import Judge
     from santiago.contract.ports.queue import WorkerSeen
     from santiago.contract.state import RunState
-    from santiago.contract.steps import Order
     from santiago.engine.threads import ThreadsEngine
     from santiago.executor.perform import StepPerformer
     from santiago.process.place import Dependency
@@ -53,14 +52,11 @@ class Outside:
         _refuse_others(self.queue.workers())
         remote = Remote(terms.remote, insecure=terms.insecure)
         self.courier = GitCourier(
-            workspace, run_input.run_id or "", remote, store, FileAttempts(store), self._message,
+            workspace, run_input.run_id or "", remote, store, FileAttempts(store), lambda order: self.performer.message(order),
             {INPUT: codec.canonical(run_input)},
         )  # fmt: skip
-        self.performer: StepPerformer | None = None
-
-    def _message(self, order: Order) -> str:
-        assert self.performer is not None
-        return self.performer.message(order)
+        self.performer: StepPerformer
+        """Made when judge and courier are there."""
 
     def agents(self) -> tuple[AgentBackend, AgentBackend, str]:
         """Return the agents of this process, which only take what workers brought, and the name of the one that works."""

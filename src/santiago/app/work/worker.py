@@ -43,6 +43,8 @@ POLL_S = 0.2
 REST_S = 60
 """How long a worker rests where its agent's service names no time."""
 AGAIN_S = 1.0
+PATIENCE_MS = 600_000
+"""How long a git remote that fails is tried again."""
 
 
 @lean(frozen=True, kw_only=True)
@@ -221,7 +223,7 @@ class Worker:
             return self.runs[name]
 
     def _serve(self, run: ServedRun, held: HeldClaim) -> None:
-        parcel = run.delivery.fetch(held.claim)
+        parcel = self._fetched(run, held)
         self.tell(f"{run.run_id}: {_called(parcel)} begins")
         if parcel.judging is not None:
             held.doing = "checks"
@@ -243,6 +245,22 @@ class Worker:
         files = run.files(held, brought_back(parcel.order.step))
         self._end(run, held, fate, self._report(outcome=outcome, judged=withheld.judged), files)
 
+    def _fetched(self, run: ServedRun, held: HeldClaim) -> Parcel:
+        """Fetch an order. A remote that fails for a while is no reason to decline it."""
+        until, said = now_ms() + PATIENCE_MS, False
+        while True:
+            try:
+                return run.delivery.fetch(held.claim)
+            except SantiagoError as error:
+                if held.soon():
+                    raise StoppedError from error
+                if error.kind is not Kind.TRANSIENT or now_ms() > until:
+                    raise
+                if not said:
+                    self.tell(f"{held.claim.address.id} is tried again: {flat(error.message)}")
+                said = True
+            held.wait(AGAIN_S)
+
     def _rest(self, outcome: AttemptOutcome | ProposalOutcome) -> None:
         """Claim nothing while the agent's service refuses."""
         ending = outcome.ending
@@ -255,16 +273,19 @@ class Worker:
         self, run: ServedRun | None, held: HeldClaim, fate: Fate, report: Report,
         files: Mapping[str, bytes] | None = None,
     ) -> None:  # fmt: skip
-        """Send a result and end the claim. As long as nobody answers, both are tried again, until the lease is over."""
+        """Send a result and end the claim. As long as nobody answers, both are tried again, until the lease is over.
+
+        What cannot be sent although the engine answers is given up in the end, since its beats would hold the order for ever.
+        """
         claim, held.doing = held.claim, "sending"
         what = f"{claim.address.id.partition('/')[2]}"
         if fate == "declined":
             self.declined = True
             self.tell(f"declined {claim.address.id}: {flat(report.why)}")
-        commit, in_time = "", False
+        commit, in_time, began = "", False, now_ms()
         while True:
             try:
-                if run is not None:
+                if run is not None and fate != "lost":
                     commit = commit or run.delivery.deliver(claim, report, files or {})
                 in_time = not held.is_lost and self.serving.end(
                     claim, Ended(fate=fate, commit=commit, token=claim.token)
@@ -274,6 +295,9 @@ class Worker:
                 if held.is_lost:
                     self.tell(f"{what}: the result could not be sent: {flat(str(error))}")
                     break
+                if now_ms() > began + (claim.lease_ms if held.soon() else PATIENCE_MS) and fate != "lost":
+                    self.tell(f"{what}: the result cannot be sent, so it is given up: {flat(str(error))}")
+                    fate, self.declined = "lost", True
                 held.wait(AGAIN_S)
         if not in_time:
             self.tell(f"too late: {claim.address.id} was given up, and nothing of this work counts")
