@@ -157,8 +157,10 @@ def test_what_workers_lack_is_said_before_the_start_and_an_offered_checkout_has_
     (repo / "santiago.toml").write_text('[workspace]\nprovide = ["node_modules"]\n')
     run = here.execute()
     assert "node_modules, which git ignores" in here.worker().ends(10)
+    assert "where the run itself is" in here.worker("--repo", str(repo)).ends(10)
     worker = here.worker("--repo", str(offered))
     run.ends(0)
+    assert "worker_lost" not in {reason for story in ("S1", "S2") for _, reason in here.endings(story)}
     worker.process.terminate()
     worker.ends(0)
     here.is_done()

@@ -307,6 +307,10 @@ class RemoteEngine:
         if ended.fate == "cancelled":
             self._finish(out, without_work(out.step, Reason.INTERRUPTED))
             return
+        if ended.fate == "declined" and not ended.commit:  # before it could say why
+            message = f"{out.known.claimed_by} declined, and its own output says why"
+            self._finish(out, without_work(out.step, Reason.DECLINED, message=message))
+            return
         if ended.fate == "lost":
             self._lose(out, f"{out.known.claimed_by or 'its worker'} was not heard of any more")
             return
@@ -342,7 +346,7 @@ class RemoteEngine:
     def _others(self, worker: str, out: Out, ending: AgentEnding) -> bool:
         """Let a worker rest whose agent's service refuses it; tell whether another one may carry the order out."""
         self.resting[worker] = time.monotonic() + (ending.wait_seconds or REST_S)
-        self.seen = tuple(self.queue.workers())  # one may just have come
+        self.brought.workers = self._present()  # one may just have come
         return any(one.pool == out.address.pool for one in self._awake_workers())
 
     def _awake_workers(self) -> list[WorkerSeen]:
