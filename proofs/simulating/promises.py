@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from santiago.contract.events import Event, EventKind
 from santiago.contract.fold import Fold
@@ -175,53 +176,66 @@ class Promises:
     def _of_story(self, event: Event, story: Told | None) -> None:
         if story is None:
             return
-        name, context = event.story_id or "", event.context
+        name = event.story_id or ""
         if event.phase is not None:
             holds(4, not story.done or story.phase != "done", f"{name} is done, and then {event.phase}")
             story.phase = str(event.phase)
+        if (told := self._tellers.get(event.event)) is not None:
+            told(event, name, story)
+
+    @cached_property
+    def _tellers(self) -> dict[EventKind, Callable[[Event, str, Told], None]]:
+        kinds = EventKind
+        return {
+            kinds.ATTEMPT_STARTED: self._begins, kinds.CLAIM_JUDGED: self._claimed, kinds.STORY_UNPROVEN: self._unproven,
+            kinds.ATTEMPT_ENDED: self._ends, kinds.ATTEMPT_VOIDED: self._ends, kinds.INTEGRATION_FAILED: self._ends,
+            kinds.STORY_DONE: self._lands, kinds.STORY_INTEGRATED: self._lands,
+            kinds.STORY_FAILED: self._parked, kinds.STORY_BLOCKED: self._parked,
+            kinds.PROPOSAL_ENDED: self._spends, kinds.STORY_PROPOSED: self._spends, kinds.USAGE_REPORTED: self._spends,
+            kinds.QUESTION_ASKED: self._asks, kinds.QUESTION_ANSWERED: self._asks,
+            kinds.STORY_ACCEPTED: self._changes, kinds.STORY_VERIFIED: self._changes, kinds.STORY_SKIPPED: self._changes,
+            kinds.STORY_REOPENED: self._changes, kinds.BUDGET_RAISED: self._changes, kinds.CHANGE_REQUESTED: self._changes,
+        }  # fmt: skip
+
+    def _changes(self, event: Event, name: str, story: Told) -> None:
         match event.event:
-            case EventKind.ATTEMPT_STARTED:
-                self._begins(event, name, story)
-            case EventKind.ATTEMPT_ENDED | EventKind.ATTEMPT_VOIDED | EventKind.INTEGRATION_FAILED:
-                self._ends(event, name, story)
-            case EventKind.CLAIM_JUDGED if event.status == "ok":
-                self._claimed(event, name, story)
             case EventKind.STORY_ACCEPTED:
                 story.word, story.passed = True, story.commit
-            case EventKind.STORY_UNPROVEN:
-                said = [one for step in self.issued.values() for one in step if isinstance(one, AttemptOutcome)]
-                kept = [one for one in said if one.commit == context["commit"] and one.reason is Reason.UNPROVEN]
-                holds(2, kept, f"{context['commit']} of {name} goes on, and no judge saw its checks pass")
-                story.passed = story.commit = context["commit"]
             case EventKind.STORY_VERIFIED:
                 holds(2, story.passed or story.word, f"{name} is verified without a passing verdict")
-            case EventKind.STORY_DONE | EventKind.STORY_INTEGRATED:
-                self._lands(event, name, story)
             case EventKind.STORY_SKIPPED:
                 story.skipped = True
-            case EventKind.STORY_FAILED | EventKind.STORY_BLOCKED:
-                holds(8, context.get("reason"), f"{name} is {event.phase} without a reason")
             case EventKind.STORY_REOPENED:
                 story.passed = story.passed if story.word else ""
             case EventKind.BUDGET_RAISED:
-                self.raised[f"{context['limit']}/{name}"] += context["amount"]
-            case EventKind.QUESTION_ASKED:
-                story.aside = True
-                self._question(event)
-            case EventKind.QUESTION_ANSWERED:
-                self._question(event)
-                if context.get("answer") in WORD:
-                    story.word = True
-                    story.done = story.done or event.phase == "done"
+                self.raised[f"{event.context['limit']}/{name}"] += event.context["amount"]
             case EventKind.CHANGE_REQUESTED:
                 story.aside, story.passed = True, ""
-            case EventKind.PROPOSAL_ENDED | EventKind.STORY_PROPOSED:
-                self.spent[context["step"]] = context.get("tokens", 0)
-                self.largest = max(self.largest, context.get("tokens", 0))
-            case EventKind.USAGE_REPORTED:
-                holds(5, context["step"] in self.spent, f"{context['step']} is reported, and nothing was assumed for it")
-                self.spent[context["step"]] = context.get("tokens", 0)
-                self.largest = max(self.largest, context.get("tokens", 0))
+
+    def _parked(self, event: Event, name: str, story: Told) -> None:
+        holds(8, event.context.get("reason"), f"{name} is {event.phase} without a reason")
+
+    def _unproven(self, event: Event, name: str, story: Told) -> None:
+        commit = event.context["commit"]
+        said = [one for step in self.issued.values() for one in step if isinstance(one, AttemptOutcome)]
+        kept = [one for one in said if one.commit == commit and one.reason is Reason.UNPROVEN]
+        holds(2, kept, f"{commit} of {name} goes on, and no judge saw its checks pass")
+        story.passed = story.commit = commit
+
+    def _spends(self, event: Event, name: str, story: Told) -> None:
+        step, tokens = event.context["step"], event.context.get("tokens", 0)
+        if event.event is EventKind.USAGE_REPORTED:
+            holds(5, step in self.spent, f"{step} is reported, and nothing was assumed for it")
+        self.spent[step] = tokens
+        self.largest = max(self.largest, tokens)
+
+    def _asks(self, event: Event, name: str, story: Told) -> None:
+        self._question(event)
+        if event.event is EventKind.QUESTION_ASKED:
+            story.aside = True
+        elif event.context.get("answer") in WORD:
+            story.word = True
+            story.done = story.done or event.phase == "done"
 
     def _begins(self, event: Event, name: str, story: Told) -> None:
         step = event.context["step"]
@@ -230,7 +244,8 @@ class Promises:
         holds(4, not story.done, f"{name} is attempted although it is done")
         holds(5, not self.stopped, f"{step} begins after a stop was asked for")
         holds(5, not self.wait_until, f"{step} begins while the run waits for the agent's service")
-        holds(5, self.policy.keep_going or not any(one.phase == "failed" and not one.skipped for one in self.stories.values()), f"{step} begins although a story has failed")
+        failed = [one for one, told in self.stories.items() if told.phase == "failed" and not told.skipped]
+        holds(5, self.policy.keep_going or not failed, f"{step} begins although {failed} failed")
         self._within(name, story, step)
         self._behind(event, name)
         story.attempts, story.open, story.word, story.passed = story.attempts + 1, True, False, ""
@@ -246,14 +261,22 @@ class Promises:
         holds(5, story.counted < most, f"{step} is attempt {story.counted + 1} of {most}")
         all_most = limits.run_max_attempts + raised["run_max_attempts"]
         holds(5, self.counted < all_most, f"{step} is attempt {self.counted + 1} of {all_most} of the run")
-        own = int(limits.story_timeout_minutes) + raised[f"story_timeout_minutes/{name}"] + raised["story_timeout_minutes"]
+        own = (
+            int(limits.story_timeout_minutes)
+            + raised[f"story_timeout_minutes/{name}"]
+            + raised["story_timeout_minutes"]
+        )
         holds(5, story.used_ms < own, f"{step} begins after {story.used_ms} of {own} ms")
         whole = int(limits.run_timeout_minutes) + raised["run_timeout_minutes"]
         holds(5, self.used_ms < whole, f"{step} begins after {self.used_ms} of {whole} ms of the run")
         if limits.run_max_tokens is not None:
             most = limits.run_max_tokens + raised["run_max_tokens"]
             reserved = self.largest * (len(self.under_way) + 1)
-            holds(5, sum(self.spent.values()) + reserved <= most, f"{step} begins with {sum(self.spent.values())} + {reserved} of {most}")
+            holds(
+                5,
+                sum(self.spent.values()) + reserved <= most,
+                f"{step} begins with {sum(self.spent.values())} + {reserved} of {most}",
+            )
 
     def _behind(self, event: Event, name: str) -> None:
         """Promise 7: it overtakes none that it must not, and begins on the head with all the work that it waits for."""
@@ -268,10 +291,15 @@ class Promises:
             met = met or (bool(wide) and not (mine.files and other.files))
             told = self.stories[other.id]
             needs = other.id in mine.depends_on
-            if not needs and (told.conflicts or any(self.stories[one].left for one in (other.id, *self._needed(other.id)))):
-                continue  # it has left the order at some time, so that later ones went ahead; they do not come back
+            between = ahead[ahead.index(other) :]
+            if not needs and any(self._has_left(one.id) for one in between):
+                continue  # whom a story must not overtake is known by the last one before it, and that one was out of the way
             lost = any(self._is_lost(one) for one in self._needed(other.id))
-            waits = told.phase in OPEN and not (told.skipped or told.integrated) and not (lost and told.phase in ("planned", "ready"))
+            waits = (
+                told.phase in OPEN
+                and not (told.skipped or told.integrated)
+                and not (lost and told.phase in ("planned", "ready"))
+            )
             holds(7, not ((met or needs) and waits), f"{name} overtakes {other.id}, which is {told.phase}")
             if (met or needs) and told.phase == "verified" and not told.integrated and not told.aside:
                 holds(7, told.commit in base, f"{name} begins without {told.commit} of {other.id}")
@@ -311,6 +339,12 @@ class Promises:
         if event.status == "ok":
             true = [one for one in said if one.status == "ok" and one.commit == story.commit]
             holds(2, true, f"{step} passed by the log, and no judge said so")
+            landed_as = {one: commit for one, commit, _ in self.branch}
+            for commit in story.onto[1:]:
+                owner = commit.partition("/")[0]
+                if owner != name and owner in self.by_id[name].depends_on:
+                    stands = commit in (self.stories[owner].commit, landed_as.get(owner))
+                    holds(7, stands, f"{step} counts, and {commit}, which it began on, is void")
             story.passed = story.commit if context.get("verdict") == "pass" else ""
         else:
             holds(8, reason, f"{step} ended without a reason")
@@ -319,9 +353,15 @@ class Promises:
         counts = kind is EventKind.ATTEMPT_ENDED
         if reason in {one.value for one in Reason} and said:
             spends = MEANINGS[Reason(reason)].spends
-            holds(4, counts == spends or reason in ("interrupted", "workspace_conflict", "agent_asked"), f"{step} with {reason} counts: {counts}")
+            holds(
+                4,
+                counts == spends or reason in ("interrupted", "workspace_conflict", "agent_asked"),
+                f"{step} with {reason} counts: {counts}",
+            )
 
     def _claimed(self, event: Event, name: str, story: Told) -> None:
+        if event.status != "ok":
+            return
         said = [one for one in self.issued.get(event.context.get("step", ""), []) if isinstance(one, ClaimOutcome)]
         holds(2, any(one.verdict.passed for one in said), f"the claim of {name} passed, and no judge said so")
         story.passed = story.commit = event.context.get("commit", "")
@@ -338,15 +378,22 @@ class Promises:
             holds(2, landed[0][1] == story.passed or story.word or event.event is EventKind.STORY_INTEGRATED,
                   f"{landed[0][1]} of {name} is on the branch, and {story.passed or 'nothing'} passed")  # fmt: skip
             self._recorded_head = head
+            landed_as = {one: commit for one, commit, _ in self.branch}
+            for commit in story.onto[1:]:
+                owner = commit.partition("/")[0]
+                known = owner == name or owner not in self.by_id[name].depends_on or landed_as.get(owner) == commit
+                holds(2, known or story.word, f"{name} lands on {landed_as.get(owner)}, and was judged on {commit}")
         holds(4, not story.done or story.word, f"{name} is done twice")
         story.done = story.done or event.event is EventKind.STORY_DONE
-        story.integrated = True
         chunk = self.by_id[name].chunk
-        for other in self.plan.stories[: self.place[name]]:
+        for other in () if story.integrated else self.plan.stories[: self.place[name]]:
             told = self.stories[other.id]
             gone = told.integrated or told.skipped or told.phase in PARKED or told.aside
             hopeless = any(self._is_lost(one) for one in self._needed(other.id))
-            holds(7, gone or hopeless or other.chunk != chunk, f"{name} retires before {other.id}, which is {told.phase}")
+            holds(
+                7, gone or hopeless or other.chunk != chunk, f"{name} retires before {other.id}, which is {told.phase}"
+            )
+        story.integrated = True
 
     def _needed(self, name: str) -> set[str]:
         found: set[str] = set()
@@ -357,6 +404,10 @@ class Promises:
                     found.add(one)
                     left.append(one)
         return found
+
+    def _has_left(self, name: str) -> bool:
+        """Tell whether a story has been out of the order at some time, or lost its work to a conflict."""
+        return any(self.stories[one].left or self.stories[one].conflicts for one in (name, *self._needed(name)))
 
     def _is_lost(self, name: str) -> bool:
         return self.stories[name].phase in PARKED or self.stories[name].aside

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Literal
 
+from proofs.simulating.promises import BrokenPromiseError, Promises, holds
 from santiago.contract.answers import Letter
 from santiago.contract.errors import SantiagoError
-from santiago.contract.events import Event
+from santiago.contract.events import Event, EventKind
 from santiago.contract.fold import fold_all
 from santiago.contract.outcomes import (
     AgentEnding,
@@ -19,12 +20,11 @@ from santiago.contract.outcomes import (
     Proof,
     Usage,
     Verdict,
-    without_work,
 )
 from santiago.contract.phases import RunPhase
 from santiago.contract.plan import Plan
 from santiago.contract.policy import Limits, Policy
-from santiago.contract.ports.run import Performer, Stop
+from santiago.contract.ports.run import Stop
 from santiago.contract.quantities import Minutes
 from santiago.contract.reasons import Reason
 from santiago.contract.state import Question, RunState
@@ -34,8 +34,6 @@ from santiago.executor.reopen import Grants
 from santiago.simulation.fleet import URL, Fleet, FleetEngine, Worker
 from santiago.simulation.plans import random_plan
 from santiago.simulation.world import EventEngine, MemoryStore, SimulatedPerformer, Simulation, VirtualClock, letter
-
-from proofs.simulating.promises import BrokenPromiseError, Promises, holds
 
 MOST_STARTS = 80
 MOST_LOOKS = 6_000
@@ -249,7 +247,12 @@ class Schedule:
             fleet = Fleet(
                 clock, self.world, workers, fate, lambda step: Usage(tokens=5), random.choice((None, 0, 4000))
             )
-            run.url, run.engine_of = URL, lambda *given: self._ruled(UnrulyFleet(*given, fleet))
+            run.url, run.engine_of = (
+                URL,
+                lambda jobs, clock, duration, performer: self._ruled(
+                    UnrulyFleet(jobs, clock, duration, performer, fleet)
+                ),
+            )
         else:
             run.engine_of = lambda *given: self._ruled(UnrulyThreads(*given))
         return run
@@ -358,7 +361,11 @@ class Schedule:
                 begun = f"attempt/{story.id}/{story.attempts}" in self.begun
                 judge = begun and not story.writes_tests and self.random.random() < 0.4
                 left[story.id] = Left(begun=begun, judge=judge)
+            before = len(run.store.log)
             run.interrupt(left)
+            free = {one.story_id for one in run.store.log[before:] if one.event is EventKind.ATTEMPT_VOIDED}
+            begun_ones = [name for name, one in left.items() if one.begun]
+            holds(4, free.isdisjoint(begun_ones), f"agents worked on {begun_ones}, and their attempts do not count")
             run.recovered = frozenset(name for name, one in left.items() if one.judge)
             promises.take(run.store.log)
         last = promises.branch[-1] if promises.branch else None

@@ -227,10 +227,12 @@ def drawn(task: Task, draws: Draws, jobs: int, without: Without = WHOLE) -> Draw
     if task.events:
         clock.wall = ms_of(task.now or task.events[-1].timestamp)
     performer = DrawnPerformer(draws=draws, takes_unproven=task.policy.takes_unproven, without=without)
-    person = Person(draws, clock, without)
+    attended = draws.attended or bool(task.policy.closed)
+    person = Person(draws, clock, without, attended)
     course = Course(clock)
     run = Simulation(
-        task.plan, jobs=jobs, performer=performer, limits=task.limits, policy=task.policy, clock=clock, attended=True,
+        task.plan, jobs=jobs, performer=performer, limits=task.limits, policy=task.policy, clock=clock,
+        attended=attended,
         answers=person.answer, wakes=person.wakes, listener=course.take, store=MemoryStore(task.events),
         scope=task.scope,
         engine_of=partial(DrawnEngine, task.under_way),
@@ -251,15 +253,16 @@ def drawn(task: Task, draws: Draws, jobs: int, without: Without = WHOLE) -> Draw
 
 @lean()
 class Person:
-    """Somebody who answers, after a time that is drawn."""
+    """Somebody who answers, after a time that is drawn. Where nobody ever did and no gate is closed, nobody does."""
 
     draws: Draws
     clock: VirtualClock
     without: Without
+    attended: bool
 
     def _at(self, question: Question) -> int | None:
         """Return when a question is answered, by the virtual clock; None where it stays open."""
-        if question.kind not in _SAYS:
+        if question.kind not in _SAYS or not self.attended:
             return None
         wait = 0 if self.without.people else self.draws.person(question.id)
         return ms_of(question.asked_at) - self.clock.wall + wait

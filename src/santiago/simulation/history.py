@@ -189,6 +189,7 @@ class Draws:
         self.checks = self._weighed(checks, random)
         self.people = self._weighed(history.people or [PERSON_MS], random)
         self.conflicts = history.conflicts
+        self.attended = bool(history.people)
         self.known: dict[tuple[str, int], Tried] = {}
 
     def attempt(self, story: str, number: int) -> Tried:
