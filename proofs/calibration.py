@@ -50,7 +50,7 @@ class Held(NamedTuple):
     money: bool
 
 
-def held(seed: int) -> Held:
+def held(seed: int, runs: int = RUNS) -> Held:
     """Tell whether a true run ended between p10 and p90 of its forecast."""
     random = Random(seed)
     limits = Limits(
@@ -63,7 +63,7 @@ def held(seed: int) -> Held:
     jobs, known = random.choice((1, 2, 4)), Truth(seed, "before")
     attempts = tuple(known.attempt("S", number) for number in range(ATTEMPTS))
     history = History(attempts=attempts, checks=tuple(known.check(f"{at}") for at in range(10)), origin="here")
-    said = forecast(task, history, jobs, RUNS, seed)
+    said = forecast(task, history, jobs, runs, seed)
     true = drawn(task, Truth(seed, "then"), jobs)
     assert said.micro_usd is not None
     assert true.micro_usd is not None

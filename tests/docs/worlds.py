@@ -11,6 +11,7 @@ from tests.board.governance import product
 from tests.docs import texts
 from tests.docs.pages import ROOT
 from tests.docs.world import KEY
+from tests.simulation.planted import plant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,6 +50,14 @@ def claude(world: World) -> None:
     tests = {"tests/__init__.py": "", "tests/test_greeter.py": texts.GREETER_TESTS}
     world.commit({"docs/prd.md": texts.GREETER, "docs/plan.md": texts.NOTES, **tests})
     world.agent("claude", *drafts(), ("an entry can have a note", [{"draft": texts.DETAIL}]), *texts.GREETS)
+
+
+@named
+def forecasts(world: World) -> None:
+    """Give the example with earlier runs, so that their logs tell what the next one takes."""
+    ledger(world)
+    world.write("santiago.toml", "[policy]\njobs = 2\n")
+    plant(world.repo, 4)
 
 
 def drafts() -> list[Play]:

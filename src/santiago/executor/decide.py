@@ -177,7 +177,9 @@ def _integrations(at: Situation) -> list[Act]:
     if any(isinstance(step, Integrate) for step in at.flying.values()):
         return []
     # Work that a crash left on the branch comes first, even if answers have changed the order since.
-    story = state.stories[at.landed] if at.landed in state.verified else next_to_retire(state)
+    landed = state.stories[at.landed] if at.landed in state.verified else None
+    # Unproven work stays verified when that is recorded, and comes onto the branch once.
+    story = landed if landed and not landed.is_unproven else next_to_retire(state)
     if story is None or story.commit is None or gates.awaits_word(at, story):
         return []
     number = story.unshown.attempt if story.unshown and story.unshown.commit == story.commit else story.attempts

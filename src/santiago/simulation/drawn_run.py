@@ -221,28 +221,30 @@ class Task:
     """Steps that agents are at work on, and how long each has lasted."""
 
 
-def drawn(task: Task, draws: Draws, jobs: int, without: Without = WHOLE) -> Drawn:
-    """Carry out one run."""
-    clock = VirtualClock()
+def prepared(task: Task, draws: Draws, jobs: int, without: Without = WHOLE) -> tuple[Simulation, Course]:
+    """Return a run that is ready to be carried out, and what will hear of it."""
+    clock, attended = VirtualClock(), draws.attended or bool(task.policy.closed)
     if task.events:
         clock.wall = ms_of(task.now or task.events[-1].timestamp)
     performer = DrawnPerformer(draws=draws, takes_unproven=task.policy.takes_unproven, without=without)
-    attended = draws.attended or bool(task.policy.closed)
-    person = Person(draws, clock, without, attended)
-    course = Course(clock)
+    person, course = Person(draws, clock, without, attended), Course(clock)
     run = Simulation(
-        task.plan, jobs=jobs, performer=performer, limits=task.limits, policy=task.policy, clock=clock,
-        attended=attended,
-        answers=person.answer, wakes=person.wakes, listener=course.take, store=MemoryStore(task.events),
-        scope=task.scope,
+        task.plan, jobs=jobs, performer=performer, limits=task.limits, policy=task.policy, clock=clock, attended=attended,
+        answers=person.answer, wakes=person.wakes, listener=course.take, store=MemoryStore(task.events), scope=task.scope,
         engine_of=partial(DrawnEngine, task.under_way),
     )  # fmt: skip
+    return run, course
+
+
+def drawn(task: Task, draws: Draws, jobs: int, without: Without = WHOLE) -> Drawn:
+    """Carry out one run."""
+    run, course = prepared(task, draws, jobs, without)
     state = run.run()
     whole = state.phase is RunPhase.SUCCESS or is_finished(state)
     known = state.counted > 0
     limits = (one for event in reversed(run.store.log) if (one := event.context.get("limit")))
     return Drawn(
-        ms=clock.now,
+        ms=run.clock.now,
         micro_usd=state.cost_micro_usd if known and not state.unpriced else None,
         tokens=state.tokens if known and not state.unreported else None,
         reason=None if whole else state.reason or Reason.INTERRUPTED,
