@@ -9,7 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.crash.sick import PLACES, every_write, library, sick_place, sweep
+from tests.crash.sick import PLACES, every_write, library, sick_place
+from tests.crash.sweeps import many
 
 from proofs.figures import Skipped
 from proofs.telling import options, outcome, progress
@@ -30,6 +31,6 @@ def run(arguments: list[str]) -> list[Measured]:
             return [Skipped(row="disk", reason="there is no C compiler to build the interposed library with")]
         places = [stack.enter_context(sick_place(helper)) for _ in range(chosen.places)]
         faults = every_write(places[0], chosen.where.split(","), first=chosen.first, step=chosen.step)
-        tally = sweep(places, list(islice(faults, chosen.count)), told=progress(began))
+        tally = many(places, list(islice(faults, chosen.count)), told=progress(began))
     counted = f"{tally.deaths:,} faults in {tally.runs:,} starts"
     return [outcome("disk", counted, tally.violations, reached=tally.deaths > 0)]

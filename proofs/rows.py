@@ -43,6 +43,10 @@ HONEST = (*RUN, *_packages("cli planner"), "proofs/corpus.py", "proofs/honest.py
 MUTATIONS = (*RUN, *_packages("cli planner"), "proofs/corpus.py", "proofs/mutating", "proofs/mutations.py")
 _HONEST = "real commits of other projects as the work of honest agents"
 _BROKEN = "real commits whose source is broken while the tests that would show it are eased: none may end done"
+_MACHINES = (
+    "runs through {} on six workers, three of them in networks of their own: 50 `kill -9` and 50 pauses of workers, 20 cuts of "
+    "their network, 10 `kill -9` of the server and 5 of the coordinator: every story is done once, nothing late is accepted (needs root)"
+)
 
 PROOFS = (
     Measurement(
@@ -123,6 +127,11 @@ PROOFS = (
         command="python -m proofs board",
         short="--minutes 0.2 --processes 4 --tickets 500", paths=(*BOARD, "tests/board/invariants.py", "proofs/board.py", "proofs/crowd.py"),
         rows={"board": "eight processes on one board of 10,000 tickets, one of them killed four times a second: no ticket is lost, none claimed twice"},
+    ),
+    Measurement(
+        command="python -m proofs machines", short="--short",
+        paths=(*RUN, "tests/engine/chaos.py", "tests/engine/machines.py", "tests/engine/networks.py", "proofs/machines.py"),
+        rows={f"machines-{engine}": _MACHINES.format(name) for engine, name in (("postgres", "PostgreSQL"), ("temporal", "Temporal"))},
     ),
     Measurement(
         command="python -m proofs flood", short="--gigabytes 0.1", paths=(*GREETER, "proofs/flood.py"),

@@ -1,16 +1,11 @@
 """All commands of the command line, with those below others."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import click
 
 from santiago.cli.commands import COMMANDS
 from santiago.cli.main import santiago
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def every_command() -> Iterator[tuple[str, click.Command]]:

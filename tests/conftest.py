@@ -1,18 +1,13 @@
 """Settings of all tests: the same examples on every machine, and no failure for a slow one."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytest_plugins = ["tests.engine.servers"]
 

@@ -5,8 +5,6 @@ once; whoever connects hands over arguments, folder, environment and the three s
 What the fork cannot give (a locale, a terminal of its own, settings of the interpreter) is started the ordinary way.
 """
 
-from __future__ import annotations
-
 import atexit
 import gc
 import json
@@ -20,16 +18,14 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from tests.forked_client import HEADER, give, read
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 ROOT = Path(__file__).parents[1]
 CLIENT = Path(__file__).with_name("forked_client.py")

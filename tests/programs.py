@@ -1,7 +1,5 @@
 """Programs that some machines have and others do not."""
 
-from __future__ import annotations
-
 import subprocess
 from functools import cache
 

@@ -17,7 +17,7 @@ from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
 from santiago.contract.state import RunState, StoryState
 from santiago.contract.steps import Integrate
-from santiago.executor import decide, gates, letters, recover, schedule, settle
+from santiago.executor import decide, letters, recover, schedule, settle
 from santiago.executor.budget import Budget, Purse
 from santiago.executor.loop import Coordinator
 
@@ -28,12 +28,12 @@ def a_double_retire() -> Planted:
     """A second integration begins while one is under way."""
 
     def begun(at: Any) -> list[Any]:
-        story = decide.next_to_retire(at.state)
-        if story is None or story.commit is None or gates.awaits_word(at, story) or decide.in_flight(at, story.id):
+        story = decide.next_to_retire(at.state, at.agenda.of("improved"))
+        if story is None or story.commit is None or at.agenda.awaits_word(story) or story.id in at.agenda.steps:
             return []
         return [Integrate(story=story.id, attempt=max(story.attempts, 1), commit=story.commit)]
 
-    def next_one(state: RunState) -> StoryState | None:
+    def next_one(state: RunState, improved: Any) -> StoryState | None:
         return min((state.stories[name] for name in state.verified), key=lambda one: one.index, default=None)
 
     return _both(patch.object(decide, "_integrations", begun), patch.object(decide, "next_to_retire", next_one))
@@ -84,7 +84,7 @@ def any_order() -> Planted:
     return patch.object(
         decide,
         "next_to_retire",
-        lambda state: next((state.stories[name] for name in sorted(state.verified, reverse=True)), None),
+        lambda state, improved: next((state.stories[name] for name in sorted(state.verified, reverse=True)), None),
     )
 
 
@@ -210,7 +210,7 @@ def a_late_report_believed() -> Planted:
         if finished is None:
             return
         step, outcome = finished
-        self.flying.pop(step.id, None)
+        self._end(step.id)
         assert not isinstance(outcome, BaseException)
         self.record(settle.settle(self.fold.state, outcome))
 

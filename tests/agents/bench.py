@@ -1,7 +1,5 @@
 """One attempt of a real agent through santiago's own backend, fence and reader, without the rest of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager

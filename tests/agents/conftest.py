@@ -1,7 +1,5 @@
 """The agent programs that tests ask for, fetched at first need."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.agents.install import NO_NPM, PROGRAMS, InstallError, chosen, have_npm, install

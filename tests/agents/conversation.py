@@ -1,7 +1,5 @@
 """What a request tells, whatever its dialect: the tools that it declares, the words so far, how far the script has got."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,15 +1,10 @@
 """The table of docs/agents-faults.md, from the code's own table; `python -m tests.agents.document` writes it."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from santiago.contract.reasons import Reason
 from tests.agents.faults import AGENTS, CASES, FREE, TABLE
 from tests.agents.install import PROGRAMS
-
-if TYPE_CHECKING:
-    from santiago.contract.reasons import Reason
 
 PAGE = Path(__file__).parents[2] / "docs" / "agents-faults.md"
 BEGINS, ENDS = "<!-- the table begins -->\n", "<!-- the table ends -->\n"

@@ -1,7 +1,5 @@
 """The faults that a model service and a model can have, and the reason that each must end in, for every agent."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from santiago.contract.reasons import Reason

@@ -1,7 +1,5 @@
 """Home folders in which the agents find their settings: the model on this machine, nothing that calls elsewhere."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Iterator

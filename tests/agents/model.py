@@ -4,15 +4,13 @@ One server serves one script. The place in the script is how many tool results t
 side questions and several attempts at once stay in step without any state of the server's own.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
-from typing import TYPE_CHECKING, cast
+from typing import Self, cast
 
 from tests.agents.conversation import Conversation, Json, smallest
 from tests.agents.dialects import Answer, Dialect
@@ -22,9 +20,6 @@ from tests.agents.dialects.gemini import GEMINI
 from tests.agents.dialects.responses import RESPONSES
 from tests.agents.script import Action, Fault, Say, Script, Usage, acts
 from tests.agents.tools import use
-
-if TYPE_CHECKING:
-    from typing import Self
 
 _PLACES: tuple[tuple[str, Dialect], ...] = (
     (r"(?:/v1)?/messages", ANTHROPIC),

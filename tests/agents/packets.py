@@ -1,15 +1,11 @@
 """What an agent's backend is given, without the rest of a run: a packet, and nobody who stops it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from santiago.contract.ports.agent import Packet
 from tests.contract.histories import plan_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 STORY = plan_of(S1="").stories[0]
 

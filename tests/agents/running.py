@@ -1,7 +1,5 @@
 """Starting santiago with a real agent, a home folder of its own and the scripted model."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """What the scripted model does: actions, one per tool result that it has seen, and faults in their place."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """A small repository with one story, and a model that gets it wrong until it reads in its prompt what was wrong."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.agents.script import Acts, Edit, Plan, Read, Say, Shell, Write

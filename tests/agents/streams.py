@@ -1,26 +1,20 @@
 """The captured streams of real agents, read where they lie, and what santiago makes of a stream."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from santiago.agent.catalog import Catalog
 from santiago.agent.normalize import ending_of
-from santiago.agent.stream import StreamReader
+from santiago.agent.profile import Profile
+from santiago.agent.stream import Reading, StreamReader
+from santiago.contract.outcomes import AgentEnding
 from santiago.contract.reasons import Reason
 from santiago.process.command import Report
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from santiago.agent.profile import Profile
-    from santiago.agent.stream import Reading
-    from santiago.contract.outcomes import AgentEnding
 
 PLACE = Path(__file__).resolve().parents[3] / "shared" / "agent-streams"
 needs_streams = pytest.mark.skipif(not (PLACE / "index.json").is_file(), reason=f"no captured streams at {PLACE}")

@@ -1,8 +1,6 @@
 """Claude Code works a board off: one request of two stories, one of them a scientist's, from the inbox to the archive."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +13,6 @@ from tests.agents.running import SECONDS, surroundings
 from tests.agents.script import Acts, Say, Shell
 from tests.cli import greeter
 from tests.cli.santiago import santiago
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PRD = """\
 # PRD: Greeter

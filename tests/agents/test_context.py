@@ -1,16 +1,11 @@
 """The packet holds what the document says beside its stories, and names what there was no room for."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from santiago.agent.packet import render
 from santiago.planner.compile import compile_plan
 from santiago.planner.source import Source
 from tests.agents.packets import packet_in
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PRD = f"""\
 # Shop

@@ -1,7 +1,5 @@
 """No cut and no noise breaks the reading of a stream, makes a failed ending good, or makes up usage."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Endings and figures that no captured stream shows: errors with exit code 0, denied tools, totals and sums."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -3,8 +3,6 @@
 One fault of each reason; `python -m proofs agents` has all of them.
 """
 
-from __future__ import annotations
-
 from santiago.contract.reasons import MEANINGS
 from tests.agents.bench import ended
 from tests.agents.document import PAGE, page_with

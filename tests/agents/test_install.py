@@ -1,7 +1,5 @@
 """Fetching programs: once, whole or not at all, and never quietly not."""
 
-from __future__ import annotations
-
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

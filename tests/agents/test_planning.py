@@ -1,7 +1,5 @@
 """Claude Code and Codex plan together: each drafts, one merges, a quick edit follows; all through the real command."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,14 +1,13 @@
 """Profiles are data that can be trusted: those that ship are whole, a wrong one is one clear error, the page tells the truth."""
 
-from __future__ import annotations
-
 import os
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,9 +19,6 @@ from santiago.agent.ralph_fresh import cleared
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import MEANINGS, Reason
 from tests.agents.streams import ending, read
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "agents.md").read_text("utf-8")

@@ -1,14 +1,12 @@
 """An agent that is asked for a detailed plan writes one file, which comes back as it wrote it, and changes nothing else."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,21 +16,17 @@ from santiago.agent.ralph_fresh import Fenced, RalphFresh
 from santiago.agent.scripted import Scripted
 from santiago.app.start import agents
 from santiago.contract.plan import LONGEST_DETAIL
+from santiago.contract.ports.agent import AgentBackend, Packet
 from santiago.contract.reasons import Reason
 from santiago.executor import proposing
 from santiago.process.fence import Sandbox
+from santiago.process.server import ProcessServer
 from tests.agents.bench import bench
 from tests.agents.packets import STORY, Never, packet_in
 from tests.agents.script import Say, Shell
 from tests.cli.greeter import git
 from tests.process.serving import start_server
 from tests.process.test_sandbox import KINDS, found, needs_landlock
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from santiago.contract.ports.agent import AgentBackend, Packet
-    from santiago.process.server import ProcessServer
 
 PLAN = {"contract_version": 1, "objective": "Grüße", "actions": ["Do it."], "checks": ["make"]}
 SECRET = "s3cr3t-of-the-user-0123456789"

@@ -1,10 +1,8 @@
 """What agents and services say when they refuse: each text has its reason, and the time after which to try again."""
 
-from __future__ import annotations
-
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -16,9 +14,6 @@ from santiago.agent.profile import Profile
 from santiago.agent.waits import MOST_WAIT, wait_in
 from santiago.contract.reasons import Reason
 from tests.agents.streams import ending
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 NOW = datetime(2026, 4, 29, 14, 30, tzinfo=UTC)
 ANY = Profile(name="any")

@@ -1,7 +1,5 @@
 """The scripted agent: what it does can be watched, and what it said before it was stopped is kept."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

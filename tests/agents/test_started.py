@@ -1,24 +1,18 @@
 """A profile starts a program: the prompt, the folder, a model and money reach it, and what it leaves is read or removed."""
 
-from __future__ import annotations
-
 import json
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from santiago.agent.profile import parse
 from santiago.agent.ralph_fresh import MOST_ARGUMENT, Fenced, RalphFresh
+from santiago.contract.outcomes import AgentEnding
+from santiago.process.server import ProcessServer
 from tests.agents.packets import Never, packet_in
 from tests.process.serving import start_server
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from santiago.contract.outcomes import AgentEnding
-    from santiago.process.server import ProcessServer
 
 PROGRAM = """
 import json, pathlib, sys

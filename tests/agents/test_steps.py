@@ -1,7 +1,5 @@
 """A real agent step by step: its plan is adjusted, approved, carried out and validated, all through the real command."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

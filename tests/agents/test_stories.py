@@ -1,7 +1,5 @@
 """Real agents carry out a story through the real command: what they do, what it cost, and that nothing of them stays."""
 
-from __future__ import annotations
-
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

@@ -3,8 +3,6 @@
 The streams were captured from thirteen programs and are read where they lie.
 """
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,18 +1,13 @@
 """Fitting actions to the tools that a program declares; what has no tool of its own goes through the shell."""
 
-from __future__ import annotations
-
 import posixpath
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tests.agents.conversation import Json, smallest
+from tests.agents.conversation import Conversation, Json, Tool, smallest
 from tests.agents.script import Action, Call, Edit, Plan, Read, Say, Shell, Write
-
-if TYPE_CHECKING:
-    from tests.agents.conversation import Conversation, Tool
 
 
 @dataclass(frozen=True)

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from unittest.mock import patch
+
+import pytest
 
 from santiago.artifacts import beneath, files, inbox, log, reader, store, unfinished_line
 from santiago.artifacts.log import Log
 from santiago.artifacts.store import FileStore
 from santiago.contract.errors import SantiagoError
-from santiago.contract.events import Event, EventKind, EventStatus
+from santiago.contract.events import Context, Event, EventKind, EventStatus
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.process.redact import Redactor
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    import pytest
-
-    from santiago.contract.events import Context
 
 TIME = "2026-01-02T03:04:05.678Z"
 MODULES = (beneath, files, inbox, log, reader, unfinished_line, store)

@@ -1,11 +1,9 @@
 """Files that somebody else could have placed are read within limits, and what cannot be written is said as one error."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +14,6 @@ from santiago.contract.reasons import Reason
 from santiago.util.disk import failed
 from tests.artifacts.runs import FaultyOS
 from tests.util.each import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def planned(root: Path, name: str) -> Path:

@@ -7,7 +7,8 @@ import multiprocessing
 import os
 import signal
 import time
-from typing import TYPE_CHECKING
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
 
 import pytest
 
@@ -15,10 +16,6 @@ from santiago.artifacts.inbox import LARGEST, MOST, Inbox
 from santiago.contract.answers import Letter
 from santiago.contract.moments import ms_of
 from tests.util.each import each
-
-if TYPE_CHECKING:
-    from multiprocessing.synchronize import Barrier
-    from pathlib import Path
 
 ANSWER = Letter(kind="answer", subject="Q1", answer="approve", text="go on", actor="ann")
 

@@ -1,15 +1,13 @@
 """Every call of the operating system may fail, once or for ever, whole or half: nothing recorded is lost, nobody is told a lie."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil
 import subprocess
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -23,9 +21,6 @@ from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
 from santiago.contract.result import Result, Summary, TotalUsage
 from tests.artifacts.runs import ERRORS, FaultyOS, event, file_store, trouble, utc, write_log
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 STORIES = ("S1", "S2")
 ONCE = [(number, False, False) for number in ERRORS]

@@ -1,7 +1,5 @@
 """One coordinator at a time: of many that start together exactly one runs, and a dead one never blocks the next."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,13 +1,12 @@
 """The log keeps what was recorded: no byte of it changes unnoticed, and only a tear at its end is ever cut."""
 
-from __future__ import annotations
-
 import json
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -30,9 +29,6 @@ from tests.artifacts.runs import calls_of, event, events, trouble, utc, write_lo
 from tests.contract.values import example, hints, mutants, values
 from tests.golden.essence import essence
 from tests.util.each import each
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 CREATED = event(1, EventKind.RUN_CREATED, phase=RunPhase.CREATED, log=1)

@@ -1,7 +1,5 @@
 """What the projections show is what plan and log say, and they are written only when that has changed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import given, settings

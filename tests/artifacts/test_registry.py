@@ -1,11 +1,9 @@
 """A repository knows its runs, from every worktree, wherever their out-dirs are and whatever became of them."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +13,6 @@ from santiago.contract.events import EventKind
 from santiago.contract.phases import RunPhase
 from tests.artifacts.runs import event, utc
 from tests.util.each import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -1,20 +1,21 @@
 """The out-dir holds what was put there, whole, without secrets, and never reaches outside, whatever an agent planted."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from santiago.artifacts import writable_folders
 from santiago.artifacts.names import attempt_folder
+from santiago.artifacts.store import FileStore
 from santiago.contract import codec
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.events import Event, EventKind
@@ -28,12 +29,6 @@ from santiago.contract.state import initial
 from tests.artifacts.runs import FaultyOS, calls_of, event, file_store, trouble
 from tests.contract.histories import plan_of
 from tests.util.each import each
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from santiago.artifacts.store import FileStore
 
 PLAN = plan_of(S1="", S2="S1")
 INPUT = RunInput(contract_version=1, run_id="run-1", repo_path="/repo", prd_path="prd.md")

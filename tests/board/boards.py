@@ -1,7 +1,5 @@
 """A board for tests, in a repository of its own."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path

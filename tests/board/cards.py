@@ -1,7 +1,5 @@
 """Tickets for tests: what is not said about one is ordinary."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any

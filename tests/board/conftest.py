@@ -1,7 +1,5 @@
 """Worlds that tests of several modules begin with."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.board.desk import RESEARCH, SCIENCE, Desk

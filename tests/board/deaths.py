@@ -4,8 +4,6 @@
 since a fork of one that has imported everything costs least, and since an interposed library must be there from the start.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import json

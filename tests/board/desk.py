@@ -1,7 +1,5 @@
 """A repository with a board, worked on with plain commands by a person and by the loop."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What must hold of a board at any moment, whatever was done to it."""
 
-from __future__ import annotations
-
 from santiago.board.board_store import Reading
 from santiago.contract.board import CLAIMED_FROM, QUEUES, BoardEvent, Card, evolve
 from tests.board import table

@@ -1,7 +1,5 @@
 """A project with a board, and the queue commands of these tests on it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The board's screen with somebody at its keys; `python -m tests.board.screens` draws its pictures anew."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import tempfile

@@ -1,7 +1,5 @@
 """The board's rules once more, written down as tables, for tests to hold the code against."""
 
-from __future__ import annotations
-
 from santiago.contract.board import Card, Phase, Queue, Status
 
 TODO = ("scientist-todo", "developer-todo")

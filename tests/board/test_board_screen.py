@@ -1,7 +1,5 @@
 """The board in the TUI, and where there is no terminal: queues, tickets, what people do, what others do meanwhile."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

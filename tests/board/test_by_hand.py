@@ -1,7 +1,5 @@
 """One person with plain commands: no agent is there, checks fail, a ticket lacks something; each says how to go on."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A lease goes by the board's own clock: a wall clock that jumps neither ends a live lease nor revives a dead one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Death and a full disk at every statement of every command: a ticket is where it was or where it goes, never both."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator

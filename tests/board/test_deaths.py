@@ -1,7 +1,5 @@
 """A kill or a full disk at any moment of a queue command leaves a ticket where it was or where it goes, and every file whole."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

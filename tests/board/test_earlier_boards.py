@@ -1,7 +1,5 @@
 """Boards that earlier versions of santiago made are opened as they stand."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from contextlib import closing

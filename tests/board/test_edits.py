@@ -1,7 +1,5 @@
 """What another program changes in the board's files comes in as moves, by the rules of moves, or is refused by name."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

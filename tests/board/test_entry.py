@@ -1,7 +1,5 @@
 """Single entry: with a board nothing starts unrouted; without one nobody meets it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from santiago.contract.board import BoardEvent

@@ -1,7 +1,5 @@
 """The done gate believes only what santiago recorded itself, of this ticket, this attempt and this commit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What nobody should be able to do to a board: give an id twice, share a lease, hide something in a text, take a folder."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from errno import ENOSPC

@@ -1,7 +1,5 @@
 """A project whose tickets stand in TSV files is taken over once, row by row, and not before every row is understood."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The first queue command lays the board out, where it belongs, once, and without surprise."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Board line 69: only what leaks is cut out of a text for users."""
 
-from __future__ import annotations
-
 import pytest
 
 from santiago.board.internals import clean, leaks

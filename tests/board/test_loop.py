@@ -1,7 +1,5 @@
 """The loop carries requests from the inbox to the archive, and every way in which it stops has a name."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -146,18 +144,6 @@ def test_one_claim_is_one_attempt_with_its_own_evidence_and_the_second_knows_wha
     tables = [finished.root / "evidence" / "REQ.S1" / str(number) / "verification-results.tsv" for number in (1, 2)]
     words = [[line.split("\t")[3] for line in table.read_text().splitlines()[1:]] for table in tables]
     assert words == [["FAIL"], ["PASS"]]
-
-
-def test_a_story_that_waits_stands_in_its_own_queue_and_cannot_be_claimed(tmp_path: Path) -> None:
-    """Board line 2."""
-    desk = Desk(tmp_path)
-    desk.add("FIRST")
-    desk.add("SECOND", "developer-todo", "--depends-on", "FIRST")
-    assert desk.card("SECOND").error_class == "dependency_blocked"
-    said = desk.refused(10, "queue", "claim", "--queue", "developer-todo", "--worker", "ada", "--id", "SECOND")
-    assert "SECOND waits for FIRST" in said
-    assert desk.claim()["ticket"]["id"] == "FIRST"
-    assert "NO_PENDING:developer-todo" in desk.ok("queue", "claim", "--queue", "developer-todo", "--worker", "bob")
 
 
 def test_a_later_request_begins_on_the_finished_one_that_is_not_merged(finished: Desk) -> None:

@@ -1,7 +1,5 @@
 """Random use of a board, with the real store: whatever is done, by whomever and however late, its invariants hold."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every move there can be, from each phase in each queue to each phase in each queue, against a table of its own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import get_args
 

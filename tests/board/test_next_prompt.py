@@ -1,7 +1,5 @@
 """Board lines 64 and 68 to 70: what programs and users are told comes next."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ Three things are different on purpose, because the origin's way is a defect: a t
 opens no gate, evidence that is not there is refused, and the loop's work is judged in a clean checkout.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

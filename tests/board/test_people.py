@@ -1,7 +1,5 @@
 """The board as people meet it: in words and not in codes, under their own name, and never without saying how it goes on."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -1,7 +1,5 @@
 """The board's files say what its store says, a moment later, and never overwrite what another program wrote."""
 
-from __future__ import annotations
-
 import threading
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One person, one shell, plain commands: a ticket from its queue to the archive, and what is refused on the way."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

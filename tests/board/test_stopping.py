@@ -1,7 +1,5 @@
 """One loop for a board, which a person can stop; who works beside it is waited for, and their word counts."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

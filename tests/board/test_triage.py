@@ -1,7 +1,5 @@
 """Board lines 9, 25, 26 and 65: how urgent a ticket is, what is stuck, and who should take it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

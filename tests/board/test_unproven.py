@@ -1,7 +1,5 @@
 """Work that passes its checks and that no test shows: it comes onto the branch, holds nobody up, and waits for a person's word."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace

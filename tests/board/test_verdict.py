@@ -1,7 +1,5 @@
 """Board lines 45, 46, 48 and 49: whether the loop goes on, and who has to decide."""
 
-from __future__ import annotations
-
 import pytest
 
 from santiago.board.board_telling import verdict_of

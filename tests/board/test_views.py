@@ -1,7 +1,5 @@
 """Board lines 44 to 46 and 65 to 68: the commands that tell of the board, as one calls them."""
 
-from __future__ import annotations
-
 import json
 
 import click

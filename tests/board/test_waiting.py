@@ -1,7 +1,5 @@
 """An idle loop ends; one that was told to wait does so for no longer than it was told."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a person says about a ticket's work counts, by whichever command they say it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Runs that many tests look at and none changes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

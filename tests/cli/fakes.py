@@ -1,7 +1,5 @@
 """Agents that are no agents: small programs under a real one's name that print what it would print, turn by turn."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Runs santiago with one kind of fence: `fenced.py KIND ARGUMENTS…`, as on a machine where no stronger one works."""
 
-from __future__ import annotations
-
 import sys
 
 from santiago.cli.main import main

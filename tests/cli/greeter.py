@@ -1,7 +1,5 @@
 """A small document in a real repository, three stories in two chunks, and a run of it whose first story is repaired."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import shutil

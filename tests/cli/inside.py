@@ -1,7 +1,5 @@
 """Running a command line in this process: for what starts no run, and would only wait for an interpreter otherwise."""
 
-from __future__ import annotations
-
 import io
 import os
 from contextlib import chdir, redirect_stderr, redirect_stdout

@@ -1,7 +1,5 @@
 """A document of two stories and its next version, and runs of it with the scripted agent."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

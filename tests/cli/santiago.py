@@ -1,17 +1,12 @@
 """Running the real program, as a user would."""
 
-from __future__ import annotations
-
 import os
-import resource
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 from tests import forked
 
-GIB = 1024**3
 PROGRAM = ("-m", "santiago")
 UNPROVEN = {"SANTIAGO_POLICY_UNPROVEN": "accept"}
 """Agents of most tests bring no tests, since their runs are about something else. Tests about proof set it to `ask`."""
@@ -31,17 +26,11 @@ def santiago(
     cwd: Path | None = None,
     env: dict[str, str] | None = None,
     seconds: int = 60,
-    memory: int = 0,
     trusting: bool = True,
     program: tuple[str, ...] = PROGRAM,
     code: int | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command line, and see it end with `code`; `memory` limits the address space of the program."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-
-    options: dict[str, Any] = {"preexec_fn": limit} if memory else {}
+    """Run a command line, and see it end with `code`."""
     clean = {
         name: value
         for name, value in os.environ.items()
@@ -49,12 +38,12 @@ def santiago(
     }
     words = trusted(*arguments) if trusting else [str(word) for word in arguments]
     whole = {**clean, "USER": "user", **UNPROVEN, **(env or {})}
-    if program == PROGRAM and not memory and forked.fits(whole):
+    if program == PROGRAM and forked.fits(whole):
         ran = forked.run(words, cwd=cwd, env=whole, seconds=seconds)
     else:
         ran = subprocess.run(
             [sys.executable, *program, *words],
-            cwd=cwd, env=whole, capture_output=True, text=True, timeout=seconds, check=False, **options,
+            cwd=cwd, env=whole, capture_output=True, text=True, timeout=seconds, check=False,
         )  # fmt: skip
     assert code in (None, ran.returncode), (ran.returncode, ran.stdout, ran.stderr)
     return ran

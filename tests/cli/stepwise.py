@@ -1,7 +1,5 @@
 """A real run that goes step by step, in which the first story is carried out in two substeps."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What an agent is doing, from its growing log: the same whatever the pieces, bounded, and never an error."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import cast
@@ -15,7 +13,7 @@ from santiago.agent.stream import MOST_LINE, Reading
 from santiago.app.profiles import understood
 from santiago.cli.view.beat import EVERY_MS, Beat
 from santiago.contract.state import RunState
-from santiago.report.agent_activity import Doing, activity_data, plain
+from santiago.report.agent_activity import Doing, plain
 from santiago.report.evidence import tidied
 from santiago.report.spending import Sum, dollars, said, thousands
 from tests.cli import fakes
@@ -135,7 +133,7 @@ def test_what_an_agent_prints_cannot_steer_the_terminal(tmp_path: Path) -> None:
     words = doing.words("S1", 1)
     assert words.startswith("Ta a · 2 tools")
     assert words.isprintable()
-    told = activity_data(doing.reading("S1", 1), words)
+    told = doing.data("S1", 1)
     texts = [*(text for one in told["actions"] for text in one.values()), *(todo["text"] for todo in told["todo"])]
     assert [text.isprintable() for text in texts] == [True] * 5
 

@@ -1,7 +1,5 @@
 """What signs an agent in and what it plants stay where they are: in no file of a run, and in a copy of its settings (P19, issue 11)."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

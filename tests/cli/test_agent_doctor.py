@@ -1,7 +1,5 @@
 """`santiago doctor` and `init` about agents: which are here, which one a run takes, and whether they answer."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

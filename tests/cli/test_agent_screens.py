@@ -1,7 +1,5 @@
 """Runs with agents that stream: what they do is seen while they do it, in every size, and afterwards what they did and used."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

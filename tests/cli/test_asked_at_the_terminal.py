@@ -1,7 +1,5 @@
 """An ordinary run at a terminal: the agent's question is asked there, its work can be tried there, and nothing is lost."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path

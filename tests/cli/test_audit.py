@@ -1,7 +1,5 @@
 """`santiago audit` on a real run: clean as it was left, and every kind of tampering found and named."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Hostile and broken documents: one clear error with its exit code, nothing written, within 10 s and 1 GiB."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

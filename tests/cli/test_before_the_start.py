@@ -1,7 +1,5 @@
 """What is known to be hopeless is refused before the first attempt, as its dry run is, and leaves no run behind."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -224,18 +222,6 @@ def test_a_limit_that_somebody_set_too_low_stays_and_is_warned_of(big: Path) -> 
     assert warning in inside("plan", "prd.md", cwd=big).stdout
     assert warning in begin(big, "--verify", CHECK, "--dry-run")[1]
     assert warning not in begin(big, "--verify", CHECK, "--only", "S1", "--dry-run")[1]
-
-
-def test_a_run_of_a_plan_with_more_stories_than_the_default_allows_gets_enough_attempts(big: Path) -> None:
-    assert begin(big, "--verify", "test -f never.txt", "--max-attempts", "1")[0] == 30
-    frozen = json.loads((greeter.out_dir(big) / "run-input.json").read_bytes())
-    assert frozen["limits"]["run_max_attempts"] == 46
-
-
-def test_a_start_warns_of_a_limit_that_is_too_low(big: Path) -> None:
-    (big / "santiago.toml").write_text("[limits]\nrun_max_attempts = 2\nstory_max_attempts = 1\n")
-    code, _, said = begin(big, "--verify", "test -f never.txt")
-    assert (code, "note: 23 stories are to be done" in said) == (30, True)
 
 
 def test_what_is_not_committed_is_told_before_a_run_that_will_not_see_it(repo: Path) -> None:

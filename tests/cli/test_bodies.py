@@ -1,18 +1,16 @@
 """A command's options stand in a light module, and its body is loaded only when it is called."""
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import fields
 from typing import Any
 
-from santiago.app.start.start_options import StartOptions
+from santiago.app.start.start_options import Places, StartOptions
 from santiago.cli.options import Reading, Worker, body_at
 from tests.commands import every_command
 from tests.contract.test_imports import families, loaded_by
 from tests.util.each import each
 
-RECORDS: dict[str, Any] = {"flags": StartOptions, "reading": Reading, "worker": Worker}
+RECORDS: dict[str, Any] = {"flags": StartOptions, "reading": Reading, "worker": Worker, "places": Places}
 """Parameters that get several options together."""
 
 

@@ -1,7 +1,5 @@
 """However a run comes to rest, it says so by name, leaves nothing working, and tells whoever wants to know (promise 8)."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

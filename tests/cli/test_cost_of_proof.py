@@ -1,7 +1,5 @@
 """What a verdict costs: each check once per tree, the base side by side, caches of the base and of nobody else (promises 2, 3, 7)."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """`skip`, `verify`, answers and changes: refused before anything is recorded, and what they say to type next is what helps."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Disks that are full, read-only or not there at all: said before anything starts, with the place and the remedy."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager

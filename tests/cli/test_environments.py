@@ -3,8 +3,6 @@
 What it lacks is found by lending it to a checkout; a check that is red because of the code is left to the stories.
 """
 
-from __future__ import annotations
-
 import json
 import tomllib
 from pathlib import Path

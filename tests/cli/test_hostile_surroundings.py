@@ -1,7 +1,5 @@
 """What surrounds a command and must not harm it: terminals that are not UTF-8, search paths, work of any size, its own agents."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -38,6 +36,16 @@ def test_a_terminal_that_is_not_utf_8_gets_replacement_letters_and_no_command_en
             assert json.loads(ran.stdout), "JSON is UTF-8 and loses nothing"
         elif words[:1] != ("queue",):
             ran.stdout.decode(encoding)
+
+
+def test_an_error_that_nobody_is_left_to_read_ends_with_its_own_code(tmp_path: Path) -> None:
+    """P8: where a terminal was closed, no word can be printed any more, and python alone would end with 1."""
+    ours, theirs = os.openpty()
+    os.close(ours)
+    for words in (("plan", "none.md"), ("plan", "none.md", "--json")):
+        ran = subprocess.run([sys.executable, "-m", "santiago", *words], cwd=tmp_path, stdout=theirs, stderr=theirs)
+        assert ran.returncode == 30, words
+    os.close(theirs)
 
 
 @each("entry", ["", ".", "bin"])

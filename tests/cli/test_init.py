@@ -1,7 +1,5 @@
 """`santiago init` writes the check that it has seen run on the last commit, with the set-up that it needed, and no other."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

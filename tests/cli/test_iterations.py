@@ -1,7 +1,5 @@
 """The second iteration of a document: what is done stays done; a run's work is taken over by merge or pull request."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

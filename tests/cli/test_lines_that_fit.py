@@ -1,7 +1,5 @@
 """On a terminal lines are broken between words, by the cells that letters take; times agree, and one of a thing is told in the singular."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty

@@ -1,7 +1,5 @@
 """`status`, `log`, `show`, `clean`, `doctor` on real runs: what they say is what the log says; transcripts hold the words."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -13,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from santiago.artifacts.files import LARGEST
 from santiago.artifacts.frame import GENESIS, encode
@@ -110,21 +106,6 @@ def _start(repo: Path, *arguments: str) -> subprocess.Popen[str]:
         [sys.executable, "-m", "santiago", *trusted(*arguments)], cwd=repo, env=greeter.place(repo), text=True,
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     )  # fmt: skip
-
-
-@given(st.data())
-def test_a_growing_log_is_read_without_gap_or_repetition_wherever_it_is_cut(success: Done, data: st.DataObject) -> None:
-    whole = (success.out_dir / "progress.ndjson").read_bytes()
-    cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=8)))
-    path = success.out_dir.parent / "growing.ndjson"
-    path.write_bytes(b"")
-    tail, seen = Tail(path), []
-    for start, end in zip([0, *cuts], [*cuts, len(whole)], strict=True):
-        with path.open("ab") as file:
-            file.write(whole[start:end])
-        seen += list(tail.read())
-    path.unlink()
-    assert seen == list(read_log(success.out_dir / "progress.ndjson"))
 
 
 def test_a_log_that_is_replaced_while_it_is_followed_is_refused(success: Done, tmp_path: Path) -> None:

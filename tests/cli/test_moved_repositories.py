@@ -1,7 +1,5 @@
 """A repository takes its runs along, a copy goes on by itself, and no run ever works on the branch of another one."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Whoever wants to know is told of a question and of the end, and a run is never held up or changed by telling it."""
 
-from __future__ import annotations
-
 import json
 import socket
 import threading

@@ -1,7 +1,5 @@
 """Substeps that the document itself has, and what keeps a detailed plan from approval."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A run that is killed and taken up step by step: a person picks which story goes on, and what is unknown is said."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

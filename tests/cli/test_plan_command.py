@@ -1,7 +1,5 @@
 """`santiago plan` as a user and as a program call it, and the command that it says last, which works where the person stands."""
 
-from __future__ import annotations
-
 import html
 import json
 import os

@@ -1,7 +1,5 @@
 """`execute --plan` holds a plan that a program wrote to every rule before anything starts, and tells all that is wrong."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

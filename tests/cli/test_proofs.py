@@ -1,7 +1,5 @@
 """How strong a verdict is, through the command line; checks know whose they are, and say nothing about another story (promise 2)."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from subprocess import CompletedProcess

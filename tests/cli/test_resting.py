@@ -1,7 +1,5 @@
 """A run that rests says why, who asked for it, where to look and how to go on (promise 8); tests/transcripts/run.txt has its words."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -146,16 +144,6 @@ def test_what_came_while_a_run_rested_is_said_when_it_goes_on_and_hints_reach_wh
     assert ("in blue" in prompt, "in red" in prompt) == (True, True)
     repaired = " repaired the last line of the log was incomplete; its 10 bytes were moved to progress.torn."
     assert repaired in inside("log", cwd=repo, env=env).stdout
-
-
-def test_what_lies_outside_the_document_is_assumed_where_a_person_says_so(tmp_path: Path) -> None:
-    repo = committed(tmp_path / "repo", {"prd.md": recording.APART, "santiago.toml": UNFENCED})
-    assert run(repo, WRITES).returncode == 10
-    assert (load(out_dir(repo)).state.reason, load(out_dir(repo)).state.stories["S2"].phase) == (
-        "blocked_dependency",
-        "done",
-    )
-    santiago("resume", "--assume-external", cwd=repo, env=place(repo), code=0)
 
 
 def test_line_66_chunks_are_named_as_in_the_browser_and_one_before_them_that_is_left_out_is_a_refusal(

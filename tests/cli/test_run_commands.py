@@ -1,7 +1,5 @@
 """Runs through the real program: real git, real checks, the scripted agent."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -123,16 +121,6 @@ def test_an_exhausted_story_fails_the_run_and_more_attempts_reopen_it(exhausted:
     assert result(repo)["status"] == "success"
 
 
-def test_a_skipped_story_is_left_out_and_the_run_goes_on(exhausted: Path, tmp_path: Path) -> None:
-    repo = greeter.copied(exhausted, tmp_path)
-    left_out = says(repo, "skip", "S2", "--why", "not needed", code=0)
-    assert "santiago explain S2" not in left_out.stderr, "nobody waits for it"
-    done = says(repo, "resume", "--hint", "S3", "without a goodbye")
-    assert story_events(repo, "done")[:1] == ["S1"], done.stderr
-    assert "S3" in story_events(repo, "running"), "its dependent is no longer held up"
-    assert "S2" not in story_events(repo, "done")
-
-
 def by_hand(repo: Path, branch: str, text: str) -> None:
     """Put a person's own work on a branch that begins where the run's stands."""
     git(repo, "checkout", "-q", "-b", branch, f"santiago/{out_dir(repo).name}")
@@ -140,17 +128,6 @@ def by_hand(repo: Path, branch: str, text: str) -> None:
     git(repo, "add", "bye.txt")
     git(repo, "commit", "-q", "-m", "By hand")
     git(repo, "checkout", "-q", "main")
-
-
-def test_a_person_s_own_work_is_judged_like_any_other_and_integrated(exhausted: Path, tmp_path: Path) -> None:
-    repo = greeter.copied(exhausted, tmp_path)
-    by_hand(repo, "wrong", "gudbye\n")
-    by_hand(repo, "right", "goodbye\n")
-    says(repo, "verify", "S2", "--from", "wrong")
-    assert "S2" not in story_events(repo, "done")
-    done = says(repo, "verify", "S2", "--from", "right")
-    assert "S2" in story_events(repo, "done"), done.stderr
-    assert git(repo, "show", f"santiago/{out_dir(repo).name}:bye.txt") == "goodbye"
 
 
 def test_own_work_that_fails_starts_no_agent_although_attempts_are_left(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """What agents are given to read is there, is not changed for the next one, and no secret reaches the branch."""
 
-from __future__ import annotations
-
 import base64
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What will judge the work is seen before it runs: each check with its line, what has none, and a word on single ones."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Settings, `init` and `doctor --checks`: what is wrong is told where it stands, and the first steps lead on."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`--jobs` and limits on the command line: what keeps stories back is said, and a run that has begun keeps its limits."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

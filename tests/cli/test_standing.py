@@ -1,7 +1,5 @@
 """The same verdict wherever a repository stands and whatever fence there is, or a refusal that names the remedy."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Step by step at a terminal: every state and every arrow of the workflow, as a person types it."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -1,7 +1,5 @@
 """The page beside a GitHub job: what came of the run, bounded, and texts of others letter by letter."""
 
-from __future__ import annotations
-
 import html
 import json
 import os

@@ -3,8 +3,6 @@
 What they print is held by the transcripts of the worlds asking, halfway and put-off, which were recorded.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

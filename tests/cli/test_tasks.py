@@ -1,7 +1,5 @@
 """The task list of a run: as other tools know one, with one task under way at most, and true at every event."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from random import Random

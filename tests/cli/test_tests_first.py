@@ -1,7 +1,5 @@
 """`--tests-first`, with real programs: a document without a single command reaches `proved`, and nobody cheats."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -68,8 +66,6 @@ NONE = {
 WEAK = TESTS.replace('"Hello, Ann!"', 'greet("Ann")').replace('"Hello!"', 'greet("")')
 EASED: dict[str, Any] = {
     "weakened": {"write": {"greet.py": HALF, "tests/test_greet.py": WEAK}},
-    "deleted": {"write": {"greet.py": HALF}, "delete": ["tests/test_greet.py"]},
-    "renamed": {"write": {"greet.py": HALF, "tests/test_greet.py": TESTS.replace("def test_nobody", "def nobody")}},
     "not loaded": {
         "write": {"greet.py": HALF, "tests/__init__.py": "def load_tests(loader, tests, pattern):\n    return tests\n"}
     },

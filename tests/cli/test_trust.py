@@ -1,7 +1,5 @@
 """Settings that come with a repository start and loosen nothing before a person's word, and a link leads none of our files away."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

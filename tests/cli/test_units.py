@@ -1,9 +1,7 @@
 """A proposal: nothing starts on it before somebody says which list is the work, and what was said holds."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from santiago.app.loading import load
 from santiago.artifacts.names import LOG
@@ -14,9 +12,6 @@ from tests.board.desk import Desk
 from tests.cli import greeter
 from tests.cli.greeter import committed, looks, out_dir, says
 from tests.cli.typing_person import Person
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RIVALS = """\
 # Greeter

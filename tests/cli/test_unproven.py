@@ -1,7 +1,5 @@
 """Documents without a command, in a repository that has tests: what an agent shows by tests of its own, and what stays unproven."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

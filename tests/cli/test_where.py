@@ -1,7 +1,5 @@
 """What people type first: `santiago` alone, `runs`, `version`, `help`; and what a shell completes."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Which run a command means where none is named: never one that nobody had in mind, and every answer names the run."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from contextlib import ExitStack

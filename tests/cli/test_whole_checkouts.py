@@ -1,7 +1,5 @@
 """Runs in repositories that git alone does not check out as a whole, and while somebody cleans up."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import threading
@@ -47,16 +45,6 @@ def test_with_a_submodule_its_folder_is_empty_and_said_and_its_commit_stays(tmp_
     (repo / "santiago.toml").write_text(f'{SETTINGS}[workspace]\nsetup = ["git submodule update --init"]\n')
     dry = greeter.looks(repo, "run", "prd.md", "--dry-run", "--trust-commands")
     assert (dry.returncode, "submodule" in dry.stderr) == (0, False), "who sees to them needs no word"
-
-
-def test_in_a_sparse_checkout_nothing_outside_of_it_is_lost(tmp_path: Path) -> None:
-    repo = greeter.committed(tmp_path / "repo", {**FILES, "hidden": "h\n"})
-    greeter.git(repo, "sparse-checkout", "set", "--no-cone", "/prd.md", "/playbook.yaml", "/santiago.toml")
-    assert not (repo / "hidden").exists()
-    greeter.carry_out(repo, code=0)
-    branch = f"santiago/{greeter.out_dir(repo).name}"
-    assert greeter.git(repo, "diff", "--name-status", "main", branch) == "A\thello.txt"
-    assert not (repo / "hidden").exists(), "the user's own choice stands"
 
 
 @pytest.fixture

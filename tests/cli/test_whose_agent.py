@@ -1,7 +1,5 @@
 """Which agent works: named for any command that starts one, changed in the settings, and helped where it cannot begin."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,16 +1,11 @@
 """A person at a terminal: reads what is shown, and types."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.util.terminal import Terminal
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class Person(Terminal):

@@ -1,7 +1,5 @@
 """Three stories in two chunks, each a file of its own name, and runs of them with a shell script for an agent."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

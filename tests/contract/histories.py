@@ -1,7 +1,5 @@
 """Small plans, and logs of events about them as a coordinator would write them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, cast
 

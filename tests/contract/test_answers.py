@@ -1,7 +1,5 @@
 """Only plain consent approves, and only where plain consent is enough; everything else is said back or refused."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

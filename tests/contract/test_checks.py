@@ -1,7 +1,5 @@
 """Which checks of a base may run side by side, and which must stay together (promise 7)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from santiago.contract.checks import lanes

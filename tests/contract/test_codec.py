@@ -1,12 +1,11 @@
 """Between types and bytes: one way to write, and only what is exactly right is read."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import example as with_example
@@ -31,9 +30,6 @@ from santiago.contract.steps import ExamineBase, Order, VerifyRun, WriteBack
 from tests.contract.test_schema import validator
 from tests.contract.values import LARGEST, example, mutants, values
 from tests.util.each import each
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 DOCUMENTS = [RunInput, Plan, Result, Session, Ticket, LogLine]
 SMALLEST = {"contract_version": 1, "repo_path": "/repo", "prd_path": "docs/prd.md"}

@@ -1,7 +1,5 @@
 """The content of a story: what changes it, and what does not."""
 
-from __future__ import annotations
-
 from santiago.contract.plan import content_of, contents_of
 from santiago.planner.compile import compile_plan
 from santiago.planner.source import Source

@@ -1,7 +1,5 @@
 """Facts hold what was said and nothing else: no empty details, no unknown ones, and a zero is no silence. Times are the calendar's."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 import pytest
@@ -9,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from santiago.artifacts.frame import GENESIS, WrongLineError, encode
-from santiago.contract.events import CONTEXT_KEYS, Event, EventKind, Fact
+from santiago.contract.events import Context, Event, EventKind, Fact
 from santiago.contract.facts import of_run, of_story, spent
 from santiago.contract.moments import ms_of, text_of
 from santiago.contract.outcomes import Usage
@@ -62,7 +60,7 @@ def test_a_misspelt_detail_is_an_error_of_types_and_is_never_written() -> None:
 
 
 def test_no_detail_has_the_name_of_a_fact_s_own_field() -> None:
-    assert not {"story", "event", "phase", "status", "attempt", "actor", "known"} & set(CONTEXT_KEYS)
+    assert not {"story", "event", "phase", "status", "attempt", "actor", "known"} & set(Context.__annotations__)
 
 
 BEGIN = datetime(1970, 1, 1)  # noqa: DTZ001  # all of it is UTC

@@ -1,7 +1,5 @@
 """Nobody pays for what they do not use: help and version load no validation, no colours, no planner, and no command loads much."""
 
-from __future__ import annotations
-
 import os
 import pkgutil
 import re

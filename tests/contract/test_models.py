@@ -1,7 +1,5 @@
 """The models of lease and fence, of a ticket and of attempts on many machines: each holds, and all of its guards are needed."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

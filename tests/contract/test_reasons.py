@@ -1,7 +1,5 @@
 """Every way of not finishing has its name, its sentence and its exit code, as the contract lists them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import get_args
 

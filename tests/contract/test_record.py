@@ -1,7 +1,5 @@
 """Records and lean classes are dataclasses in everything that anybody does with one, from the first use on."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from dataclasses import FrozenInstanceError, dataclass, field, fields, is_dataclass, replace

@@ -1,7 +1,5 @@
 """The schemas say what the program does: an independent validator takes what we write and refuses what we refuse."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,12 +1,9 @@
 """The fold: whatever legal log it is given, the state is what a naive reading of the log and the plan says."""
 
-from __future__ import annotations
-
 import copy
 from collections import Counter
 from dataclasses import fields
 from itertools import product
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
@@ -17,14 +14,12 @@ from santiago.contract.codec import canonical, decode
 from santiago.contract.events import Event, EventKind, EventStatus, LogLine
 from santiago.contract.fold import Fold, IllegalMoveError, evolve, fold_all
 from santiago.contract.phases import ENDED, RUN_MOVES, SATISFIED, STORY_MOVES, RunPhase, StoryPhase
+from santiago.contract.plan import Plan
 from santiago.contract.reasons import Reason
 from santiago.contract.state import initial
 from santiago.contract.views import step_state
 from tests.contract.histories import HAPPY, WAYS, Journal, kind_of, plan_of, plans
 from tests.util.each import each
-
-if TYPE_CHECKING:
-    from santiago.contract.plan import Plan
 
 PLANNED, READY, PROPOSED, RUNNING = StoryPhase.PLANNED, StoryPhase.READY, StoryPhase.PROPOSED, StoryPhase.RUNNING
 EVIDENCE, VERIFIED, DONE = StoryPhase.EVIDENCE_COLLECTED, StoryPhase.VERIFIED, StoryPhase.DONE

@@ -1,7 +1,5 @@
 """The schema of a ticket refuses what is none; its fields are a closed contract with other programs."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The words of the five documents: the design's tables written out, and total over all phases."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 from santiago.contract.board import Queue, Status, queue_of, ticket_status

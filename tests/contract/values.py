@@ -1,11 +1,10 @@
 """Values of the contract's types, derived from the types themselves, so that a new field is covered at once."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
@@ -13,9 +12,6 @@ from santiago.contract import board
 from santiago.contract.events import Context
 from santiago.contract.quantities import Minutes, Seconds, Usd
 from santiago.contract.record import AtLeast, Matching
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LARGEST = 2**53
 TEXT = st.text(max_size=8)

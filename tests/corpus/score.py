@@ -4,8 +4,6 @@ Labels are facts (line numbers, ids, counts), one JSON file per family; the docu
 Run as a program it prints the table of docs/formats.md:  python -m tests.corpus.score [FOLDER LABELS...]
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -3,19 +3,12 @@
 The documents belong to their authors and are not part of this repository; without them there is nothing to test here.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from santiago.planner.compile import compile_plan
 from santiago.planner.source import Source
-from tests.corpus.score import CORPUS, closest, differences, labels, read
+from tests.corpus.score import CORPUS, Label, closest, differences, labels, read
 from tests.util.each import each
-
-if TYPE_CHECKING:
-    from tests.corpus.score import Label
 
 if not CORPUS.is_dir():
     pytest.skip(f"the labelled documents are not here: {CORPUS}", allow_module_level=True)

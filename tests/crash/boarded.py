@@ -1,13 +1,11 @@
 """A loop over a board that is killed whenever it or one of its runs records something: nothing is lost and nothing done twice."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from santiago.app.loading import load
 from santiago.board.board_handle import open_board
@@ -17,9 +15,6 @@ from tests.cli import greeter
 from tests.crash.nursery import Nursery, Order, Report, When
 from tests.crash.sweeps import Death, Tally
 from tests.crash.world import memory_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 WHENS: tuple[When, ...] = ("uncommitted", "committed")
 STARTS = 6

@@ -1,22 +1,18 @@
 """The checkers: what must be true of a world after any crash, and after the run was resumed to its end."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from santiago.artifacts.reader import Reader
 from santiago.contract.errors import SantiagoError
 from santiago.executor.recover import MOST_ADOPTIONS
 from tests.crash.world import BRANCH, RUN, World, git
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ENDS = frozenset({"attempt_ended", "attempt_voided"})
 

@@ -1,16 +1,13 @@
 """A run that goes step by step, killed at its events: no question and no answer is lost, and none counts twice."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from santiago.app.loading import load
 from santiago.artifacts.inbox import Inbox
@@ -19,9 +16,6 @@ from tests.crash.checks import Finish, after_all, after_death, events_of, finish
 from tests.crash.nursery import Nursery, Report, When
 from tests.crash.sweeps import MOST_STARTS, Death, Tally
 from tests.crash.world import Story, World, memory_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 STEPS = (Story("a", parts=2), Story("b"))
 """A step with two substeps, and one whose plan and whose work a person wants changed once."""
@@ -165,27 +159,3 @@ def at_every_event(events: int) -> list[tuple[Death, ...]]:
 def at_one_in(step: int, first: int) -> tuple[Death, ...]:
     """Return one episode of many deaths: at one event in so many, by turns before and after it is recorded."""
     return tuple(Death(WHENS[at // step % 2], at, all=at % 3 == 0) for at in range(first, 400, step))
-
-
-def many(
-    places: Sequence[Gated],
-    episodes: Sequence[Sequence[Death]],
-    told: Callable[[Tally], None] = lambda _: None,
-) -> Tally:
-    """Go through episodes in several places at once."""
-    waiting, total, lock = iter(episodes), Tally(), Lock()
-
-    def work(one: Gated) -> None:
-        while True:
-            with lock:
-                deaths = next(waiting, None)
-            if deaths is None:
-                return
-            tally = one.episode(deaths)
-            with lock:
-                total.add(tally)
-                told(total)
-
-    with ThreadPoolExecutor(len(places)) as pool:
-        list(pool.map(work, places))
-    return total

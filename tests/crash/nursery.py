@@ -3,8 +3,6 @@
 The other end, `Nursery`, is in the test: it sends one order per line and gets one report per line back.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import errno
@@ -18,18 +16,16 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from santiago.artifacts.log import LIGHT
 from santiago.process import tree
 from tests.crash.power import cut
 from tests.crash.world import ROOT, World
 from tests.forked import preload
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 SECONDS = 180
 When = Literal[

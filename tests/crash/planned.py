@@ -1,22 +1,18 @@
 """A planning session that is killed at its events: nothing is lost, no turn counts twice, and one finalize makes one run."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tests.crash.nursery import Nursery, Order, Report, When
 from tests.crash.sweeps import Tally
 from tests.crash.world import git, memory_folder
 from tests.sessions.drafters import drafter, plan
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 WHENS: tuple[When, ...] = ("unrecorded", "recorded")
 STARTS = 12

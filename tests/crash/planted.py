@@ -1,11 +1,11 @@
 """Bugs planted on purpose, one at a time: a suite of crash tests that does not notice each of them is broken."""
 
-from __future__ import annotations
-
 import os
 import stat
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 from santiago.artifacts import beneath, files, log, store, unfinished_line
@@ -16,11 +16,6 @@ from santiago.contract.errors import SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.workspace.durable import Durability
 from santiago.workspace.workspace import GitWorkspace
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
-    from pathlib import Path
 
 
 def no_sync_after_append() -> AbstractContextManager[object]:

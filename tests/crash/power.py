@@ -1,7 +1,5 @@
 """Power cuts without any power: a file system on a loop device is shut down under the running process, and mounted again."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil

@@ -1,17 +1,10 @@
 """What the suite asks of santiago beside sweeps of deaths; each probe returns what is wrong, and the planted bugs try them."""
 
-from __future__ import annotations
-
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from tests.crash.checks import after_all, after_death, events_of
-from tests.crash.sweeps import Death
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tests.crash.sweeps import Place
+from tests.crash.sweeps import Death, Place
 
 
 def deaths(place: Place, episodes: Iterable[Death]) -> list[str]:

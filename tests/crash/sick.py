@@ -1,14 +1,11 @@
 """A disk that fails on command: an interposed library, shared by a run and its git processes, and what the run makes of it."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil
 import struct
 import tempfile
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from mmap import mmap
@@ -169,28 +166,3 @@ def every_write(place: SickPlace, wheres: Sequence[str] = PLACES, *, first: int 
             count = place.writes(where, number)
             for lasting in (False, True):
                 yield from (Fault(where, number, at, lasting) for at in range(first, count + 1, step))
-
-
-def sweep(
-    places: Sequence[SickPlace], faults: Iterable[Fault], told: Callable[[Tally], None] = lambda _: None
-) -> Tally:
-    """Go through faults in several places at once."""
-    waiting, total, lock = iter(faults), Tally(), threading.Lock()
-
-    def work(one: SickPlace) -> None:
-        while True:
-            with lock:
-                fault = next(waiting, None)
-            if fault is None:
-                return
-            tally = one.episode(fault)
-            with lock:
-                total.add(tally)
-                told(total)
-
-    threads = [threading.Thread(target=work, args=(one,)) for one in places]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return total

@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from typing import Protocol, TypeVar
 
 from tests.crash.checks import Finish, after_all, after_death, finish_of
 from tests.crash.nursery import Nursery, Report, When
@@ -139,9 +140,19 @@ def place(
         )  # fmt: skip
 
 
+E = TypeVar("E")
+E_contra = TypeVar("E_contra", contravariant=True)
+
+
+class Passing(Protocol[E_contra]):
+    """A place where one episode after the other can be gone through."""
+
+    def episode(self, episode: E_contra, /) -> Tally: ...
+
+
 def many(
-    places: Sequence[Place],
-    episodes: Iterable[Sequence[Death]],
+    places: Sequence[Passing[E]],
+    episodes: Iterable[E],
     *,
     enough: int = 0,
     told: Callable[[Tally], None] = lambda _: None,
@@ -150,7 +161,7 @@ def many(
     waiting = iter(episodes)
     total, lock = Tally(), threading.Lock()
 
-    def work(one: Place) -> None:
+    def work(one: Passing[E]) -> None:
         while True:
             with lock:
                 deaths = next(waiting, None) if not enough or total.deaths < enough else None

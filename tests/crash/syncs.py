@@ -4,25 +4,19 @@ What a power cut would take away is known without one: what was written and not 
 apart from its bytes, so both are followed.
 """
 
-from __future__ import annotations
-
 import os
 import stat
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 from unittest.mock import patch
 
 from santiago.artifacts.log import LIGHT
 from santiago.artifacts.store import FileStore
-from santiago.contract.events import EventKind
+from santiago.contract.events import Event, EventKind
 from santiago.workspace import durable, repository
 from santiago.workspace.git_processes import Session
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from santiago.contract.events import Event
 
 WRITING = {"pack-objects"}
 """Git commands that write objects."""
@@ -43,7 +37,18 @@ class Watch:
         self.stack = ExitStack()
 
     def __enter__(self) -> Self:
-        for name in ("open", "write", "fsync", "fdatasync", "replace", "rename", "mkdir"):
+        for name in (
+            "open",
+            "write",
+            "pwrite",
+            "ftruncate",
+            "fsync",
+            "fdatasync",
+            "replace",
+            "rename",
+            "link",
+            "mkdir",
+        ):
             self.stack.enter_context(patch.object(os, name, getattr(self, f"_{name}")(getattr(os, name))))
         for owner, name in (
             (FileStore, "append"), (FileStore, "put_result"), (repository, "call"),
@@ -81,9 +86,20 @@ class Watch:
             self.names.add((os.stat(folder).st_ino, os.path.basename(path)))
 
     def _write(self, real: Callable[..., int]) -> Callable[..., int]:
-        def call(handle: int, data: Any) -> int:
+        def call(handle: int, *data: Any) -> int:
             self.dirty.add(os.fstat(handle).st_ino)
-            return real(handle, data)
+            return real(handle, *data)
+
+        return call
+
+    _pwrite = _write
+
+    def _ftruncate(self, real: Callable[..., None]) -> Callable[..., None]:
+        def call(handle: int, length: int) -> None:
+            is_log = os.readlink(f"/proc/self/fd/{handle}").endswith("/progress.ndjson")
+            if is_log and (self.names or self.dirty - {os.fstat(handle).st_ino}):
+                self.complain("the log was cut before the copy of what is cut off was on disk")
+            self._write(real)(handle, length)  # type: ignore[arg-type]
 
         return call
 
@@ -102,11 +118,12 @@ class Watch:
     def _replace(self, real: Callable[..., None]) -> Callable[..., None]:
         def call(source: Any, target: Any, *, src_dir_fd: int | None = None, dst_dir_fd: int | None = None) -> None:
             real(source, target, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
+            self._named(source, src_dir_fd)  # it is gone, and must not come back
             self._named(target, dst_dir_fd)
 
         return call
 
-    _rename = _replace
+    _rename = _link = _replace
 
     def _mkdir(self, real: Callable[..., None]) -> Callable[..., None]:
         def call(path: Any, mode: int = 0o777, *, dir_fd: int | None = None) -> None:
@@ -122,7 +139,7 @@ class Watch:
             for event in events:
                 self._before(event)
             real(store, events)
-            if any(event.event not in LIGHT for event in events) and not self._lasting("progress.ndjson"):
+            if any(event.event not in LIGHT for event in events) and not self.lasting("progress.ndjson"):
                 self.complain("an event was acknowledged before it was on disk")
 
         return call
@@ -130,10 +147,10 @@ class Watch:
     def _before(self, event: Event) -> None:
         if event.event is EventKind.RUN_CREATED:
             for name in ("plan.json", "run-input.json"):
-                if not self._lasting(name):
+                if not self.lasting(name):
                     self.complain(f"the run began before {name} was on disk")
         record = f"attempts/{event.story_id}/{event.attempt}/verification.json"
-        if event.event is EventKind.ATTEMPT_ENDED and "digest" in event.context and not self._lasting(record):
+        if event.event is EventKind.ATTEMPT_ENDED and "digest" in event.context and not self.lasting(record):
             self.complain("a verdict was recorded before its evidence was on disk")
         if self.refs and ("commit" in event.context or "head" in event.context):
             self.complain("work was recorded before it was on disk")
@@ -141,9 +158,9 @@ class Watch:
     def _on_put_result(self, real: Callable[..., None]) -> Callable[..., None]:
         def call(store: FileStore, result: Any) -> None:
             real(store, result)
-            if not self._lasting("result.json"):
+            if not self.lasting("result.json"):
                 self.complain("the result was not on disk when the run ended")
-            if not self._lasting("progress.ndjson"):
+            if not self.lasting("progress.ndjson"):
                 self.complain("the result names an event that is not on disk")
 
         return call
@@ -179,7 +196,7 @@ class Watch:
 
     _on_sync_file_system = _on_sync
 
-    def _lasting(self, path: str) -> bool:
+    def lasting(self, path: str) -> bool:
         """Tell whether a file of the out-dir would survive a power cut now, with its name and its folders' names."""
         place = Path(self.out, path)
         if place.stat().st_ino in self.dirty:

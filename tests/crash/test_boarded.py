@@ -1,7 +1,5 @@
 """kill -9 of the loop whenever something is recorded: a sample of `python -m proofs loop`."""
 
-from __future__ import annotations
-
 from tests.crash.boarded import WHENS, boarded
 from tests.crash.sweeps import of_each_kind, together
 

@@ -1,7 +1,5 @@
 """kill -9 at the events of a run that goes step by step: the same questions stay open, and every answer counts once."""
 
-from __future__ import annotations
-
 from tests.crash.gated import WHENS, gated
 from tests.crash.sweeps import Death
 

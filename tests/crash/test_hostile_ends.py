@@ -1,16 +1,11 @@
 """What an agent does to the log or to santiago itself buys it no attempt, no minute and no second go at what is done."""
 
-from __future__ import annotations
-
 import json
 import signal
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.cli.greeter import BAD, git, make, out_dir, place
 from tests.cli.santiago import santiago
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PARENT = """parent() { awk '{print $4}' "/proc/$1/stat"; }\n"""
 KILL = PARENT + 'kill -9 "$(parent "$(parent "$PPID")")"\n'

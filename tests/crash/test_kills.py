@@ -3,8 +3,6 @@
 A sample of `python -m proofs kills`.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from random import Random
 

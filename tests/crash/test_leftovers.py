@@ -1,7 +1,5 @@
 """What a death leaves besides files: processes, locks, half-removed folders. The next start gets past all of it."""
 
-from __future__ import annotations
-
 import errno
 import os
 import select

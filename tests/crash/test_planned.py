@@ -1,7 +1,5 @@
 """kill -9 at the events of a planning session with two turns and a finalize: a sample of `python -m proofs sessions`."""
 
-from __future__ import annotations
-
 from tests.crash.planned import WHENS, Death, planned
 
 KINDS = (

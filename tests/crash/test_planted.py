@@ -1,17 +1,12 @@
 """The suite against bugs planted on purpose: each must be noticed by the very checkers that the real tests use."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from tests.crash import probes
 from tests.crash.planted import BUGS
 from tests.crash.sweeps import Death, Place, place
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 
 def _dying(*deaths: Death) -> Callable[[Place], list[str]]:

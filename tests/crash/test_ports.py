@@ -1,17 +1,12 @@
 """Death before or after any effect at the ports, one story at a time: promises 3 and 4, nothing is lost, nothing rewinds."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.crash import probes
 from tests.crash.sweeps import Death, Place, many, of_each_kind, place, together, twice
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.xdist_group("deaths at ports")
 

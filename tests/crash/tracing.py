@@ -1,7 +1,5 @@
 """The small helper that stops a process at its n-th system call, compiled where it is needed."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -6,14 +6,12 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tests import forked
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 ROOT = Path(__file__).parents[2]
 RUN = "r1"
@@ -35,6 +33,8 @@ class Story:
     failures: int = 0
     shares: str = ""
     """A file that several stories add a line to, so that their order shows."""
+    check: str = ""
+    """What shows that it is done, where it is not that its file is good."""
     parts: int = 0
     """Substeps of its detailed plan, where it gets one; each makes a file of its own good."""
 
@@ -69,7 +69,7 @@ def document(stories: tuple[Story, ...]) -> str:
             *([f"Depends on: {story.needs}", ""] if story.needs else []),
         ]
         lines += [f"**Files:** {files}", "", "**Acceptance Criteria:**", "", f"- [ ] {story.file} is good", ""]
-        lines += [f"**Verification:** `grep -qx good {story.file}.txt`", ""]
+        lines += [f"**Verification:** `{story.check or f'grep -qx good {story.file}.txt'}`", ""]
     return "\n".join(lines)
 
 

@@ -1,7 +1,5 @@
 """`python -m tests.docs [--write] PAGE…` types pages, and prints, or writes into them, what they show otherwise than it is."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path

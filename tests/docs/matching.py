@@ -1,11 +1,12 @@
 """Whether what was printed is what a page shows: `…` stands for anything, and what differs from run to run is no difference."""
 
-from __future__ import annotations
-
+import os
 import re
 
 RUN = re.compile(r"\b[rp]_\d{8}_\d{6}(?:_\d+)?\b")
 VARIES = [
+    (re.compile(rf"\b(?:(?:build\d|{re.escape(os.uname().nodename)})-\d+\b|worker(?= +pool\b)) *"), "WORKER "),
+    (re.compile(r"\b127\.0\.0\.1:\d{4,5}\b"), "ADDRESS"),
     (RUN, "RUN"),
     (re.compile(r"\bsha256:[0-9a-f]{8}…[0-9a-f]{4}\b"), "DIGEST"),
     (re.compile(r"\b\d{8}T\d{6}_\d{3}Z-\d+\b"), "MOMENT"),

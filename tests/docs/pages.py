@@ -1,7 +1,5 @@
 """Reading a page: its fences, the commands in them with the output that is shown, and the comments that set them up."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,22 +1,15 @@
 """Typing a page from top to bottom: every command is run, and what it prints is held against what the page shows."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 from santiago.contract.record import record
 from tests.docs.matching import RUN, as_on_page, fits, same_runs
-from tests.docs.pages import Fence, read
+from tests.docs.pages import Command, Fence, read
 from tests.docs.user_worlds import USER_WORLDS
 from tests.docs.world import World
 from tests.docs.worlds import WORLDS
 from tests.programs import works
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.docs.pages import Command
 
 SUCCEEDS = frozenset({0, 10})
 """How a command ends whose output is not shown: well, or waiting for the reader's word."""

@@ -1,16 +1,10 @@
 """Putting what commands print now into a page; where the page leaves lines out with `…`, it goes on leaving them out."""
 
-from __future__ import annotations
-
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.docs.matching import normal
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.docs.playing import Typed
+from tests.docs.playing import Typed
 
 ALIKE = 0.6
 """How much of a shown line must be in a printed one for that to have come in its place."""

@@ -1,16 +1,11 @@
 """A command on a pseudo-terminal, for what a program asks, or shows, only where somebody is sitting."""
 
-from __future__ import annotations
-
 import os
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 from tests.util.terminal import Terminal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 ANEW = re.compile(r"\x1b\[\d*[AJ]")
 """Where a picture is drawn over the one before."""

@@ -1,7 +1,5 @@
 """The tables of the pages that say what holds and where it is tested: their files exist, and name the line."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

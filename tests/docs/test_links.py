@@ -1,16 +1,11 @@
 """Every link of a page leads somewhere: to a file of the repository, and to a heading or a mark that the page there has."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.docs.pages import ROOT, pages
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)

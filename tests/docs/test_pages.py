@@ -3,10 +3,8 @@
 The tests type most pages; those whose commands other pages type as well are typed by `python -m proofs pages`.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,13 +14,13 @@ from tests.docs.pages import ROOT, Fence, pages, read
 from tests.docs.playing import play
 from tests.docs.renewing import renew
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 FENCE = sandbox.detect("auto").kind
 NOT_RUN = {
     "README.md: ./dev demo     # sets up and runs the ma": "installs from the package index; CI runs it",
     "README.md: pipx install .        # or: uv tool inst": "the same",
+    "machines.md: pip install 'santiago[postgres]'   # or ": "the same",
+    "machines.md: export SANTIAGO_ENGINE=postgresql://sant": "the server of the tests has a port of its own",
+    "machines.md: sbatch --array=1-20 worker.sh": "needs a cluster",
 }
 """Fences of commands that no test runs (`<!-- not run -->` in the page), by their first line, and why."""
 
@@ -33,6 +31,7 @@ NO_OUTPUT = {
     "architecture.md: base ─┐                                 ": "a drawing",
     "architecture.md: profile ── start ──> program ──> agent.l": "a drawing",
     "board.md: <root>                                .s": "files",
+    "machines.md: coordinator ── orders (ids) ──> engine: ": "a drawing",
     "planning.md: .santiago/sessions/<session id>/": "files",
     "reference.md: .santiago/runs/<run id>/": "files",
     "verdict.md: success  5 done: 3 shown, 1 attested, 1 ": "a first line with every word",

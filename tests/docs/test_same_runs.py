@@ -1,7 +1,5 @@
 """A run that a command of a page names is the run that the page showed under that id."""
 
-from __future__ import annotations
-
 from tests.docs.matching import as_on_page, same_runs
 
 

@@ -1,20 +1,15 @@
 """Troubleshooting and the glossary: every code and every message that they name is one of the program, and none that matters is missing."""
 
-from __future__ import annotations
-
 import ast
 import re
+from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
 import pytest
 
 from santiago.contract.reasons import ExitCode, Reason
 from santiago.planner.findings import CATALOGUE
 from tests.docs.pages import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TROUBLE = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
 GLOSSARY = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")

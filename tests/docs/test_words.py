@@ -1,11 +1,9 @@
 """Every command and every flag that a page names is one that the program knows."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 import pytest
@@ -13,9 +11,6 @@ import pytest
 from santiago.cli.commands import COMMANDS
 from santiago.cli.main import santiago
 from tests.docs.pages import ROOT, pages
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FOREIGN = frozenset({"--max-budget-usd", "--max-price", "--pure", "--yolo", "-v"})
 """Flags of other programs that pages name by themselves, without the program."""

@@ -1,7 +1,5 @@
 """Documents and small programs that stand in the worlds of the pages."""
 
-from __future__ import annotations
-
 from typing import Any
 
 GREETER = """\
@@ -125,6 +123,25 @@ HELLO = """\
 ## Phase 2: Two
 
 ### R2: Say goodbye
+
+- [ ] bye.txt says goodbye
+
+**Verification:** `grep goodbye bye.txt`
+"""
+SIDE_BY_SIDE = """\
+# PRD: Greeter
+
+### R1: Say hello
+
+**Files:** `hello.txt`
+
+- [ ] hello.txt says hello
+
+**Verification:** `grep hello hello.txt`
+
+### R2: Say goodbye
+
+**Files:** `bye.txt`
 
 - [ ] bye.txt says goodbye
 

@@ -1,18 +1,15 @@
 """The worlds of the pages for users: small repositories with a document, and what their stand-in for an agent does."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import yaml
 
-if TYPE_CHECKING:
-    from tests.docs.world import World
+from tests.docs.world import World
 
 Moves = dict[str, list[dict[str, Any]]]
 

@@ -1,22 +1,18 @@
 """A machine of its own for a page: the home folder of Ann, her repository, and the programs that she has installed."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from santiago.agent.catalog import Catalog
 from tests import forked
 from tests.docs.terminal import Typist
 from tests.util.terminal import SECONDS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 AGENT = Path(__file__).with_name("agent.py")
 KEY = "sk-not-a-real-key-0123456789"

@@ -1,22 +1,21 @@
 """The worlds that pages name in a comment (`<!-- world: NAME -->`): what is there before the reader types anything."""
 
-from __future__ import annotations
-
+import atexit
 import shutil
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
 
+import pytest
 import yaml
 
 from tests.board.governance import product
 from tests.docs import texts
 from tests.docs.pages import ROOT
-from tests.docs.world import KEY
+from tests.docs.world import KEY, Play, World
+from tests.engine import servers
 from tests.simulation.planted import plant
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.docs.world import Play, World
 
 Make = TypeVar("Make", bound="Callable[[World], None]")
 PLAYBOOK: dict[str, list[dict[str, Any]]] = yaml.safe_load((ROOT / "examples/ledger/playbook.yaml").read_bytes())[
@@ -104,6 +103,31 @@ def hello(world: World, *plays: Play) -> None:
     world.unseen("chmod +x worker.sh idler.sh && git commit -q -am 'They are programs'")
     works: list[Play] = [("S1", [{"write": {"hello.txt": "hello\n"}}]), ("S2", [{"write": {"bye.txt": "goodbye\n"}}])]
     world.agent("claude", *plays, *works)
+
+
+@named
+def postgres(world: World) -> None:
+    """Give two stories that can be worked on side by side, Claude Code, and a PostgreSQL."""
+    pair(world, servers.missing_postgres(), servers.postgres, "postgresql://santiago@127.0.0.1:{}/postgres")
+
+
+@named
+def temporal(world: World) -> None:
+    """Give the same with a Temporal."""
+    pair(world, servers.missing_temporal(), servers.temporal, "temporal://127.0.0.1:{}/santiago")
+
+
+def pair(world: World, missing: str, make: Callable[[Path], servers.Server], url: str) -> None:
+    if missing:
+        pytest.skip(missing)
+    hello(world)
+    world.commit({"prd.md": texts.SIDE_BY_SIDE})
+    folder = TemporaryDirectory(prefix="santiago-")  # those of pytest are closed to the server's user
+    server = make(Path(folder.name))
+    atexit.register(folder.cleanup)
+    atexit.register(server.kill)
+    server.start()
+    world.variables |= {"SANTIAGO_ENGINE": url.format(server.port), "SANTIAGO_REMOTE": str(world.home / "greeter.git")}
 
 
 @named

@@ -1,4 +1,4 @@
-"""All words that a queue has for a repository, as whoever may read the server sees them."""
+"""All that a queue has for a repository: its words, as whoever may read the server sees them; and how it is lost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,32 @@ def contents(engine: Engine, queue: Queue, repository: str) -> set[str]:
     return set(_in_temporal(queue))
 
 
+def forgets(url: str, queue: Any, order: str) -> None:
+    """Have a server forget an order, and PostgreSQL all of its repository, as if it was restored from before."""
+    from temporalio.api.common.v1 import WorkflowExecution
+    from temporalio.api.workflowservice.v1 import DeleteWorkflowExecutionRequest
+
+    if url.startswith("postgresql:"):
+        for _ in _of_tables(url, queue.place.repository, "delete from absurd.{} returning null"):
+            pass
+        return
+    asked = DeleteWorkflowExecutionRequest(
+        namespace=queue.client.namespace,
+        workflow_execution=WorkflowExecution(workflow_id=f"{queue.place.repository}/{order}"),
+    )
+
+    async def delete() -> None:
+        await queue.client.workflow_service.delete_workflow_execution(asked)
+
+    queue.background.call(delete())
+
+
 def _in_postgres(url: str, repository: str) -> Iterator[str]:
+    for row in _of_tables(url, repository, "select to_jsonb(t) from absurd.{} t"):
+        yield from _words(row)
+
+
+def _of_tables(url: str, repository: str, query: str) -> Iterator[Any]:
     import psycopg
 
     with psycopg.connect(url) as connection:
@@ -29,9 +54,9 @@ def _in_postgres(url: str, repository: str) -> Iterator[str]:
             [f"%{repository}%"],
         )
         for (name,) in found.fetchall():
-            query = psycopg.sql.SQL("select to_jsonb(t) from absurd.{} t").format(psycopg.sql.Identifier(name))
-            for (row,) in connection.execute(query).fetchall():
-                yield from _words(row)
+            named = psycopg.sql.SQL(query).format(psycopg.sql.Identifier(name))
+            for (row,) in connection.execute(named).fetchall():
+                yield row
 
 
 def _in_temporal(queue: Any) -> Iterator[str]:

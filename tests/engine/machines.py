@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,9 @@ _AGENT = """#!{python}
 import os, pathlib, re, sys, time
 prompt = sys.stdin.read()
 name = re.search(r"Thing (\\w+)", prompt)[1]
-print("my secret is", os.environ.get("PLANTED_TOKEN"), flush=True)
+print("my secret is", os.environ.get("PLANTED_TOKEN"), dict(os.environ), flush=True)
+if os.environ.get("PLANTED_TOKEN") == "limited":
+    sys.exit("429 too many requests")
 pathlib.Path("{begun}", name).write_text(str(os.getpid()))
 while pathlib.Path("{begun}", "wait").exists():
     time.sleep(0.05)
@@ -36,17 +39,24 @@ _PROFILE = """
 name = "helper"
 start.argv = ["{program}"]
 needs.env = ["PLANTED_TOKEN"]
+
+[[fault]]
+matches = "too many requests"
+reason = "agent_rate_limited"
 """
 
 
 class Program:
     """One santiago of an interpreter of its own, which can be killed. What it prints goes to a file."""
 
-    def __init__(self, arguments: list[str], cwd: Path, env: Mapping[str, str], log: Path) -> None:
+    def __init__(
+        self, arguments: list[str], cwd: Path, env: Mapping[str, str], log: Path, inside: tuple[str, ...] = ()
+    ) -> None:
+        """`inside` are the words that start a program in another network."""
         self.log = log
         with log.open("ab") as out:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "santiago", *arguments], cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=out,
+                [*inside, sys.executable, "-m", "santiago", *arguments], cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=out,
                 stderr=out, start_new_session=True,
             )  # fmt: skip
 
@@ -132,14 +142,18 @@ class Fleet:
         program.chmod(0o755)
         profiles.mkdir(parents=True)
         (profiles / "helper.toml").write_text(_PROFILE.format(program=program))
-        settings = json.loads((self.world.top / "in.json").read_text())
-        settings["agent"] = {"profile": "helper"}
-        (self.world.top / "in.json").write_text(json.dumps(settings))
+        self.settle(agent={"mode": "ralph_fresh", "playbook": None, "profile": "helper"})
+
+    def settle(self, **settings: dict[str, Any]) -> None:
+        """Change the run's input before its first start: table → what is different in it."""
+        place = self.world.top / "in.json"
+        found = json.loads(place.read_text())
+        place.write_text(json.dumps(found | {name: found.get(name, {}) | more for name, more in settings.items()}))
 
     def worker(self, *options: str, url: str = "") -> Program:
         """Start a worker, and return when it waits for orders."""
         given = ["work", "--engine", url or self.url, "--remote", str(self.remote), *options]
-        made = self._program(given, self.folder, f"worker-{len(self.programs)}.log")
+        made = self.program(given, self.folder, f"worker-{len(self.programs)}.log")
         made.says("waits for orders")
         return made
 
@@ -147,14 +161,14 @@ class Fleet:
         """Begin the run, or go on with it."""
         engine = ["--engine", self.url, "--remote", str(self.remote), *options]
         given = self.world.arguments(2) if word == "execute" else ["resume", str(self.world.out), "--no-input"]
-        return self._program([*given, *engine], self.world.top, f"coordinator-{len(self.programs)}.log")
+        return self.program([*given, *engine], self.world.top, f"coordinator-{len(self.programs)}.log")
 
     def types(self, *arguments: str) -> str:
         """Type another command, and return what it printed."""
-        return self._program([*arguments], self.world.top, f"command-{len(self.programs)}.log").ends(0)
+        return self.program([*arguments], self.world.top, f"command-{len(self.programs)}.log").ends(0)
 
-    def _program(self, arguments: list[str], cwd: Path, log: str) -> Program:
-        made = Program(arguments, cwd, self.env, self.folder / log)
+    def program(self, arguments: list[str], cwd: Path, log: str = "", inside: tuple[str, ...] = ()) -> Program:
+        made = Program(arguments, cwd, self.env, self.folder / (log or f"program-{len(self.programs)}.log"), inside)
         self.programs.append(made)
         return made
 
@@ -176,7 +190,8 @@ class Fleet:
 
     def endings(self, story: str) -> list[tuple[str, str]]:
         """Return how the attempts of a story ended: status and reason."""
-        return [(one["status"], one["context"].get("reason", "")) for one in self.events("attempt_ended", story)]
+        ends = [one for one in self.events(story=story) if one["event"] in {"attempt_ended", "attempt_voided"}]
+        return [(one["status"], one["context"].get("reason", "")) for one in ends]
 
     @property
     def tree(self) -> str:
@@ -184,8 +199,8 @@ class Fleet:
 
     def is_done(self) -> None:
         """Hold up that every story is done, and done once; that the audit finds nothing; and that the remote is as before."""
-        done = [one["story_id"] for one in self.events("story_done")]
-        assert sorted(done) == [f"S{number}" for number in range(1, len(self.world.stories) + 1)]
+        done = Counter(one["story_id"] for one in self.events("story_done"))
+        assert done == Counter(f"S{number}" for number in range(1, len(self.world.stories) + 1))
         assert self.events("run_ended")[-1]["phase"] == "success"
         assert "clean" in self.types("audit", str(self.world.out))
         assert git(self.remote, "for-each-ref", "--format=%(refname)") == "refs/heads/main"
@@ -194,5 +209,5 @@ class Fleet:
 def serial(folder: Path, stories: tuple[Story, ...]) -> tuple[str, Iterator[str]]:
     """Return the tree that one process alone makes of these stories, and its stories in the order of their completion."""
     fleet = Fleet(folder, "", stories)
-    fleet._program(fleet.world.arguments(1), fleet.world.top, "serial.log").ends(0)
+    fleet.program(fleet.world.arguments(1), fleet.world.top, "serial.log").ends(0)
     return fleet.tree, iter(one["story_id"] for one in fleet.events("story_done"))

@@ -28,8 +28,10 @@ NOBODY = 65534
 class Server:
     """A server program of its own session: it can be killed, stopped, continued and started again on the same data."""
 
-    def __init__(self, command: list[str], port: int, log: Path, user: int | None = None) -> None:
-        self.command, self.port, self.log, self.user = command, port, log, user
+    def __init__(
+        self, command: list[str], port: int, log: Path, user: int | None = None, host: str = "127.0.0.1"
+    ) -> None:
+        self.command, self.port, self.log, self.user, self.host = command, port, log, user, host
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -45,7 +47,7 @@ class Server:
         assert self.process is not None
         assert self.process.poll() is None, self.log.read_text(errors="replace")[-2000:]
         with socket.socket() as tried:
-            return tried.connect_ex(("127.0.0.1", self.port)) == 0
+            return tried.connect_ex((self.host, self.port)) == 0
 
     def kill(self) -> None:
         """End it and all its processes at once, as a power cut would."""

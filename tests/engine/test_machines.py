@@ -3,57 +3,33 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
 
 from santiago.engine import connect
-from tests.crash.world import WIDE, git
-from tests.engine import servers
+from tests.crash.world import BRANCH, WIDE, Story, git
+from tests.engine.contents import forgets
 from tests.engine.machines import Fleet, serial
+from tests.engine.networks import relay
 from tests.engine.servers import awaited
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+
+    from tests.engine.servers import Engine
 
 pytestmark = [pytest.mark.xdist_group("machines")]
 LONG = {"R2": [{"seconds": 300}, {"write": {"b.txt": "good\n"}}]}
 """The first attempt of the second story never ends by itself."""
 SHORT = {"R2": [{"seconds": 3, "write": {"b.txt": "good\n"}}]}
-
-
-@pytest.fixture(scope="module")
-def database() -> Iterator[tuple[str, Path]]:
-    """A PostgreSQL of our own: the URL of its database, and the folder with its files."""
-    if missing := servers.missing_postgres():
-        pytest.skip(missing)
-    with TemporaryDirectory(prefix="santiago-") as folder:  # those of pytest are closed to the server's user
-        server = servers.postgres(Path(folder))
-        server.start()
-        url = f"postgresql://santiago@127.0.0.1:{server.port}/postgres"
-        connect.init(url)
-        yield url, Path(folder)
-        server.kill()
-
-
-@pytest.fixture
-def fleet(database: tuple[str, Path], tmp_path: Path) -> Iterator[Callable[..., Fleet]]:
-    made: list[Fleet] = []
-
-    def make(*args: object, **more: object) -> Fleet:
-        made.append(Fleet(tmp_path, database[0], *args, **more))  # type: ignore[arg-type]
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.close()
 
 
 def test_two_workers_do_what_one_process_does(fleet: Callable[..., Fleet], tmp_path: Path) -> None:
@@ -128,7 +104,7 @@ def test_a_detached_attempt_goes_on_and_counts(fleet: Callable[..., Fleet]) -> N
     here.types("stop", str(here.world.out), "--detach")
     run.ends(130)
     awaited(lambda: any("attempt/S2/1: done" in one.said for one in workers), "nobody ends S2")
-    refused = here._program(["resume", str(here.world.out), "--no-input"], here.world.top, "refused.log").ends(10)
+    refused = here.program(["resume", str(here.world.out), "--no-input"], here.world.top, "refused.log").ends(10)
     assert "workers of postgresql://" in refused
     here.execute(word="resume").ends(0)
     assert len(here.events("attempt_started", "S2")) == 1
@@ -140,40 +116,81 @@ def test_a_worker_that_only_judges_gives_the_verdicts(fleet: Callable[..., Fleet
     here.worker()
     judge = here.worker("--judge")
     here.execute().ends(0)
-    assert "judging attempt" in judge.said
-    assert "judging run" in judge.said
+    for what in ("examine", "attempt", "tree", "run"):
+        assert f"judging {what} begins" in judge.said
     assert "attempt/S1/1 begins" not in judge.said
     here.is_done()
 
 
-def test_the_verdict_of_a_trusted_worker_counts(fleet: Callable[..., Fleet]) -> None:
+@pytest.mark.parametrize(("trust", "ending"), [("workers", "ok"), ("coordinator", "failed")])
+def test_the_verdict_of_a_worker_counts_only_where_workers_are_trusted(
+    fleet: Callable[..., Fleet], trust: str, ending: str
+) -> None:
+    """The check of the work passes at the worker and nowhere else."""
+    here = fleet((Story("a"),))
+    only_there = here.folder / "at-worker" / "only-there"
+    only_there.parent.mkdir()
+    only_there.touch()
+    check = "sh -c 'test ! -e a.txt || test -e $HOME/only-there'"
+    here.settle(verification={"story_commands": [check]}, limits={"story_max_attempts": 1})
+    here.env["SANTIAGO_ENGINE_TRUST"] = trust
+    own, here.env["HOME"] = here.env["HOME"], str(only_there.parent)
+    here.worker("--no-sandbox")
+    here.env["HOME"] = own
+    here.execute("--sandbox", "off").ends(0, 30)
+    assert here.endings("S1")[0][0] == ending
+
+
+def test_a_remote_that_is_away_for_a_while_declines_nothing(fleet: Callable[..., Fleet]) -> None:
     here = fleet()
-    here.env["SANTIAGO_ENGINE_TRUST"] = "workers"
-    here.worker()
-    here.execute().ends(0)
+    link = here.folder / "seen-by-the-worker.git"
+    link.symlink_to(here.remote)
+    worker = here.worker("--remote", f"file://{link}")
+    link.unlink()
+    run = here.execute()
+    worker.says("is tried again")
+    link.symlink_to(here.remote)
+    run.ends(0)
+    assert {*here.endings("S1"), *here.endings("S2")} == {("ok", "")}
     here.is_done()
 
 
-_PROXY = """
-import select, socket, sys
-listening = socket.create_server(("127.0.0.1", 0))
-print(listening.getsockname()[1], flush=True)
-to = {}
-while True:
-    for one in select.select([listening, *to], [], [])[0]:
-        if one is listening:
-            mine, other = listening.accept()[0], socket.create_connection(("127.0.0.1", int(sys.argv[1])))
-            to[mine], to[other] = other, mine
-            continue
-        data = one.recv(65536) if one in to else b""
-        if data:
-            to[one].sendall(data)
-        elif one in to:
-            other = to.pop(one)
-            to.pop(other)
-            one.close()
-            other.close()
-"""
+def test_what_the_server_forgot_is_ordered_anew(fleet: Callable[..., Fleet]) -> None:
+    here = fleet(moves=LONG)
+    workers = [here.worker(), here.worker()]
+    run = here.execute()
+    here.logs("story_done", "S1")
+    awaited(lambda: any("attempt/S2/1 begins" in one.said for one in workers), "nobody begins with S2")
+    root = git(here.world.repo, "rev-list", "--max-parents=0", "main")
+    queue = connect.open_queue(here.url, root)
+    forgets(here.url, queue, f"{BRANCH.rpartition('/')[2]}/attempt/S2/1")
+    queue.close()
+    run.ends(0)
+    assert here.endings("S2") == [("voided", "worker_lost"), ("ok", "")]
+    awaited(lambda: any("too late" in one.said for one in workers), "the worker is not told")
+    here.is_done()
+
+
+def test_a_run_can_be_stopped_while_the_engine_is_away_and_goes_on_later(fleet: Callable[..., Fleet]) -> None:
+    here = fleet(moves=SHORT)
+    worker = here.worker()
+    real, port = here.url, urlsplit(here.url).port
+    assert port
+    way = relay(here.folder, "127.0.0.1", port)
+    way.start()
+    try:
+        here.url = real.replace(str(port), str(way.port))
+        run = here.execute()
+        worker.says("attempt/S2/1 begins")
+        way.kill()
+        here.types("stop", str(here.world.out), "--now")
+        assert "the next start asks" in run.ends(20)
+        way.start()
+        here.execute(word="resume").ends(0)
+        assert len(here.events("attempt_started", "S2")) == 1
+        here.is_done()
+    finally:
+        way.kill()
 
 
 def test_a_worker_that_is_cut_off_ends_its_agent_by_its_own_clock(fleet: Callable[..., Fleet]) -> None:
@@ -181,79 +198,74 @@ def test_a_worker_that_is_cut_off_ends_its_agent_by_its_own_clock(fleet: Callabl
     here.helper()
     (here.begun / "wait").touch()
     port = urlsplit(here.url).port
-    proxy = subprocess.Popen([sys.executable, "-c", _PROXY, str(port)], stdout=subprocess.PIPE, text=True)
+    assert port
+    proxy = relay(here.folder, "127.0.0.1", port)
+    proxy.start()
     try:
-        assert proxy.stdout is not None
-        cut_off = here.worker("--no-sandbox", url=here.url.replace(str(port), proxy.stdout.readline().strip()))
+        cut_off = here.worker("--no-sandbox", url=here.url.replace(str(port), str(proxy.port)))
         run = here.execute("--sandbox", "off")
         awaited(lambda: list(here.begun.glob("[ab]")), "no agent begins")
         agent = int(next(here.begun.glob("[ab]")).read_text())
-        proxy.send_signal(signal.SIGSTOP)
+        proxy.signal(signal.SIGSTOP)
         awaited(lambda: not Path(f"/proc/{agent}").exists(), "the agent outlives the lease")
-        lost = here.logs("attempt_ended")
+        lost = here.logs("attempt_voided")
         assert (lost["status"], lost["context"]["reason"]) == ("voided", "worker_lost")
         (here.begun / "wait").unlink()
         here.worker("--no-sandbox")
         run.ends(0)
-        proxy.send_signal(signal.SIGCONT)
+        proxy.signal(signal.SIGCONT)
         cut_off.says("too late")
         here.is_done()
     finally:
-        proxy.send_signal(signal.SIGCONT)
         proxy.kill()
-        proxy.communicate()
 
 
-def test_secrets_are_in_no_database_ref_log_or_list_of_processes(
-    fleet: Callable[..., Fleet], database: tuple[str, Path]
-) -> None:
-    here = fleet()
+def test_secrets_are_in_no_database_ref_log_or_list_of_processes(engine: Engine, tmp_path: Path) -> None:
+    """An agent says what it finds in its environment. The engine's password stands in one, and no agent or check gets that."""
+    here = Fleet(tmp_path, engine.url)
     here.helper()
     planted, password = "planted-0123456789-in-the-agent", "planted-9876543210-in-the-url"
-    here.env |= {"PLANTED_TOKEN": planted, "SANTIAGO_ENGINE": here.url.replace("santiago@", f"santiago:{password}@")}
+    secret_url = engine.url.replace("santiago@", f"santiago:{password}@")
+    here.env |= {"PLANTED_TOKEN": planted, "SANTIAGO_ENGINE": secret_url, "OTHER_API_KEY": "planted-0246813579-beside"}
     here.url = ""
-    given = ["work", "--remote", str(here.remote), "--no-sandbox"]
-    worker = here._program(given, here.folder, "worker.log")
-    worker.says("waits for orders")
-    arguments = [*here.world.arguments(2), "--remote", str(here.remote), "--sandbox", "off"]
-    here._program(arguments, here.world.top, "coordinator.log").ends(0)
-    seen = Path(f"/proc/{worker.process.pid}/cmdline").read_bytes()
-    assert b"my secret is" in _everything(here.world.out), "the agent was not heard"
-    objects = git(here.remote, "cat-file", "--batch-all-objects", "--batch", "--unordered").encode()
-    for secret in (planted.encode(), password.encode()):
-        for where in (
-            seen,
-            objects,
-            _everything(database[1]),
-            _everything(here.world.out),
-            _everything(here.folder / "home"),
-        ):
-            assert secret not in where
-        for log in here.folder.glob("*.log"):
-            assert secret not in log.read_bytes()
-    here.url = database[0]
-    here.is_done()
+    try:
+        worker = here.program(["work", "--remote", str(here.remote), "--no-sandbox"], here.folder, "worker.log")
+        worker.says("waits for orders")
+        arguments = [*here.world.arguments(2), "--remote", str(here.remote), "--sandbox", "off"]
+        here.program(arguments, here.world.top, "coordinator.log").ends(0)
+        seen = Path(f"/proc/{worker.process.pid}/cmdline").read_bytes()
+        here.is_done()
+    finally:
+        here.close()
+    every = ["git", "cat-file", "--batch-all-objects", "--batch", "--unordered"]
+    objects = subprocess.run(every, cwd=here.remote, capture_output=True, check=True).stdout
+    records = _everything(here.world.out)
+    assert b"my secret is" in records, "the agent was not heard"
+    assert b"SANTIAGO_ENGINE" not in records
+    stored = b"".join(map(_everything, engine.server.log.parent.glob("data" if "postgres" in engine.url else "*.db*")))
+    assert b"attempt/S1/1" in stored, "the engine was not looked at"
+    logs = b"".join(log.read_bytes() for log in [*here.folder.glob("*.log"), engine.server.log])
+    for where in (seen, objects, records, stored, logs, _everything(here.folder / "home")):
+        assert re.findall(rb"planted-\d{10}[\w-]*", where) == []
 
 
-def _everything(folder: Path) -> bytes:
-    found = b""
-    for path in sorted(folder.rglob("*")):
+def _everything(place: Path) -> bytes:
+    found = []
+    for path in [place, *place.rglob("*")]:
         with suppress(OSError):
-            found += path.read_bytes() if path.is_file() and not path.is_symlink() else b""
-    return found
+            found += [path.read_bytes()] if path.is_file() and not path.is_symlink() else []
+    return b"".join(found)
 
 
 def test_a_worker_that_cannot_serve_a_run_says_why_and_ends(fleet: Callable[..., Fleet]) -> None:
     here = fleet()
     here.helper()
-    worker, other = (
-        here.worker("--no-sandbox"),
-        here.folder / "home" / ".config" / "santiago" / "agents" / "helper.toml",
-    )
+    other = here.folder / "home" / ".config" / "santiago" / "agents" / "helper.toml"
     said = other.read_text()
     run = here.execute("--sandbox", "off")
+    here.logs("attempt_started")
     other.unlink()
-    assert "declined" in worker.ends(10)
+    assert "declined" in here.worker("--no-sandbox").ends(10)
     other.write_text(said)
     here.worker("--no-sandbox")
     run.ends(0)

@@ -15,7 +15,7 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ports.queue import Ended, Known, LostError
 from santiago.engine.connect import open_queue
 from tests.engine.clients import COMMIT, RESULT, Client, address, beat, done, ended, seen
-from tests.engine.contents import contents
+from tests.engine.contents import contents, forgets
 from tests.engine.servers import Engine, awaited
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ def test_calls_wait_for_a_server_that_is_away(engine: Engine, queue: Queue, clie
 
 
 def test_after_its_patience_a_call_says_that_the_server_is_away(engine: Engine, repository: str) -> None:
-    hasty = open_queue(engine.url, repository, patience_s=0.1)
+    hasty = open_queue(engine.url, repository, patience_s=0.5)
     hasty.put(address(1), COMMIT, LONG_MS)
     engine.server.kill()
     try:
@@ -250,6 +250,25 @@ def test_after_its_patience_a_call_says_that_the_server_is_away(engine: Engine, 
     finally:
         engine.start()
         hasty.close()
+
+
+def test_what_a_restored_server_does_not_know_is_not_found_and_its_worker_is_told_and_seen_again(
+    engine: Engine, queue: Queue, client: Callable[..., Client]
+) -> None:
+    queue.put(address(1), COMMIT, LONG_MS)
+    worker = client("worker")
+    claim = worker.claim()
+    forgets(engine.url, queue, address(1).id)
+    awaited(
+        lambda: all(known.ended and known.ended.fate == "lost" for known in queue.find([address(1)]).values()),
+        "it is still known",
+    )
+    with pytest.raises(LostError):
+        worker.call("beat", claim, beat(), 5000)
+    assert not worker.call("end", claim, done(claim))
+    awaited(queue.workers, "it is not seen")
+    queue.put(address(2), COMMIT, LONG_MS)
+    assert worker.claim().address == address(2)
 
 
 def test_a_beat_that_nobody_answers_ends_in_its_time(
@@ -314,10 +333,12 @@ def test_workers_are_seen_and_leave_when_they_are_asked_to(queue: Queue, client:
     assert again.claim().address.pool == "gpu"
 
 
-def test_a_worker_that_was_killed_is_soon_seen_no_more(
+def test_a_worker_that_was_killed_is_soon_seen_no_more_whatever_the_clock_says(
     engine: Engine, queue: Queue, client: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(f"{type(queue).__module__}.PRESENT_S", 6)
+    ours = time.time
+    monkeypatch.setattr(time, "time", lambda: ours() + 3600)  # this machine's clock is not the server's
     worker = client("worker")
     assert worker.call("draining") is False
     awaited(queue.workers, "it is not seen")

@@ -1,7 +1,5 @@
 """Random plans carried out for real, with one job and with eight: git, checks and the scripted agent with random delays."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 from random import Random

@@ -1,7 +1,5 @@
 """A critique says what failed and what changed since the attempt before, in few lines, whatever an output contains."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """A detailed plan: what an agent wrote is taken or refused with its place, looked through, shown, compared, made into work."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

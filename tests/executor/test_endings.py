@@ -1,7 +1,5 @@
 """Endings of an agent in a whole run with real git and real checks: denials, usage that survives a stop, what it may spend."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

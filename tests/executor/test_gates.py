@@ -1,7 +1,5 @@
 """Gates: a person's word comes before a story is begun and before its work counts; no answer is no approval."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -14,7 +12,7 @@ from santiago.contract.reasons import Reason
 from santiago.contract.state import Question
 from santiago.contract.steps import Propose
 from santiago.executor.reopen import Grants
-from santiago.executor.situation import Scope
+from santiago.executor.scope import Scope
 from santiago.executor.tally import result
 from santiago.simulation.plans import plan_of, story
 from santiago.simulation.world import DONE, PASSED, SimulatedPerformer, Simulation

@@ -1,7 +1,5 @@
 """What the judge finds becomes facts: a base that stops the run, a question for a person, a refusal that repeats itself."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

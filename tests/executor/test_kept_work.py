@@ -1,7 +1,5 @@
 """An agent's work outlives what is none of its fault: a broken repository, a full folder, a copy of the run; and what git cannot keep is named."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Answers from outside: an agent takes any words, the judge takes accept or refuse, and the first answer counts."""
 
-from __future__ import annotations
-
 from santiago.contract.answers import Letter, LetterKind
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.phases import RunPhase, StoryPhase

@@ -289,6 +289,16 @@ def test_a_story_that_needs_a_pool_goes_to_its_workers_alone() -> None:
         assert other.run().reason is Reason.BLOCKED_DEPENDENCY
 
 
+def test_stories_of_a_pool_without_workers_take_no_place_of_others() -> None:
+    waiting = [story(f"S{number}", external_depends_on=("gpu",)) for number in range(1, 6)]
+    run, fleet = machines(
+        plan_of([*waiting, story("S6"), story("S7")]), workers=[Worker()], jobs=3, limits=Limits(wait_max_minutes=Minutes.of(0.5))
+    )  # fmt: skip
+    assert run.run().reason is Reason.NO_WORKERS
+    assert [step for step, one in fleet.orders.items() if one.fate == "done"] == ["attempt/S6/1", "attempt/S7/1"]
+    assert sum(one.order.pool == "gpu" for one in fleet.orders.values()) <= 3
+
+
 def test_an_order_says_which_start_gave_it_and_what_is_red_on_the_base() -> None:
     run, fleet = machines(plan_of([story("S1")]))
     run.run()

@@ -1,7 +1,5 @@
 """Tokens and money: every ending's usage is counted once, unknown stays unknown, and limits hold in parallel too."""
 
-from __future__ import annotations
-
 from random import Random
 
 from santiago.cli.running import exit_code

@@ -1,7 +1,5 @@
 """Several stories under way where a run goes on step by step: a person picks one, and the others are put off."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from santiago.contract.events import EventKind

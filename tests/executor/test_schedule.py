@@ -1,7 +1,5 @@
 """Who waits for whom because of files: parallel equals serial (promise 7) only if no two stories can mean the same file."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

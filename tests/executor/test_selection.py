@@ -1,7 +1,5 @@
 """Lines 65 and 66: which chunks a text means, and what of a run cannot be selected."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import pytest

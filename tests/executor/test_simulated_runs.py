@@ -1,7 +1,5 @@
 """The core on simulated ports: order, parallelism, budgets, endings. One seed is one schedule."""
 
-from __future__ import annotations
-
 from collections import Counter
 from random import Random
 
@@ -14,7 +12,7 @@ from santiago.contract.state import RunState
 from santiago.contract.steps import Attempt, Step, story_of
 from santiago.executor.reopen import Grants
 from santiago.executor.schedule import overlap
-from santiago.executor.situation import Scope
+from santiago.executor.scope import Scope
 from santiago.simulation.plans import plan_of, random_plan, story
 from santiago.simulation.world import SimulatedPerformer, Simulation
 from tests.util.each import each
@@ -155,15 +153,6 @@ def test_with_keep_going_independent_stories_go_on_first() -> None:
     assert run.done() == ["S3"]
 
 
-def test_a_question_blocks_the_story_and_stays_open() -> None:
-    performer = SimulatedPerformer(fails=lambda name, attempt: Reason.AGENT_ASKED if name == "S1" else None)
-    run = Simulation(plan_of([story("S1"), story("S2")]), performer=performer)
-    state = run.run()
-    assert state.phase is RunPhase.BLOCKED
-    assert [question.text for question in state.open_questions()] == ["why?"]
-    assert run.done() == ["S2"]
-
-
 def test_a_conflict_voids_once_and_counts_the_second_time() -> None:
     run = Simulation(plan_of([story("S1")]), performer=SimulatedPerformer(conflicts={"S1": 2}))
     state = run.run()
@@ -195,13 +184,6 @@ def test_attempts_whose_ground_goes_while_they_run_are_void_and_tried_again(seed
     )  # fmt: skip
     assert run.run().phase is RunPhase.SUCCESS
     assert run.done() == [one.id for one in plan.stories]
-
-
-def test_claimed_work_that_passes_costs_no_attempt() -> None:
-    run = Simulation(plan_of([story("S1", claimed_done=True), story("S2", needs=["S1"])]))
-    state = run.run()
-    assert state.phase is RunPhase.SUCCESS
-    assert (state.stories["S1"].attempts, state.stories["S2"].attempts) == (0, 1)
 
 
 def test_an_external_dependency_blocks_unless_it_is_assumed() -> None:

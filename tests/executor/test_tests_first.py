@@ -1,7 +1,5 @@
 """Tests before work: which attempt writes them, what the others begin on, and what a crash or a change does to them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from random import Random
 

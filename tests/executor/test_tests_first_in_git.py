@@ -1,7 +1,5 @@
 """Tests first in whole runs with real git and real checks: what a stop leaves, stories side by side, tests that collide."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 

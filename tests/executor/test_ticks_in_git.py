@@ -1,7 +1,5 @@
 """Ticks are written back where that is wished: single bytes, one commit on the run's branch, and never into somebody's tree."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

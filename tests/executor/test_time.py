@@ -1,7 +1,5 @@
 """Execution time: counted once, by a clock that the wall clock cannot move, also where a start was killed (promise 5)."""
 
-from __future__ import annotations
-
 from random import Random
 from typing import Literal
 

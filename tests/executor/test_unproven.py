@@ -1,7 +1,5 @@
 """Work that passes its checks and that no test shows: kept, asked about once by an agent, then by a person, and never in anyone's way."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from random import Random
 

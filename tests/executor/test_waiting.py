@@ -1,24 +1,22 @@
 """Waiting for the agent's service: no attempt is spent, nothing begins meanwhile, the time is paused time, all is bounded."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from random import Random
 from typing import Literal
 
 from santiago.cli.running import exit_code
-from santiago.contract.events import Event, EventKind, Fact
+from santiago.contract.events import Event, EventKind
 from santiago.contract.fold import Fold
 from santiago.contract.moments import ms_of
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.policy import Limits, Policy
 from santiago.contract.quantities import Minutes
 from santiago.contract.reasons import Reason
-from santiago.contract.state import Refusal, RunState, initial
+from santiago.contract.state import RunState, initial
 from santiago.contract.steps import Attempt, Step
 from santiago.executor.loop import POLL_MS
 from santiago.executor.schedule import followed
-from santiago.executor.waiting import MARGIN_MS, answer
+from santiago.executor.waiting import MARGIN_MS
 from santiago.simulation.plans import plan_of, random_plan, story
 from santiago.simulation.world import SimulatedPerformer, Simulation
 from tests.util.each import each
@@ -65,15 +63,6 @@ def test_without_a_reset_time_each_wait_is_four_times_the_last(reason: Reason, f
     assert run.run().phase is RunPhase.SUCCESS
     most = {LIMITED: 60 * 60_000, AWAY: 5 * 60_000}[reason]
     assert lengths(run) == [first, first * 4, first * 16, min(first * 64, most)]
-
-
-@each(("reason", "most"), [(LIMITED, 60 * 60_000), (AWAY, 5 * 60_000)])
-def test_no_single_wait_grows_without_end(reason: Reason, most: int) -> None:
-    state = initial(plan_of([story("S1")]))
-    state.refusal, state.waits = Refusal("S1", reason, "2026-01-01T00:00:00.000Z", None), 1000
-    found = answer(state, Limits())
-    assert isinstance(found, Fact)
-    assert found.context["ms"] == most
 
 
 def test_an_idle_coordinator_only_looks_up_now_and_then() -> None:

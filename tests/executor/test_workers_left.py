@@ -1,7 +1,5 @@
 """A start after one whose workers may still be at it: whoever goes on must ask the engine, whatever the disk says."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,11 +1,8 @@
 """What a log means, apart from how the state is kept: the part of a state that no later version may tell otherwise."""
 
-from __future__ import annotations
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from santiago.contract.state import RunState
+from santiago.contract.state import RunState
 
 _OF_STORY = ("id", "chunk", "phase", "attempts", "counted", "used_ms", "commit", "proof", "reason", "skipped", "notes")
 _OF_RUN = (

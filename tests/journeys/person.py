@@ -1,7 +1,5 @@
 """A person at a terminal: a home of her own, clones of what others share, and agents that are small programs."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

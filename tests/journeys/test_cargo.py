@@ -1,7 +1,5 @@
 """A Rust package, whose tests stand beside the code: from a clone to merged work."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

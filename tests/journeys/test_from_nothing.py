@@ -1,13 +1,8 @@
 """Repositories with nothing to go by: no commit at all, a bare README, and a document without any check."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.journeys.person import MERGED, Person, branch_of, shared
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GREETER = """\
 # Greeter

@@ -1,15 +1,10 @@
 """After the first merge: one story added and one changed, a squash merge that others made, another agent that takes over."""
 
-from __future__ import annotations
-
 import shutil
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.journeys.person import MERGED, Person, branch_of, shared
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PRD = """\
 # Shop

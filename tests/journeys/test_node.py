@@ -1,17 +1,12 @@
 """An npm package, handed over as a pull request, and a monorepo with a part in each of two languages."""
 
-from __future__ import annotations
-
 import json
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.journeys.person import MERGED, Person, branch_of, shared
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(shutil.which("npm") is None, reason="no npm here")
 

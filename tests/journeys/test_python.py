@@ -1,7 +1,5 @@
 """A Python project with a virtual environment and an editable install: from a clone to merged work, and once more."""
 
-from __future__ import annotations
-
 import shutil
 from importlib.metadata import distribution
 from pathlib import Path

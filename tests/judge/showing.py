@@ -1,7 +1,5 @@
 """What checks showed, written down in short: `passed`, `failed` and `skipped` tests of one command."""
 
-from __future__ import annotations
-
 from santiago.contract.outcomes import CheckResult, CheckVerdict, Output
 from santiago.contract.quantities import Seconds
 from santiago.judge.comparison import Shown

@@ -1,7 +1,5 @@
 """A check's command line is read as the shell reads it, as far as the judge needs."""
 
-from __future__ import annotations
-
 from hypothesis import given as given_any
 from hypothesis import strategies as st
 

@@ -1,17 +1,11 @@
 """Which test shows which criterion: read from the runs of the verdict, and never hidden where there is none."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from santiago.contract.outcomes import Criterion
+from santiago.judge.comparison import Shown
 from santiago.judge.criteria_shown import MOST_ALONE, matrix
 from santiago.judge.verdict import Check
 from tests.judge.showing import shown
 from tests.util.each import each
-
-if TYPE_CHECKING:
-    from santiago.judge.comparison import Shown
 
 ADD, OLD = "tests/test_a.py::test_add", "tests/test_a.py::test_old"
 CHECK = Check(base=shown(OLD), work=shown(f"{OLD} {ADD}"), new_tests=shown(f"{OLD} {ADD}-"))

@@ -1,7 +1,5 @@
 """Doubts: every rule catches its liars, and leaves alone honest work that looks like them."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 

@@ -1,7 +1,5 @@
 """Tests, what steers them and the scripts that checks run are the judge; the work that they look at is not."""
 
-from __future__ import annotations
-
 import io
 import json
 import shlex

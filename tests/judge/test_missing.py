@@ -3,8 +3,6 @@
 What is proposed for it is what the repository speaks for.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from santiago.app.start.environment import remedy

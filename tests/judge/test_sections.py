@@ -3,8 +3,6 @@
 Of source files the base's tests are put back, whatever the work did to them.
 """
 
-from __future__ import annotations
-
 import configparser
 import doctest
 import json

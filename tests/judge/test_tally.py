@@ -1,7 +1,5 @@
 """The runner's own summary says how many tests ran: none is no evidence."""
 
-from __future__ import annotations
-
 from santiago.judge.naming.printed_results import Tally, tally
 from tests.util.each import each
 

@@ -1,7 +1,5 @@
 """A test's text is its file and what else of the judge it may load; tests that are added beside it leave it as it was."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

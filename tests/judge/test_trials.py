@@ -3,28 +3,23 @@
 A check that stays green when nothing but its tests is left sees nothing of the checkout.
 """
 
-from __future__ import annotations
-
 import ast
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 
 from santiago.contract.policy import RunInput
+from santiago.contract.ports.run import Stop
+from santiago.judge.comparison import Shown
 from santiago.judge.comparison import sees as does_see
 from santiago.judge.trials import GARBAGE, Trial, Trials, spoil
 from santiago.workspace.examined import FolderOfNotes
 from tests.judge.showing import shown
 from tests.util.each import each
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from santiago.contract.ports.run import Stop
-    from santiago.judge.comparison import Shown
 
 GOING = cast("Stop", SimpleNamespace(soon=lambda: False, now=lambda: False))
 SHARED, ASKING = "pytest -q", 'test -f "$SANTIAGO_STORY.txt"'
@@ -163,7 +158,8 @@ def test_overwritten_files_are_there_and_of_no_language(checkout: Path) -> None:
 
 
 def test_removed_files_are_gone(checkout: Path) -> None:
-    spoil(str(checkout), ["src/app.py", "not/there.py", "link.py"], None)
+    (checkout / "sub").mkdir()  # of a submodule
+    spoil(str(checkout), ["src/app.py", "not/there.py", "link.py", "sub"], None)
     assert not (checkout / "src/app.py").exists()
     assert not (checkout / "link.py").is_symlink()
 

@@ -1,7 +1,5 @@
 """Proof, not promise: the table of verdicts, row by row."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any

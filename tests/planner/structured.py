@@ -1,16 +1,12 @@
 """What the tests of the structured readers share: read a document, and look at it briefly."""
 
-from __future__ import annotations
-
 import json
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from santiago.planner import reading
+from santiago.planner.draft import Document, Unit
 from santiago.planner.source import Options, Source
-
-if TYPE_CHECKING:
-    from santiago.planner.draft import Document, Unit
 
 
 def read(text: str | dict[str, Any] | list[Any], *, units: str | None = None) -> Document:

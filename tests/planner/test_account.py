@@ -1,7 +1,5 @@
 """The account of a document: every part of it is planned, context or left out by name; a doubt makes the plan a proposal."""
 
-from __future__ import annotations
-
 from textwrap import dedent
 
 from santiago.contract import codec
@@ -51,6 +49,40 @@ def test_sections_of_prose_beside_a_few_boxes_are_named_as_not_planned() -> None
         "9-11 Small stuff: planned S1 S2",
     ]
     assert (made.certain, made.chosen and (made.chosen.units, made.chosen.count)) == (False, ("box", 2))
+
+
+ABOUT = "## Core value\nSell fast.\n\n## Answer formats\nJSON.\n\n## Phase 9: Ship\nPack it.\n\n"
+PARTS = "## {0}\n### {1}. Timer\n**Acceptance criteria:**\n- a\n### {2}. History\n**Acceptance criteria:**\n- b\n\n"
+
+
+@each(
+    ("text", "left"),
+    [
+        (PARTS.format("Work", 1, 2), ["Phase 9: Ship"]),
+        (PARTS.format("One", 1, 2) + PARTS.format("Two", 3, 4), ["Core value", "Phase 9: Ship"]),
+        ("## Small stuff\n- [ ] Fix it\n- [ ] Name it\n", ["Core value", "Phase 9: Ship"]),
+    ],
+)
+def test_where_the_plan_is_asked_anyway_sections_without_units_are_context_unless_they_may_be_a_part(
+    text: str, left: list[str]
+) -> None:
+    made = plan(f"# App\n\n{ABOUT}{text}")
+    assert not made.certain
+    assert [row.title for row in made.account if row.why == "not understood"] == left
+    alone = plan(f"# App\n\n## Answer formats\nJSON.\n\n{TASKS[7:]}")  # here the section is what is asked about
+    assert (rows(alone)[1], alone.certain) == ("3-4 Answer formats: left_out not understood", False)
+
+
+def test_short_ids_under_a_heading_of_context_leave_a_doubt() -> None:
+    tests = "# Cache\n\n## {0}\n- **S1 red:** the cache is cold\n- **S2 green:** the cache is warm\n"
+    assert (plan(tests.format("Evaluation")).certain, plan(tests.format("The work")).certain) == (False, True)
+
+
+def test_a_section_of_nothing_but_code_is_context() -> None:
+    assert rows(plan(f"{TASKS}\n## Adapter\n```js\nwrap(it)\n```\n"))[-2:] == [
+        "7-10 Adapter: context",
+        "8-10 js: context code",
+    ]
 
 
 TASKS = "# App\n\n## Tasks\n- [ ] T1: log in\n- [ ] T2: log out\n"

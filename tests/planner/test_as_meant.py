@@ -1,7 +1,5 @@
 """Documents as people write them: which lines are the units, what is only said, and what is never taken silently."""
 
-from __future__ import annotations
-
 import json
 from textwrap import dedent
 

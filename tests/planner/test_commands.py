@@ -1,17 +1,12 @@
 """Which texts are commands; under a label for checks nothing that looks like one is dropped without a word."""
 
-from __future__ import annotations
-
 from textwrap import dedent
-from typing import TYPE_CHECKING
 
+from santiago.contract.plan import Plan
 from santiago.planner import commands
 from santiago.planner.compile import compile_plan
 from santiago.planner.source import Source
 from tests.util.each import each
-
-if TYPE_CHECKING:
-    from santiago.contract.plan import Plan
 
 
 def compiled(text: str, name: str = "prd.md") -> Plan:

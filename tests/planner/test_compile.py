@@ -1,7 +1,5 @@
 """The compiler as a whole: what a plan holds, what refuses one, and what must not change it (promise 1)."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """The examples of docs/formats.md are read as the page says."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Loose documents: what an author struck out, ticked, repeated or ran is read as it is meant, and nothing else is a unit."""
 
-from __future__ import annotations
-
 from santiago.contract.plan import Offer
 from santiago.planner import commands
 from santiago.planner.compile import compile_plan

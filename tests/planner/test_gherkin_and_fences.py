@@ -1,7 +1,5 @@
 """What a text is by its content, feature files, and Markdown whose stories are records in code fences."""
 
-from __future__ import annotations
-
 from santiago.planner.source import Source
 from tests.planner.structured import codes, look, read, targets
 from tests.util.each import each

@@ -1,7 +1,5 @@
 """The files of GSD projects: roadmaps with phases and plans, plans with tasks, requirements by version."""
 
-from __future__ import annotations
-
 from textwrap import dedent
 
 from santiago.contract.plan import Plan

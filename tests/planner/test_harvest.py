@@ -1,16 +1,9 @@
 """What belongs to a unit: its criteria in order of precedence, its fields, its status."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from santiago.planner.draft import Status
+from santiago.planner.draft import Status, Unit
 from santiago.planner.markdown.harvest import Carrier, Harvester, status_of
 from santiago.planner.markdown.outline import scan
 from tests.util.each import each
-
-if TYPE_CHECKING:
-    from santiago.planner.draft import Unit
 
 
 def unit(text: str, *, status: Status = Status.OPEN) -> Unit:

@@ -1,7 +1,5 @@
 """What a line of text tells: dependencies, ranges, files; and what only looks like them."""
 
-from __future__ import annotations
-
 from santiago.planner import hints
 from santiago.planner.hints import behind_files, listed_files
 from santiago.planner.markdown.labels import clean

@@ -1,7 +1,5 @@
 """The outline against a CommonMark parser: headings, fences and list items agree, save where leniency is meant."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import pytest

@@ -1,7 +1,5 @@
 """Files that tools keep their plans in: beads, task-master, project_plan.json, the house PRD, santiago's plan.json."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

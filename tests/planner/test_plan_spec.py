@@ -1,7 +1,5 @@
 """PlanSpec v2 documents, and the profile and role that any document may give to a unit."""
 
-from __future__ import annotations
-
 import json
 from textwrap import dedent
 

@@ -1,17 +1,12 @@
 """The readers of prose-like Markdown: which units each takes, what belongs to them, and what is only reported."""
 
-from __future__ import annotations
-
 from textwrap import dedent
-from typing import TYPE_CHECKING
 
+from santiago.planner.draft import Document
 from santiago.planner.reading import read_document
 from santiago.planner.source import Options, Source
 from tests.planner.told import cases, told
 from tests.util.each import each
-
-if TYPE_CHECKING:
-    from santiago.planner.draft import Document
 
 
 def read(text: str, *, units: str | None = None) -> Document:

@@ -3,24 +3,19 @@
 Every code that a plan can carry is explained.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
 from textwrap import dedent
-from typing import TYPE_CHECKING
 
 import santiago.planner
 import santiago.sessions
+from santiago.contract.plan import Finding
 from santiago.planner import findings, refusals
 from santiago.planner.findings import CATALOGUE
 from santiago.planner.reading import read_document
 from santiago.planner.source import Source
 from tests.util.each import each
-
-if TYPE_CHECKING:
-    from santiago.contract.plan import Finding
 
 
 def source(text: str) -> Source:

@@ -1,7 +1,5 @@
 """Lists of records in JSON and YAML: what is a unit, where it stands, what is said about the rest."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,18 +1,13 @@
 """The readers of task-like Markdown: which units each takes, how they hang together, and what is only reported."""
 
-from __future__ import annotations
-
 from textwrap import dedent
-from typing import TYPE_CHECKING
 
 from santiago.planner import reading
 from santiago.planner.compile import compile_plan
+from santiago.planner.draft import Document
 from santiago.planner.source import Source
 from tests.planner.told import cases, told
 from tests.util.each import each
-
-if TYPE_CHECKING:
-    from santiago.planner.draft import Document
 
 
 def read(text: str) -> Document:

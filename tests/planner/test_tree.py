@@ -1,11 +1,10 @@
 """JSON and YAML as located value trees: values, lines, and every refusal."""
 
-from __future__ import annotations
-
 import json
 import sys
+from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -27,14 +26,21 @@ from santiago.planner.structured.tree import (
 )
 from tests.util.each import each
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+
+def _number(text: str) -> int | float:
+    return int(text) if text.lstrip("+-").isdecimal() else float(text)
 
 
 def plain(node: Node) -> Any:
     """The tree as Python values."""
     if isinstance(node, Scalar):
-        return node.value
+        values: dict[str, Callable[[str], Any]] = {
+            "string": str,
+            "number": _number,
+            "bool": lambda text: text.lower() == "true",
+            "null": lambda _: None,
+        }
+        return values[node.kind](node.text)
     if isinstance(node, Array):
         return [plain(each) for each in node.items]
     return {key: plain(entry.value) for key, entry in node.fields.items()}
@@ -170,31 +176,19 @@ def test_json_lines_hold_one_object_each() -> None:
 
 
 @each(
-    ("written", "kind", "value"),
+    ("written", "kind"),
     [
-        ("003", "number", 3),
-        ("1.10", "number", 1.1),
-        ("NO", "string", "NO"),
-        ("yes", "string", "yes"),
-        ("true", "bool", True),
-        ("~", "null", None),
-        ("0x1F", "string", "0x1F"),
-        ("1_000", "string", "1_000"),
-        ("2026-01-01", "string", "2026-01-01"),
-        (".inf", "string", ".inf"),
-        ("1e999", "string", "1e999"),
-        ("9" * 5_000, "string", "9" * 5_000),
-        ('"12"', "string", "12"),
-        ("!!str 12", "string", "12"),
+        *(("003", "number"), ("1.10", "number"), ("true", "bool"), ("~", "null"), ("NO", "string"), ("yes", "string")),
+        *((text, "string") for text in ("0x1F", "1_000", "2026-01-01", ".inf", "1e999", '"12"', "!!str 12")),
+        ("9" * 5_000, "string"),
     ],
 )
-def test_yaml_scalars_keep_their_text(written: str, kind: str, value: object) -> None:
+def test_yaml_scalars_keep_their_text(written: str, kind: str) -> None:
     root = yaml_tree.parse(f"a: {written}")
     assert isinstance(root, Object)
     node = root.get("a")
     assert isinstance(node, Scalar)
-    assert (node.kind, node.value) == (kind, value)
-    assert node.text == written.removeprefix("!!str ").strip('"')
+    assert (node.kind, node.text) == (kind, written.removeprefix("!!str ").strip('"'))
 
 
 def test_yaml_lines_are_those_of_the_text() -> None:

@@ -1,7 +1,5 @@
 """The table of words: what a person who adds a language may rely on."""
 
-from __future__ import annotations
-
 from santiago.planner import words
 from santiago.planner.markdown.gather import FIELDS
 from tests.util.each import each

@@ -4,15 +4,10 @@ A case is its name behind `==`, the document, and behind `=>` what is told of it
 units, `+` inside a field), or the code of a finding with the lines where it is said (`CODE says`: words of it). `-` is nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
+from santiago.planner.draft import Document, Unit
 from santiago.planner.findings import CATALOGUE
-
-if TYPE_CHECKING:
-    from santiago.planner.draft import Document, Unit
 
 OF_A_UNIT: dict[str, Callable[[Unit], Iterable[object]]] = {
     "ids": lambda unit: [unit.id or ""],

@@ -1,17 +1,11 @@
 """One process server for all tests of this folder."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
+from santiago.process.server import ProcessServer
 from tests.process.serving import start_server
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from santiago.process.server import ProcessServer
 
 
 @pytest.fixture(scope="session")

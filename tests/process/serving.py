@@ -1,7 +1,5 @@
 """What tests of processes share: a process server, and a way to find everything that a command has started."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select

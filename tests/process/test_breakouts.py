@@ -1,7 +1,5 @@
 """A part of the table of break-out tries (`python -m proofs breakouts`), with its probes outside (P17)."""
 
-from __future__ import annotations
-
 import pytest
 from proofs.breaking import tries
 

@@ -1,7 +1,5 @@
 """Foreign programs see an allow-list, and secrets only where a profile names them (P17, first line of redaction)."""
 
-from __future__ import annotations
-
 from santiago.process.environment import for_agent, for_checks, own
 
 SOURCE = {

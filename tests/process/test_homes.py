@@ -1,23 +1,17 @@
 """An agent's settings in the home folder: a copy, in every fence; only what its profile names is written back (issue 11)."""
 
-from __future__ import annotations
-
 import os
 import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from santiago.process import homes
 from santiago.process.command import Command, Report
+from santiago.process.homes import Home
+from santiago.process.server import ProcessServer
 from tests.process.test_sandbox import KINDS, found, needs_landlock
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from santiago.process.homes import Home
-    from santiago.process.server import ProcessServer
 
 ROOT = Path(__file__).parents[2]
 FILES = {

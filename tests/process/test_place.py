@@ -1,24 +1,18 @@
 """A checkout stands where its repository stands: tried from inside, wherever that is."""
 
-from __future__ import annotations
-
 import os
 import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from santiago.process.command import Command, Report
+from santiago.process.fence import Sandbox
 from santiago.process.place import OUTSIDE, Dependency, Ground
+from santiago.process.server import ProcessServer
 from tests.process.test_sandbox import KINDS, found
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from santiago.process.fence import Sandbox
-    from santiago.process.server import ProcessServer
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """A registered secret never reaches a file, in any of its forms, however the output was cut (P19, b.105)."""
 
-from __future__ import annotations
-
 import base64
 import json
 import random

@@ -1,15 +1,13 @@
 """Escapes from the sandbox (P17, G15): each is tried for real, from inside, and none succeeds."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,12 +15,8 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.process import landlock, sandbox
 from santiago.process.command import Command, Report
 from santiago.process.sandbox import Landlock, Sandbox, detect
+from santiago.process.server import ProcessServer
 from tests.process.serving import HOSTILE, MARK, marked, new_mark
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from santiago.process.server import ProcessServer
 
 ROOT = Path(__file__).parents[2]
 PRIVATE = (".ssh/id_rsa", ".aws/credentials", ".cargo/credentials.toml", ".npmrc", "notes")

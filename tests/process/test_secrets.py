@@ -1,7 +1,5 @@
 """Secrets in environment, prompt and output appear nowhere under the out-dir, in no encoding, however they are cut (P19)."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A report exists only when everything is dead, whatever it did (P11, P12), and output costs no memory (P14)."""
 
-from __future__ import annotations
-
 import errno
 import os
 import resource

@@ -1,18 +1,13 @@
 """The encodings in which tests plant a secret: what programs really do to text, each written by other means than santiago's."""
 
-from __future__ import annotations
-
 import base64
 import codecs
 import html
 import json
 import quopri
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 from urllib.parse import quote, quote_plus
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def _text(secret: bytes) -> str:

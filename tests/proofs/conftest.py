@@ -1,16 +1,11 @@
 """A light environment for the checks of real commits: this interpreter's own packages, so that nothing is fetched."""
 
-from __future__ import annotations
-
 import sysconfig
 import venv
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from proofs.corpus import why_not
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture(scope="session")

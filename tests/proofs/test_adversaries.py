@@ -3,22 +3,16 @@
 A sample, with one trial of each kind; `python -m proofs adversaries` has all of them.
 """
 
-from __future__ import annotations
-
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from proofs.adversaries.adversary import Adversary, Fence
 from proofs.adversaries.arena import make_template, trial, wrong_with
 from proofs.adversaries.document import PAGE, page_with
 from proofs.adversaries.table import ADVERSARIES, SAMPLE, TRIALS, kind
 
 from tests.programs import works
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from proofs.adversaries.adversary import Adversary, Fence
 
 
 def test_the_sample_has_every_end_of_every_group_and_both_ends_of_whoever_the_sandbox_changes() -> None:

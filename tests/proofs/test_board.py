@@ -1,7 +1,5 @@
 """Killed workers on one board, in short; `python -m proofs board` has eight of them, 10,000 tickets, and minutes."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

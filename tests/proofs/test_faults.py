@@ -1,20 +1,16 @@
 """Faults of the disk, in short; `python -m proofs disk` has many more."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Iterator
 from errno import ENOSPC
-from typing import TYPE_CHECKING
 
 import pytest
 
 from santiago.app.paths import scratch_of
 from tests.crash.checks import events_of
-from tests.crash.sick import ERRORS, PLACES, Fault, SickPlace, library, sick_place, sweep
+from tests.crash.sick import ERRORS, PLACES, Fault, SickPlace, library, sick_place
+from tests.crash.sweeps import many
 from tests.crash.world import RUN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.xdist_group("failing disk")
 
@@ -34,7 +30,7 @@ def test_a_write_that_fails_ends_with_a_name_and_costs_nothing_recorded(place: S
     count = place.writes(where, ENOSPC)
     ways = [(number, lasting) for lasting in (False, True) for number in ERRORS]
     faults = [Fault(where, number, 3 + n * count // 7, lasting) for n, (number, lasting) in enumerate(ways)]
-    tally = sweep([place], faults)
+    tally = many([place], faults)
     assert tally.violations == []
     assert tally.deaths >= 4
 

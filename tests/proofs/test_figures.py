@@ -1,13 +1,11 @@
 """Figures that cannot go stale: the page shows what is recorded, and the record is what a program measured."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
 from dataclasses import replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from benchmarks.measure import verdict
@@ -32,9 +30,6 @@ from proofs.rows import MEASUREMENTS
 
 from proofs import __main__ as proofs_command
 from proofs import running
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LINK = re.compile(r"\bproofs\.md#([\w-]+)")
 RECORD = Record(

@@ -1,17 +1,13 @@
 """Real commits as an agent's work, in short; `python -m proofs honest` has all of them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from proofs.corpus import load
 from proofs.figures import Figure
 
 from proofs import honest
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.xdist_group("real commits")
 

@@ -1,7 +1,5 @@
 """Agents whose work does nothing for their story, in short; `python -m proofs junk` has all of them, in five repositories."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

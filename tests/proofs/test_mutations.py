@@ -1,17 +1,12 @@
 """Work that is broken while its tests are eased, in short; `python -m proofs mutations` has hundreds."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from proofs.corpus import load
 from proofs.figures import Figure
 
 from proofs import mutations
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.xdist_group("real commits")
 CASE = "boltons-ebc7a8f7"

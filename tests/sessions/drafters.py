@@ -1,19 +1,15 @@
 """Agents that draft as they are told to: programs of a few lines, started by santiago like any other."""
 
-from __future__ import annotations
-
 import json
 import os
+import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from tests.cli import greeter
 from tests.cli.inside import Told, inside
 from tests.cli.santiago import santiago
-
-if TYPE_CHECKING:
-    import subprocess
-    from pathlib import Path
 
 PROGRAM = """\
 import json, os, pathlib, sys

@@ -1,16 +1,10 @@
 """The state that the log of a planning session tells, made from its events."""
 
-from __future__ import annotations
-
 import copy
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
+from santiago.contract.events import Event
 from santiago.contract.session import SessionState, apply
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from santiago.contract.events import Event
 
 
 def evolve(state: SessionState, event: Event) -> SessionState:

@@ -1,7 +1,5 @@
 """Real documents in a planning session: an agent that leaves the plan as it is, is not refused, and every id stays."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A person's word on a planning session through the real program: finalize, cancel, take up, and what each refuses."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,16 +1,11 @@
 """`santiago draft`: a document that the compiler reads exactly; a file and a difference, and nothing runs."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.sessions.drafters import Place
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ANY = ""
 NOTES = "# Greeter\n\nWe greet people.\n\nNobody is greeted twice.\n"

@@ -1,7 +1,5 @@
 """A planning session's log of format version 1, as it was first released: every later version reads it the same way."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from santiago.artifacts.reader import read_log

@@ -1,12 +1,11 @@
 """Turns of a planning session through the real program: who drafts, who merges, what is taken, and what is sent back."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,9 +16,6 @@ from santiago.sessions.draft_check import Ground, looked_through
 from tests.cli import greeter
 from tests.sessions.drafters import Place, plan
 from tests.util.restored import restored
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ANY = ""
 """Words that stand in every prompt."""

@@ -3,8 +3,6 @@
 `--write` puts what is printed now into them; `--record [WORLD…]` makes the recorded worlds anew.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path

@@ -6,17 +6,15 @@ that are only a document, `…` and what may differ are as on the pages of docs.
 prints what `status` would suggest if the run of the world had come to rest for each of the reasons that there are.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import re
 import shlex
 import time
+from collections.abc import Iterator
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 from santiago.app.loading import empty_fold, frozen, load
@@ -25,7 +23,7 @@ from santiago.cli.main import main
 from santiago.cli.running import exit_code
 from santiago.cli.view.screen import Screen
 from santiago.contract.reasons import Reason
-from santiago.executor.situation import Scope
+from santiago.executor.scope import Scope
 from santiago.report.failure import report_of
 from santiago.report.remedies import next_commands
 from santiago.report.run_status import mending
@@ -33,9 +31,6 @@ from santiago.util.clock import SystemClock
 from tests.docs.matching import fits
 from tests.docs.playing import Typed
 from tests.transcripts import recording
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FOLDER = Path(__file__).parent
 COMMAND = re.compile(r"\$ (\w+=\S+ )*(santiago|remedies)\b")

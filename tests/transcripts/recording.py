@@ -3,21 +3,16 @@
 `python -m tests.transcripts --record [NAME…]` makes them anew, always at the same place, so that the paths in them stay.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tests.cli import fakes, greeter, stepwise, words
 from tests.cli.santiago import santiago, trusted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 WORLDS = Path(__file__).parent / "worlds"
 PLACE = Path("/tmp/santiago-worlds")

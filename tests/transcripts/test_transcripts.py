@@ -1,17 +1,12 @@
 """What commands print of recorded runs is what their transcripts show; `python -m tests.transcripts --write` renews those."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from santiago.contract.reasons import Reason
 from tests.transcripts.playing import FOLDER, play, transcripts
 from tests.transcripts.recording import MADE, WORLDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize("transcript", transcripts(), ids=lambda one: one.stem)

@@ -1,7 +1,5 @@
 """Driving the screens as a person would, by keys and mouse, without a terminal."""
 
-from __future__ import annotations
-
 import asyncio
 import atexit
 import os

@@ -1,7 +1,5 @@
 """A run made of events with fixed times, as a coordinator would have written them: for pictures that never change."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -132,8 +130,7 @@ class Made:
             (folder / name.replace("_", ".")).write_text(text, encoding="utf-8")
 
 
-def failed_run(out_dir: Path) -> Made:
-    """Make a run whose second chunk failed: one chunk completed, one failed, three waiting."""
+def _in_its_second_chunk(out_dir: Path) -> Made:
     made = Made(out_dir)
     made.begin()
     made.chunk(0)
@@ -141,6 +138,12 @@ def failed_run(out_dir: Path) -> Made:
     made.done("S1", 2)
     made.done("S2")
     made.chunk(1)
+    return made
+
+
+def failed_run(out_dir: Path) -> Made:
+    """Make a run whose second chunk failed: one chunk completed, one failed, three waiting."""
+    made = _in_its_second_chunk(out_dir)
     for number in (1, 2, 3):
         made.fails("S3", number)
     made.add(
@@ -172,13 +175,7 @@ def asking_run(out_dir: Path) -> Made:
 
 def running_run(out_dir: Path) -> Made:
     """Make a run in whose second chunk an agent is at work."""
-    made = Made(out_dir)
-    made.begin()
-    made.chunk(0)
-    made.fails("S1", 1)
-    made.done("S1", 2)
-    made.done("S2")
-    made.chunk(1)
+    made = _in_its_second_chunk(out_dir)
     made.fails("S3", 1)
     made.attempt("S3", 2)
     todos = ("read the refund code", "refuse a second refund", "test both cases")

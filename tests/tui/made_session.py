@@ -1,7 +1,5 @@
 """A planning session made of events with fixed times, as its conductor would have written them: for pictures, and large plans."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast

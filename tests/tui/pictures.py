@@ -1,7 +1,5 @@
 """Pictures of browser and review, as they paint themselves: `python -m tests.tui.pictures` draws them anew."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import tempfile

@@ -1,7 +1,5 @@
 """Driving the review as a person would, by keys and mouse, without a terminal; and real sessions, made by scripts as agents."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path

@@ -1,15 +1,10 @@
 """Santiago on a pseudo-terminal that can do much, with nothing set by whoever runs the tests."""
 
-from __future__ import annotations
-
 import os
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.util import terminal
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class Terminal(terminal.Terminal):

@@ -1,7 +1,5 @@
 """The browser over runs with fixed times: what it shows, and what its keys and the mouse do."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

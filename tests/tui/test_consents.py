@@ -1,7 +1,5 @@
 """Line 79: what a start without a terminal cannot ask becomes a question of the screen, and only what was shown is agreed to."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

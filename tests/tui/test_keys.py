@@ -1,7 +1,5 @@
 """Line 75: whatever the screens do has a command that does the same, and the help names it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Lines 62 and 64 to 71: browser and review look as their pictures do; `python -m tests.tui.pictures` draws them anew."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.tui.pictures import PICTURES, Picture, drawn

@@ -1,7 +1,5 @@
 """The review over real sessions: every arrow of the planning state machine, walked by keys, with scripts as agents."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

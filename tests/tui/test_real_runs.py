@@ -1,7 +1,5 @@
 """The browser over real runs: what it starts goes on without it, and what is asked of a run reaches it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The review over sessions that were written down: what it shows, where its keys lead, and what it never does."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -150,20 +148,6 @@ def test_line_50_feedback_is_mandatory_and_refused_in_place(tmp_path: Path) -> N
 
     review(made.folder, says_nothing)
     assert not (made.folder / "inbox").exists()
-
-
-def test_line_53_a_spent_session_takes_no_turn_and_can_still_be_finalized(tmp_path: Path) -> None:
-    made = MadeSession(tmp_path)
-    for number in range(20):
-        made.has_turn(document(), "again" if number else "")
-
-    async def tries(reader: Reader) -> None:
-        await reader.press("c", "e")
-        assert reader.closed
-        assert "20 of 20 turns" in reader.text()
-        assert reader.actions() == ["f", "x", "m"]
-
-    review(made.folder, tries, now=NOW)
 
 
 def test_line_72_text_of_others_does_nothing_but_be_read(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """The screens on a pseudo-terminal: chunks are painted before a plan is read, and the terminal is left as it was; and without one."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,7 +1,5 @@
 """Many small cases in one test: whatever is wrong is still named case by case, and nobody pays for a test of each."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps

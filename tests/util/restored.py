@@ -1,7 +1,5 @@
 """A world that costs much to make is made once, and stands there anew for every test that changes it."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import TypeVar

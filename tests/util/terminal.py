@@ -1,17 +1,12 @@
 """A program on a pseudo-terminal, and all that it writes."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import pty
 import select
 import subprocess
 import termios
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 SECONDS = 120
 """How long something is waited for that must come; nothing but a defect makes it pass."""

@@ -1,7 +1,5 @@
 """Time that counts: a stopped process neither charges nor forgives."""
 
-from __future__ import annotations
-
 from santiago.util.clock import STOPPED_MS, WorkClock
 
 HOUR = 3_600_000

@@ -1,7 +1,5 @@
 """How tests are run: cases of one test one by one, and what `./dev test --quick` leaves out."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,17 +1,12 @@
 """What lies under a path is told by its device, whatever the mount is called."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from santiago.util import mounts
 from tests.util.each import each
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @each(

@@ -1,7 +1,5 @@
 """Files that others may have put there: read within a bound, never waited for, and no link leads out of a folder."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A small real repository, and a workspace on it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

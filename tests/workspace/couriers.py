@@ -9,7 +9,7 @@ from pathlib import Path
 from santiago.artifacts.attempts import FileAttempts
 from santiago.artifacts.store import FileStore
 from santiago.contract.outcomes import AgentEnding, AttemptOutcome, Usage
-from santiago.contract.ports.queue import Address, Claim, Courier, Delivery, Ended, Report
+from santiago.contract.ports.queue import Address, Claim, Courier, Ended, Report
 from santiago.contract.steps import Attempt, Order
 from santiago.process.redact import Redactor
 from santiago.workspace.courier import GitCourier
@@ -69,8 +69,6 @@ class Worker:
     def __post_init__(self) -> None:
         self.workspace = GitWorkspace(self.repo, RUN, self.scratch)
         self.delivery = GitDelivery(self.workspace, Remote(self.url), lambda name, content: content)
-        port: Delivery = self.delivery
-        assert port is self.delivery
 
     def claim(self, step: str, commit: str) -> Claim:
         self.tokens += 1

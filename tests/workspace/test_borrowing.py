@@ -1,7 +1,5 @@
 """Git works in a checkout that stands where its repository stands, wherever that has its objects."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

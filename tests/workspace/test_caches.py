@@ -1,7 +1,5 @@
 """What tools leave for themselves never enters a snapshot, also where no repository's rule speaks of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

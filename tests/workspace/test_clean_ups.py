@@ -1,7 +1,5 @@
 """Nothing is lost: no maintenance of the user's repository, at any moment, takes work away or breaks the repository."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import threading

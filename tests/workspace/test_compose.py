@@ -1,15 +1,9 @@
 """One commit with some paths of another: the judge of a base over the work, and the other way round."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from tests.workspace.conftest import commit, git, write
-
-if TYPE_CHECKING:
-    from tests.workspace.conftest import Bench
+from tests.workspace.conftest import Bench, commit, git, write
 
 
 def listed(bench: Bench, commit: str) -> dict[str, str]:

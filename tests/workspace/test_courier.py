@@ -18,12 +18,12 @@ from santiago.contract.errors import SantiagoError
 from santiago.contract.outcomes import Verdict
 from santiago.contract.ports.judge import Judged
 from santiago.contract.ports.queue import (
-    FILES,
     MOST_FILE,
     REPORT,
     Ended,
     Judging,
     Report,
+    filed,
     order_ref,
     result_ref,
     sent_as,
@@ -31,7 +31,6 @@ from santiago.contract.ports.queue import (
 from santiago.contract.reasons import Reason
 from santiago.contract.steps import Order
 from santiago.workspace.remote import Remote
-from santiago.workspace.stored import Stored
 from tests.workspace.conftest import ENV, commit, git, make_repo, write
 from tests.workspace.couriers import RUN, Coordinator, Field, Worker, files_of, make_field, outcome_of, report
 
@@ -201,7 +200,7 @@ def test_a_second_coordinator_of_a_copied_out_dir_is_told_who_leads(field: Field
     with pytest.raises(SantiagoError, match=rf"epoch 2 on {os.uname().nodename}, since 20") as caught:
         copied.courier.lead(2)
     assert caught.value.reason is Reason.LOCK_HELD
-    again.courier.leads()
+    again.courier.send(again.order())
 
 
 def test_of_coordinators_that_take_the_lead_at_once_one_wins(field: Field) -> None:
@@ -222,7 +221,7 @@ def test_of_coordinators_that_take_the_lead_at_once_one_wins(field: Field) -> No
     for thread in threads:
         thread.join()
     assert (len(won), lost) == (1, [Reason.LOCK_HELD])
-    won[0].courier.leads()
+    won[0].courier.send(won[0].order())
 
 
 def test_whoever_lost_the_lead_sends_and_deletes_nothing_more(field: Field) -> None:
@@ -230,17 +229,10 @@ def test_whoever_lost_the_lead_sends_and_deletes_nothing_more(field: Field) -> N
     coordinator.courier.send(coordinator.order())
     copied.courier.lead(2)
     before = field.refs()
-    for late in (
-        lambda: coordinator.courier.send(coordinator.order(2)),
-        lambda: coordinator.courier.sweep([]),
-        coordinator.courier.leads,
-        coordinator.courier.resign,
-    ):
-        if late == coordinator.courier.resign:
-            coordinator.courier.resign()
-            continue
+    for late in (lambda: coordinator.courier.send(coordinator.order(2)), lambda: coordinator.courier.sweep([])):
         with pytest.raises(SantiagoError, match="led by"):
             late()
+    coordinator.courier.resign()
     assert field.refs() == before
 
 
@@ -254,7 +246,7 @@ def forged(field: Field, order: Order, files: dict[str, bytes], parents: tuple[s
         git(field.top, "clone", "-q", str(field.remote), "hostile")
     worker = Worker(hostile, field.top / "hostile-scratch", field.url)
     repository = worker.workspace.repository
-    stored = Stored(repository.own, "sha1")
+    stored = repository.stored
     made = stored.commit(tree or stored.tree(files), parents, "forged\n")
     worker.workspace.repository.on_objects("cat-file", "-e", made)
     git(hostile, "push", "-q", field.url, f"{made}:{result_ref(RUN, order.id, 'bad')}", store=repository.own.folder)
@@ -286,15 +278,15 @@ def another_step(field: Field, order: Order) -> Ended:
 
 
 def unnamed_file(field: Field, order: Order) -> Ended:
-    return forged(field, order, {**said(no_work(order)), f"{FILES}progress.ndjson": b"an event\n"})
+    return forged(field, order, {**said(no_work(order)), filed("progress.ndjson"): b"an event\n"})
 
 
 def another_attempt(field: Field, order: Order) -> Ended:
-    return forged(field, order, {**said(no_work(order)), f"{FILES}attempts/S2/1/agent.log": b"x\n"})
+    return forged(field, order, {**said(no_work(order)), filed("attempts/S2/1/agent.log"): b"x\n"})
 
 
 def large_file(field: Field, order: Order) -> Ended:
-    return forged(field, order, {**said(no_work(order)), f"{FILES}attempts/S1/1/agent.log": bytes(MOST_FILE + 1)})
+    return forged(field, order, {**said(no_work(order)), filed("attempts/S1/1/agent.log"): bytes(MOST_FILE + 1)})
 
 
 def _listed(field: Field, *lines: str) -> str:
@@ -414,7 +406,7 @@ def test_a_file_that_is_too_large_stays_behind_and_that_is_said(field: Field, mo
     files = files_of(order) | {"attempts/S1/1/agent.log": bytes(MOST_FILE + 1)}
     made = worker.delivery.deliver(claim, report(worker.work(order)), files)
     brought = field.coordinator.courier.take(order.id, Ended(fate="done", commit=made, token=claim.token))
-    assert brought.left_behind == ("attempts/S1/1/agent.log (20 MB)",)
+    assert brought.left_behind == ("attempts/S1/1/agent.log is too large to be sent (20 MB) and stays at its worker",)
     assert field.coordinator.store.get("attempts/S1/1/agent.log") is None
 
 

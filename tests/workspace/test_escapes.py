@@ -1,7 +1,5 @@
 """No git command of santiago runs a hook, filter, monitor or setting that an agent or a repository brought along."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

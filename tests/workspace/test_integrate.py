@@ -1,7 +1,5 @@
 """Integration: in order, onto whatever the head has become, without losing a commit and without moving anybody's branch."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What leads from installed packages into the repository is found by reading, in every form that tools write it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

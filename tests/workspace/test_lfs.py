@@ -1,7 +1,5 @@
 """Files of Git LFS: content in every checkout, pointers with their objects in every commit, and no program of LFS."""
 
-from __future__ import annotations
-
 import os
 from hashlib import sha256
 from pathlib import Path

@@ -1,19 +1,13 @@
 """Paths and files of a commit are what git says, also where santiago followed them from snapshot to snapshot."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 from santiago.workspace.repository import Repository
-from tests.workspace.conftest import write
-
-if TYPE_CHECKING:
-    from tests.workspace.conftest import Bench
+from tests.workspace.conftest import Bench, write
 
 
 def _added(top: Path) -> None:

@@ -1,7 +1,5 @@
 """Dependencies are installed once for all checkouts that need the same ones, and everything else that set-up makes each time."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """In repositories of every kind stories are integrated, or the repository is refused with the remedy."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import NamedTuple
@@ -226,7 +224,7 @@ def test_a_wall_clock_that_is_far_off_gives_no_commit_that_git_refuses(
     bench: Bench, now: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """P3: git computes time zones only for the years 1970 to 2099."""
-    monkeypatch.setattr("santiago.workspace.git_processes.time.time", lambda: now)
+    monkeypatch.setattr("santiago.workspace.stored.time.time", lambda: now)
     folder = bench.opened(f"T{abs(int(now))}")
     write(folder, new=str(now))
     bench.taken(f"T{abs(int(now))}")

@@ -1,7 +1,5 @@
 """Git processes that stay: what they are asked is answered whole, or there is an error; and commits made by hand are git's."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -10,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from santiago.contract.errors import SantiagoError
-from santiago.workspace.git_processes import Session, commit_name, commit_text
+from santiago.workspace.git_processes import Session
+from santiago.workspace.stored import Stored, now_by
 from tests.util.each import each
 from tests.workspace.conftest import ENV, Bench, git, make_repo, write
 
@@ -85,8 +84,8 @@ def test_a_commit_made_by_hand_is_the_one_that_git_makes(
     repo = make_repo(tmp_path / "repo", f"--object-format={object_format}")
     tree, parent = git(repo, "rev-parse", "HEAD^{tree}"), git(repo, "rev-parse", "HEAD")
     message = "Subject\n\nKey: Größe\n"
-    made = commit_text(tree, parent, (name, mail), message)
-    when = made.decode().partition("> ")[2].partition("\n")[0]
+    by = now_by((name, mail))
+    made, when = Stored(None, object_format).commit(tree, [parent], message, by), by.partition("> ")[2]
     who = {
         f"GIT_{role}_{what}": value
         for role in ("AUTHOR", "COMMITTER")
@@ -95,4 +94,4 @@ def test_a_commit_made_by_hand_is_the_one_that_git_makes(
     done = subprocess.run(
         ["git", "commit-tree", tree, "-p", parent], cwd=repo, env=ENV | who, input=message.encode(), capture_output=True, check=True
     )  # fmt: skip
-    assert commit_name(made, object_format) == done.stdout.decode().strip()
+    assert made == done.stdout.decode().strip()

@@ -1,7 +1,5 @@
 """Nothing is lost: whatever an agent does in its folder, what it leaves is kept as it is, and stays reachable."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import shutil

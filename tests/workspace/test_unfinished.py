@@ -1,16 +1,10 @@
 """Looking at an attempt that is under way: all that it changed, bounded, and nothing written that anybody else reads."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from santiago.workspace.unfinished import MOST_BYTES
-from tests.workspace.conftest import ALONE, git, write
-
-if TYPE_CHECKING:
-    from tests.workspace.conftest import Bench
+from tests.workspace.conftest import ALONE, Bench, git, write
 
 WAYS = (ALONE,)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from santiago.app.loading import Run
     from santiago.contract.plan import Plan
     from santiago.contract.policy import RunInput
-    from santiago.executor.situation import Scope
+    from santiago.executor.scope import Scope
 
 
 def of_plan(plan: Plan, run_input: RunInput, jobs: int | None = None, scope: Scope | None = None) -> Outlook | None:

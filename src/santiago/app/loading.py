@@ -177,6 +177,8 @@ class AttemptStory:
     cost: int | None = None
     """Millionths of a dollar."""
     agent: str = ""
+    worker: str = ""
+    """The worker of another machine that carried it out."""
     own_work: str = ""
     """The branch or commit of a person's own work; empty for an agent's attempt."""
     pruned: bool = False
@@ -198,6 +200,7 @@ class AttemptStory:
         self.tokens = context.get("tokens", self.tokens)
         self.cost = context.get("cost_micro_usd", self.cost)
         self.hint = context.get("hint") or self.hint
+        self.worker = context.get("worker", "")
 
 
 class Attested(NamedTuple):

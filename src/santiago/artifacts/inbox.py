@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from santiago.artifacts import beneath
+from santiago.artifacts.files import sync_folder
 from santiago.contract.answers import Letter, LetterKind
 from santiago.contract.ids import is_story_id, story_order
 from santiago.contract.lazy_regex import pattern
@@ -124,6 +125,7 @@ class Inbox:
         finally:
             os.unlink(temporary, dir_fd=inbox)
         os.fsync(inbox)
+        sync_folder(self.path.parent)  # this may be the letter that the inbox was made for
         return True
 
 

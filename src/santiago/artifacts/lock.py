@@ -8,12 +8,15 @@ import json
 import os
 import stat
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Self
 
 from santiago import __version__
 from santiago.artifacts.file_errors import refused
+from santiago.contract.codec import read_plain
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.ports.queue import Beat
 from santiago.contract.ports.run import Sign
 from santiago.contract.reasons import Reason
 from santiago.util import regular
@@ -21,8 +24,8 @@ from santiago.util.clock import moment
 from santiago.util.disk import guarding
 
 NAME = "lock"
-SIGNATURE = 8192
-"""How many bytes of the lock file are read. The holder's signature takes far fewer."""
+SIGNATURE = 65_536
+"""How many bytes of the lock file are read: enough for the signature, and for what 256 workers do."""
 _LET_GO = 0.8
 """Seconds that a dead holder's lock is waited for."""
 _PATIENCE = 20
@@ -68,7 +71,9 @@ class Lock:
 
     def beat(self, sign: Sign) -> None:
         """Leave a sign of life, from which the next start sees how long this one lasted."""
-        content = json.dumps({**self._signature, "used_ms": sign.used_ms, "steps": sign.steps}).encode()
+        workers = {step: asdict(beat) for step, beat in sign.workers.items()}
+        signs = {"used_ms": sign.used_ms, "steps": sign.steps, **({"workers": workers} if workers else {})}
+        content = json.dumps({**self._signature, **signs}).encode()
         self._longest = max(self._longest, len(content))
         if self._longest < SIGNATURE:
             with contextlib.suppress(OSError):
@@ -112,10 +117,12 @@ class RunLock(Lock):
 
 
 def last_sign(out_dir: Path) -> Sign | None:
-    """Return the last sign of life of a holder that died with the lock; None if there is none."""
+    """Return the last sign of life of a holder that lives, or that died with the lock; None if there is none."""
     try:
         found = json.loads(regular.content(out_dir / NAME, SIGNATURE, follow=False) or b"")
-        return Sign(used_ms=int(found["used_ms"]), steps={name: int(ms) for name, ms in found["steps"].items()})
+        workers = {step: read_plain(Beat, beat) for step, beat in found.get("workers", {}).items()}
+        steps = {name: int(ms) for name, ms in found["steps"].items()}
+        return Sign(used_ms=int(found["used_ms"]), steps=steps, workers=workers)
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError):
         return None
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal
 
 from santiago.contract import codec
 from santiago.contract.events import Event, EventKind
-from santiago.contract.phases import RunPhase, StoryPhase
+from santiago.contract.phases import RunPhase
 from santiago.contract.plan import CONTRACT_VERSION
 from santiago.contract.record import lean
 from santiago.contract.result import ChunkRecord, Feedback, ResumePoint, Session
@@ -50,12 +50,16 @@ class History:
     mode: Literal["multi", "single"] | None = None
     last: tuple[int, str | None] = (0, None)
     """Number and time of the last event that changes anything."""
+    turns: int = 0
+    """How many events changed the times of a chunk, or its retries."""
 
     def take(self, event: Event) -> None:
         """Take in the next event of the log."""
         context = event.context
         if event.event is not EventKind.NOTE:
             self.last = event.seq, event.timestamp
+        again = (event.attempt or 0) > 1 and (event.event is EventKind.ATTEMPT_STARTED or event.status == "voided")
+        self.turns += again or event.event in _TURNS
         match event.event:
             case EventKind.CHUNK_STARTED if event.chunk is not None:
                 times = self.chunks.setdefault(event.chunk, _Times())
@@ -96,6 +100,14 @@ class History:
             )
             for revision, mode, text, actor, at in context.get("feedback", [])
         ]
+
+
+_TURNS = frozenset(
+    {
+        EventKind.RUN_CREATED, EventKind.CHUNK_STARTED, EventKind.CHUNK_ENDED, EventKind.RUN_ENDED, EventKind.RUN_PAUSED,
+        EventKind.RUN_EXECUTING,
+    }
+)  # fmt: skip
 
 
 def _ended(event: Event) -> ChunkStatus:
@@ -150,8 +162,7 @@ def _resume_point(state: RunState, seq: int, timestamp: str | None) -> ResumePoi
     """Return where the next start goes on; None if nothing is left to do."""
     if state.phase is RunPhase.SUCCESS:
         return None
-    waiting = (story for story in state.stories.values() if not story.skipped and story.phase is not StoryPhase.DONE)
-    first = next(waiting, None)  # they are in plan order
+    first = state.stories[state.order[state.over]] if state.over < len(state.order) else None
     chunk, name = (first.chunk, first.id) if first else (state.active_chunk, None)
     return ResumePoint(seq=seq, chunk=chunk, story=name, timestamp=timestamp)
 
@@ -205,7 +216,7 @@ class Projector:
         self._put = put
         self._known: dict[str, bytes | None] = {}
         self._chunk: tuple[str | None] | None = None
-        self._followed: Session | None = None
+        self._followed: tuple[object, ...] | None = None
 
     def take(self, event: Event) -> None:
         """Take in the next event of the log."""
@@ -228,11 +239,14 @@ class Projector:
 
     def follow(self, state: RunState) -> None:
         """Update the session file if it would say more than that the same story has gone on."""
-        found = session(state, self.history)
-        point = found.resumable_state
-        found = replace(found, resumable_state=point and replace(point, seq=0, timestamp=None))
-        if found != self._followed:
-            self._followed = found
+        told = (
+            state.phase,
+            state.active_chunk,
+            state.over,
+            self.history.turns,
+        )  # whatever it says beside the event's number
+        if told != self._followed:
+            self._followed = told
             self.write_session(state)
 
     def mend(self) -> list[str]:

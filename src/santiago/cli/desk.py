@@ -18,9 +18,8 @@ from santiago.artifacts.inbox import Inbox
 from santiago.cli.view.terminal import columns_of, in_foreground, paint, painted, say
 from santiago.contract.answers import Letter, describe
 from santiago.contract.errors import SantiagoError
-from santiago.contract.event_effects import EXPIRED, OVERTAKEN
+from santiago.contract.event_effects import EXPIRED, LASTING, OVERTAKEN
 from santiago.contract.events import EventKind
-from santiago.executor.gates import LASTING
 from santiago.report.question import TEST, card, meant, question_lines
 from santiago.util.text import fit, harmless, width
 

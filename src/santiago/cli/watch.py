@@ -8,6 +8,7 @@ from santiago.app.finding import running_or_newest
 from santiago.app.loading import load
 from santiago.cli.view.open_screens import browse, has_screen
 from santiago.cli.view.terminal import say
+from santiago.report.agent_activity import Doing
 from santiago.report.asking import asked
 from santiago.report.chunks import rows_of
 from santiago.report.question import card
@@ -44,8 +45,11 @@ def _listing(out_dir: Path) -> int:
 
 
 def _stories(run: Run, label: str) -> None:
+    doing = Doing(run.out_dir, run.history.start.get("agent", ""), once=True)
     for planned in run.stories:
         if planned.chunk == label:
             story = run.state.stories[planned.id]
             row = row_of(run.state, story, run.run_input.limits, at_rest=run.worker is None)
-            say(f"  {planned.id}, {flat(planned.title)}, {row.now.replace('  ', ', ')}")
+            beat = doing.elsewhere(story.id, story.attempts)
+            now = doing.words(story.id, story.attempts) if beat else row.now.replace("  ", ", ")
+            say(f"  {planned.id}, {flat(planned.title)}, {now}")

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from santiago.app.config import load
-from santiago.app.start.engine_terms import ENGINE, terms
+from santiago.app.start.engine_terms import no_engine, terms
 from santiago.app.work.worker import Duty
 from santiago.app.work.worker import work as carry_out
 from santiago.cli.view.lines import timed
 from santiago.cli.view.terminal import say
-from santiago.contract.errors import Kind, SantiagoError
 from santiago.report.page import Line
 from santiago.util.clock import SystemClock, time_of_day
 from santiago.util.text import harmless
@@ -28,8 +27,7 @@ def work(
     settings = {name: one.value for name, one in load(Path.cwd(), project=False).items()}
     found = terms((places.engine, places.remote), settings, insecure=places.insecure)
     if found is None:
-        hint = f"Name it with --engine URL, or in ${ENGINE}."
-        raise SantiagoError(Kind.USAGE, "no engine is named", hint=hint)
+        raise no_engine()
     duty = Duty(
         terms=found, jobs=jobs, pool=pool, judges=judges, offered=repo, once=once,
         idle_ms=None if idle is None else int(idle * 60_000), unfenced=unfenced,

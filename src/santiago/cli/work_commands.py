@@ -1,10 +1,10 @@
-"""The command of workers."""
+"""The commands about many machines: workers, and the engine between them."""
 
 from __future__ import annotations
 
 import click
 
-from santiago.cli.options import PATH, body, places_options
+from santiago.cli.options import PATH, body, json_option, places_options, trust_option
 
 
 @click.command("work")
@@ -33,3 +33,39 @@ def work() -> None:
     santiago work --engine postgresql://db.example.org/santiago --remote git@example.org:team/project.git
     santiago work --engine file:/run/secrets/engine --remote https://example.org/project.git --once --idle 10
     """
+
+
+@click.command("workers")
+@click.argument("words", nargs=-1, metavar="[drain NAME]")
+@places_options
+@trust_option
+@json_option
+@body("machines:workers")
+def workers() -> None:
+    """List the workers of this repository: what each does, since when, and what it has used. `drain NAME` lets one end.
+
+    What a worker does and uses is known of runs that are coordinated in this repository. A worker that is drained ends its
+    orders, takes no more, and exits.
+    """
+
+
+@click.group("engine")
+def engine() -> None:
+    """The server that carries orders from the coordinator to workers: PostgreSQL or Temporal."""
+
+
+@engine.command("init")
+@places_options
+@trust_option
+@body("machines:init")
+def init() -> None:
+    """Make what orders need there: a schema in PostgreSQL, a namespace in Temporal. Doing it again changes nothing."""
+
+
+@engine.command("check")
+@places_options
+@trust_option
+@json_option
+@body("machines:check")
+def check() -> None:
+    """Check the engine's schema or namespace, rights and version; write a ref on the git remote, and delete it."""

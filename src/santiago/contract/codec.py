@@ -51,17 +51,25 @@ def to_data(value: object) -> Any:
     """Return a value as plain JSON data, keys sorted; tuples become lists, quantities their written numbers."""
     if value is None or value.__class__ in _PLAIN:
         return value
+    data = _level(value)
+    if data.__class__ is list:
+        return [to_data(item) for item in data]
+    return {key: to_data(item) for key, item in data.items()} if data.__class__ is dict else data
+
+
+def _level(value: object) -> Any:
+    """Return the same for the outermost level alone."""
     if isinstance(value, bytes):  # of a record, which is JSON itself
         return value.decode()
     if isinstance(value, tuple | list):
-        return [to_data(item) for item in value]
+        return list(value)
     if isinstance(value, dict):
-        return {key: to_data(value[key]) for key in sorted(value)}
+        return {key: value[key] for key in sorted(value)}
     if is_dataclass(value):
         names = _names(value.__class__)
         if value.__class__ is Plan and value.is_older:  # it keeps the digest that it had without these fields
             names = tuple(name for name in names if name not in ACCOUNT)
-        return {name: to_data(getattr(value, name)) for name in names}
+        return {name: getattr(value, name) for name in names}
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, _Scaled):
@@ -79,22 +87,25 @@ def _names(cls: type) -> tuple[str, ...]:
 
 def canonical(value: object) -> bytes:
     """Return canonical JSON: sorted keys, two-space indent, UTF-8, a newline at the end."""
-    data = to_data(value)
     pieces: list[str] = []
-    _write(data, "\n", pieces)
+    _write(value, "\n", pieces)
     text = "".join(pieces)
     if len(pieces) < _PIECES and not _has_exponent(text):
         return (text + "\n").encode()
     from pydantic_core import to_json
 
-    return to_json(data, indent=2) + b"\n"
+    return to_json(to_data(value), indent=2) + b"\n"
 
 
-def _write(data: Any, margin: str, pieces: list[str]) -> None:
-    """Append the JSON text of the data to `pieces`, until there are too many. The standard writer takes twice as long."""
-    if leaf := _LEAVES.get(data.__class__):
-        pieces.append(leaf(data))
+def _write(value: Any, margin: str, pieces: list[str]) -> None:
+    """Append the JSON text of a value to `pieces`, until there are too many. The standard writer takes twice as long."""
+    if leaf := _LEAVES.get(value.__class__):
+        pieces.append(leaf(value))
     elif len(pieces) < _PIECES:
+        data = _level(value)
+        if data.__class__ is not list and data.__class__ is not dict:
+            pieces.append(_LEAVES[data.__class__](data))
+            return
         is_list = data.__class__ is list
         between = inner = f"{margin}  "
         pieces.append("[" if is_list else "{")

@@ -14,6 +14,8 @@ OVERTAKEN = "overtaken"
 """Recorded in place of an answer that is no longer needed: the story was skipped, or a person supplied the work."""
 EXPIRED = "expired"
 """Recorded in place of an answer that did not come in time."""
+LASTING = frozenset({"unproven"})
+"""Kinds of questions that nobody waits for, and that never expire."""
 PARKING = frozenset({"detail", "result", "grant", "resume", "pick", "there"})
 """Kinds of questions about stories that leave the order until they are answered; their phase stays."""
 
@@ -35,9 +37,14 @@ def question_asked(state: RunState, event: Event) -> None:
         limit=context.get("limit", ""),
         lacks=context.get("lacks", ""),
     )
+    state.asking[name] = asked = state.questions[name]
+    if kind not in LASTING:
+        state.pressing[name] = asked
+    if (subject := state.stories.get(event.story_id or "")) is not None:
+        subject.questions = (*subject.questions, name)
     if kind not in PARKING:
         return
-    for story in map(state.stories.get, state.questions[name].about()):
+    for story in map(state.stories.get, asked.about()):
         if story is not None:
             story.asked, story.gated = name, story.gated or kind in ("result", "pick")
     if kind == "pick":
@@ -120,6 +127,10 @@ def question_expired(state: RunState, event: Event) -> None:
 
 def close(state: RunState, question: Question, answer: str, event: Event) -> None:
     question.answer, question.actor, question.answered_at = answer, event.actor, event.timestamp
+    for names in (state.asking, state.pressing):
+        names.pop(question.id, None)
+    if (subject := state.stories.get(question.story or "")) is not None:
+        subject.questions = tuple(name for name in subject.questions if name != question.id)
     for story in map(state.stories.get, question.about()):
         if story is not None and story.asked == question.id:
             story.asked, story.gated = "", story.gated and (question.kind != "pick" or answer == "pick")
@@ -274,8 +285,8 @@ def change_requested(state: RunState, story: StoryState, event: Event) -> None:
     story.test_asked = bool(story.integrated)  # a changed story that is not on the branch begins anew
     if not story.integrated:
         forget(state, story)
-    for question in state.open_questions():
-        if question.id == story.asked or (question.kind == "unproven" and question.story == story.id):
+    for question in [state.questions[name] for name in dict.fromkeys((story.asked, *story.questions)) if name]:
+        if question.id == story.asked or question.kind == "unproven":
             close(state, question, OVERTAKEN if question.kind == "pick" else "change", event)
     note(state, story, event)
 
@@ -284,9 +295,8 @@ def story_accepted(state: RunState, story: StoryState, event: Event) -> None:
     """A person's word replaces the verdict, and closes the question about the work."""
     story.proof, story.reason, story.commit = Proof.ATTESTED, None, event.context.get("commit") or story.commit
     attest(state, story)
-    for question in state.questions.values():
-        if question.story == story.id and question.answer is None:
-            close(state, question, "accept", event)
+    for name in story.questions:
+        close(state, state.questions[name], "accept", event)
 
 
 def story_done(state: RunState, story: StoryState, event: Event) -> None:

@@ -165,6 +165,8 @@ class Context(TypedDict, total=False):
     files: str
     """Digest of the attempt's files.json, which lists all files of the attempt with their digests."""
     agent: str
+    worker: str
+    """The worker of another machine that carried the attempt out."""
     agent_ms: int
     verify_ms: int
     ms: int
@@ -219,9 +221,6 @@ class Context(TypedDict, total=False):
     lines: int
     settings: list[list[str]]
     """Settings that would help: each with its name, and then all its values."""
-
-
-CONTEXT_KEYS = tuple(Context.__annotations__)
 
 
 @record

@@ -62,6 +62,8 @@ class Fold:
 
     def __init__(self, state: RunState) -> None:
         self.state = state
+        self.changed: set[str] = set()
+        """Stories that events have changed. Whoever keeps something computed from stories takes them out."""
         self._members = {
             StoryPhase.RUNNING: state.running,
             StoryPhase.PROPOSED: state.proposed,
@@ -87,6 +89,10 @@ class Fold:
             of_story(state, story, event)
         elif (of_run := OF_RUN.get(kind)) is not None:
             of_run(state, event)
+        if story is not None:
+            self.changed.add(story.id)
+        if kind in _FOR_ALL and (story is None or "scope" in event.context):
+            self.changed.update(state.stories)
         if untold:
             self._tell(untold)
         if kind in _STRUCTURAL:  # such an event tells the other stories itself
@@ -108,7 +114,7 @@ class Fold:
         elif event.event is EventKind.STORY_SPLIT and story is not None:
             self._split(story, event)
         elif event.event is EventKind.STORY_INTEGRATED and story is not None:
-            self.state.chunks[story.chunk].left -= 1
+            self._count(story, -1)
         elif event.event is EventKind.QUESTION_ANSWERED and story is None:
             self._take_up_deferred(event)
 
@@ -132,7 +138,7 @@ class Fold:
         story.blocked_from = old if phase is _BLOCKED else None
         self._enter(story, phase)
         if phase is _DONE and not (story.skipped or story.integrated):
-            self.state.chunks[story.chunk].left -= 1
+            self._count(story, -1)
         if before is not None:
             self._tell({story.id: before})
         elif phase is _DONE:
@@ -153,9 +159,24 @@ class Fold:
         elif (entered := self._members.get(phase)) is not None:
             entered.add(story.id)
 
-    def _advance(self) -> None:
-        """Move on past the stories that are retired or have left the order."""
+    def _count(self, story: StoryState, by: int) -> None:
+        """Count a story among those that are left in its chunk, or no longer."""
         state = self.state
+        state.chunks[story.chunk].left += by
+        state.left += by
+        if by > 0:
+            state.unfinished = [label for label in reversed(state.chunks) if state.chunks[label].left]
+        while state.unfinished and not state.chunks[state.unfinished[-1]].left:
+            state.unfinished.pop()
+
+    def _advance(self) -> None:
+        """Move on past the stories that are over, and past those that are retired or have left the order."""
+        state = self.state
+        while state.over < len(state.order):
+            story = state.stories[state.order[state.over]]
+            if not (story.phase is _DONE or story.skipped):
+                break
+            state.over += 1
         while state.retire_at < len(state.order):
             story = state.stories[state.order[state.retire_at]]
             if not (story.phase is _DONE or story.skipped or story.integrated or story.hopeless):
@@ -169,6 +190,7 @@ class Fold:
         state = self.state
         while untold:
             name, was = untold.popitem()
+            self.changed.add(name)
             one = state.stories[name]
             state.retire_at = min(state.retire_at, one.index)
             if name not in state.dependents and name not in state.followers:
@@ -191,6 +213,7 @@ class Fold:
 
     def _settle(self, story: StoryState) -> None:
         """Make a story ready when its last dependency is satisfied; make it wait again when one was voided."""
+        self.changed.add(story.id)
         if story.phase in WAITING and self._is_free(story) != (story.phase is StoryPhase.READY):
             self._enter(story, StoryPhase.READY)
 
@@ -210,10 +233,10 @@ class Fold:
         before = _standing(story)
         story.skipped = True
         self._settle(story)
-        self.state.chunks[story.chunk].left -= 1
+        self._count(story, -1)
         self._tell({story.id: before})
-        for child in [other for other in self.state.stories.values() if other.parent == story.id]:
-            self._skip(child)
+        for child in story.parts:
+            self._skip(self.state.stories[child])
         self._advance()
 
     def _take_up_deferred(self, event: Event) -> None:
@@ -236,7 +259,7 @@ class Fold:
 
     def _add_substep(self, parent: StoryState, name: str) -> None:
         """Add one substep. It waits for all that its parent waits for, which by now includes the earlier substeps."""
-        state, chunk = self.state, self.state.chunks[parent.chunk]
+        state = self.state
         for table in (state.dependents, state.followers):
             for needed, waiting in table.items():
                 table[needed] = waiting + (name,) * waiting.count(parent.id)
@@ -254,7 +277,7 @@ class Fold:
         )
         parent.unmet += 1
         parent.lost += substep.hopeless
-        chunk.left += 1
+        self._count(substep, 1)
 
     def _insert_before(self, parent: StoryState, names: list[str]) -> None:
         """Number the stories anew, so that substeps are retired before their parent."""
@@ -266,7 +289,8 @@ class Fold:
         for index, story in enumerate(state.stories.values()):
             story.index = index
         state.ready = sorted(-story.index for story in state.stories.values() if story.phase is StoryPhase.READY)
-        state.retire_at = min(state.retire_at, at)
+        state.retire_at, state.over = min(state.retire_at, at), min(state.over, at)
+        self.changed.update(state.order)
         self._advance()
 
 
@@ -308,6 +332,11 @@ _STRUCTURAL = frozenset(
     }
 )
 """Events that change more than one story."""
+
+_FOR_ALL = frozenset(
+    {EventKind.RUN_STARTED, EventKind.RUN_EXECUTING, EventKind.BUDGET_RAISED, EventKind.QUESTION_ANSWERED}
+)
+"""Events about the run that may concern each story. They are rare."""
 
 _PARKING = frozenset(
     {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 from santiago.contract.lazy_regex import pattern
@@ -16,6 +16,12 @@ _PLAIN = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 def matches(path: str, globs: Iterable[str]) -> bool:
     """Tell whether one of the globs matches this path."""
     return _any_of(tuple(globs)).match(path) is not None
+
+
+def among(paths: Iterable[str], globs: Iterable[str]) -> Iterator[str]:
+    """Yield the paths that one of the globs matches. Many paths are matched like this, since many globs take time to look up."""
+    found = _any_of(tuple(globs)).match
+    return (path for path in paths if found(path))
 
 
 def names(files: Iterable[str], path: str) -> bool:

@@ -201,6 +201,8 @@ class AttemptOutcome:
     """The commit with only the tests that it wrote, where these will judge the story."""
     notes: tuple[str, ...] = ()
     """What else went wrong and was repaired."""
+    worker: str = ""
+    """The worker of another machine that carried it out. Only the coordinator says so."""
 
 
 @record

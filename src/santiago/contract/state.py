@@ -152,6 +152,8 @@ class StoryState:
     """A person asked for changes of its work. True until the work is validated or done."""
     change_requested: int = 0
     """Number of the first attempt that knows of a requested change, until that attempt has ended; else 0."""
+    questions: tuple[str, ...] = ()
+    """The open questions about it alone."""
     notes: tuple[str, ...] = ()
     """Answers, hints and change requests for the next packet."""
 
@@ -168,6 +170,11 @@ class StoryState:
     def is_unproven(self) -> bool:
         """Its work is on the branch, and no test and no person has shown yet that the story is done."""
         return bool(self.integrated) and self.phase is StoryPhase.VERIFIED and self.commit == self.integrated
+
+    @property
+    def is_improved(self) -> bool:
+        """Its work is on the branch, and better work of it is verified."""
+        return bool(self.integrated) and self.phase is StoryPhase.VERIFIED and self.commit != self.integrated
 
     @property
     def stands(self) -> bool:
@@ -295,6 +302,12 @@ class RunState:
     """Stories whose passing verdict is recorded, and that have not moved on yet."""
     unshown: set[str] = field(default_factory=set)
     """Stories with work that passes its checks and that no test shows."""
+    unfinished: list[str] = field(default_factory=list)
+    """Chunks that may have a story left, last first; the next one surely has."""
+    left: int = 0
+    """Stories that are left in all chunks together."""
+    over: int = 0
+    """Position in plan order before which every story is done or skipped, for good."""
     retire_at: int = 0
     """Position in plan order before which every story is retired or parked."""
     active_chunk: str | None = None
@@ -332,6 +345,10 @@ class RunState:
     approved: frozenset[str] = frozenset()
     """Digests of document commands that may run."""
     questions: dict[str, Question] = field(default_factory=dict)
+    asking: dict[str, Question] = field(default_factory=dict)
+    """Those that are open."""
+    pressing: dict[str, Question] = field(default_factory=dict)
+    """The open ones that keep the run from going on or from its end."""
     base: str | None = None
     """Commit that the run began from."""
     head: str | None = None
@@ -376,7 +393,7 @@ class RunState:
 
     def next_chunk(self) -> ChunkState | None:
         """Return the first chunk with a story left. Later chunks wait for all of its stories."""
-        return next((chunk for chunk in self.chunks.values() if chunk.left), None)
+        return self.chunks[self.unfinished[-1]] if self.unfinished else None
 
     def family(self, story: StoryState) -> Iterator[StoryState]:
         """Yield the stories that share a story's budget: a parent and its substeps."""
@@ -385,7 +402,11 @@ class RunState:
         yield from (self.stories[name] for name in parent.parts)
 
     def open_questions(self) -> list[Question]:
-        return [question for question in self.questions.values() if question.answer is None]
+        return list(self.asking.values())
+
+    def is_asked(self, kind: str, story: StoryState) -> bool:
+        """Tell whether a question of this kind about a story is open."""
+        return any(self.questions[name].kind == kind for name in story.questions)
 
 
 def initial(plan: Plan, followed: Mapping[str, tuple[str, ...]] | None = None) -> RunState:
@@ -408,6 +429,8 @@ def initial(plan: Plan, followed: Mapping[str, tuple[str, ...]] | None = None) -
         followers=_turned(implied),
         needs={name: (*names, *implied.get(name, ())) for name, names in declared.items()},
         order=list(declared),
+        unfinished=[chunk.label for chunk in reversed(plan.chunks) if chunk.stories],
+        left=len(plan.stories),
     )
 
 

@@ -8,8 +8,7 @@ from urllib.parse import urlsplit
 
 from santiago import __version__
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.reasons import Reason
-from santiago.engine.place import PATIENCE_S, Place
+from santiago.engine.place import PATIENCE_S, Place, refused
 
 if TYPE_CHECKING:
     from santiago.contract.ports.queue import Queue
@@ -72,6 +71,4 @@ def _module(name: str) -> Any:
         return import_module(f"santiago.engine.{name}")
     except ImportError as error:
         extra = name.partition("_")[0]
-        hint = f"pip install 'santiago[{extra}]'"
-        message = f"this engine needs what is not installed: {error}"
-        raise SantiagoError(Kind.BLOCKED, message, hint=hint, reason=Reason.BLOCKED_DEPENDENCY) from None
+        raise refused(f"this engine needs what is not installed: {error}", f"pip install 'santiago[{extra}]'") from None

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import threading
+import time
 import uuid
-from functools import partial
+from dataclasses import fields
 from typing import TYPE_CHECKING, TypeVar
 
 from santiago.contract import codec
 from santiago.contract.errors import SantiagoError
 from santiago.contract.plan import Story
 from santiago.contract.ports.judge import Examination, Judged, Work
-from santiago.contract.ports.queue import Address, Judging, sent_as
+from santiago.contract.ports.queue import POOL, Address, Judging, Known, Method, sent_as
 from santiago.contract.record import lean, record
-from santiago.contract.steps import Adopt, ExamineBase, JudgeClaim, Order, Propose, VerifyRun
+from santiago.contract.steps import Order, Propose, VerifyRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,21 +21,28 @@ if TYPE_CHECKING:
     from santiago.contract.outcomes import AgentEnding
     from santiago.contract.ports.agent import AgentBackend, Packet
     from santiago.contract.ports.judge import Judge
-    from santiago.contract.ports.queue import Courier, Queue, WorkerSeen
+    from santiago.contract.ports.queue import Courier, Ended, Queue
     from santiago.contract.ports.run import Stop
-    from santiago.contract.steps import Step
+    from santiago.contract.state import RunState
     from santiago.engine.remote import Brought
 
 T = TypeVar("T", Judged, Examination)
 
 POLL_S = 0.2
-POOL = "default"
+
+
+# What the methods of the judge port are called with, in its order.
 
 
 @record
 class Examined:
     base: str
     stories: tuple[Story, ...]
+
+
+@record
+class Attempted:
+    work: Work
 
 
 @record
@@ -55,21 +62,20 @@ class Ran:
     accepted: tuple[str, ...]
 
 
+Arguments = Examined | Attempted | Treed | Ran
+_KINDS: dict[Method, type[Arguments]] = {"examine": Examined, "attempt": Attempted, "tree": Treed, "run": Ran}
+
+
 def carry_out(judging: Judging, judge: Judge, stop: Stop) -> Judged | Examination | None:
     """Answer a call that came as an order."""
-    raw, where = judging.arguments.encode(), "judging.json"
-    match judging.method:
-        case "examine":
-            of_base = codec.decode(Examined, raw, where)
-            return judge.examine(of_base.base, of_base.stories, stop)
-        case "attempt":
-            return judge.attempt(codec.decode(Work, raw, where), stop)
-        case "tree":
-            of = codec.decode(Treed, raw, where)
-            return judge.tree(of.story, of.name, of.commit, of.base, of.attempt, stop)
-        case "run":
-            ran = codec.decode(Ran, raw, where)
-            return judge.run(ran.base, ran.head, ran.stories, ran.accepted, stop)
+    arguments = codec.decode(_KINDS[judging.method], judging.arguments.encode(), "judging.json")
+    return _called(judge, judging.method, arguments, stop)
+
+
+def _called(judge: Judge, method: Method, arguments: Arguments, stop: Stop) -> Judged | Examination | None:
+    found: Judged | Examination | None
+    found = getattr(judge, method)(*(getattr(arguments, one.name) for one in fields(arguments)), stop)
+    return found
 
 
 @lean(kw_only=True)
@@ -79,9 +85,8 @@ class RemoteJudge:
     local: Judge
     queue: Queue
     courier: Courier
-    workers: Callable[[], Sequence[WorkerSeen]]
-    run_id: str
-    epoch: int
+    state: Callable[[], RunState]
+    """The run's: which one it is, and what was red on the base that it began on."""
     lease_ms: int
     brought: Brought
 
@@ -90,64 +95,70 @@ class RemoteJudge:
 
     def examine(self, base: str, stories: Sequence[Story], stop: Stop) -> Examination | None:
         asked = Examined(base=base, stories=tuple(stories))
-        judging = Judging(method="examine", arguments=_text(asked), commits=(base,))
-        local = partial(self.local.examine, base, stories, stop)
-        return self._found(Examination, local, judging, ExamineBase(commit=base), _pool(stories), stop)
+        return self._found(Examination, "examine", asked, [base], stories, stop)
 
     def attempt(self, work: Work, stop: Stop) -> Judged | None:
         if (trusted := self.brought.verdicts.pop((work.story.id, work.attempt), None)) is not None:
             return trusted
-        commits = filter(None, (work.base, work.snapshot.commit, work.before_tests, work.before_story))
-        judging = Judging(method="attempt", arguments=_text(work), commits=tuple(commits))
-        step, local = Adopt(story=work.story.id, number=work.attempt), partial(self.local.attempt, work, stop)
-        return self._found(Judged, local, judging, step, _pool([work.story]), stop)
+        commits = [work.base, work.snapshot.commit, work.before_tests, work.before_story]
+        return self._found(Judged, "attempt", Attempted(work=work), commits, [work.story], stop)
 
     def tree(self, story: Story, name: str, commit: str, base: str | None, attempt: int, stop: Stop) -> Judged | None:
         asked = Treed(story=story, name=name, commit=commit, base=base, attempt=attempt)
-        judging = Judging(method="tree", arguments=_text(asked), commits=(commit, *([base] if base else [])))
-        local = partial(self.local.tree, story, name, commit, base, attempt, stop)
-        return self._found(Judged, local, judging, JudgeClaim(story=story.id), _pool([story]), stop)
+        return self._found(Judged, "tree", asked, [commit, base], [story], stop)
 
     def run(self, base: str, head: str, stories: Sequence[Story], accepted: Sequence[str], stop: Stop) -> Judged | None:
         asked = Ran(base=base, head=head, stories=tuple(stories), accepted=tuple(accepted))
-        judging = Judging(method="run", arguments=_text(asked), commits=(base, head))
-        local = partial(self.local.run, base, head, stories, accepted, stop)
-        return self._found(Judged, local, judging, VerifyRun(round=0), POOL, stop)
+        return self._found(Judged, "run", asked, [base, head], (), stop)
 
     def _found(
-        self, kind: type[T], local: Callable[[], T | None], judging: Judging, step: Step, pool: str, stop: Stop
-    ) -> T | None:
-        if not self._is_served(pool):
-            return local()
+        self, kind: type[T], method: Method, arguments: Arguments, commits: Sequence[str | None],
+        stories: Sequence[Story], stop: Stop,
+    ) -> T | None:  # fmt: skip
+        pools = {story.pool or POOL for story in stories}
+        pool = pools.pop() if len(pools) == 1 else POOL
+        if self._is_served(pool):
+            needed = tuple(filter(None, commits))
+            judging = Judging(method=method, arguments=codec.canonical(arguments).decode(), commits=needed)
+            found = self._elsewhere(judging, pool, stop)
+            if isinstance(found, kind):
+                return found
+            if stop.soon():
+                return None
+        found = _called(self.local, method, arguments, stop)
+        assert found is None or isinstance(found, kind)
+        return found
+
+    def _elsewhere(self, judging: Judging, pool: str, stop: Stop) -> Judged | Examination | None:
+        state = self.state()
         order = Order(
-            step=step, run_id=self.run_id, head="", base="", began="", anchor=f"{self.epoch}:{uuid.uuid4().hex}"
-        )
+            step=VerifyRun(round=0), run_id=state.run_id, head="", base="", began=state.base or "",
+            anchor=uuid.uuid4().hex, epoch=state.epoch, red=state.red,
+        )  # fmt: skip
         name = sent_as(order, judging)
         try:
-            found = self._elsewhere(order, judging, Address(id=f"{self.run_id}/{name}", pool=pool, judges=True), stop)
+            commit = self.courier.send(order, judging)
+            ended = self._ended(Address(id=f"{state.run_id}/{name}", pool=pool, judges=True), commit, stop)
+            return self.courier.take(name, ended).judged if ended and ended.fate == "done" else None
         except SantiagoError:
-            found = None
+            return None
         finally:
             self.courier.forget([name])
-        if isinstance(found, kind):
-            return found
-        return None if stop.soon() else local()
 
-    def _elsewhere(self, order: Order, judging: Judging, address: Address, stop: Stop) -> Judged | Examination | None:
-        self.queue.put(address, self.courier.send(order, judging), self.lease_ms)
+    def _ended(self, address: Address, commit: str, stop: Stop) -> Ended | None:
+        """Return how an order ended; None if it was given up, since the run stops or nobody is left who would claim it."""
+        self.queue.put(address, commit, self.lease_ms)
         while True:
-            known = self.queue.find([address]).get(address.id)
-            if known is not None and known.ended is not None:
-                result = known.ended.fate == "done"
-                return self.courier.take(sent_as(order, judging), known.ended).judged if result else None
-            waits = known is None or not known.claimed_by
-            if stop.soon() or (waits and not self._is_served(address.pool)):
+            known = self.queue.find([address]).get(address.id, Known())
+            if known.ended is not None:
+                return known.ended
+            if stop.soon() or not (known.claimed_by or self._is_served(address.pool)):
                 self.queue.cancel(address, now=True)
                 return None
-            threading.Event().wait(POLL_S)
+            time.sleep(POLL_S)
 
     def _is_served(self, pool: str) -> bool:
-        return any(worker.judges and worker.pool == pool for worker in self.workers())
+        return any(worker.judges and worker.pool == pool for worker in self.brought.workers)
 
 
 @lean(kw_only=True)
@@ -164,13 +175,3 @@ class WrittenElsewhere:
         step = Propose(story=packet.story.id, number=max(1, packet.proposal), timeout_ms=packet.timeout_ms).id
         found = self.brought.endings.pop(step, None) if packet.proposes else None
         return found or self.inner.attempt(packet, stop)
-
-
-def _text(arguments: object) -> str:
-    return codec.canonical(arguments).decode()
-
-
-def _pool(stories: Sequence[Story]) -> str:
-    """Return the pool of stories that all need the same one."""
-    pools = {story.pool or POOL for story in stories}
-    return pools.pop() if len(pools) == 1 else POOL

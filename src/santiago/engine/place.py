@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from ipaddress import ip_address
 from typing import Any, TypeVar, cast
 
@@ -73,8 +74,21 @@ def is_local(host: str) -> bool:
         return False
 
 
+def refused(message: str, hint: str) -> SantiagoError:
+    """Return the error for what trying again does not mend."""
+    return SantiagoError(Kind.BLOCKED, message, hint=hint, reason=Reason.BLOCKED_DEPENDENCY)
+
+
 def plain_text(given: str, remedy: str) -> SantiagoError:
     """Return the refusal of a connection that others on its way could read or change."""
     message = f"the engine would be reached beyond this machine without verified TLS ({given})"
-    hint = f"Use {remedy} in the URL, or --insecure if nobody else is on that network."
-    return SantiagoError(Kind.BLOCKED, message, hint=hint, reason=Reason.BLOCKED_DEPENDENCY)
+    return refused(message, f"Use {remedy} in the URL, or --insecure if nobody else is on that network.")
+
+
+def away(server: str, words: str) -> SantiagoError:
+    hint = "See whether the server runs and can be reached from here; then run the same command again."
+    return SantiagoError(Kind.TRANSIENT, f"{server} does not answer: {words}", hint=hint)
+
+
+def utc(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -15,15 +15,15 @@ import time
 import uuid
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import psycopg
 from psycopg.sql import SQL, Identifier
 from psycopg.types.json import Jsonb
 
+from santiago.contract.errors import SantiagoError
 from santiago.contract.ports.queue import Address, Beat, Claim, Ended, Known, LostError, WorkerSeen
-from santiago.engine.place import PRESENT_S, RETRY_S, ended_by_worker, told
+from santiago.engine.place import PRESENT_S, RETRY_S, ended_by_worker, told, utc
 from santiago.engine.postgres_server import Row, check, connect, settled, silent
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from santiago.engine.place import Place
 
-T = TypeVar("T")
 ANSWER_S = 20.0
 """Longest time for the answer to one statement; a connection that is slower counts as lost."""
 TOUCH_S = 2.0
@@ -89,9 +88,10 @@ class Database:
 
     def __init__(self, settings: str, patience_s: float) -> None:
         self.settings, self.patience_s = settings, patience_s
-        self.lock = threading.Lock()
+        self.lock, self.closing = threading.Lock(), threading.Event()
         self.answered = time.monotonic()
         self.connection: psycopg.Connection[Row] | None = None
+        self.made: dict[str, None] = {}
 
     def once(self, queue: str, statement: str, *, within_s: float = ANSWER_S, **values: Any) -> list[Row]:
         """Carry out one statement as a transaction of its own; raise if the answer is not there in time."""
@@ -99,7 +99,7 @@ class Database:
         if not self.lock.acquire(timeout=within_s):
             raise psycopg.OperationalError("the connection is busy")
         try:
-            if self.connection is None or self.connection.broken or self.connection.closed:
+            if self.connection is None or self.connection.closed:
                 self.connection = connect(self.settings)
             tables = {kind: Identifier(f"{kind}_{queue}") for kind in "trc"}
             with _until(self.connection, until):
@@ -117,15 +117,27 @@ class Database:
             try:
                 return self.once(queue, statement, within_s=min(ANSWER_S, until - time.monotonic()), **values)
             except LOST as error:
-                if time.monotonic() + RETRY_S > until:
+                if time.monotonic() + RETRY_S > until or self.closing.wait(RETRY_S):
                     raise silent(error) from error
-                time.sleep(RETRY_S)
 
-    def ready(self, queue: str) -> None:
-        """Create a queue that is not there yet."""
-        self.run(queue, "select absurd.create_queue(%(queue)s)")
+    def ready(self, queue: str) -> str:
+        """Return the name of a queue, which is created if it is not there yet."""
+        if queue not in self.made:
+            self.run(queue, "select absurd.create_queue(%(queue)s)")
+            self.made[queue] = None
+        return queue
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether something waits for an answer for longer than any usually takes."""
+        return self.lock.locked() and time.monotonic() - self.answered > TOUCH_S
 
     def close(self) -> None:
+        """Close the connection. Calls of other threads that wait for an answer end with it."""
+        self.closing.set()
+        if self.is_silent and self.connection is not None:
+            with socket.socket(fileno=os.dup(self.connection.fileno())) as duplicate:
+                _cut(duplicate)
         with self.lock:
             if self.connection is not None:
                 self.connection.close()
@@ -156,19 +168,15 @@ class PostgresQueue:
         settings = settled(url, insecure=insecure)
         check(settings)
         self.place, self.database = place, Database(settings, patience_s)
-        self.made: set[str] = set()
+        self.presence = self.database.ready(place.workers)
 
     def _queue(self, address: Address) -> str:
-        return self.place.orders(address.pool, judges=address.judges)
+        return self.database.ready(self.place.orders(address.pool, judges=address.judges))
 
     def put(self, address: Address, commit: str, lease_ms: int) -> None:
-        queue = self._queue(address)
-        if queue not in self.made:
-            self.database.ready(queue)
-            self.made.add(queue)
         params = {"id": address.id, "commit": commit, "lease_s": max(1, math.ceil(lease_ms / 1000))}
         options = {"max_attempts": 1, "idempotency_key": address.id}
-        self.database.run(queue, PUT, params=Jsonb(params), options=Jsonb(options))
+        self.database.run(self._queue(address), PUT, params=Jsonb(params), options=Jsonb(options))
 
     def find(self, addresses: Sequence[Address]) -> dict[str, Known]:
         asked: dict[str, list[str]] = {}
@@ -176,25 +184,20 @@ class PostgresQueue:
             asked.setdefault(self._queue(address), []).append(address.id)
         rows: list[Row] = []
         for queue, ids in asked.items():
-            with suppress(psycopg.errors.UndefinedTable):  # nothing was ever put there
-                self.database.run(queue, SWEEP)
-                rows += self.database.run(queue, FIND, ids=ids)
+            self.database.run(queue, SWEEP)
+            rows += self.database.run(queue, FIND, ids=ids)
         return {row["id"]: _known(row) for row in rows}
 
     def cancel(self, address: Address, *, now: bool) -> None:
-        with suppress(psycopg.errors.UndefinedTable):
-            self.database.run(self._queue(address), CANCEL, id=address.id, wish="stop now" if now else "stop")
+        self.database.run(self._queue(address), CANCEL, id=address.id, wish="stop now" if now else "stop")
 
     def workers(self) -> list[WorkerSeen]:
-        with suppress(psycopg.errors.UndefinedTable):
-            rows = self.database.run(self.place.workers, WORKERS, present_s=PRESENT_S)
-            seen = [told(WorkerSeen, {**row["params"], "beat_at": _utc(row["updated_at"])}) for row in rows]
-            return [worker for worker in seen if worker is not None]
-        return []
+        rows = self.database.run(self.presence, WORKERS, present_s=PRESENT_S)
+        seen = [told(WorkerSeen, {**row["params"], "beat_at": utc(row["updated_at"])}) for row in rows]
+        return [worker for worker in seen if worker is not None]
 
     def drain(self, worker: str) -> None:
-        with suppress(psycopg.errors.UndefinedTable):
-            self.database.run(self.place.workers, DRAIN, name=worker)
+        self.database.run(self.presence, DRAIN, name=worker)
 
     def serve(self, worker: WorkerSeen) -> PostgresServing:
         return PostgresServing(self.place, Database(self.database.settings, self.database.patience_s), worker)
@@ -202,11 +205,10 @@ class PostgresQueue:
     def close(self) -> None:
         """Close, after removing what is older than its queue's time of retention."""
         with suppress(psycopg.Error):
-            for queue in self.made:
-                self.database.once(queue, CLEAN)
-            if self.made:
-                self.database.once(self.place.workers, FORGET)
-                self.database.once(self.place.workers, CLEAN)
+            if not self.database.is_silent:
+                self.database.once(self.presence, FORGET)
+                for queue in self.database.made:
+                    self.database.once(queue, CLEAN)
         self.database.close()
 
 
@@ -223,13 +225,11 @@ class PostgresServing:
     """A worker's end. A thread tells that the worker is there, and hears whether it is to drain."""
 
     def __init__(self, place: Place, database: Database, worker: WorkerSeen) -> None:
-        self.database, self.worker, self.presence = database, worker, place.workers
-        self.queue = place.orders(worker.pool, judges=worker.judges)
+        self.database, self.worker, self.presence = database, worker, database.ready(place.workers)
+        self.queue = database.ready(place.orders(worker.pool, judges=worker.judges))
         self.tasks: dict[str, str] = {}
         self.draining = False
         self.closing = threading.Event()
-        for queue in (self.queue, self.presence):
-            database.ready(queue)
         self.here = self._come()
         self.toucher = threading.Thread(target=self._touch, name="presence", daemon=True)
         self.toucher.start()
@@ -242,27 +242,26 @@ class PostgresServing:
 
     def _touch(self) -> None:
         while not self.closing.wait(TOUCH_S):
-            with suppress(*LOST):
-                self.draining |= self.database.once(self.presence, TOUCH, within_s=TOUCH_S, **self.here)[0]["drain"]
+            with suppress(*LOST, SantiagoError):
+                try:
+                    self.draining |= self.database.once(self.presence, TOUCH, within_s=TOUCH_S, **self.here)[0]["drain"]
+                except psycopg.Error as error:
+                    if error.sqlstate not in REFUSED:
+                        raise
+                    self.here = self._come()  # the server was restored from before, or this machine slept for days
 
     def claim(self, timeout_ms: int) -> Claim | None:
         until = time.monotonic() + timeout_ms / 1000
         while not self.draining:
-            with self._waiting():
+            try:
                 for row in self.database.once(self.queue, CLAIM, worker=self.worker.name):
                     return self._claimed(row)
+            except LOST as error:  # a server may be away for as long as patience lasts, counted from its last answer
+                if time.monotonic() > self.database.answered + self.database.patience_s:
+                    raise silent(error) from error
             if time.monotonic() >= until or self.closing.wait(RETRY_S):
                 break
         return None
-
-    @contextmanager
-    def _waiting(self) -> Iterator[None]:
-        """Let a server be away for as long as patience lasts, counted from its last answer."""
-        try:
-            yield
-        except LOST as error:
-            if time.monotonic() > self.database.answered + self.database.patience_s:
-                raise silent(error) from error
 
     def _claimed(self, row: Row) -> Claim:
         token, params = str(row["run_id"]), row["params"]
@@ -300,7 +299,3 @@ class PostgresServing:
         with suppress(psycopg.Error):
             self.database.once(self.presence, GO, within_s=TOUCH_S, task_id=self.here["task_id"])
         self.database.close()
-
-
-def _utc(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

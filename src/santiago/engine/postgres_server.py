@@ -10,8 +10,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import dict_row
 
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.reasons import Reason
-from santiago.engine.place import is_local, plain_text
+from santiago.engine.place import away, is_local, plain_text, refused
 
 Row = dict[str, Any]
 
@@ -63,24 +62,19 @@ def reach(settings: str) -> psycopg.Connection[Row]:
         words = first_line(error).rpartition(" failed: ")[2]
         if "FATAL:" in words and not any(passing in words for passing in PASSING):
             hint = "Correct user, password or database in the URL, or grant what the server says."
-            raise _refused(f"PostgreSQL refuses the connection: {words.removeprefix('FATAL:').strip()}", hint) from None
+            raise refused(f"PostgreSQL refuses the connection: {words.removeprefix('FATAL:').strip()}", hint) from None
         if any(word in words for word in ("certificate", "SSL", "root.crt")):
             hint = "Name the certificate of its authority by sslrootcert=FILE in the URL, or have the server use TLS."
-            raise _refused(f"PostgreSQL's TLS is not what is asked for: {words}", hint) from None
+            raise refused(f"PostgreSQL's TLS is not what is asked for: {words}", hint) from None
         raise silent(error) from None
 
 
 def silent(error: Exception) -> SantiagoError:
-    hint = "See whether the server runs and can be reached from here; then run the same command again."
-    return SantiagoError(Kind.TRANSIENT, f"PostgreSQL does not answer: {first_line(error)}", hint=hint)
+    return away("PostgreSQL", first_line(error))
 
 
 def first_line(error: Exception) -> str:
     return (str(error).splitlines() or ["no answer"])[0].strip()
-
-
-def _refused(message: str, hint: str) -> SantiagoError:
-    return SantiagoError(Kind.BLOCKED, message, hint=hint, reason=Reason.BLOCKED_DEPENDENCY)
 
 
 def check(settings: str) -> str:
@@ -91,14 +85,13 @@ def check(settings: str) -> str:
             hint = "Run `santiago engine init` with this URL."
             if found and _numbers(found) > _numbers(SCHEMA):
                 hint = "Update santiago on this machine."
-            there = f"version {found}" if found else "no version that can be read"
-            raise _refused(f"the schema of absurd must be {SCHEMA}, and in this database it has {there}", hint)
+            raise refused(f"the schema of absurd must be {SCHEMA}, and this database has {found or 'none'}", hint)
         rights = connection.execute(RIGHTS).fetchall()[0]
         if not rights["granted"]:
             hint = "Grant it the role that ran `santiago engine init`: GRANT owner TO user."
-            raise _refused(f"{rights['me']} may not make and change tables in the schema absurd", hint)
+            raise refused(f"{rights['me']} may not make and change tables in the schema absurd", hint)
         server = connection.info.server_version // 10000
-        return f"PostgreSQL {server}, schema of absurd {found}; {rights['me']} has the rights"
+        return f"PostgreSQL {server}, schema of absurd {found}; the role {rights['me']} has the rights"
 
 
 def _version(connection: psycopg.Connection[Row]) -> str:
@@ -108,7 +101,7 @@ def _version(connection: psycopg.Connection[Row]) -> str:
         return ""
     except psycopg.errors.InsufficientPrivilege:
         hint = "Grant it the role that ran `santiago engine init`: GRANT owner TO user."
-        raise _refused(f"{connection.info.user} may not use the schema absurd", hint) from None
+        raise refused(f"{connection.info.user} may not use the schema absurd", hint) from None
 
 
 def _numbers(version: str) -> list[int]:
@@ -128,16 +121,16 @@ def init(settings: str) -> str:
             absurdctl.resolve_migration_path(found, SCHEMA, absurdctl.discover_bundled_migrations()) if found else []
         )
         if steps is None:
-            raise _refused(f"the schema of absurd is {found}, newer than {SCHEMA}", "Update santiago on this machine.")
+            raise refused(f"the schema of absurd is {found}, newer than {SCHEMA}", "Update santiago on this machine.")
         try:
             for text in [step["sql"] for step in steps] or [absurdctl.BUNDLED_SCHEMA_SQL]:
                 connection.execute(text.encode())
         except psycopg.errors.InsufficientPrivilege as error:
             hint = "Run it as a user that may create schemas: GRANT CREATE ON DATABASE name TO user."
-            raise _refused(f"the schema cannot be made: {first_line(error)}", hint) from None
+            raise refused(f"the schema cannot be made: {first_line(error)}", hint) from None
         except psycopg.Error as error:
             hint = "If an older absurd is there: `absurdctl migrate --from VERSION`; see whether its tables are in use."
-            raise _refused(f"the schema cannot be made: {first_line(error)}", hint) from None
+            raise refused(f"the schema cannot be made: {first_line(error)}", hint) from None
         return f"the schema of absurd was {f'brought from {found} to' if found else 'made, version'} {SCHEMA}"
 
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
+from collections import Counter
 from contextlib import suppress
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
+from santiago import __version__
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.outcomes import AttemptOutcome, ProposalOutcome, Usage, without_work
 from santiago.contract.ports.judge import Judged
-from santiago.contract.ports.queue import Address, Known
+from santiago.contract.ports.queue import POOL, Address, Known
 from santiago.contract.ports.workspace import WorkspaceConflictError
 from santiago.contract.quantities import Usd
 from santiago.contract.reasons import Reason
@@ -24,28 +25,30 @@ from santiago.contract.record import lean
 from santiago.contract.steps import Adopt, Attempt, Order, Propose
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from santiago.contract.outcomes import AgentEnding, Outcome
     from santiago.contract.ports.queue import Beat, Courier, Ended, Queue, Report, WorkerSeen
     from santiago.contract.steps import Step
     from santiago.engine.threads import ThreadsEngine
 
-POOL = "default"
 SPARE = 2
 """Orders that may wait for a worker, so that none has to wait for the coordinator."""
 POLL_S, WORKERS_S, LATE_S = 0.2, 2.0, 60.0
 """How often the queue is asked about orders, about workers, and the remote about results of lost workers."""
 PATIENCE_S = 600.0
 """How long a remote that fails is tried again."""
+CLOSE_S = 5.0
+"""How long leaving waits for an engine that does not answer. What was asked of it then is asked by the next start."""
 REST_S = 300
 """How long a worker rests whose agent's service refused it and did not say for how long."""
 
 
 @lean(kw_only=True)
 class Brought:
-    """What workers brought that nobody here has to find out again."""
+    """What workers brought that nobody here has to find out again, and who of them is connected."""
 
+    workers: tuple[WorkerSeen, ...] = ()
     endings: dict[str, AgentEnding] = field(default_factory=dict)
     """Step → the ending of the agent that wrote its detailed plan."""
     verdicts: dict[tuple[str, int], Judged] = field(default_factory=dict)
@@ -59,18 +62,24 @@ class Out:
     order: Order
     step: Attempt | Propose
     address: Address
-    commit: str = ""
-    """Empty as long as it was not put into the queue."""
+    is_put: bool = False
+    """Whether the queue has it."""
+    offered: bool = False
+    """Whether the queue may have it, though perhaps nobody answered."""
     asked: bool = False
     at_once: bool = False
+    at_once_since: float = 0.0
     told: tuple[bool, bool] = (False, False)
     """What of the two was said to the queue."""
     known: Known = Known()
     failing_since: float = 0.0
+    is_judged: bool = False
+    """Whether the verdict on its work was begun."""
+    remarks: tuple[str, ...] = ()
 
 
 class RemoteEngine:
-    """Orders of one run. `lead` of the courier has been taken. `moment` reads a clock that only ever goes on, in seconds."""
+    """Orders of one run. `lead` of the courier has been taken."""
 
     def __init__(
         self,
@@ -81,18 +90,12 @@ class RemoteEngine:
         brought: Brought,
         *,
         trusts: bool = False,
-        patience_s: float = PATIENCE_S,
-        moment: Callable[[], float] = time.monotonic,
     ) -> None:
         self.inner, self.queue, self.courier, self.lease_ms = inner, queue, courier, lease_ms
-        self.brought, self.trusts, self.patience_s, self.moment = brought, trusts, patience_s, moment
+        self.brought, self.trusts = brought, trusts
         self.out: dict[str, Out] = {}
         self.here: dict[str, Out] = {}
-        """Orders whose work was brought, until their verdict is returned."""
-        self.to_judge: deque[Out] = deque()
-        self.judging: dict[str, Out] = {}
-        """Step of this process → the order whose work it judges."""
-        self.remarks: dict[str, tuple[str, ...]] = {}
+        """Step of this process → the order whose work it judges, from its arrival until the verdict is returned."""
         self.returned: str = ""
         """The step that `wait` returned last. Its end may not be on disk yet."""
         self.held: set[str] = set()
@@ -100,10 +103,12 @@ class RemoteEngine:
         self.resting: dict[str, float] = {}
         self.lost: set[str] = set()
         self.reported: dict[str, Usage] = {}
-        self.seen: tuple[WorkerSeen, ...] = tuple(queue.workers())
-        self.due = {"workers": moment() + WORKERS_S, "late": moment() + LATE_S}
+        brought.workers = self._present()
+        self.due = {"workers": time.monotonic() + WORKERS_S, "late": time.monotonic() + LATE_S}
         self.wake, self.closing, self.lock = threading.Event(), threading.Event(), threading.Lock()
         self.thread = threading.Thread(target=self._serve, name="remote", daemon=True)
+        self.answered = time.monotonic()
+        """When the thread last had all its answers."""
 
     # The port
 
@@ -113,11 +118,11 @@ class RemoteEngine:
         known = self.queue.find([out.address for out in outs])
         for out in outs:
             if out.address.id in known:
-                out.commit, out.known = "put by an earlier start", known[out.address.id]
+                out.is_put, out.known = True, known[out.address.id]
                 self.out[out.step.id] = out
         self.held |= self.out.keys()
         self._sweep()
-        self._awake()
+        self.thread.start()
         return [out.order for out in self.out.values()]
 
     def capacity(self) -> int:
@@ -125,19 +130,28 @@ class RemoteEngine:
         slots = sum(worker.jobs for worker in self._awake_workers())
         return max(0, slots + SPARE - len(self.out))
 
+    def reserved(self) -> Mapping[str, int]:
+        slots = Counter[str]()
+        for worker in self._awake_workers():
+            slots[worker.pool] += worker.jobs
+        slots.subtract(out.address.pool for out in tuple(self.out.values()))
+        return {"" if pool == POOL else pool: free for pool, free in slots.items() if free > 0}
+
     def submit(self, order: Order) -> None:
         if not isinstance(order.step, Attempt | Propose):
             self.inner.submit(order)
             return
         with self.lock:
-            self.out[order.id] = _out(order, order.step)
+            self.out[order.id] = _out(replace(order, trusted=self.trusts), order.step)
             self.held.add(order.id)
-        self._awake()
+        self.wake.set()
 
     def stop(self, step: str, *, now: bool) -> None:
         with self.lock:
-            out = self.out.get(step) or self.here.get(step)
+            out = next((one for one in (*self.out.values(), *self.here.values()) if one.step.id == step), None)
         if out is not None:
+            if now and not out.at_once:
+                out.at_once_since = time.monotonic()
             out.asked, out.at_once = True, out.at_once or now
             step = _judged_as(out.step).id
         self.inner.stop(step, now=now)
@@ -147,16 +161,16 @@ class RemoteEngine:
         self._recorded()
         until = time.monotonic() + timeout_ms / 1000
         while True:
+            self._give_up()
             self._judge_next()
             found = self.inner.wait(max(0, int((until - time.monotonic()) * 1000)))
             if found is None:
                 return None
             step, result = found
             if isinstance(result, _Here):
-                self.to_judge.append(result.out)
                 continue
-            if (out := self.judging.pop(step.id, None)) is not None:
-                step, result = out.step, self._as_ordered(out, result)
+            if (out := self.here.pop(step.id, None)) is not None:
+                step, result = out.step, _as_ordered(out, result)
             if step.id in self.held and not _is_unfinished(result):
                 self.returned = step.id
             return step, result
@@ -171,7 +185,7 @@ class RemoteEngine:
         return found
 
     def workers(self) -> Sequence[WorkerSeen]:
-        return self.seen
+        return self.brought.workers
 
     def detach(self) -> Sequence[str]:
         with self.lock:
@@ -185,34 +199,38 @@ class RemoteEngine:
         self.closing.set()
         self.wake.set()
         if self.thread.is_alive():
-            self.thread.join()
+            self.thread.join(CLOSE_S)
         self.inner.close()
         with suppress(SantiagoError):  # the next start sweeps as well
-            self._sweep()
+            if not self.thread.is_alive():
+                self._sweep()
             if not self.held:
                 self.courier.resign()
-        self.out, self.here, self.judging, self.held = {}, {}, {}, set()
-        self.to_judge.clear()
+        self.out, self.here, self.held = {}, {}, set()
 
     # Verdicts, by the thread that waits
 
     def _judge_next(self) -> None:
         """Begin verdicts on what came, as many at a time as this machine has jobs."""
-        while self.to_judge and self.inner.capacity():
-            out = self.to_judge.popleft()
-            inner = _judged_as(out.step)
-            self.judging[inner.id] = out
+        with self.lock:
+            waiting = [out for out in self.here.values() if not out.is_judged]
+        for out in waiting[: self.inner.capacity()]:
+            out.is_judged, inner = True, _judged_as(out.step)
             self.inner.submit(replace(out.order, step=inner))
             if out.asked:
                 self.inner.stop(inner.id, now=out.at_once)
 
-    def _as_ordered(self, out: Out, result: Outcome | BaseException) -> Outcome | BaseException:
+    def _give_up(self) -> None:
+        """End what was to end at once where nobody answers: after a lease its worker has ended it by its own clock."""
+        since = time.monotonic() - self.lease_ms / 1000 - CLOSE_S
         with self.lock:
-            self.here.pop(out.step.id, None)
-        remarks = self.remarks.pop(out.step.id, ())
-        if isinstance(result, AttemptOutcome):
-            return replace(result, step=out.step.id, notes=(*result.notes, *remarks))
-        return result
+            unheard = [
+                out for out in self.out.values() if out.at_once and max(out.at_once_since, self.answered) < since
+            ]
+        for out in unheard:
+            message = "neither engine nor git remote answer, so the next start asks what became of the order"
+            hint = "See whether both can be reached from here; then go on with the run."
+            self._finish(out, SantiagoError(Kind.TRANSIENT, message, where=out.address.id, hint=hint))
 
     def _recorded(self) -> None:
         """What was returned before is on disk by now, so its refs may go."""
@@ -223,36 +241,31 @@ class RemoteEngine:
 
     # The thread that speaks to queue and remote
 
-    def _awake(self) -> None:
-        if not self.thread.is_alive() and not self.closing.is_set():
-            self.thread = threading.Thread(target=self._serve, name="remote", daemon=True)
-            self.thread.start()
-        self.wake.set()
-
     def _serve(self) -> None:
         while not self.closing.is_set():
             self.wake.clear()
             with self.lock:
                 outs = list(self.out.values())
             try:
-                self._begin(out for out in outs if not out.commit)
-                self._look([out for out in outs if out.commit])
+                self._begin(out for out in outs if not out.is_put)
+                self._look([out for out in outs if out.is_put])
                 self._now_and_then()
+                self.answered = time.monotonic()
             except Exception as error:  # whoever waits is told, with every order that is out
                 for out in outs:
                     self._finish(out, error)
-                return
             self.wake.wait(POLL_S if outs else WORKERS_S)
 
     def _begin(self, outs: Iterable[Out]) -> None:
         for out in outs:
-            if out.asked:
+            if out.asked and not out.offered:
                 self._finish(out, without_work(out.step, Reason.INTERRUPTED))
                 continue
             try:
                 commit = self.courier.send(out.order)
+                out.offered = True
                 self.queue.put(out.address, commit, self.lease_ms)
-                out.commit, out.failing_since = commit, 0.0
+                out.is_put, out.failing_since = True, 0.0
             except WorkspaceConflictError as error:
                 self._finish(out, without_work(out.step, Reason.WORKSPACE_CONFLICT, message=error.message))
             except SantiagoError as error:
@@ -263,16 +276,18 @@ class RemoteEngine:
         known = self.queue.find([out.address for out in outs]) if outs else {}
         for out in outs:
             out.known = known.get(out.address.id, out.known)
-            if out.known.ended is not None:
+            if out.address.id not in known:  # its server was made anew, or restored from before
+                self._lose(out, "the engine does not know the order any more")
+            elif out.known.ended is not None:
                 self._end(out, out.known.ended)
             elif out.told != (wanted := (out.asked, out.at_once)):
                 self.queue.cancel(out.address, now=out.at_once)
                 out.told = wanted
 
     def _now_and_then(self) -> None:
-        now = self.moment()
+        now = time.monotonic()
         if now >= self.due["workers"]:
-            self.seen, self.due["workers"] = tuple(self.queue.workers()), now + WORKERS_S
+            self.brought.workers, self.due["workers"] = self._present(), now + WORKERS_S
         if self.lost and now >= self.due["late"]:
             with suppress(SantiagoError):
                 self._sweep()
@@ -321,17 +336,22 @@ class RemoteEngine:
                 self.brought.endings[out.step.id] = ending
             elif self.trusts and isinstance(report.judged, Judged):
                 self.brought.verdicts[outcome.story, outcome.number] = report.judged
-            self.remarks[out.step.id] = report.left_behind
-            self._finish(out, _Here(out))
+            out.remarks = report.left_behind
+            self._finish(out, _Here())
 
     def _others(self, worker: str, out: Out, ending: AgentEnding) -> bool:
         """Let a worker rest whose agent's service refuses it; tell whether another one may carry the order out."""
-        self.resting[worker] = self.moment() + (ending.wait_seconds or REST_S)
+        self.resting[worker] = time.monotonic() + (ending.wait_seconds or REST_S)
+        self.seen = tuple(self.queue.workers())  # one may just have come
         return any(one.pool == out.address.pool for one in self._awake_workers())
 
     def _awake_workers(self) -> list[WorkerSeen]:
-        now = self.moment()
-        return [one for one in self.seen if not one.judges and self.resting.get(one.name, 0) <= now]
+        now = time.monotonic()
+        return [one for one in self.brought.workers if not one.judges and self.resting.get(one.name, 0) <= now]
+
+    def _present(self) -> tuple[WorkerSeen, ...]:
+        """Return the workers that orders of this version reach."""
+        return tuple(one for one in self.queue.workers() if one.version == __version__)
 
     def _lose(self, out: Out, message: str) -> None:
         self.lost.add(out.step.id)
@@ -341,25 +361,24 @@ class RemoteEngine:
     def _may_retry(self, out: Out, error: SantiagoError) -> bool:
         if error.kind is not Kind.TRANSIENT or error.reason is Reason.LOCK_HELD:
             return False
-        now = self.moment()
+        now = time.monotonic()
         out.failing_since = out.failing_since or now
-        return now - out.failing_since < self.patience_s
+        return now - out.failing_since < PATIENCE_S
 
     def _finish(self, out: Out, result: Outcome | BaseException) -> None:
         """Hand a result to the one who waits, unless the order was let go meanwhile."""
+        if isinstance(result, AttemptOutcome):
+            result = replace(result, worker=out.known.claimed_by)
         with self.lock:
             if self.out.pop(out.step.id, None) is None:
                 return
             if isinstance(result, _Here):
-                self.here[out.step.id] = out
+                self.here[_judged_as(out.step).id] = out
         self.inner.finished.put((out.step, result))
 
 
 class _Here(Exception):  # noqa: N818  # no error: it goes the way of results
-    """The work of an order is here, and lacks its verdict."""
-
-    def __init__(self, out: Out) -> None:
-        self.out = out
+    """Tells the one who waits that the work of an order is here, and lacks its verdict."""
 
 
 def _out(order: Order, step: Attempt | Propose) -> Out:
@@ -370,6 +389,14 @@ def _out(order: Order, step: Attempt | Propose) -> Out:
 def _judged_as(step: Attempt | Propose) -> Adopt | Propose:
     """Return the step of this process that ends one of a worker's."""
     return Adopt(story=step.story, number=step.number, tests=step.tests) if isinstance(step, Attempt) else step
+
+
+def _as_ordered(out: Out, result: Outcome | BaseException) -> Outcome | BaseException:
+    """Return the verdict on a worker's attempt as the outcome of the attempt."""
+    if isinstance(result, AttemptOutcome):
+        notes, worker = (*result.notes, *out.remarks), out.known.claimed_by
+        return replace(result, step=out.step.id, notes=notes, worker=worker)
+    return result
 
 
 def _said(beat: Beat | None) -> Usage:

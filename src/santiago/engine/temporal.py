@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import re
 import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import CancelledError as Dropped
@@ -19,7 +18,6 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from temporalio import workflow
@@ -43,8 +41,9 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.ports.queue import Address, Beat, Claim, Ended, Known, LostError, WorkerSeen
-from santiago.engine.place import PRESENT_S, RETRY_S, ended_by_worker, told
+from santiago.engine.place import PRESENT_S, RETRY_S, ended_by_worker, told, utc
 from santiago.engine.temporal_server import Background, reach, retention, settled, silent
 
 if TYPE_CHECKING:
@@ -52,7 +51,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-LOOK_S = 1.0
 LOOKS_PER_S = 10
 """How often orders under way are looked at for who claimed them and what they do. Their end is told without looking."""
 POLL = timedelta(seconds=70)
@@ -60,7 +58,7 @@ PRESENCE = timedelta(seconds=6)
 LONGEST = timedelta(days=365)
 GONE = RPCStatusCode.NOT_FOUND
 FATAL = {RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED, RPCStatusCode.INVALID_ARGUMENT}
-TOKEN = re.compile(r"[0-9a-f]{32}\Z")
+TOKEN = pattern(r"[0-9a-f]{32}\Z")
 
 
 @workflow.defn(name="santiago-order")
@@ -94,14 +92,17 @@ class TemporalQueue:
             self.background.close()
             raise
         self.known: dict[str, Known] = {}
-        self.asked_at = 0.0
-        self.failure: tuple[float, RPCError] | None = None
+        self.heard: dict[str, tuple[datetime, float]] = {}
+        """Worker → when it was last there by the server's clock, and since when by ours. The two clocks may differ."""
+        self.looked_at, self.looks = 0.0, 0
         self.worker: Worker | None = None
 
     def call(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Return what the server says, also if it must be asked again and again because it is away."""
         until = time.monotonic() + self.patience_s
         while True:
+            if not self.background.loop.is_running():
+                raise silent(ConnectionError("the connection is closed"))
             try:
                 return self.background.call(work())
             except (RPCError, TimeoutError) as error:
@@ -113,7 +114,6 @@ class TemporalQueue:
         if self.worker is None:
             self.worker = self.background.call(self._hosting())
             self.background.start(self.worker.run())
-            self.background.start(self._look())
 
     async def _hosting(self) -> Worker:
         """Return a host without a cache: after a death the next one gets every order at once."""
@@ -142,79 +142,68 @@ class TemporalQueue:
             self.background.start(self._follow(address.id))
 
     def find(self, addresses: Sequence[Address]) -> dict[str, Known]:
-        """Answer from what the server told by itself; it is asked only for orders of an earlier coordinator."""
         self._host()
-        for address in addresses:
-            if address.id not in self.known:
-                self.call(partial(self._recall, address.id))
-        self.asked_at = time.monotonic()
-        if self.failure and self.asked_at > self.failure[0] + self.patience_s:
-            raise silent(self.failure[1])
-        return {address.id: self.known[address.id] for address in addresses if address.id in self.known}
+        orders = [address.id for address in addresses]
+        self.call(lambda: self._look(orders))
+        return {order: self.known[order] for order in orders if order in self.known}
 
-    async def _recall(self, order: str) -> None:
-        try:
-            open_still = await self._look_at(order)
-        except RPCError as error:
-            if error.status != GONE:
-                raise
-        else:
-            if open_still:
+    async def _look(self, orders: Sequence[str]) -> None:
+        """Look at orders of an earlier coordinator, and in turn at those that are open. What that costs is bounded."""
+        for order in (one for one in orders if one not in self.known):
+            with suppress_gone():
+                await self._look_at(order)
                 self.background.start(self._follow(order))
-            else:
-                await self._take_end(order)
+        waiting = [one for one in orders if one in self.known and not self.known[one].ended]
+        if waiting and time.monotonic() > self.looked_at + 1 / LOOKS_PER_S:
+            self.looked_at, self.looks = time.monotonic(), self.looks + 1
+            try:
+                await self._look_at(order := waiting[self.looks % len(waiting)])
+            except RPCError as error:
+                if error.status != GONE:
+                    raise
+                self.known.pop(order, None)  # the server was made anew, or restored from before
 
-    async def _look_at(self, order: str) -> bool:
-        """See who claimed an order and what it says; return whether it has not ended."""
+    async def _look_at(self, order: str) -> None:
+        """See who claimed an order and what it says."""
         found = await self.handle(order).describe()
         known = self.known.get(order, Known())
         for activity in found.raw_description.pending_activities:
-            if activity.HasField("last_started_time"):
+            if activity.HasField("last_started_time") and not known.ended:
                 beat = told(Beat, self.read(activity.heartbeat_details))
                 known = replace(known, claimed_by=activity.last_worker_identity, beat=beat)
-        if not self.known.get(order, known).ended:
-            self.known[order] = known
-        return found.status == WorkflowExecutionStatus.RUNNING
-
-    async def _look(self) -> None:
-        """Look at open orders in turn, as long as somebody asks for them. What that costs is bounded, however many there are."""
-        while True:
-            asked = time.monotonic() < self.asked_at + 5 * LOOK_S
-            orders = [order for order, known in self.known.items() if asked and not known.ended]
-            for order in orders:
-                try:
-                    await self._look_at(order)
-                    self.failure = None
-                except RPCError as error:
-                    self.failure = self.failure or (time.monotonic(), error)
-                await asyncio.sleep(1 / LOOKS_PER_S)
-            await asyncio.sleep(max(RETRY_S, LOOK_S - len(orders) / LOOKS_PER_S))
+        self.known[order] = known
 
     async def _follow(self, order: str) -> None:
         """Wait for an order's end, which the server tells at once."""
-        while not self.known[order].ended:
+        while order in self.known and not self.known[order].ended:
             try:
                 await self._take_end(order)
-            except RPCError:
+            except RPCError as error:
+                if error.status == GONE:
+                    self.known.pop(order, None)
                 await asyncio.sleep(RETRY_S)
 
     async def _take_end(self, order: str) -> None:
-        handle = self.handle(order)
         with suppress(WorkflowFailureError):
-            await handle.result()
-        known = self.known[order]
+            await self.handle(order).result()
+        self.known[order] = await self.ending(order)
+
+    async def ending(self, order: str) -> Known:
+        """Return what the history of an order says of its end."""
+        known = self.known.get(order, Known())
         ended, claimed_by, beat = Ended(fate="lost" if known.claimed_by else "cancelled"), known.claimed_by, known.beat
-        async for event in handle.fetch_history_events():
-            if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_STARTED:
-                ended, claimed_by = Ended(fate="lost"), event.activity_task_started_event_attributes.identity
-            elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT:
-                failure = event.activity_task_timed_out_event_attributes.failure
-                beat = told(Beat, self.read(failure.timeout_failure_info.last_heartbeat_details)) or beat
-            elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
-                said = self.read(event.activity_task_completed_event_attributes.result)
-                token = str(said.get("token")) if isinstance(said, dict) else ""
-                ended = ended_by_worker(said, token if TOKEN.match(token) else "")
-        self.known[order] = Known(claimed_by=claimed_by, beat=beat, ended=ended)
+        with suppress_gone():
+            async for event in self.handle(order).fetch_history_events():
+                if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_STARTED:
+                    ended, claimed_by = Ended(fate="lost"), event.activity_task_started_event_attributes.identity
+                elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT:
+                    failure = event.activity_task_timed_out_event_attributes.failure
+                    beat = told(Beat, self.read(failure.timeout_failure_info.last_heartbeat_details)) or beat
+                elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
+                    said = self.read(event.activity_task_completed_event_attributes.result)
+                    token = str(said.get("token")) if isinstance(said, dict) else ""
+                    ended = ended_by_worker(said, token if TOKEN.match(token) else "")
+        return Known(claimed_by=claimed_by, beat=beat, ended=ended)
 
     def read(self, payloads: Payloads) -> Any:
         """Return what a worker wrote; None if it wrote nothing that can be read."""
@@ -241,10 +230,12 @@ class TemporalQueue:
             task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
         )
         found = self.call(lambda: self.client.workflow_service.describe_task_queue(asked))
-        seen = []
+        seen, now = [], time.monotonic()
         for poller in found.pollers:
             at = poller.last_access_time.ToDatetime(UTC)
-            if at.timestamp() > time.time() - PRESENT_S:
+            before, since = self.heard.get(poller.identity, (at, now - max(0.0, time.time() - at.timestamp())))
+            self.heard[poller.identity] = at, since if at == before else now
+            if now - self.heard[poller.identity][1] < PRESENT_S:
                 seen.append(_worker(poller.identity, utc(at)))
         return sorted((worker for worker in seen if worker), key=lambda worker: worker.name)
 
@@ -391,13 +382,7 @@ class TemporalServing:
             if error.status != GONE:
                 raise
             # It may have been ended by an earlier try, whose answer was lost.
-            with suppress_gone():
-                async for event in self.queue.handle(order).fetch_history_events():
-                    if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
-                        return bool(
-                            self.queue.read(event.activity_task_completed_event_attributes.result) == asdict(ended)
-                        )
-            return False
+            return (await self.queue.ending(order)).ended == ended
         return True
 
     def close(self) -> None:
@@ -406,7 +391,3 @@ class TemporalServing:
             with suppress(RPCError):
                 claim = self._claimed(self.polling.result())
                 self.end(claim, Ended(fate="declined", token=claim.token))
-
-
-def utc(moment: datetime) -> str:
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

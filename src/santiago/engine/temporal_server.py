@@ -23,8 +23,7 @@ from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode, TLSConfig
 
 from santiago.contract.errors import Kind, SantiagoError
-from santiago.contract.reasons import Reason
-from santiago.engine.place import RETENTION_DAYS, is_local, plain_text
+from santiago.engine.place import RETENTION_DAYS, away, is_local, plain_text, refused
 
 T = TypeVar("T")
 
@@ -118,16 +117,11 @@ def silent(error: Exception) -> SantiagoError:
     words = (str(error).splitlines() or [type(error).__name__])[0][:200]
     if isinstance(error, RPCError) and error.status in {RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED}:
         hint = "Set TEMPORAL_API_KEY, or name client certificates in the URL, and grant them the namespace."
-        return _refused(f"Temporal refuses: {words}", hint)
+        return refused(f"Temporal refuses: {words}", hint)
     if "certificate" in str(error).lower():
         hint = "Name the certificate of its authority by tls-ca=FILE in the URL, and its name by tls-name=NAME."
-        return _refused(f"Temporal's certificate is not believed: {words}", hint)
-    hint = "See whether the server runs and can be reached from here; then run the same command again."
-    return SantiagoError(Kind.TRANSIENT, f"Temporal does not answer: {words or type(error).__name__}", hint=hint)
-
-
-def _refused(message: str, hint: str) -> SantiagoError:
-    return SantiagoError(Kind.BLOCKED, message, hint=hint, reason=Reason.BLOCKED_DEPENDENCY)
+        return refused(f"Temporal's certificate is not believed: {words}", hint)
+    return away("Temporal", words or type(error).__name__)
 
 
 def check(settings: Settings) -> str:
@@ -157,10 +151,10 @@ async def retention(client: Client) -> timedelta:
     """Return how long ended orders are kept; raise if there is no such namespace, or too short a time."""
     kept = await _kept(client)
     if kept is None:
-        raise _refused(f"Temporal has no namespace {client.namespace!r}", "Run `santiago engine init` with this URL.")
+        raise refused(f"Temporal has no namespace {client.namespace!r}", "Run `santiago engine init` with this URL.")
     if kept < RETENTION:
         message = f"the namespace {client.namespace} forgets what has ended after {kept}, and a run may take longer"
-        raise _refused(
+        raise refused(
             message, f"Run `santiago engine init` with this URL, or set its retention to {RETENTION_DAYS} days."
         )
     return kept
@@ -193,5 +187,5 @@ async def _init(settings: Settings) -> str:
             await service.update_namespace(UpdateNamespaceRequest(namespace=name, config=config))
     except RPCError as error:
         hint = f"Make the namespace where its owner makes them, with a retention of {RETENTION_DAYS} days."
-        raise _refused(f"the namespace {name} cannot be made or changed: {error}", hint) from None
+        raise refused(f"the namespace {name} cannot be made or changed: {error}", hint) from None
     return f"the namespace {name} {'was made' if kept is None else 'was there'}; it keeps what has ended for {RETENTION_DAYS} days"

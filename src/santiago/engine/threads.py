@@ -10,10 +10,7 @@ from santiago.contract.ports.run import WithoutWorkers
 from santiago.contract.record import lean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from santiago.contract.outcomes import Outcome, Usage
-    from santiago.contract.ports.queue import Known, WorkerSeen
+    from santiago.contract.outcomes import Outcome
     from santiago.contract.ports.run import Performer
     from santiago.contract.steps import Order, Step
 
@@ -39,9 +36,6 @@ class ThreadsEngine(WithoutWorkers):
         self.jobs, self.performer = jobs, performer
         self.running: dict[str, tuple[threading.Thread, Wish]] = {}
         self.finished: SimpleQueue[tuple[Step, Outcome | BaseException]] = SimpleQueue()
-
-    def attach(self, steps: Sequence[str]) -> list[Order]:  # noqa: ARG002  # of the port
-        return []  # the threads of an earlier start ended with it
 
     def capacity(self) -> int:
         return max(0, self.jobs - len(self.running))
@@ -73,18 +67,6 @@ class ThreadsEngine(WithoutWorkers):
         if step.id in self.running:  # else it was carried out elsewhere, and put here for the one who waits
             self.running.pop(step.id)[0].join()
         return step, result
-
-    def known(self) -> Mapping[str, Known]:
-        return {}
-
-    def late(self) -> Mapping[str, Usage]:
-        return {}
-
-    def workers(self) -> Sequence[WorkerSeen]:
-        return ()
-
-    def detach(self) -> Sequence[str]:
-        return ()
 
     def close(self) -> None:
         for step in self.running:

@@ -6,17 +6,16 @@ Stories run as early as dependencies, chunk and file focus allow; they are integ
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal, Unpack
 
 from santiago.contract.event_effects import SHOW, TESTS
 from santiago.contract.events import Context, EventKind, EventStatus, Fact
 from santiago.contract.facts import of_run, of_story
 from santiago.contract.phases import RunPhase, StoryPhase
-from santiago.contract.plan import Story
 from santiago.contract.reasons import MEANINGS, SHARED, Reason
 from santiago.contract.state import ChunkState, RunState, StoryState
-from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, VerifyRun, WriteBack, story_of
+from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, VerifyRun, WriteBack
 from santiago.executor import gates, unproven, waiting
 from santiago.executor.budget import MAX_UNCOUNTED, Budget
 from santiago.executor.situation import Act, Cancel, Situation
@@ -112,13 +111,11 @@ def _going_on(at: Situation) -> list[Act]:
 
 def _stale(at: Situation) -> Iterator[Act]:
     """Yield the end of attempts that build on an attempt which was voided since. They are voided too, and not counted."""
-    for story in at.state.in_order(at.state.verified | at.state.running):
-        if story.unmet == 0 or story.parent or story.integrated:
-            continue
+    for story in at.agenda.of("stale"):
+        under_way = at.agenda.steps.get(story.id, ())
         if story.phase is StoryPhase.RUNNING:
-            under_way = filter(lambda step: isinstance(step, Attempt | Adopt), at.flying.values())
-            yield from (Cancel(step=step.id) for step in under_way if story_of(step) == story.id)
-        elif not in_flight(at, story.id):
+            yield from (Cancel(step=name) for name in under_way if isinstance(at.flying[name], Attempt | Adopt))
+        elif not under_way:
             reason = Reason.WORKSPACE_CONFLICT
             yield of_story(story, EventKind.ATTEMPT_VOIDED, StoryPhase.READY, "voided", reason=reason)
 
@@ -164,23 +161,25 @@ def _after_last_chunk(at: Situation) -> list[Act]:
 # Stories
 
 
-def next_to_retire(state: RunState) -> StoryState | None:
-    """Return the verified story whose work comes onto the branch next, or is there already because of a crash."""
-    found = [state.stories[name] for name in state.verified]
-    improved = (story for story in found if story.integrated and not story.is_unproven)
-    return next(improved, next((story for story in found if story.index == state.retire_at), None))
+def next_to_retire(state: RunState, improved: Iterable[StoryState]) -> StoryState | None:
+    """Return the verified story whose work comes onto the branch next, or is there already because of a crash.
+
+    Better work of a story that is on the branch waits for no other.
+    """
+    due = state.order[state.retire_at : state.retire_at + 1]
+    return next(iter(improved), next((state.stories[name] for name in due if name in state.verified), None))
 
 
 def _integrations(at: Situation) -> list[Act]:
     """Return the integration of the story whose turn it is, if that story is verified and no person is asked about it."""
     state = at.state
-    if any(isinstance(step, Integrate) for step in at.flying.values()):
+    if at.agenda.integrating:
         return []
     # Work that a crash left on the branch comes first, even if answers have changed the order since.
     landed = state.stories[at.landed] if at.landed in state.verified else None
     # Unproven work stays verified when that is recorded, and comes onto the branch once.
-    story = landed if landed and not landed.is_unproven else next_to_retire(state)
-    if story is None or story.commit is None or gates.awaits_word(at, story):
+    story = landed if landed and not landed.is_unproven else next_to_retire(state, at.agenda.of("improved"))
+    if story is None or story.commit is None or at.agenda.awaits_word(story):
         return []
     number = story.unshown.attempt if story.unshown and story.unshown.commit == story.commit else story.attempts
     return [Integrate(story=story.id, attempt=max(number, 1), commit=story.commit)]
@@ -221,19 +220,17 @@ def _pause(reason: Reason | Literal[""] = "", limit: str = "") -> Fact:
 
 def starts(at: Situation, room: int) -> tuple[list[Act], bool]:
     """Return the steps that begin stories, in plan order, within room and budget; and whether a story has to wait for its turn."""
-    recovered = [story for story in at.state.in_order(at.recovered & at.state.running) if not in_flight(at, story.id)]
-    acts: list[Act] = [Adopt(story=one.id, number=one.attempts, tests=one.writes_tests) for one in recovered]
+    left = at.agenda.of("left")
+    acts: list[Act] = [Adopt(story=one.id, number=one.attempts, tests=one.writes_tests) for one in left]
     if _is_closed(at):
         return acts, False
     room -= len(acts)
-    begun, held, keeps_going = 0, False, at.run_input.policy.keep_going
-    busy = {story_of(step) for step in at.flying.values()}
-    under_way = len(acts) + sum(isinstance(step, Attempt | Adopt) for step in at.flying.values())
-    budget = Budget(at.run_input.limits, at.state, unknown_allowed=at.run_input.policy.unknown_usage == "allow")
-    for story in at.state.ready_stories():
-        if room <= 0:
-            break
-        if story.id in busy or story.aside:
+    begun, held, keeps_going, reserved = 0, False, at.run_input.policy.keep_going, dict(at.reserved)
+    under_way, budget = len(acts) + at.agenda.agents, at.agenda.budget
+    waiting = at.agenda.in_order()
+    while room > 0 and (story := next(waiting, None)):
+        pool = at.agenda.stories[story.parent or story.id].pool
+        if room <= sum(reserved.values()) - reserved.get(pool, 0):
             continue
         if not at.scope.allows(story):
             aside = _set_aside(at, story, budget)
@@ -249,11 +246,11 @@ def starts(at: Situation, room: int) -> tuple[list[Act], bool]:
             if fact and (fact.context.get("reason") in SHARED or (fact.phase is StoryPhase.FAILED and not keeps_going)):
                 break
         elif at.state.wait_until or not budget.has_room(under_way + begun, begun):
-            held = True
+            held, waiting = True, at.agenda.special_after(story)  # no other one can have an attempt either
         else:
             first = gates.before_attempt(at, story, budget)
             acts += _begin(at, story, budget) if first is None else first
-            room, begun = room - 1, begun + 1
+            room, begun, reserved[pool] = room - 1, begun + 1, max(0, reserved.get(pool, 0) - 1)
             if first and all(isinstance(act, Fact) for act in first):
                 break  # a question or new substeps change which stories may begin
     return acts, held
@@ -263,19 +260,17 @@ def _is_closed(at: Situation) -> bool:
     """Tell whether no further story may begin: one has failed, or every story would meet the same refusal."""
     if at.state.shut or at.state.refusal or gates.is_busy(at):
         return True
-    return not at.run_input.policy.keep_going and any(not at.state.stories[name].skipped for name in at.state.failed)
+    return not at.run_input.policy.keep_going and bool(at.agenda.sets["failed"])
 
 
 def _instead(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
     """Return what happens to a story instead of an attempt: its claim is checked, or it rests with a reason."""
-    planned = at.stories[story.parent or story.id]
-    served = bool(at.state.engine and planned.pool)
-    if planned.external_depends_on and not served and not at.run_input.policy.assume_external:
+    if at.agenda.lacks_external(story):
         return [rest(story, StoryPhase.BLOCKED, Reason.BLOCKED_DEPENDENCY, "")]
     if story.uncounted >= MAX_UNCOUNTED and story.reason and story.reason is not Reason.INTERRUPTED:
         phase = StoryPhase.BLOCKED if MEANINGS[story.reason].ends_in == "blocked" else StoryPhase.FAILED
         return [rest(story, phase, story.reason, "uncounted endings")]
-    if _may_be_there(planned, story) and not story.judged and not story.change_requested:
+    if at.agenda.may_be_there(story):
         return [JudgeClaim(story=story.id)]
     spent = budget.exhausted(story, at.now_ms)
     if spent is None:
@@ -286,14 +281,6 @@ def _instead(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
     phase = StoryPhase.BLOCKED if blocks else StoryPhase.FAILED
     both = [story, at.state.stories[story.parent]] if story.parent else [story]
     return [rest(one, phase, spent.reason, spent.limit) for one in both]
-
-
-def _may_be_there(planned: Story, story: StoryState) -> bool:
-    """Tell whether a story may be done without another attempt: its document or an earlier run says so, or its agent found nothing to do."""
-    if story.parent:
-        return False
-    claimed = (planned.claimed_done or story.kept) and story.attempts == 0
-    return bool(claimed or story.parts or story.reason is Reason.AGENT_NO_CHANGE)
 
 
 def _set_aside(at: Situation, story: StoryState, budget: Budget) -> list[Act]:
@@ -350,7 +337,3 @@ def rest(story: StoryState, phase: StoryPhase, reason: Reason, limit: str, messa
     kind = EventKind.STORY_BLOCKED if phase is StoryPhase.BLOCKED else EventKind.STORY_FAILED
     status: EventStatus = "blocked" if phase is StoryPhase.BLOCKED else "failed"
     return of_story(story, kind, phase, status, attempt=0, reason=reason, limit=limit, message=message)
-
-
-def in_flight(at: Situation, story: str) -> bool:
-    return any(story_of(step) == story for step in at.flying.values())

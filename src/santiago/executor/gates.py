@@ -6,42 +6,32 @@ from collections.abc import Iterator
 
 from santiago.contract.answers import KINDS
 from santiago.contract.counting import count
-from santiago.contract.event_effects import EXPIRED
+from santiago.contract.event_effects import EXPIRED, LASTING
 from santiago.contract.events import EventKind, Fact
 from santiago.contract.facts import of_run, of_story
 from santiago.contract.moments import ms_of, text_of
-from santiago.contract.outcomes import Proof
 from santiago.contract.phases import StoryPhase
-from santiago.contract.policy import Gate
-from santiago.contract.reasons import Reason
 from santiago.contract.state import Question, RunState, StoryState
 from santiago.contract.steps import Adopt, Propose
+from santiago.executor.agenda import PROVEN, is_interrupted
 from santiago.executor.budget import Budget
 from santiago.executor.situation import Act, Situation
-
-_PROVEN = (Proof.PROVED, Proof.OWN_TESTS)
-LASTING = frozenset({"unproven"})
-"""Kinds of questions that nobody waits for, and that never expire."""
 
 
 def owed(at: Situation) -> Iterator[Fact]:
     """Yield the questions about detailed plans and about work that nobody has asked yet."""
-    if not at.run_input.policy.closed and not at.state.proposed:
-        return
     if at.run_input.policy.stepwise:
         if at.state.running:
             return  # an earlier start with more jobs left these: they are judged first, then a person picks one
         if len(names := _to_pick_from(at)) > 1:
             yield _which(at, names)
             return
-    for story in at.state.in_order(at.state.proposed | at.state.verified):
-        if story.skipped or story.aside:
-            continue
+    for story in at.agenda.of("word"):
         if story.phase is StoryPhase.PROPOSED:
             yield ask(at, "detail", story, story.proposals, _about_detail(story))
-        elif awaits_word(at, story):
+        else:
             fact = ask(at, "result", story, story.attempts, _about_result(story))
-            if at.run_input.policy.stepwise and story.proof not in _PROVEN:
+            if at.run_input.policy.stepwise and story.proof not in PROVEN:
                 fact.context["lacks"] = "test"  # a person looks at it, and their word will stand for the test
             yield fact
 
@@ -51,7 +41,7 @@ def before_attempt(at: Situation, story: StoryState, budget: Budget) -> list[Act
 
     An empty list means: wait for a person. None means: go ahead.
     """
-    if at.run_input.policy.stepwise and _is_interrupted(story):
+    if at.run_input.policy.stepwise and is_interrupted(story):
         return _taking_up(at, story)
     detail = story.detail if story.detail and story.detail.approved else None
     if detail and detail.substeps and not story.parts:
@@ -59,23 +49,13 @@ def before_attempt(at: Situation, story: StoryState, budget: Budget) -> list[Act
         return [of_story(story, EventKind.STORY_SPLIT, attempt=0, substeps=names, digest=detail.digest)]
     if story.attempts == 0 and (asked := to_go_on(at, story)) is not None:
         return asked
-    if detail or story.parent or story.parts or not _is_closed(at, "detail", story):
+    if detail or story.parent or story.parts or not at.agenda.is_closed("detail", story):
         return None
     if story.proposals >= budget.story_proposals(story.id):
-        return [] if _is_open(at, "grant", story) else [_grant(at, story, "story_max_proposals", "detailed plan")]
+        return [] if at.state.is_asked("grant", story) else [_grant(at, story, "story_max_proposals", "detailed plan")]
     number = story.proposals + 1
     step = Propose(story=story.id, number=number, timeout_ms=budget.attempt_ms(story, at.now_ms))
     return [of_story(story, EventKind.PROPOSAL_STARTED, attempt=0, step=step.id, revision=number), step]
-
-
-def awaits_word(at: Situation, story: StoryState) -> bool:
-    """Tell whether a person must approve verified work before it counts."""
-    return not (story.validated or story.integrated) and _is_closed(at, "result", story)
-
-
-def _is_interrupted(story: StoryState) -> bool:
-    """Tell whether a story has work of an attempt that was interrupted."""
-    return story.reason is Reason.INTERRUPTED and bool(story.commit) and not story.change_requested
 
 
 def _to_pick_from(at: Situation) -> list[str]:
@@ -84,9 +64,7 @@ def _to_pick_from(at: Situation) -> list[str]:
     A run that goes step by step has at most one. There are more only if an earlier start with several jobs left them
     and no person was asked about them since.
     """
-    interrupted = {story.id for story in at.state.ready_stories() if _is_interrupted(story)}
-    under_way = filter(at.scope.allows, at.state.in_order(at.state.proposed | at.state.verified | interrupted))
-    free = [story.id for story in under_way if not (story.aside or story.skipped or story.gated)]
+    free = [story.id for story in at.agenda.of("pick")]
     return [name for name in free if not set(free).intersection(at.state.needs.get(name, ()))]
 
 
@@ -126,12 +104,12 @@ def grant_instead(at: Situation, story: StoryState, limit: str) -> Fact | None:
 
 def waits_for_a_person(at: Situation) -> bool:
     """Tell whether somebody is there who may still answer an open question."""
-    return at.attended and bool(holding(at.state))
+    return at.attended and bool(at.state.pressing)
 
 
 def holding(state: RunState) -> list[Question]:
     """Return the open questions that keep a run from going on or from its end."""
-    return [one for one in state.open_questions() if one.kind not in LASTING]
+    return list(state.pressing.values())
 
 
 def expired(at: Situation) -> list[Fact]:
@@ -164,34 +142,18 @@ def for_the_deferred(at: Situation) -> list[Fact]:
 
 def to_go_on(at: Situation, story: StoryState) -> list[Act] | None:
     """Return the question whether to go on after the step or substep that was done last; None if it is not asked."""
-    if not at.state.continue_after or not _is_closed(at, "detail", story):
+    if not at.state.continue_after or not at.agenda.is_closed("detail", story):
         return None
     done = at.state.stories[at.state.continue_after]
     text = f"{done.id} is complete. Go on with {story.id}, or stop?"
-    open_one = _is_open(at, "continue", done)
-    return [] if open_one else [ask(at, "continue", done, done.attempts, text)]
+    return [] if at.state.is_asked("continue", done) else [ask(at, "continue", done, done.attempts, text)]
 
 
 def is_busy(at: Situation) -> bool:
     """Tell whether a person is busy with one story, in a run that goes step by step."""
     if not at.run_input.policy.stepwise:
         return False
-    under_way = at.state.in_order(at.state.proposed | at.state.verified)
-    left = [one for one in under_way if not (one.deferred or one.skipped or one.validated or one.integrated)]
-    asked = {at.state.stories[one.story].asked for one in at.state.open_questions() if one.story}
-    return bool(left or at.state.picking or asked - {""})
-
-
-def _is_closed(at: Situation, gate: Gate, story: StoryState) -> bool:
-    """Tell whether a person is asked. They are not if they approved all the rest; that never covers unproven work."""
-    if gate not in at.run_input.policy.closed:
-        return False
-    covered = at.state.rest.get(gate) in ("run", story.chunk)
-    return not covered or (gate == "result" and story.proof not in _PROVEN)
-
-
-def _is_open(at: Situation, kind: str, story: StoryState) -> bool:
-    return any(one.kind == kind and one.story == story.id for one in at.state.open_questions())
+    return bool(at.agenda.sets["engaging"] or at.state.picking)
 
 
 def _grant(at: Situation, story: StoryState, limit: str, what: str) -> Fact:
@@ -205,8 +167,11 @@ def _grant(at: Situation, story: StoryState, limit: str, what: str) -> Fact:
 def ask(at: Situation, kind: str, story: StoryState, number: int, text: str) -> Fact:
     """Return the question about a story; asked again, it gets a name of its own."""
     name = f"{story.id}-{kind}-{number}" if number else f"{story.id}-{kind}"
-    rounds = sum(one.id == name or one.id.startswith(f"{name}-again") for one in at.state.questions.values()) + 1
-    return _asked(at, kind, story, name if rounds == 1 else f"{name}-again{rounds}", rounds, text)
+    rounds, free = 1, name
+    while free in at.state.questions:
+        rounds += 1
+        free = f"{name}-again{rounds}"
+    return _asked(at, kind, story, free, rounds, text)
 
 
 def _asked(at: Situation, kind: str, story: StoryState | None, name: str, rounds: int, text: str) -> Fact:
@@ -228,5 +193,5 @@ def _about_detail(story: StoryState) -> str:
 
 
 def _about_result(story: StoryState) -> str:
-    shown = f" ({story.proof})" if story.proof in _PROVEN else ", but no test shows it"
+    shown = f" ({story.proof})" if story.proof in PROVEN else ", but no test shows it"
     return f"The work on {story.id} passes its checks{shown}. Is it complete, or should something change?"

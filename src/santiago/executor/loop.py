@@ -31,11 +31,13 @@ from santiago.contract.steps import (
     story_of,
 )
 from santiago.executor import recover
+from santiago.executor.agenda import Agenda
 from santiago.executor.budget import TICK_MS, Budget
 from santiago.executor.decide import next_acts, next_to_retire
 from santiago.executor.letters import heard
+from santiago.executor.scope import Scope
 from santiago.executor.settle import dismiss, late, settle
-from santiago.executor.situation import Act, Cancel, Scope, Situation
+from santiago.executor.situation import Act, Cancel, Situation
 
 if TYPE_CHECKING:
     from santiago.contract.ports.artifacts import ArtifactStore
@@ -79,13 +81,14 @@ class Coordinator:
     """Where people leave what they ask from outside."""
     intact: Callable[[Sequence[DetailRef]], None] = lambda _: None
     """Raises if a detailed plan is not what the log says."""
-    beat: Callable[[Sign], None] = lambda _: None
+    beat: Callable[[Sign], None] | None = None
     """Writes a sign of life from time to time."""
     listeners: list[Callable[[Sequence[Event], RunState], None]] = field(default_factory=list)
     urgency: Urgency = field(default_factory=Urgency)
     cancelled: set[str] = field(default_factory=set)
     """Steps under way that build on work which was voided since."""
-    flying: dict[str, Step] = field(default_factory=dict)
+    agenda: Agenda = field(init=False)
+    """What is under way, and who has to be looked at for what comes next."""
     since: dict[str, int] = field(default_factory=dict)
     """Reading of the clock at which each step began."""
     heard_at: int = -POLL_MS
@@ -96,11 +99,23 @@ class Coordinator:
     unclaimed_ms: int = 0
     """How long all that is under way has been waiting for a worker. That is no execution time either."""
 
+    def __post_init__(self) -> None:
+        stories = {story.id: story for story in self.plan.stories}
+        self.agenda = Agenda(self.fold.state, stories, self.run_input, self.scope)
+
     def attach(self) -> frozenset[str]:
         """Take up what workers have of an earlier start; return the stories. It comes before anything of that start is ended."""
         for order in self.engine.attach(recover.under_way(self.fold.state)):
-            self.flying[order.id], self.since[order.id] = order.step, self.clock.monotonic_ms()
-        return frozenset(filter(None, map(story_of, self.flying.values())))
+            self._begin(order.step)
+        return frozenset(self.agenda.steps)
+
+    def _begin(self, step: Step) -> None:
+        self.agenda.begin(step)
+        self.since[step.id] = self.clock.monotonic_ms()
+
+    def _end(self, step: str) -> Step | None:
+        self.since.pop(step, None)
+        return self.agenda.end(step)
 
     def run(self) -> RunState:
         """Work until the run ends, pauses, or is stopped; return its state."""
@@ -113,35 +128,33 @@ class Coordinator:
 
     def _work(self) -> RunState:
         self.mark = self.clock.monotonic_ms()
-        stories = {story.id: story for story in self.plan.stories}
+        self.agenda.recovered = self.recovered
+        self.fold.changed.update(self.fold.state.stories)
         while True:
             self._hear()
-            acts = next_acts(self._situation(stories))
-            self._obey(acts, stories)
-            if not self.flying and self.fold.state.phase in (*ENDED, RunPhase.PAUSED):
+            acts = next_acts(self._situation())
+            self._obey(acts)
+            if not self.agenda.flying and self.fold.state.phase in (*ENDED, RunPhase.PAUSED):
                 self._record_time()
                 return self.fold.state
             if not any(isinstance(act, Fact) for act in acts):
                 self._await_one()
 
-    def _situation(self, stories: dict[str, Story]) -> Situation:
+    def _situation(self) -> Situation:
+        self.agenda.follow(self.fold.changed)
         return Situation(
-            state=self.fold.state,
-            stories=stories,
-            run_input=self.run_input,
-            scope=self.scope,
-            flying=self.flying,
+            agenda=self.agenda,
             capacity=self.engine.capacity(),
+            reserved=self.engine.reserved(),
             now_ms=self._used_ms(self.clock.monotonic_ms()),
             utc=self.clock.utc(),
             attended=self.attended,
             waited_ms=self.waited_ms,
             unclaimed_ms=self.unclaimed_ms,
-            recovered=self.recovered,
             landed=self.landed,
         )
 
-    def _obey(self, acts: Sequence[Act], stories: Mapping[str, Story]) -> None:
+    def _obey(self, acts: Sequence[Act]) -> None:
         """Record the facts, then begin the steps. So the log has an attempt before its agent runs.
 
         An attempt is not even recorded if the plan that a person approved for it was changed since.
@@ -157,8 +170,9 @@ class Coordinator:
             if isinstance(act, Cancel):
                 self._cancel(act.step)
             elif not isinstance(act, Fact):
-                self.flying[act.id], self.since[act.id] = act, self.clock.monotonic_ms()
-                self.engine.submit(order(act, self.fold.state, self.run_input.limits, self.store.anchor(), stories))
+                self._begin(act)
+                told = order(act, self.fold.state, self.run_input.limits, self.store.anchor(), self.agenda.stories)
+                self.engine.submit(told)
 
     def _cancel(self, step: str) -> None:
         self.cancelled.add(step)
@@ -166,7 +180,7 @@ class Coordinator:
 
     def _await_one(self) -> None:
         """Wait for a step to finish, and record its outcome. Look for requests from outside meanwhile."""
-        began, idle, unclaimed = self.clock.monotonic_ms(), not self.flying, self._is_unclaimed()
+        began, idle, unclaimed = self.clock.monotonic_ms(), not self.agenda.flying, self._is_unclaimed()
         finished = self.engine.wait(POLL_MS)
         passed = self.clock.monotonic_ms() - began
         if idle:  # waiting for the agent's service is no execution time
@@ -179,7 +193,7 @@ class Coordinator:
         if finished is None:
             return
         step, outcome = finished
-        if self.flying.pop(step.id, None) is None:
+        if self._end(step.id) is None:
             return  # a second report on the same step
         if isinstance(outcome, BaseException):
             self._fail(step, outcome)
@@ -190,9 +204,10 @@ class Coordinator:
 
     def _is_unclaimed(self) -> bool:
         """Tell whether all that is under way waits for a worker."""
-        known = self.engine.known()
-        found = [known.get(step) for step in self.flying]
-        return bool(found) and all(one and not one.claimed_by and one.ended is None for one in found)
+        flying, known = self.agenda.flying, self.engine.known()
+        return bool(flying) and all(
+            (one := known.get(step)) and not one.claimed_by and one.ended is None for step in flying
+        )
 
     def _fail(self, step: Step, error: BaseException) -> None:
         """Note that a step failed, and raise. If it failed in the same way in an earlier start, its attempt ends instead."""
@@ -210,8 +225,10 @@ class Coordinator:
         now = self.clock.monotonic_ms()
         if now - self.heard_at >= POLL_MS:
             self.heard_at = now
-            steps = {name: now - self.since[name] for name in self.flying}
-            self.beat(Sign(used_ms=self._used_ms(now), steps=steps))
+            if self.beat is not None:
+                steps = {name: now - at for name, at in self.since.items()}
+                workers = {name: known.sign for name, known in self.engine.known().items()}
+                self.beat(Sign(used_ms=self._used_ms(now), steps=steps, workers=workers))
             self._hear_outside()
             state = self.fold.state
             self.record([fact for step, usage in self.engine.late().items() for fact in late(state, step, usage)])
@@ -219,16 +236,18 @@ class Coordinator:
             self.record([of_run(EventKind.STOP_REQUESTED, actor=self.actor, message=self.urgency.signal)])
         if self.urgency.detach and not self.urgency.at_once:
             for step in self.engine.detach():
-                self.flying.pop(step, None)
+                self._end(step)
         if self.fold.state.stop_requested or self.urgency.at_once:
-            for step in self.flying:
+            for step in self.agenda.flying:
                 self.engine.stop(step, now=self.urgency.at_once)
 
     def _hear_outside(self) -> None:
         if self.mailbox is None:
             return
         # Requests about work that is being put onto the branch, or is next, wait until that is over.
-        following, letters = next_to_retire(self.fold.state), self.mailbox.collect()
+        self.agenda.follow(self.fold.changed)
+        following = next_to_retire(self.fold.state, self.agenda.of("improved"))
+        letters = self.mailbox.collect()
         found = heard(letters, self.fold.state, {following.id} if following else ())
         self.record(found.facts)
         if read := [letter for letter in letters if letter.name not in found.later]:
@@ -236,9 +255,8 @@ class Coordinator:
         self.urgency.asked = self.urgency.asked or found.stop is not None
         self.urgency.at_once = self.urgency.at_once or found.stop == "now"
         self.urgency.detach = self.urgency.detach or found.stop == "detach"
-        for step in self.flying.values():
-            if story_of(step) in found.changed:
-                self._cancel(step.id)
+        for step in [step for name in found.changed for step in self.agenda.steps.get(name, ())]:
+            self._cancel(step)
 
     def _used_ms(self, now: int) -> int:
         """Return the run's execution time up to this reading of the clock."""

@@ -226,6 +226,7 @@ def _end(
         phase,
         status,
         step=outcome.step,
+        worker=outcome.worker,
         agent_ms=outcome.agent_ms,
         verify_ms=outcome.verify_ms,
         reason=reason or outcome.reason or "",

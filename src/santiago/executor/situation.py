@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 
 from santiago.contract.events import Fact
-from santiago.contract.plan import Story
 from santiago.contract.policy import RunInput
 from santiago.contract.record import lean, record
-from santiago.contract.state import RunState, StoryState
+from santiago.contract.state import RunState
 from santiago.contract.steps import Step
+from santiago.executor.agenda import Agenda
+from santiago.executor.scope import Scope
 
 
 @record
@@ -22,41 +24,14 @@ class Cancel:
 Act = Fact | Cancel | Step
 
 
-@record
-class Scope:
-    """What this start may touch: chunks from one to another, or single stories."""
-
-    chunks: frozenset[str] | None = None
-    stories: frozenset[str] | None = None
-    claims: Mapping[str, int] | None = None
-    """Only for work from the board: how many counted attempts each claimed story may have. A story without a claim has none."""
-    blocked: frozenset[str] = frozenset()
-    """Only for work from the board: stories whose tickets are blocked."""
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no story may begin."""
-        return (self.stories is not None and not self.stories) or (self.claims is not None and not self.claims)
-
-    def allows(self, story: StoryState) -> bool:
-        if self.claims is not None and story.counted >= self.claims.get(story.id, 0):
-            return False
-        in_chunk = self.chunks is None or story.chunk in self.chunks
-        return in_chunk and (self.stories is None or bool({story.id, story.parent} & self.stories))
-
-
 @lean(kw_only=True)
 class Situation:
     """All that a decision depends on."""
 
-    state: RunState
-    stories: dict[str, Story]
-    """The plan's stories, by id."""
-    run_input: RunInput
-    scope: Scope
-    flying: dict[str, Step]
-    """Steps that are being carried out, by id."""
+    agenda: Agenda
+    """The state and the steps under way, with an index of whom to look at."""
     capacity: int
+    """How many more steps may begin."""
     now_ms: int
     """Execution time of the run up to now."""
     utc: str
@@ -67,7 +42,23 @@ class Situation:
     """Time of the current wait in which nothing was under way."""
     unclaimed_ms: int = 0
     """How long all that is under way has been waiting for a worker."""
-    recovered: frozenset[str] = frozenset()
-    """Running stories of an earlier start whose agent had ended: their work waits for a verdict."""
+    reserved: Mapping[str, int] = field(default_factory=dict)
+    """Pool → its part of the capacity, which no story of another pool may take."""
     landed: str | None = None
     """The story whose work an earlier start put on the branch without recording it."""
+
+    @property
+    def state(self) -> RunState:
+        return self.agenda.state
+
+    @property
+    def run_input(self) -> RunInput:
+        return self.agenda.run_input
+
+    @property
+    def scope(self) -> Scope:
+        return self.agenda.scope
+
+    @property
+    def flying(self) -> Mapping[str, Step]:
+        return self.agenda.flying

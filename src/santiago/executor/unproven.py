@@ -11,17 +11,16 @@ from santiago.contract.phases import StoryPhase
 from santiago.contract.reasons import Reason
 from santiago.contract.state import RunState, StoryState
 from santiago.executor import gates
-from santiago.executor.budget import MAX_UNCOUNTED, Budget
+from santiago.executor.budget import MAX_UNCOUNTED
 from santiago.executor.situation import Situation
 
 
 def owed(at: Situation) -> Iterator[Fact]:
     """Yield what follows from the state alone: work that goes on as it is, and questions that nobody has asked yet."""
-    asked = {(one.kind, one.story) for one in at.state.open_questions()}
-    for story in at.state.in_order(at.state.unshown):
-        if story.phase is StoryPhase.READY and story.stands and not story.skipped and not _gets_attempt(at, story):
+    for story in at.agenda.of("unshown"):
+        if story.phase is StoryPhase.READY and not _gets_attempt(at, story):
             yield from accepted(story, *story.word) if story.word[1] else goes_on(story)
-        elif story.is_unproven and ("unproven", story.id) not in asked:
+        elif story.is_unproven:
             yield gates.ask(at, "unproven", story, story.attempts, _text(story))
 
 
@@ -41,16 +40,14 @@ def goes_on(story: StoryState) -> list[Fact]:
 
 def _gets_attempt(at: Situation, story: StoryState) -> bool:
     """Tell whether an agent works on it once more: asked for the missing test, or because a person said so."""
-    found, unknown = story.unshown, at.run_input.policy.unknown_usage == "allow"
-    budget = Budget(at.run_input.limits, at.state, unknown_allowed=unknown)
+    found, budget = story.unshown, at.agenda.budget
     if story.uncounted >= MAX_UNCOUNTED or budget.exhausted(story, at.now_ms):
         return False
     if story.change_requested:
         return True
     wanted = found is not None and not story.test_asked and not found.excuse and not story.integrated
     # Stories that had no turn yet come before a second attempt of one whose work passes its checks.
-    untouched = sum(chunk.left for chunk in at.state.chunks.values())
-    return wanted and budget.run_attempts - at.state.counted >= untouched
+    return wanted and budget.run_attempts - at.state.counted >= at.state.left
 
 
 def is_asked_for_a_test(story: StoryState) -> bool:
@@ -62,10 +59,7 @@ def is_asked_for_a_test(story: StoryState) -> bool:
 
 def is_under_way(at: Situation) -> bool:
     """Tell whether unproven work is being improved, after all chunks are finished."""
-    return any(
-        story.integrated and not story.is_unproven and (story.phase is not StoryPhase.READY or at.scope.allows(story))
-        for story in map(at.state.stories.__getitem__, at.state.unshown)
-    )
+    return bool(at.agenda.sets["improving"])
 
 
 def left(state: RunState) -> list[StoryState]:

@@ -252,7 +252,7 @@ def _judging(program: Program) -> Iterable[str]:
 
 def holds(files: Collection[str], path: str) -> bool:
     """Tell whether a file, a folder or a pattern matches any of these files."""
-    return path in files or any(globs.matches(file, (path,)) for file in files)
+    return path in files or any(globs.among(files, (path,)))
 
 
 def names_what_is_missing(command: str, files: Collection[str]) -> bool:

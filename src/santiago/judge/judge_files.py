@@ -170,7 +170,7 @@ class JudgeFiles:
         runners = [one for one in self._programs if one.name in NODE or commandline.runner_of(one)]
         told = [(one.folder, " ".join((*one.written, *dict(one.assigned).values()))) for one in runners]
         tells = (*self._settings, "**/conftest.py", "**/{pyproject.toml,setup.cfg,tox.ini,package.json}")
-        settings = (path for path in self._base if path.count("/") < _DEEPEST and globs.matches(path, tells))
+        settings = (path for path in globs.among(self._base, tells) if path.count("/") < _DEEPEST)
         for path in sorted(settings, key=lambda path: (path.count("/"), path))[:_MOST_SETTINGS]:
             if path.endswith((".mk", "akefile")):
                 continue  # their options are those of many programs
@@ -212,7 +212,7 @@ class JudgeFiles:
         runs_tests = is_runner and not examples
         given = (*commandline.given(program), *(commandline.modules(program) if runs_tests else ()))
         wild = [path for path in given if globs.is_wild(path)]
-        for path in (*given, *(file for file in self._base if globs.matches(file, wild))):
+        for path in (*given, *(globs.among(self._base, wild) if wild else ())):
             is_test = runs_tests and (path not in self._base or _HOLDS_TESTS.search(self._text(path)))
             is_told = runs_tests or program.name in commandline.STEERED_BY
             is_text = is_runner and examples and not path.endswith(".py")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -39,10 +39,8 @@ _SURE = frozenset({"prefix", "story", "requirement", "task", "feature", "step", 
 """Kinds of ids that nobody gives to chapters."""
 
 _HUMP = pattern(r"([a-z])([A-Z])")
-_YAML_ID = pattern(r"[\s-]+[\"']?id[\"']?[ \t]*:")
 _WORK = ("requirements", "stories", "features", "tasks")
 """Keys of lists of units end with one of these words."""
-_YAML_KEY = pattern(r"([\w\"'][\w .\"'-]*?)[ \t]*:(?:[ \t]|$)")
 MOST_TEXT = 8_000
 """How many characters of context a plan holds. Every packet repeats them."""
 MOST_OF_ONE = 2_500
@@ -68,7 +66,16 @@ def account(source: Source, document: Document, stories: Sequence[Story]) -> Acc
         found = _Markdown(source, document, stories)
         rows = [*found.sections(), *found.aside()]
         document.rivals = tuple(one for one in document.rivals if one.count > 1 and not _is_context(one, rows))
-        unsure = bool(found.doubts or document.rivals or not all(map(found.is_carried, found.units)))
+        for_its_list = bool(document.rivals) or not all(map(found.is_carried, found.units))
+        unsure = for_its_list or bool(found.doubts)
+        named = [
+            replace(row, became="context", why="")
+            if found.surrounds(row, document.rivals) and (for_its_list or words.heads_context(row.title))
+            else row
+            for row in rows
+        ]
+        # Else nothing would be left that the question is about.
+        rows = named if for_its_list or any(row.why == NOT_UNDERSTOOD for row in named) else rows
     else:
         rows = _keys(source, document, stories)
         unsure = any(row.why == NOT_UNDERSTOOD for row in rows)
@@ -175,6 +182,8 @@ class _Markdown:
         self.units = [unit for unit, _ in stories]
         self.doubts = 0
         """How many parts are not understood, not counting single items."""
+        self.marked: list[int] = []
+        """The lines of boxes and of ids that no unit contains."""
         self.covered = bytearray(len(self.blocks))
         self.starts = [self._cover(unit) for unit in document.units]
         names = {id(unit): name for unit, name in stories}
@@ -234,7 +243,9 @@ class _Markdown:
             part.open = group = _Group(block, block, part.label, at)
             part.groups.append(group)
         holds = 1 in self.covered[at : self.ends[at]]  # units are inside a box that only groups them
-        group.take(block, self.source.leads[at], defined, holds=holds)
+        lead = self.source.leads[at]
+        group.take(block, lead, defined, holds=holds)
+        self.marked += [block.line] if block.box is not None or (lead is not None and lead.kind in _SURE) else []
         group.last = self.blocks[self.ends[at] - 1]
 
     # Sections
@@ -275,6 +286,23 @@ class _Markdown:
             if fate is None or fate[0] == "context":
                 yield from self._exceptions(at, part, fate, around=around)
 
+    def surrounds(self, row: AccountRow, rivals: Sequence[Offer]) -> bool:
+        """Tell whether a section that nobody understood can only surround the work, if the plan is asked anyway.
+
+        It holds nothing that any list offers, and is neither a phase nor one more of several sections that hold units of any list,
+        unless its heading says context.
+        """
+        at = bisect_right(self.lines, row.lines[0]) - 1
+        if row.why != NOT_UNDERSTOOD or at not in self.parts or is_group(self.blocks[at].text):
+            return False
+        offered = [*(rival.lines for rival in rivals), *((line, line) for line in self.marked)]
+        if _touch(row.lines, offered):
+            return False
+        rank = (self.blocks[at].section, self.blocks[at].level)
+        alike = (i for i in self.parts if i >= 0 and (self.blocks[i].section, self.blocks[i].level) == rank)
+        holding = sum(bool(self._below(i)) or _touch((self.blocks[i].line, self._last(i)), offered) for i in alike)
+        return holding < 2 or words.heads_context(row.title)
+
     def _fate(self, at: int, part: _Section, outer: Fate | None) -> Fate | None:
         """Return what becomes of a section without its units; None if it only surrounds units. The first rule that applies counts."""
         if at < 0 or at == self._title:
@@ -290,7 +318,7 @@ class _Markdown:
             (holds or bool(part.stories) or (empty and self.ends[at] > at + 1), None),
             (empty, ("left_out", "empty")),
             (words.normal(self.blocks[at].text) in self._named_as_left_out, ("left_out", "named as left out")),
-            (self.known, CONTEXT),
+            (self.known or not (part.prose or part.groups), CONTEXT),  # nothing but code asks for nothing
             (bool(part.groups) and all(group.is_about for group in part.groups), CONTEXT),
         )
         return next((fate for applies, fate in rules if applies), _UNKNOWN)
@@ -407,13 +435,20 @@ class _Markdown:
         return at >= 0 and self.blocks[at].kind is Kind.CODE and line <= self.blocks[at].end
 
     def is_carried(self, unit: Unit) -> bool:
-        """Tell whether an id or a check box makes the unit."""
+        """Tell whether an id or a check box makes the unit. `R1` may be a risk, and `S1` a test, where the heading says so."""
         at = bisect_right(self.lines, unit.line) - 1
         if at < 0:
             return False
         block, lead = self.blocks[at], self.source.leads[at]
         in_table = block.kind is Kind.ROW and unit.id is not None
-        return block.box is not None or in_table or (lead is not None and lead.kind in _SURE)
+        is_named = lead is not None and lead.kind in _SURE
+        if lead and block.kind is Kind.ITEM and block.section >= 0 and len(lead.prefix) == 1:
+            is_named = is_named and words.fate(self.blocks[block.section].text) != CONTEXT
+        return block.box is not None or in_table or is_named
+
+
+def _touch(lines: tuple[int, ...], others: Iterable[tuple[int, ...]]) -> bool:
+    return any(first <= lines[1] and lines[0] <= last for first, last in others)
 
 
 def _with_lines(text: str, wanted: re.Pattern[str]) -> Iterator[tuple[int, re.Match[str]]]:
@@ -442,8 +477,7 @@ def _keys(source: Source, document: Document, stories: Sequence[Story]) -> list[
     """Return a row for each key at the top of the document, or one row for all if it has no keys."""
     names = tuple(name for _, name in stories)
     last = source.text.rstrip("\n").count("\n") + 1
-    keys = {"yaml": _of_yaml, "json": _of_json}.get(source.looks_like)
-    found = keys(source) if keys and not document.by_program else []
+    found = _top_keys(source) if source.looks_like in ("json", "yaml") and not document.by_program else []
     if not found or (len(stories) == 1 and stories[0][0].line <= found[0].line):
         whole = _shown(document.title or source.name)
         return [AccountRow(lines=(1, last), title=whole, became="planned", stories=names), *_columns(source)]
@@ -463,9 +497,9 @@ class _Key(NamedTuple):
     name: str
     line: int
     many: int
-    """How many entries its list has; 0 if it is no list."""
+    """How many entries its list has, or the longest list directly in it."""
     named: int
-    """How many ids are in its list."""
+    """How many ids are in these lists."""
 
 
 def _fate_of_key(key: _Key, *, known: bool) -> Fate:
@@ -477,27 +511,16 @@ def _fate_of_key(key: _Key, *, known: bool) -> Fate:
     return fate or (_UNKNOWN if key.many > 1 and not known else CONTEXT)
 
 
-def _of_json(source: Source) -> list[_Key]:
+def _top_keys(source: Source) -> list[_Key]:
     entries = source.tree.fields.values() if isinstance(source.tree, Object) else ()
     while len(entries) == 1 and isinstance(inner := next(iter(entries)).value, Object):
         entries = inner.fields.values()
     keys = []
     for entry in entries:
-        named = sum(record.get("id") is not None for record in objects(entry.value))
-        keys.append(_Key(entry.key, entry.line, len(items(entry.value)), named))
-    return keys
-
-
-def _of_yaml(source: Source) -> list[_Key]:
-    """Return the keys at the left margin. Each list has as many entries as the first dash below its key is repeated."""
-    lines = source.text.split("\n")
-    found = [(key[1], at) for at, line in enumerate(lines) if (key := _YAML_KEY.match(line))]
-    keys = []
-    for (name, at), (_, end) in pairwise([*found, ("", len(lines))]):
-        inner = lines[at + 1 : end]
-        dash = next((line[: line.index("-") + 1] for line in inner if line.lstrip().startswith("- ")), None)
-        many = sum(line.startswith(f"{dash} ") for line in inner) if dash else 0
-        keys.append(_Key(name, at + 1, many, sum(bool(_YAML_ID.match(line)) for line in inner)))
+        inside = entry.value.fields.values() if isinstance(entry.value, Object) else ()
+        lists = [entry.value, *(each.value for each in inside)]
+        named = sum(record.get("id") is not None for each in lists for record in objects(each))
+        keys.append(_Key(entry.key, entry.line, max(len(items(each)) for each in lists), named))
     return keys
 
 

@@ -179,20 +179,13 @@ def _check(stories: Sequence[Story], run_verify: Sequence[str]) -> list[Finding]
     """Return findings about the finished plan: missing criteria or files, claims of done, shared files, commands to approve."""
     judged = "Say in the document how each is judged; otherwise only its checks judge it."
     focus = "Name files in the document, so that stories which touch different files may run side by side."
-    claim = "The mark is a claim: a check of its own decides; otherwise you are asked once (--trust-box_ticks)."
+    claim = "The mark is a claim: a check of its own decides; otherwise you are asked once (--trust-ticks)."
+    bare, alone = [s for s in stories if not s.criteria], [s for s in stories if not s.files]
+    done = [s for s in stories if s.claimed_done]
     findings = [
-        _about(
-            stories, [s for s in stories if not s.criteria], warning, "no_criteria", "no acceptance criteria", judged
-        ),
-        _about(stories, [s for s in stories if not s.files], note, "no_focus", "no files", focus),
-        _about(
-            stories,
-            [s for s in stories if s.claimed_done],
-            note,
-            "claimed_done",
-            "marked as done in the document",
-            claim,
-        ),
+        _about(stories, bare, warning, "no_criteria", "no acceptance criteria", judged),
+        _about(stories, alone, note, "no_focus", "no files", focus),
+        _about(stories, done, note, "claimed_done", "marked as done in the document", claim),
         _shared(stories),
         _commands(stories, run_verify),
     ]

@@ -54,9 +54,17 @@ class Source:
         return sniff.looks_like(self.text, front_matter=bool(read_front_matter(self.text)[1]))
 
     @cached_property
+    def parsed(self) -> tuple[Node, list[int]]:
+        """A JSON or YAML document as a tree of values, and its lines that are not quite valid. Raises DocumentError if it cannot be read."""
+        if self.looks_like == "yaml":
+            from santiago.planner.structured import yaml_tree  # other formats do not need it
+
+            return yaml_tree.parse_mended(self.text)
+        return json_tree.parse_lines(self.text) if json_tree.is_lines(self.text) else json_tree.parse(self.text), []
+
+    @property
     def tree(self) -> Node:
-        """A JSON document as a tree of values. Raises DocumentError if it is not valid."""
-        return json_tree.parse_lines(self.text) if json_tree.is_lines(self.text) else json_tree.parse(self.text)
+        return self.parsed[0]
 
     @cached_property
     def front_matter(self) -> dict[str, Entry]:

@@ -471,6 +471,7 @@ _WORKS = pattern(
 )
 _AND = pattern(r"\s*(?:[:：(\[—–/,&+]|\band\b|\bund\b|\bet\b|\by\b|\be\b)\s*")
 _COLON = pattern(r"\s*[:：(（—–]\s*")
+_OF = pattern(r"\s(?:for|of|in|with|to|by|-)\s")
 _ABOUT_ALL = frozenset({"criteria", "success", "gates", "verify", "files"})
 """Concepts whose sections tell how the whole is judged, or where it stands."""
 _BY_TOOLS = frozenset({"global constraints"})
@@ -507,6 +508,12 @@ def fate(heading: str) -> Fate | None:
 
 def is_not_functional(heading: str) -> bool:
     return bool(_NOT_FUNCTIONAL.search(normal(heading)))
+
+
+def heads_context(heading: str) -> bool:
+    """Tell whether the last word of a heading's first part says that it surrounds the work: `CQRS Pattern - submissions Table`."""
+    found = _WORD.findall(_OF.split(_COLON.split(normal(heading), maxsplit=1)[0], maxsplit=1)[0])
+    return bool(found) and found[-1] in _CONTEXT
 
 
 def _is_context(label: str) -> bool:

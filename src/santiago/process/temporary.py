@@ -19,8 +19,11 @@ class Temporary:
         self.scratch = scratch
 
     def __enter__(self) -> str:
-        self.scratch.mkdir(parents=True, exist_ok=True)
-        self.path = tempfile.mkdtemp(prefix="tmp-", dir=self.scratch)
+        try:
+            self.path = tempfile.mkdtemp(prefix="tmp-", dir=self.scratch)
+        except FileNotFoundError:  # the first one
+            self.scratch.mkdir(parents=True, exist_ok=True)
+            self.path = tempfile.mkdtemp(prefix="tmp-", dir=self.scratch)
         return self.path
 
     def __exit__(self, *_: object) -> None:

@@ -13,7 +13,7 @@ from santiago.contract.phases import PARKED, RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
 from santiago.contract.record import record
 from santiago.executor.budget import Budget
-from santiago.executor.situation import Scope
+from santiago.executor.scope import Scope
 from santiago.executor.tally import status_of
 from santiago.report import spending
 from santiago.report.endings import Ending, ending_of, helping, is_the_agents, origin

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from santiago.app.loading import History
     from santiago.contract.events import Event
     from santiago.contract.state import RunState, StoryState
-    from santiago.executor.situation import Scope
+    from santiago.executor.scope import Scope
 
 CALM = "nothing is spent"
 

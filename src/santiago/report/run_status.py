@@ -23,7 +23,7 @@ from santiago.contract.reasons import MEANINGS, Reason
 from santiago.contract.views import run_status, run_step_state, selected, step_state, step_states, story_statuses
 from santiago.executor.budget import Budget
 from santiago.executor.tally import Headline, headline, status_of, summary, sums, unproven, usage_of
-from santiago.report.agent_activity import Doing, activity_data
+from santiago.report.agent_activity import Doing
 from santiago.report.asking import asked, put_off
 from santiago.report.endings import ending_of, helping, is_the_agents
 from santiago.report.failure import used_attempts
@@ -311,4 +311,4 @@ def _doing(run: Run, story: StoryState) -> dict[str, Any] | None:
     if run.worker is None or story.phase is not StoryPhase.RUNNING:
         return None
     following = Doing(run.out_dir, run.history.start.get("agent", ""), once=True)
-    return activity_data(following.reading(story.id, story.attempts), following.words(story.id, story.attempts))
+    return following.data(story.id, story.attempts)

@@ -19,7 +19,7 @@ from santiago.contract.views import step_state, story_status
 from santiago.executor.budget import Budget
 from santiago.executor.messages import left_out
 from santiago.executor.tally import criteria_of, sums
-from santiago.report.agent_activity import ACTIONS, Doing, activity_data, plain, state_of
+from santiago.report.agent_activity import ACTIONS, Doing, plain, state_of
 from santiago.report.asking import asked
 from santiago.report.endings import Ending, ending_of, exited, helping, is_the_agents
 from santiago.report.evidence import FINDINGS, AttemptEvidence, tidied, totals
@@ -140,6 +140,7 @@ def _attempt_data(run: Run, planned: Story, one: AttemptStory) -> dict[str, Any]
     return {
         "number": one.number, "status": one.status, "reason": one.reason or None, "proof": one.proof or None, "commit": one.commit or None,
         "started": one.started, "ended": one.ended or None, "agent_seconds": one.agent_ms / 1000, "verify_seconds": one.verify_ms / 1000,
+        "worker": one.worker or None,
         "agent": one.agent or None, "writes_tests": one.writes_tests, "own_work": one.own_work or None, "pruned": one.pruned, "tokens": one.tokens,
         "cost_usd": one.cost / 1e6 if one.cost is not None else None, "files": [file._asdict() for file in stats],
     }  # fmt: skip
@@ -152,7 +153,7 @@ def _evidence_data(run: Run, planned: Story, one: AttemptStory) -> dict[str, Any
     return {
         "number": one.number,
         "folder": str(evidence.folder),
-        "activity": activity_data(following.reading(planned.id, one.number), following.words(planned.id, one.number)),
+        "activity": following.data(planned.id, one.number),
         "ending": {**ending._asdict(), "help": helping(one.reason or None, ending)} if ending.there else None,
         "results": [check._asdict() for check in evidence.checks()],
         "critique": evidence.critique(),
@@ -341,6 +342,7 @@ def _account(run: Run, planned: Story, one: AttemptStory) -> Iterator[Line]:
     agent = [] if one.own_work else [flat(one.agent), _usage(one, ending)]
     for label, texts in (
         ("agent", ["   ".join(filter(None, agent))]),
+        ("worker", [one.worker]),
         ("ended", [ended]),
         ("it said", ending.words),
         ("denied", [ending.denied]),

@@ -26,7 +26,7 @@ from santiago.contract.reasons import Reason
 from santiago.contract.record import lean
 from santiago.contract.state import Question, RunState
 from santiago.contract.steps import Adopt, Attempt, Integrate, Order, Propose, Step, WriteBack
-from santiago.executor.situation import Scope
+from santiago.executor.scope import Scope
 from santiago.executor.tally import is_finished
 from santiago.simulation.history import Draws, Tried
 from santiago.simulation.world import EventEngine, MemoryStore, SimulatedPerformer, Simulation, VirtualClock

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from functools import partial
@@ -125,6 +126,11 @@ class FleetEngine(EventEngine):
 
     def capacity(self) -> int:
         return super().capacity() - len(self.out)
+
+    def reserved(self) -> Mapping[str, int]:
+        slots = Counter(one.pool for one in self.fleet.workers if one.since <= self.clock.now)
+        slots.subtract(placed.order.pool for placed in self.out.values())
+        return +slots
 
     def submit(self, order: Order) -> None:
         if not isinstance(order.step, Attempt | Propose):

@@ -215,7 +215,8 @@ class Draws:
         return Random(f"{self.seed}!{story}/{attempt}").random() >= self.conflicts
 
     def _weighed(self, sample: Sequence[T], random: Random) -> tuple[Sequence[T], list[float]]:
-        weights = [1.0 if self.sure else random.expovariate(1) for _ in sample]
+        # A little more uneven than the sample alone says, since long attempts are rare in a small one.
+        weights = [1.0 if self.sure else random.gammavariate(0.7, 1) for _ in sample]
         return sample, list(accumulate(weights))
 
 

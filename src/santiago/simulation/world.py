@@ -1,7 +1,5 @@
 """The real core on simulated ports: a virtual clock, an engine of events, agents that are functions of their seed."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field
@@ -38,7 +36,7 @@ from santiago.executor.loop import Coordinator, Urgency
 from santiago.executor.recover import Left, interruptions
 from santiago.executor.reopen import Grants, reopening
 from santiago.executor.schedule import followed
-from santiago.executor.situation import Scope
+from santiago.executor.scope import Scope
 
 DONE = AgentEnding(reason=None, exit_code=0, message="", usage=Usage(tokens=1))
 BEGIN = ms_of("2026-01-01T00:00:00Z")
@@ -233,7 +231,7 @@ class Simulation:
     """Stories whose agents had ended when an earlier start died: only their verdicts are missing."""
     landed: str | None = None
     """The story whose work an earlier start put on the branch without recording it."""
-    beat: Callable[[Sign], None] = lambda sign: None
+    beat: Callable[[Sign], None] | None = None
     wakes: Callable[[RunState], int | None] = lambda state: None
     """When something happens that no step brings, such as a person's answer; None where nothing is coming."""
     polls: bool = False
@@ -244,6 +242,7 @@ class Simulation:
     listener: Callable[[Sequence[Event], RunState], None] = lambda events, state: None
     """Hears of events when they are recorded."""
     engine: EventEngine = field(init=False)
+    loop: Coordinator = field(init=False)
 
     def run(self, grants: Grants | None = None) -> RunState:
         run_input = RunInput(contract_version=1, repo_path="/r", prd_path="p", limits=self.limits, policy=self.policy)
@@ -253,7 +252,7 @@ class Simulation:
         self.engine = self.engine_of(self.jobs, self.clock, self.duration, self.performer)
         self.engine.alarm = lambda: self._alarm(fold.state)
         urgency = Urgency()
-        loop = Coordinator(
+        self.loop = loop = Coordinator(
             run_id="run-1", plan=self.plan, run_input=run_input, fold=fold, store=self.store, engine=self.engine,
             clock=self.clock, scope=self.scope, attended=self.attended, urgency=urgency,
             mailbox=Mail(self, fold, urgency), beat=self.beat, landed=self.landed, recovered=self.recovered,

@@ -180,5 +180,9 @@ class Rows(Listing):
         if story.phase is StoryPhase.RUNNING and run.worker:
             if AttemptEvidence(run.out_dir, story.id, story.attempts).has_ended():
                 return "running  verify"
-            return f"running  {self._agents().words(story.id, story.attempts)}".rstrip()
+            words, beat = (
+                self._agents().words(story.id, story.attempts),
+                self._agents().elsewhere(story.id, story.attempts),
+            )
+            return words if beat and not beat.worker else f"running  {words}".rstrip()
         return ""

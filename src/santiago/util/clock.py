@@ -48,6 +48,9 @@ class WorkClock:
             if now - self.seen > STOPPED_MS:
                 self.stops.append((self.seen, now))
             self.seen = now
+            if not self.stops:
+                self.told = max(self.told, now - self.lost)
+                return self.told
             idle = [(stop, stop[1] - stop[0] - self.worked(*stop)) for stop in self.stops]
             self.told = max(self.told, now - self.lost - sum(ms for _, ms in idle))
             self.lost += sum(ms for (_, end), ms in idle if now - end > STOPPED_MS)

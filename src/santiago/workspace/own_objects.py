@@ -63,6 +63,7 @@ class OwnObjects:
     def __init__(self, folder: Path, objects: Path) -> None:
         self.folder = folder
         self._objects = objects
+        self._alternates = folder / "info" / "alternates"
         self._borrows = os.fsencode(objects) + b"\n"
         self._mark = f"santiago {folder.name}\n".encode()
         """The content of this run's `.keep` files, by which a later start recognises them."""
@@ -74,10 +75,6 @@ class OwnObjects:
             return self._alternates.read_bytes() == self._borrows
         except OSError:
             return False
-
-    @property
-    def _alternates(self) -> Path:
-        return self.folder / "info" / "alternates"
 
     def make(self) -> None:
         if self.is_there:
@@ -114,7 +111,8 @@ class OwnObjects:
         target = self._objects / "pack" / f"pack-{digest}"
         guard = target.with_suffix(".keep")
         with guarding(target.parent):
-            target.parent.mkdir(exist_ok=True)
+            if not target.parent.is_dir():
+                target.parent.mkdir(exist_ok=True)
             guard.write_bytes(self._mark)
             for end in _PARTS:
                 staged = self.folder / f"over-{digest}{end}"

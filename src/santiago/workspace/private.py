@@ -76,6 +76,7 @@ class Neutral:
             folder / "info" / "exclude": excludes,
             folder / "info" / "attributes": attributes,
         }
+        self._refs = folder / "refs"
         self._right: dict[Path, tuple[int, ...]] = {}
         """The stat marks of each file when its content was last found right."""
         self.mend()
@@ -87,9 +88,9 @@ class Neutral:
             if mark is None or mark != self._right.get(path):
                 put(path, content)
                 self._right[path] = mark or ()
-        if not (self.folder / "refs").is_dir():
+        if not self._refs.is_dir():
             with guarding(self.folder):
-                (self.folder / "refs").mkdir(exist_ok=True)
+                self._refs.mkdir(exist_ok=True)
 
 
 def _mark(path: Path) -> tuple[int, ...] | None:

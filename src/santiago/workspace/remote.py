@@ -8,11 +8,11 @@ of processes, and no message of git can show it.
 from __future__ import annotations
 
 import os
-import re
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.lazy_regex import pattern
 from santiago.contract.reasons import Reason
 from santiago.workspace.git import call, environment
 
@@ -29,7 +29,7 @@ _SCHEMES = ("https", "ssh", "file", "http", "git")
 _OPEN = ("http", "git")
 """Schemes that encrypt nothing."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-_SHORT = re.compile(r"(?:[A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9][A-Za-z0-9.-]*:(?!:).+")
+_SHORT = pattern(r"(?:[A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9][A-Za-z0-9.-]*:(?!:).+")
 """`git@host:path`, which means ssh."""
 _REACHING = (
     "SSH_AUTH_SOCK", "GIT_SSH", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "SSL_CERT_FILE", "SSL_CERT_DIR",
@@ -73,6 +73,10 @@ class Remote:
         lines = self._run(words, env, folder, accept=(0, 1)).text.splitlines()
         refused = (line.split("\t") for line in lines if line.startswith("!\t"))
         return {between.rpartition(":")[2]: why for _, between, why in refused}
+
+    def refuse_unwritable(self, env: Mapping[str, str], folder: Path, ref: str) -> None:
+        """Raise if this account may not push. Nothing is sent, so a hook on the server that refuses a ref is not heard."""
+        self._run(("push", "--dry-run", "--quiet", "--no-verify", "--", _NAME, f"HEAD:{ref}"), env, folder)
 
     def _run(
         self,

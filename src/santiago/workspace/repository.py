@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.lazy_regex import pattern
 from santiago.contract.reasons import Reason
-from santiago.workspace import git_processes
 from santiago.workspace.caches import RULES, rules_for
 from santiago.workspace.changes import Changes
 from santiago.workspace.durable import durability_of
@@ -24,6 +23,7 @@ from santiago.workspace.git_processes import Session
 from santiago.workspace.inspect import excludes
 from santiago.workspace.own_objects import OwnObjects
 from santiago.workspace.private import Common, Neutral, settings
+from santiago.workspace.stored import Stored, now_by
 from santiago.workspace.troubles import GONE, PUT_BACK
 
 if TYPE_CHECKING:
@@ -59,7 +59,6 @@ _AT_ONCE = 500
 """Questions whose answers fit into a pipe, so that git never waits for us while we wait for git."""
 _AROUND = 1000
 """Bytes that git writes around a file."""
-_KEEP = ("hash-object", "-w", "-t", "commit", "--no-filters", "--stdin-paths")
 _PLAIN = ("core.excludesFile=/dev/null", "core.attributesFile=/dev/null", "core.safecrlf=false", "core.fsync=none")
 _OBJECT_OPTIONS = tuple(word for setting in _PLAIN for word in ("-c", setting))
 
@@ -160,9 +159,9 @@ class Repository:
 
     @contextmanager
     def session(self) -> Iterator[None]:
-        """Within this context, keep the git processes that move refs, compare trees, read files and store commits."""
+        """Within this context, keep the git processes that move refs, compare trees and read files."""
         self.own.make()  # before they start: each looks for the store only once
-        self._sessions = {command: self._session(command) for command in (_MOVE, _COMPARE, _READ, _SIZES, _KEEP)}
+        self._sessions = {command: self._session(command) for command in (_MOVE, _COMPARE, _READ, _SIZES)}
         try:
             yield
         finally:
@@ -185,13 +184,14 @@ class Repository:
         with closing(self._session(command)) as session:
             session.ask(question, last, take)
 
+    @property
+    def stored(self) -> Stored:
+        """Return what writes objects into the run's own store."""
+        return Stored(self.own, self.found.object_format)
+
     def commit(self, tree: str, parent: str, message: str) -> str:
         """Write a commit."""
-        content = git_processes.commit_text(checked(tree), checked(parent), self.found.identity, message)
-        made = git_processes.commit_name(content, self.found.object_format)
-        self.own.make()
-        with git_processes.as_file(content) as path:
-            self._ask(_KEEP, f"{path}\n".encode(), f"{made}\n".encode())
+        made = self.stored.commit(checked(tree), [checked(parent)], message, now_by(self.found.identity))
         self._trees[made], self._parents[made] = tree, parent
         self._unnamed.add(made)
         return made
@@ -236,6 +236,15 @@ class Repository:
         if found is None or len(output) > _LARGEST_COMMIT:
             return None
         return found[1].decode(), tuple(found[2].decode().split()[1::2])
+
+    def holding(self, commit: str, names: Sequence[str]) -> tuple[dict[str, bytes], tuple[str, ...]] | None:
+        """Return the files with these names, and the parents; None if a commit that anybody may have made holds anything else."""
+        header, read = self.header(commit), {name: self.content(commit, name) for name in names}
+        found = {name: content for name, content in read.items() if content is not None}
+        # Equal names mean equal content, so nothing else lies in that tree: no link, no other path.
+        if header is None or Stored(None, self.found.object_format).tree(found) != header[0]:
+            return None
+        return found, header[1]
 
     @property
     def for_refs(self) -> tuple[dict[str, str], Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 import uuid
 import zlib
 from typing import TYPE_CHECKING
@@ -15,10 +16,12 @@ if TYPE_CHECKING:
 
     from santiago.workspace.own_objects import OwnObjects
 
-    Tree = dict[str, "Tree | bytes"]
-
-_WHO = "santiago <santiago@localhost> 946684800 +0000"
+_NOBODY = "santiago <santiago@localhost> 946684800 +0000"
 """The same at every time and place, so that the same content has the same name."""
+_LATEST = 4102444799
+"""The last second of 2099. Git computes time zones only for the years 1970 to 2099, and `git fsck` refuses what it gets else."""
+_CRUD = " .,:;\"\\'"
+"""What git strips from the ends of names and addresses."""
 
 
 class Stored:
@@ -28,38 +31,13 @@ class Stored:
         self._own, self._format = own, object_format
 
     def tree(self, files: Mapping[str, bytes]) -> str:
-        """Return the tree with these files, by their paths. It holds nothing else."""
-        top: Tree = {}
-        for path, content in files.items():
-            *folders, name = path.split("/")
-            inner = top
-            for folder in folders:
-                found = inner.setdefault(folder, {})
-                assert isinstance(found, dict)
-                inner = found
-            inner[name] = content
-        return self._tree(top)
+        """Return the tree with these files, by their names. It holds nothing else, and no folder."""
+        entries = ((name.encode(), bytes.fromhex(self._put("blob", files[name]))) for name in sorted(files))
+        return self._put("tree", b"".join(b"100644 %b\0%b" % entry for entry in entries))
 
-    def _tree(self, entries: Tree) -> str:
-        lines = []
-        for name in sorted(entries, key=lambda name: name + "/" * isinstance(entries[name], dict)):
-            entry = entries[name]
-            mode, made = (
-                ("40000", self._tree(entry)) if isinstance(entry, dict) else ("100644", self._put("blob", entry))
-            )
-            lines.append(f"{mode} {name}\0".encode() + bytes.fromhex(made))
-        return self._put("tree", b"".join(lines))
-
-    def commit(self, tree: str, parents: Iterable[str], message: str) -> str:
-        lines = (
-            f"tree {tree}",
-            *(f"parent {one}" for one in parents),
-            f"author {_WHO}",
-            f"committer {_WHO}",
-            "",
-            message,
-        )
-        return self._put("commit", "\n".join(lines).encode())
+    def commit(self, tree: str, parents: Iterable[str], message: str, who: str = _NOBODY) -> str:
+        heads = (f"tree {tree}", *(f"parent {one}" for one in parents), f"author {who}", f"committer {who}")
+        return self._put("commit", "\n".join((*heads, "", message.replace("\0", ""))).encode("utf-8", "replace"))
 
     def _put(self, kind: str, content: bytes) -> str:
         whole = f"{kind} {len(content)}\0".encode() + content
@@ -68,6 +46,13 @@ class Stored:
             self._own.make()
             _write(self._own.folder / name[:2] / name[2:], whole)
         return name
+
+
+def now_by(identity: tuple[str, str]) -> str:
+    """Return who made a commit, and when: now. A clock outside of the years that git knows counts as the nearest second of them."""
+    name, mail = (part.strip(_CRUD) for part in identity)
+    now = min(max(0, int(time.time())), _LATEST)
+    return f"{name} <{mail}> {now} {time.strftime('%z', time.localtime(now))}"
 
 
 def _write(path: Path, whole: bytes) -> None:

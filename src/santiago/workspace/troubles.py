@@ -58,7 +58,7 @@ _KNOWN = (
         r"not a git repository", Kind.TRANSIENT, Reason.IO_ERROR, GONE, PUT_BACK,
     ),
     _Known(
-        r"bad object|[Uu]nable to read|missing (?:blob|tree|commit)|unable to find|[Cc]ould not (?:read|parse)|[Nn]ot a valid"
+        r"bad object|[Uu]nable to read|missing (?:blob|tree|commit)|unable to find|[Cc]ould not (?:read(?! from remote)|parse)|[Nn]ot a valid"
         r"|unknown revision|bad revision|nonexistent object|loose object .* corrupt",
         Kind.BLOCKED, Reason.ARTIFACT_CORRUPT,
         "an object that git needs is missing", "`git fsck` shows what is missing; a partial clone gets all of it with `git fetch --refetch --no-filter`.",

@@ -1,7 +1,5 @@
 """The dialects of model services, one file each: reading a request, and saying the answer as JSON or as events."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 

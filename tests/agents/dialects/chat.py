@@ -1,7 +1,5 @@
 """Chat completions, as many services speak them."""
 
-from __future__ import annotations
-
 import json
 
 from tests.agents.conversation import Conversation, Json

@@ -1,7 +1,5 @@
 """Google's generateContent."""
 
-from __future__ import annotations
-
 from tests.agents.conversation import Conversation, Json
 from tests.agents.dialects import Answer, Complaint, Dialect, Events
 

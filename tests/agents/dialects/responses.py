@@ -1,7 +1,5 @@
 """OpenAI's responses."""
 
-from __future__ import annotations
-
 import json
 from itertools import count
 

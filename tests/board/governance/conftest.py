@@ -1,7 +1,5 @@
 """What the tests of governance share."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A small governed project: two scenarios of a shop that says hello (core) and goodbye (system)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from santiago.board.governance.hierarchy import TRUTH

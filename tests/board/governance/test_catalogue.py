@@ -1,7 +1,5 @@
 """The catalogue of scenarios: its test contract, its graph, and the compiled copies that nobody edits."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

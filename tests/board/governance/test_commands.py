@@ -1,7 +1,5 @@
 """The commands of governance, as a person types them: what they print, and how they end."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The loop on a governed project: work reaches done with what governance asks of it, and not without."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

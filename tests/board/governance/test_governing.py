@@ -1,7 +1,5 @@
 """A ticket's change is given what governance asks of it, as the loop does it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

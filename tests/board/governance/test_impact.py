@@ -1,7 +1,5 @@
 """What a change concerns: by files, by what the product truth says, and by what scenarios rest on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Running scenarios: in order, within time and output, kept for a ticket, and never a pass of what did not run."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Scenarios that santiago ran for a ticket are evidence of it, as far as they are about its own commit."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The product truth: what is wrong with it is told at once, with file and line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

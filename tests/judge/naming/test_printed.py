@@ -1,7 +1,5 @@
 """Names in what runners print; the samples are shortened from real output."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from santiago.judge.naming.named_tests import Tests

@@ -1,24 +1,18 @@
 """Real runs of the runners that are at hand: their tests are named, and they do what they do without being asked."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
+from santiago.judge.naming.named_tests import Tests
 from santiago.judge.naming.printed_results import named
 from santiago.judge.naming.runner_options import asking, refused
 from tests.judge.showing import results
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from santiago.judge.naming.named_tests import Tests
 
 PYTEST = f"{sys.executable} -m pytest -p no:cacheprovider"
 TESTS = """\

@@ -1,7 +1,5 @@
 """Reports in JUnit's form: what counts, and what is passed over."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -95,8 +93,10 @@ def test_a_file_that_is_broken_or_declares_entities_or_is_no_report_is_passed_ov
 def test_a_report_beyond_the_largest_size_names_nothing_and_is_told_of(
     reports: Path, checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _write(reports / "a.xml", SUREFIRE)
     monkeypatch.setattr(junit, "LARGEST", len(SUREFIRE) - 1)
+    _write(reports / "a.xml", SUREFIRE.replace("testsuite", "drawings"))
+    assert named("", reports, checkout, 0) is None, "it is no report"
+    _write(reports / "a.xml", SUREFIRE)
     with pytest.raises(junit.UnreadError, match="a test report of more than 0 MiB, which is not read"):
         named("", reports, checkout, 0)
 

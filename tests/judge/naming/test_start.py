@@ -1,7 +1,5 @@
 """How a command is started so that its runners name their tests, what an id tells, and that any text can be read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from hypothesis import given, settings

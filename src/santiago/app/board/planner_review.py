@@ -227,7 +227,7 @@ def _integrate(context: TicketContext, cards: Sequence[Card], actor: str) -> Non
     for story in stories:
         if story.asked:
             _answer(run, story.asked, "validate", actor)
-    due = next_to_retire(run.state)
+    due = next_to_retire(run.state, [one for one in run.state.stories.values() if one.is_improved])
     if any(story.asked for story in stories) or (due is not None and due in stories):
         start(context, cards[0], {})
 

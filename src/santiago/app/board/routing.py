@@ -34,7 +34,7 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.ids import first_free, run_id_from
 from santiago.contract.reasons import ExitCode, Reason
 from santiago.executor.schedule import followed
-from santiago.executor.situation import Scope
+from santiago.executor.scope import Scope
 from santiago.util.inside import is_inside
 from santiago.workspace import refs
 from santiago.workspace.ancestry import independent, is_ancestor, resolve

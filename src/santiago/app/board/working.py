@@ -23,7 +23,7 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import StoryPhase
 from santiago.contract.reasons import Reason
 from santiago.executor.reopen import Grants
-from santiago.executor.situation import Scope
+from santiago.executor.scope import Scope
 from santiago.util.clock import SystemClock
 from santiago.util.disk import guarding
 

@@ -19,7 +19,7 @@ from santiago.app.start.held_run import (
     strays_ignored,
     take_hold,
 )
-from santiago.app.start.judging import ground_of, look_around
+from santiago.app.start.judging import JudgeParts, ground_of, look_around
 from santiago.app.start.means import Means
 from santiago.app.start.preflight import Checkout, foresee
 from santiago.app.start.request import RunHeader
@@ -158,18 +158,15 @@ class _Start:
             plan=request.plan,
             run_input=self.run_input,
             store=self.hold.store,
-            workspace=workspace,
-            server=self.server,
-            fence=self.fence,
-            around=self.around,
+            parts=JudgeParts(
+                server=self.server, fence=self.fence, around=self.around, workspace=workspace,
+                hidden=(str(request.out_dir), str(workspace.folders.top.parent)), begun=request.check_begun, jobs=request.at_once,
+            ),
             ground=ground_of(self.fence, workspace, self.hold.dependencies, self.around, setup, commands),
             clock=self.clock,
             lacks=self.checkout.lacks,
-            hidden=(str(request.out_dir), str(workspace.folders.top.parent)),
             needs_agent=request.starts_agents and request.terms is None,
-            jobs=request.at_once,
-            begun=request.check_begun,
-        )
+        )  # fmt: skip
 
     def _going_on(self) -> list[Fact]:
         """Return the facts that this start adds: approvals, grants, reopened stories."""
@@ -230,7 +227,7 @@ class _Start:
         if outside is None:
             agent, writer, name = means.agents()
         else:
-            (agent, writer, name), judge = outside.agents(), outside.judge(judge, request.run_id, self.epoch)
+            (agent, writer, name), judge = outside.agents(), outside.judge(judge, lambda: self.log.state)
         notices += means.notices
         performer = means.performer(agent, writer, judge, self.log.mend_plan)
         here = ThreadsEngine(request.at_once, performer)

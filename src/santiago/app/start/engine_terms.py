@@ -57,8 +57,8 @@ def terms(
     options: tuple[str | None, str | None], settings: Mapping[str, object], *, insecure: bool = False
 ) -> Terms | None:
     """Return where attempts go out to, by the options --engine and --remote, else by the settings; None if nowhere."""
-    url = _address(options[0], ENGINE) or _address(settings["engine.url"])
-    remote = _address(options[1], REMOTE) or _address(settings["engine.remote"])
+    url = engine_url(options[0], settings)
+    remote = remote_url(options[1], settings)
     if not url:
         if options[1]:
             hint = f"Name it with --engine, or in ${ENGINE}."
@@ -69,14 +69,28 @@ def terms(
             "Name one with --remote GIT-URL, or as `remote` under [engine] in santiago.toml; workers fetch from there."
         )
         raise SantiagoError(Kind.USAGE, "an engine is named, and no git remote", hint=hint)
-    here = Path(remote).expanduser()
     return Terms(
         url=url,
-        remote=str(here.resolve()) if here.exists() else remote,
+        remote=remote,
         lease_ms=int(str(settings["engine.lease_seconds"])) * 1000,
         trust="workers" if settings["engine.trust"] == "workers" else "coordinator",
         insecure=insecure,
     )
+
+
+def engine_url(option: str | None, settings: Mapping[str, object]) -> str:
+    """Return the engine's address, with its password; empty if none is named."""
+    return _address(option, ENGINE) or _address(settings["engine.url"])
+
+
+def remote_url(option: str | None, settings: Mapping[str, object]) -> str:
+    remote = _address(option, REMOTE) or _address(settings["engine.remote"])
+    here = Path(remote).expanduser()
+    return str(here.resolve()) if remote and here.exists() else remote
+
+
+def no_engine() -> SantiagoError:
+    return SantiagoError(Kind.USAGE, "no engine is named", hint=f"Name it with --engine URL, or in ${ENGINE}.")
 
 
 def _address(given: object, variable: str = "") -> str:

@@ -72,7 +72,7 @@ class JudgeParts:
     around: StartEnvironment
     workspace: GitWorkspace
     hidden: tuple[str, ...]
-    """What is hidden from checks."""
+    """What is hidden from agents and checks: the files of runs, and the checkouts of others."""
     told: Mapping[str, str] = field(default_factory=dict)
     """Variables of the run that checks may see."""
     prompt_path: Callable[[str, int], str] = lambda *_: ""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from santiago.app.start import agents
 from santiago.app.start.held_run import marks
-from santiago.app.start.judging import JudgeParts
 from santiago.app.start.leaks import SecretsInWork
 from santiago.artifacts.attempts import FileAttempts
 from santiago.artifacts.details import FileDetails
@@ -19,7 +18,7 @@ from santiago.executor.perform import StepPerformer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from santiago.app.start.judging import StartEnvironment
+    from santiago.app.start.judging import JudgeParts
     from santiago.artifacts.store import FileStore
     from santiago.contract.plan import Plan
     from santiago.contract.policy import RunInput
@@ -27,9 +26,6 @@ if TYPE_CHECKING:
     from santiago.contract.ports.judge import Judge
     from santiago.contract.ports.run import Clock
     from santiago.process.place import Ground
-    from santiago.process.sandbox import Sandbox
-    from santiago.process.server import ProcessServer
-    from santiago.workspace.workspace import GitWorkspace
 
 
 @lean(kw_only=True)
@@ -40,21 +36,14 @@ class Means:
     run_input: RunInput
     store: FileStore
     """The files of the out-dir."""
-    workspace: GitWorkspace
-    server: ProcessServer
-    fence: Sandbox
-    around: StartEnvironment
+    parts: JudgeParts
+    """Agents use them as well."""
     ground: Ground
     clock: Clock
     lacks: Callable[[str], bool]
     """Tells whether a file will be missing in a checkout."""
-    hidden: tuple[str, ...]
-    """What is hidden from agents and checks: the files of runs, and the checkouts of others."""
     needs_agent: bool = True
     """Whether agents will be started, so that one must be able to."""
-    jobs: int = 1
-    begun: Callable[[str, int, int, str], None] = lambda *_: None
-    """Called when a check begins."""
     notices: list[str] = field(default_factory=list)
     """Messages on the agents, for people."""
 
@@ -69,7 +58,7 @@ class Means:
 
     def _agent(self, run_input: RunInput) -> tuple[AgentBackend, str]:
         """Return an agent and its name; if none is named, the first that can work here."""
-        source = self.around.source
+        parts, source = self.parts, self.parts.around.source
         if run_input.agent.mode == "scripted":
             return agents.playing(run_input), "scripted"
         try:
@@ -80,26 +69,20 @@ class Means:
                 raise
             return agents.NOBODY, "nobody"
         self.notices += agents.passed_over(run_input.agent)
-        fenced = partial(agents.fenced, profile=profile, sandbox=self.fence, source=source, hidden=self.hidden)
-        scratch = self.workspace.folders.temporary
+        fenced = partial(agents.fenced, profile=profile, sandbox=parts.fence, source=source, hidden=parts.hidden)
+        scratch = parts.workspace.folders.temporary
         agent = agents.backend(
-            profile, run_input, self.server, source, fenced, self.around.secrets, scratch, self.ground
+            profile, run_input, parts.server, source, fenced, parts.around.secrets, scratch, self.ground
         )
         return agent, agents.name_of(profile)
 
     def judge(self) -> Judge:
         """Return the judge of this machine."""
-        parts = JudgeParts(
-            server=self.server,
-            fence=self.fence,
-            around=self.around,
-            workspace=self.workspace,
-            hidden=self.hidden,
+        parts = replace(
+            self.parts,
             told={"SANTIAGO_RUN": self.run_input.run_id or "", **marks(self.store.path)},
             prompt_path=FileAttempts(self.store).prompt_path,
-            begun=self.begun,
-            jobs=self.jobs,
-            examined=self.workspace.folders.examined,
+            examined=self.parts.workspace.folders.examined,
         )
         return parts.judge(self.plan, self.run_input, self.ground)
 
@@ -114,7 +97,7 @@ class Means:
         return StepPerformer(
             plan=self.plan,
             run_input=self.run_input,
-            workspace=self.workspace,
+            workspace=self.parts.workspace,
             agent=agent,
             tests_agent=tests_agent,
             judge=judge,
@@ -123,6 +106,6 @@ class Means:
             clock=self.clock,
             plan_folder=str(self.store.path / "tasks"),
             stories={story.id: story for story in self.plan.stories},
-            leak=SecretsInWork(self.around.secrets, self.workspace),
+            leak=SecretsInWork(self.parts.around.secrets, self.parts.workspace),
             mend_plan=mend_plan,
         )

@@ -6,8 +6,10 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from santiago import __version__
 from santiago.app.config import is_named
 from santiago.app.profiles import own_catalog
+from santiago.app.shortage import MOST
 from santiago.app.start.agents import NOBODY, called, for_tests, profile_of
 from santiago.app.work.clones import root_of
 from santiago.artifacts.attempts import FileAttempts
@@ -23,7 +25,7 @@ from santiago.workspace.manifests import ENVIRONMENT, node_install, python_insta
 from santiago.workspace.remote import Remote
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from santiago.app.start.engine_terms import Terms
     from santiago.app.start.judging import StartEnvironment
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
     from santiago.contract.policy import Agent, RunInput
     from santiago.contract.ports.agent import AgentBackend
     from santiago.contract.ports.judge import Judge
-    from santiago.contract.steps import Order
+    from santiago.contract.ports.queue import WorkerSeen
+    from santiago.contract.state import RunState
     from santiago.engine.threads import ThreadsEngine
     from santiago.executor.perform import StepPerformer
     from santiago.process.place import Dependency
@@ -46,55 +49,31 @@ class Outside:
         """Connect. `run_input` is what workers get."""
         self.terms, self.run_input, self.brought = terms, run_input, Brought()
         self.queue = open_queue(terms.url, root_of(workspace.repo), insecure=terms.insecure)
+        _refuse_others(self.queue.workers())
         remote = Remote(terms.remote, insecure=terms.insecure)
-        files, attempts = SentFiles(store, run_input), FileAttempts(store)
-        self.courier = GitCourier(workspace, run_input.run_id or "", remote, files, attempts, self._message)
-        self.performer: StepPerformer | None = None
-        self.made: RemoteEngine | None = None
-
-    def _message(self, order: Order) -> str:
-        assert self.performer is not None
-        return self.performer.message(order)
+        self.courier = GitCourier(
+            workspace, run_input.run_id or "", remote, store, FileAttempts(store), lambda order: self.performer.message(order),
+            {INPUT: codec.canonical(run_input)},
+        )  # fmt: skip
+        self.performer: StepPerformer
+        """Made when judge and courier are there."""
 
     def agents(self) -> tuple[AgentBackend, AgentBackend, str]:
         """Return the agents of this process, which only take what workers brought, and the name of the one that works."""
         nobody = WrittenElsewhere(inner=NOBODY, brought=self.brought)
         return nobody, nobody, called(self.run_input.agent)
 
-    def judge(self, local: Judge, run_id: str, epoch: int) -> Judge:
+    def judge(self, local: Judge, state: Callable[[], RunState]) -> Judge:
         """Return a judge that asks workers which only judge, if one is connected."""
         return RemoteJudge(
-            local=local, queue=self.queue, courier=self.courier, workers=lambda: self.made.workers() if self.made else (),
-            run_id=run_id, epoch=epoch, lease_ms=self.terms.lease_ms, brought=self.brought,
+            local=local, queue=self.queue, courier=self.courier,
+            state=state, lease_ms=self.terms.lease_ms, brought=self.brought,
         )  # fmt: skip
 
     def engine(self, inner: ThreadsEngine, performer: StepPerformer) -> RemoteEngine:
         """Return the engine. What needs no agent is carried out here, by the performer."""
         self.performer, trusts = performer, self.terms.trust == "workers"
-        self.made = RemoteEngine(inner, self.queue, self.courier, self.terms.lease_ms, self.brought, trusts=trusts)
-        return self.made
-
-
-class SentFiles:
-    """The out-dir as the courier sees it: workers get the run input that is meant for them."""
-
-    def __init__(self, store: FileStore, run_input: RunInput) -> None:
-        self._store, self._input = store, codec.canonical(run_input)
-
-    def get(self, path: str) -> bytes | None:
-        return self._input if path == INPUT else self._store.get(path)
-
-    def put(self, path: str, content: bytes) -> None:
-        self._store.put(path, content)
-
-    def put_many(self, folder: str, files: Mapping[str, bytes]) -> None:
-        self._store.put_many(folder, files)
-
-    def drop(self, path: str) -> None:
-        self._store.drop(path)
-
-    def names(self, folder: str) -> list[str]:
-        return self._store.names(folder)
+        return RemoteEngine(inner, self.queue, self.courier, self.terms.lease_ms, self.brought, trusts=trusts)
 
 
 def sent(
@@ -104,6 +83,12 @@ def sent(
     space, names = run_input.workspace, tuple(one.name for one in dependencies)
     if names and not space.setup and not is_named(around.repo, "workspace.provide"):
         raise _no_setup(names, checkout)
+    if links := checkout.empty_submodules:
+        hint = 'Write under [workspace] in santiago.toml: setup = ["git submodule update --init --recursive"].'
+        raise _only_here(f"submodules do not travel to workers: {', '.join(links[:MOST])}", hint)
+    copied = [name for name in around.provided if name not in checkout.files]
+    if copied and not space.setup and not is_named(around.repo, "workspace.copy"):
+        raise _no_files(copied)
     agent = _named(run_input.agent, around.source, checkout)
     other = for_tests(run_input)
     if other is not None:
@@ -130,6 +115,25 @@ def _named(agent: Agent, source: Mapping[str, str], checkout: Checkout) -> Agent
 
 def _only_here(message: str, hint: str) -> SantiagoError:
     return SantiagoError(Kind.INPUT, message, hint=hint, reason=Reason.INVALID_INPUT)
+
+
+def _refuse_others(seen: Sequence[WorkerSeen]) -> None:
+    """Raise if all workers are of other versions of santiago, which get nothing from this one."""
+    others = sorted({one.version for one in seen})
+    if others and __version__ not in others:
+        message = f"the workers are of santiago {', '.join(others)}, and this is {__version__}"
+        hint = "Have one version on all machines, then start the workers again; `santiago workers` lists them."
+        raise SantiagoError(Kind.BLOCKED, message, hint=hint, reason=Reason.BLOCKED_DEPENDENCY)
+
+
+def _no_files(names: list[str]) -> SantiagoError:
+    """Return the error for files of this machine that checkouts get, and that no worker has."""
+    message = f"checkouts get {', '.join(names)}, which git ignores and workers do not have"
+    hint = (
+        "Write under [workspace] in santiago.toml: copy = [], where no check needs it. Or start workers with --repo, in "
+        f"checkouts that have it, and write: copy = {json.dumps(names)}."
+    )
+    return SantiagoError(Kind.BLOCKED, message, hint=hint, reason=Reason.VERIFICATION_UNRUNNABLE)
 
 
 def _no_setup(names: tuple[str, ...], checkout: Checkout) -> SantiagoError:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Plan, Story
     from santiago.contract.policy import Limits, RunInput
     from santiago.contract.state import RunState
-    from santiago.executor.situation import Scope
+    from santiago.executor.scope import Scope
     from santiago.process.place import Dependency
     from santiago.workspace.workspace import GitWorkspace
 
@@ -91,9 +91,8 @@ class Checkout:
 
     def gaps(self) -> list[str]:
         """Return messages on what a checkout of the commit will lack: submodules, and objects of Git LFS."""
-        submodules, pointers = self._workspace.not_in_checkouts(self._commit)
-        notes = []
-        if submodules and not any("submodule" in command for command in self._setting.setup):
+        notes, pointers = [], self._absent[1]
+        if submodules := self.empty_submodules:
             notes.append(
                 f"submodules are empty folders in every checkout: {_few(submodules)}; "
                 'setup = ["git submodule update --init"] under [workspace] fills them'
@@ -104,6 +103,15 @@ class Checkout:
                 f"large to copy: {_few(pointers)}; `git lfs pull` fetches missing ones"
             )
         return notes
+
+    @property
+    def empty_submodules(self) -> list[str]:
+        """The submodules that no set-up command fills."""
+        return [] if any("submodule" in command for command in self._setting.setup) else self._absent[0]
+
+    @cached_property
+    def _absent(self) -> tuple[list[str], list[str]]:
+        return self._workspace.not_in_checkouts(self._commit)
 
     @cached_property
     def _folders(self) -> frozenset[str]:

@@ -27,8 +27,8 @@ from santiago.contract.policy import Policy
 from santiago.contract.quantities import Minutes, Usd
 from santiago.contract.record import lean
 from santiago.executor.reopen import Grants
+from santiago.executor.scope import Scope
 from santiago.executor.selection import chunks_named
-from santiago.executor.situation import Scope
 from santiago.util.own_run import refuse_own_word
 
 if TYPE_CHECKING:

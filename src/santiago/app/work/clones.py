@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from santiago.artifacts.lock import Lock
 from santiago.contract.errors import Kind, SantiagoError
+from santiago.contract.ports.queue import INBOX
 from santiago.contract.reasons import Reason
 from santiago.contract.record import lean
 from santiago.util.clock import SystemClock
@@ -60,6 +61,7 @@ def lent(remote: Remote, offered: Path | None) -> Iterator[Clone]:
             continue
         try:
             repo = find(offered).root if offered else _fetched(folder / "clone", remote)
+            remote.refuse_unwritable({}, repo, f"{INBOX}/probe")
             yield Clone(repo=repo, folder=folder, is_own=offered is None)
         finally:
             lock.release()

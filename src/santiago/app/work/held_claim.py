@@ -40,12 +40,13 @@ class HeldClaim:
         self.claim = claim
         self.doing: Activity = "preparing"
         self.usage = Usage()
+        self.following: Following | None = None
+        """The log of an agent at work. A program whose output has no rules tells what it uses only when it ends."""
         self.asked = self.at_once = False
         """The coordinator wants it to end, or to end at once."""
         self.left = False
         """This worker is ended at once, so the attempt is given up."""
         self._serving, self._worker = serving, worker
-        self._following: Following | None = None
         self._answered = began
         """When the latest beat was sent that was answered. Until then the server surely knew of us."""
         self._lost = False
@@ -77,14 +78,6 @@ class HeldClaim:
     def wait(self, seconds: float) -> None:
         self._over.wait(seconds)
 
-    def follow(self, log: Path, agent: AgentBackend) -> None:
-        """An agent begins. Its usage is read from its log; a program whose output has no rules tells none until it ends."""
-        self.doing = "agent"
-        self._following = Following(log, agent.profile) if isinstance(agent, RalphFresh) else None
-
-    def ended(self, usage: Usage) -> None:
-        self.doing, self.usage, self._following = "checks", usage, None
-
     def _beat(self) -> None:
         while not self._over.is_set() and not self.is_lost:
             sent = now_ms()
@@ -101,7 +94,7 @@ class HeldClaim:
 
     def _sign(self) -> Beat:
         tokens, cost = self.usage.tokens, None if self.usage.cost_usd is None else int(self.usage.cost_usd)
-        if (following := self._following) is not None:
+        if (following := self.following) is not None:
             reading = following.look()
             tokens, cost = reading.tokens, reading.cost
         return Beat(worker=self._worker, doing=self.doing, tokens=tokens, micro_usd=cost)
@@ -117,9 +110,11 @@ class FollowedAgent:
         return self._agent.render(packet)
 
     def attempt(self, packet: Packet, stop: Stop) -> AgentEnding:
-        self._held.follow(Path(packet.log), self._agent)
-        ending = self._agent.attempt(packet, stop)
-        self._held.ended(ending.usage)
+        held, agent = self._held, self._agent
+        held.doing = "agent"
+        held.following = Following(Path(packet.log), agent.profile) if isinstance(agent, RalphFresh) else None
+        ending = agent.attempt(packet, stop)
+        held.doing, held.usage, held.following = "checks", ending.usage, None
         return ending
 
 

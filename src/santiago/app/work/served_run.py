@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from santiago.app.start.held_run import marks
-from santiago.app.start.judging import dependency_folders, files_present, ground_of, look_around
+from santiago.app.start.judging import JudgeParts, dependency_folders, files_present, ground_of, look_around
 from santiago.app.start.means import Means
 from santiago.app.start.preflight import Checkout
 from santiago.app.work.held_claim import FollowedAgent, WithheldJudge
@@ -22,6 +22,7 @@ from santiago.contract.checks import all_commands_of
 from santiago.contract.errors import SantiagoError
 from santiago.contract.plan import Plan
 from santiago.contract.policy import RunInput
+from santiago.contract.ports.judge import Examination
 from santiago.contract.ports.queue import MOST_FILE
 from santiago.contract.record import lean
 from santiago.engine.judging import carry_out
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
     from santiago.app.work.clones import Clone
     from santiago.app.work.held_claim import HeldClaim
     from santiago.contract.ports.agent import AgentBackend
-    from santiago.contract.ports.judge import Examination, Judge, Judged
-    from santiago.contract.ports.queue import Delivery, Parcel
+    from santiago.contract.ports.judge import Judge, Judged
+    from santiago.contract.ports.queue import Parcel
     from santiago.contract.steps import Order
     from santiago.executor.perform import StepPerformer
     from santiago.process.sandbox import Sandbox
@@ -87,14 +88,18 @@ class ServedRun:
             clone.repo, run_id, clone.folder / "work", marks(self.folder), stores_at=machine.fence.stores
         )
         self.stack.enter_context(self.workspace.working())
-        self.delivery: Delivery = GitDelivery(self.workspace, machine.remote, self._harmless)
+        shutil.rmtree(self.workspace.folders.examined, ignore_errors=True)  # the machine may have been mended since
+        self.delivery = GitDelivery(self.workspace, machine.remote, self._harmless)
         self._means: Means | None = None
         self._agents: tuple[AgentBackend, AgentBackend] | None = None
         self._judge: Judge | None = None
         self._examined = False
 
     def close(self) -> None:
+        """Let go of the run, and of all that its attempts have left in the clone."""
         self.stack.close()
+        with suppress(SantiagoError):
+            self.workspace.prune()
 
     def judge(self, parcel: Parcel) -> Judge:
         """Return the judge of this machine."""
@@ -111,9 +116,7 @@ class ServedRun:
             if self._agents is None:
                 agent, writer, _ = self._means.agents()
                 self._agents = (agent, writer)
-            if not self._examined:
-                self._examine(judge, parcel.order, held)
-                self._examined = True
+            self._examine(judge, parcel.order, held)
         store = self._unpacked(parcel, held)
         withheld = WithheldJudge(judge, trusted=parcel.order.trusted)
         agent, writer = (FollowedAgent(one, held) for one in self._agents)
@@ -141,7 +144,7 @@ class ServedRun:
         around = replace(around, secrets=(*around.secrets, *machine.secrets))
         dependencies = dependency_folders(workspace, run_input, around.source)
         present = {*files_present(around.repo, run_input.workspace.copy), *(one.name for one in dependencies)}
-        wanted = (*frozen.workspace.copy, *(() if frozen.workspace.setup else frozen.workspace.provide))
+        wanted = () if frozen.workspace.setup else (*frozen.workspace.copy, *frozen.workspace.provide)
         if lacking := [name for name in wanted if name not in present]:
             raise DeclinedError(
                 f"checkouts of this run get {', '.join(lacking)}, which git ignores, and {around.repo} has none"
@@ -153,16 +156,15 @@ class ServedRun:
             plan=plan,
             run_input=run_input,
             store=self._store(self.folder, around.secrets),
-            workspace=workspace,
-            server=machine.server,
-            fence=machine.fence,
-            around=around,
+            parts=JudgeParts(
+                server=machine.server, fence=machine.fence, around=around, workspace=workspace,
+                hidden=(str(self.folder.parent), str(workspace.folders.top.parent)),
+            ),
             ground=ground_of(machine.fence, workspace, dependencies, around, run_input.workspace.setup, commands, seen),
             clock=WorkClock(SystemClock(), machine.server.worked),
             lacks=checkout.lacks,
-            hidden=(str(self.folder.parent), str(workspace.folders.top.parent)),
             needs_agent=not machine.judges,
-        )
+        )  # fmt: skip
 
     def _ours(self, frozen: RunInput, order: Order) -> RunInput:
         """Return the run input for this machine. An order names a profile, never a program; a playbook comes from its commit."""
@@ -182,25 +184,34 @@ class ServedRun:
     def judged(self, parcel: Parcel, held: HeldClaim) -> Judged | Examination | None:
         """Carry out a judging order; return None if it was stopped before there was a result."""
         assert parcel.judging is not None
-        return carry_out(parcel.judging, self.judge(parcel), held)
+        judge = self.judge(parcel)
+        if parcel.judging.method != "examine":
+            with self.lock:
+                self._examine(judge, parcel.order, held)
+        found = carry_out(parcel.judging, judge, held)
+        if isinstance(found, Examination):
+            _refuse_unfit(found)
+        return found
 
     def _examine(self, judge: Judge, order: Order, held: HeldClaim) -> None:
-        """Look at the run's base; raise if a check cannot run here, or if tests fail that the coordinator saw pass."""
+        """Look at the run's base once; raise if a check cannot run here, or if tests fail that passed for the coordinator."""
+        if self._examined:
+            return
         assert self._means is not None
         found = judge.examine(order.began, self._means.plan.stories, held)
         if found is None:
             raise StoppedError
-        if found.reason is not None:
-            raise DeclinedError(f"{found.message} {found.hint}".strip())
+        _refuse_unfit(found)
         if other := [name for name in found.red if name not in order.red]:
             more = f" and {len(other) - _NAMED} more" if len(other) > _NAMED else ""
             names = ", ".join(first(one, 100) for one in other[:_NAMED])
             raise DeclinedError(f"the base fails here, and not where the run is coordinated: {names}{more}")
+        self._examined = True
 
     def _unpacked(self, parcel: Parcel, held: HeldClaim) -> FileStore:
         """Write an order's files into an out-dir of its own, so that nothing of another order is there."""
         assert self._means is not None
-        store = self._store(self.folder / held.claim.token, self._means.around.secrets)
+        store = self._store(self.folder / held.claim.token, self._means.parts.around.secrets)
         for path, content in parcel.files.items():
             store.put(path, content, sync=False)
         return store
@@ -214,3 +225,8 @@ class ServedRun:
     def _store(self, folder: Path, secrets: tuple[str, ...]) -> FileStore:
         folder.mkdir(parents=True, exist_ok=True)
         return FileStore(folder, Redactor(secrets), SystemClock().utc)
+
+
+def _refuse_unfit(found: Examination) -> None:
+    if found.reason is not None:
+        raise DeclinedError(f"{found.message} {found.hint}".strip())

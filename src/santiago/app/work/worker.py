@@ -9,8 +9,7 @@ import os
 import shutil
 import signal
 import threading
-from contextlib import ExitStack, contextmanager, suppress
-from queue import Empty, SimpleQueue
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from santiago import __version__
@@ -21,7 +20,7 @@ from santiago.app.work.held_claim import HeldClaim, now_ms
 from santiago.app.work.served_run import DeclinedError, Machine, ServedRun, StoppedError
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.outcomes import AttemptOutcome, ProposalOutcome
-from santiago.contract.ports.queue import Ended, Report, WorkerSeen, brought_back
+from santiago.contract.ports.queue import POOL, Ended, Report, WorkerSeen, brought_back
 from santiago.contract.reasons import OF_ONE_AGENT, ExitCode, Reason
 from santiago.contract.record import lean
 from santiago.engine.connect import open_queue
@@ -44,6 +43,8 @@ POLL_S = 0.2
 REST_S = 60
 """How long a worker rests where its agent's service names no time."""
 AGAIN_S = 1.0
+PATIENCE_MS = 600_000
+"""How long a git remote that fails is tried again."""
 
 
 @lean(frozen=True, kw_only=True)
@@ -52,7 +53,7 @@ class Duty:
 
     terms: Terms
     jobs: int = 1
-    pool: str = "default"
+    pool: str = POOL
     judges: bool = False
     offered: Path | None = None
     """A checkout with its own ignored folders, to work in instead of a clone of santiago's own."""
@@ -91,17 +92,17 @@ def work(duty: Duty, tell: Callable[[str], None]) -> int:
         serving = queue.serve(seen)
         stack.callback(serving.close)
         kind = "judges" if duty.judges else _agents()
-        tell(f"worker {name} waits for orders: pool {duty.pool}, {duty.jobs} at a time, {fence.name}, {kind}")
+        fenced = f"sandbox {fence.name}" if fence.kind != "none" else "no sandbox"
+        tell(f"worker {name} waits for orders: pool {duty.pool}, {duty.jobs} at a time, {fenced}, {kind}")
         return Worker(duty, machine, serving, name, tell).run()
 
 
 def _agents() -> str:
     """Return which agents can work here, in words."""
-    source = dict(os.environ)
-    ready = own_catalog().first_ready(source)
-    if ready is not None:
-        return f"agent {ready.profile.name}"
-    installed = [one.profile for one in own_catalog().availabilities(source) if one.program]
+    found = own_catalog().availabilities(dict(os.environ))
+    if ready := [one.profile.name for one in found if one.ready]:
+        return f"{'agent' if len(ready) == 1 else 'agents'} {', '.join(ready)}"
+    installed = [one.profile for one in found if one.program]
     if not installed:
         return "no agent is installed here, so it will decline every run that needs one"
     commands = " or ".join(f"`{one.sign_in.command}`" for one in installed[:3])
@@ -116,7 +117,7 @@ class Worker:
         self.held: dict[str, HeldClaim] = {}
         """By token."""
         self.runs: dict[str, ServedRun] = {}
-        self.ended: SimpleQueue[str] = SimpleQueue()
+        self.freed = threading.Event()
         self.declined = False
         self.signals = 0
         self.rests_until = 0
@@ -127,12 +128,9 @@ class Worker:
         heard, claimed = now_ms(), 0
         with self._signals():
             while True:
-                self._reap()
                 if self.held:
                     heard = now_ms()
-                idle = self.duty.idle_ms is not None and now_ms() - heard >= self.duty.idle_ms
-                ends = self.signals or self.declined or idle or self.serving.draining
-                if ends or (self.duty.once and claimed):
+                if why := self._why_ends(heard, claimed):
                     if not self.held:
                         break
                     self._await_ending()
@@ -140,11 +138,23 @@ class Worker:
                     self._await_ending()
                 else:
                     claimed += self._claim()
+        self.tell(f"ends: {why}")
         for run in self.runs.values():
             run.close()
         if self.signals > 1:
             return ExitCode.TERMINATED
         return ExitCode.BLOCKED if self.declined else ExitCode.OK
+
+    def _why_ends(self, heard: int, claimed: int) -> str:
+        """Return why nothing more is claimed; empty as long as there is no reason."""
+        reasons = (
+            (self.signals, "a signal asked for it"),
+            (self.declined, "it declined an order"),
+            (self.serving.draining, "it was drained"),
+            (self.duty.idle_ms is not None and now_ms() - heard >= self.duty.idle_ms, "no order came for so long"),
+            (self.duty.once and claimed, "its one order has ended"),
+        )
+        return next((why for holds, why in reasons if holds), "")
 
     def _claim(self) -> int:
         began = now_ms()
@@ -156,16 +166,8 @@ class Worker:
         return 1
 
     def _await_ending(self) -> None:
-        with suppress(Empty):
-            self._forget(self.ended.get(timeout=POLL_S))
-
-    def _reap(self) -> None:
-        with suppress(Empty):
-            while True:
-                self._forget(self.ended.get_nowait())
-
-    def _forget(self, token: str) -> None:
-        self.held.pop(token, None)
+        self.freed.wait(POLL_S)
+        self.freed.clear()
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
@@ -194,21 +196,16 @@ class Worker:
                 try:
                     run = self._run(claim)
                     self._serve(run, held)
-                except DeclinedError as error:
-                    self._end(run, held, "declined", self._report(why=str(error)))
                 except StoppedError:
                     self._end(run, held, "lost" if held.left else "stopped", self._report(why="stopped"))
-                except SantiagoError as error:
-                    why = ": ".join(one for one in (error.where, error.message) if one)
-                    self._end(run, held, "declined", self._report(why=why))
-                except Exception as error:  # a defect of ours must not lose the order
-                    why = f"{type(error).__name__}: {error}"
-                    self._end(run, held, "declined", self._report(why=why))
+                except Exception as error:  # a defect of ours must not lose the order either
+                    self._end(run, held, "declined", self._report(why=_words(error)))
         finally:
             if run is not None:
                 with self.lock:
                     run.orders -= 1
-            self.ended.put(claim.token)
+            del self.held[claim.token]
+            self.freed.set()
 
     def _report(self, **said: Any) -> Report:
         return Report(worker=self.name, host=os.uname().nodename, version=__version__, **said)
@@ -226,7 +223,7 @@ class Worker:
             return self.runs[name]
 
     def _serve(self, run: ServedRun, held: HeldClaim) -> None:
-        parcel = run.delivery.fetch(held.claim)
+        parcel = self._fetched(run, held)
         self.tell(f"{run.run_id}: {_called(parcel)} begins")
         if parcel.judging is not None:
             held.doing = "checks"
@@ -248,6 +245,22 @@ class Worker:
         files = run.files(held, brought_back(parcel.order.step))
         self._end(run, held, fate, self._report(outcome=outcome, judged=withheld.judged), files)
 
+    def _fetched(self, run: ServedRun, held: HeldClaim) -> Parcel:
+        """Fetch an order. A remote that fails for a while is no reason to decline it."""
+        until, said = now_ms() + PATIENCE_MS, False
+        while True:
+            try:
+                return run.delivery.fetch(held.claim)
+            except SantiagoError as error:
+                if held.soon():
+                    raise StoppedError from error
+                if error.kind is not Kind.TRANSIENT or now_ms() > until:
+                    raise
+                if not said:
+                    self.tell(f"{held.claim.address.id} is tried again: {flat(error.message)}")
+                said = True
+            held.wait(AGAIN_S)
+
     def _rest(self, outcome: AttemptOutcome | ProposalOutcome) -> None:
         """Claim nothing while the agent's service refuses."""
         ending = outcome.ending
@@ -260,16 +273,19 @@ class Worker:
         self, run: ServedRun | None, held: HeldClaim, fate: Fate, report: Report,
         files: Mapping[str, bytes] | None = None,
     ) -> None:  # fmt: skip
-        """Send a result and end the claim. As long as nobody answers, both are tried again, until the lease is over."""
+        """Send a result and end the claim. As long as nobody answers, both are tried again, until the lease is over.
+
+        What cannot be sent although the engine answers is given up in the end, since its beats would hold the order for ever.
+        """
         claim, held.doing = held.claim, "sending"
         what = f"{claim.address.id.partition('/')[2]}"
         if fate == "declined":
             self.declined = True
             self.tell(f"declined {claim.address.id}: {flat(report.why)}")
-        commit, in_time = "", False
+        commit, in_time, began = "", False, now_ms()
         while True:
             try:
-                if run is not None:
+                if run is not None and fate != "lost":
                     commit = commit or run.delivery.deliver(claim, report, files or {})
                 in_time = not held.is_lost and self.serving.end(
                     claim, Ended(fate=fate, commit=commit, token=claim.token)
@@ -279,6 +295,9 @@ class Worker:
                 if held.is_lost:
                     self.tell(f"{what}: the result could not be sent: {flat(str(error))}")
                     break
+                if now_ms() > began + (claim.lease_ms if held.soon() else PATIENCE_MS) and fate != "lost":
+                    self.tell(f"{what}: the result cannot be sent, so it is given up: {flat(str(error))}")
+                    fate, self.declined = "lost", True
                 held.wait(AGAIN_S)
         if not in_time:
             self.tell(f"too late: {claim.address.id} was given up, and nothing of this work counts")
@@ -286,6 +305,13 @@ class Worker:
             self.tell(f"{claim.address.id}: {fate}")
         if run is not None:
             run.forget(held)
+
+
+def _words(error: Exception) -> str:
+    """Return why an order was declined."""
+    if isinstance(error, SantiagoError):
+        return ": ".join(one for one in (error.where, error.message) if one)
+    return str(error) if isinstance(error, DeclinedError) else f"{type(error).__name__}: {error}"
 
 
 def _called(parcel: Parcel) -> str:

@@ -62,8 +62,8 @@ def names_in(node: Node | None) -> tuple[str, ...]:
 
 def whole_number(node: Node | None) -> int | None:
     """Return a whole number of at least 1; None for anything else."""
-    value = node.value if isinstance(node, Scalar) and node.kind == "number" else None
-    return value if isinstance(value, int) and value >= 1 else None
+    text = node.text.removeprefix("+") if isinstance(node, Scalar) and node.kind == "number" else ""
+    return int(text) or None if text.isdecimal() else None
 
 
 @record

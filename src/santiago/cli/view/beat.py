@@ -94,7 +94,7 @@ class Beat:
         if checking or evidence.has_ended():
             doing = checking.text if checking else "is being verified"
         elif words := self.doing.words(name, number, WORDS):
-            doing = f"{doing}: {words}"
+            doing = words if self.doing.elsewhere(name, number) else f"{doing}: {words}"
         return f"{name} attempt {number} running {span(now - self.since.get(name, now))}, {doing}"
 
     def _keep_beating(self) -> None:

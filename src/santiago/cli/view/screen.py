@@ -21,7 +21,7 @@ from santiago.contract import codec
 from santiago.contract.events import EventKind
 from santiago.contract.phases import ENDED, RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, Reason
-from santiago.executor.situation import Scope
+from santiago.executor.scope import Scope
 from santiago.executor.tally import headline, is_on_branch
 from santiago.report import spending, step_summary
 from santiago.report.account_lines import not_planned

@@ -8,6 +8,7 @@ import re
 import sys
 import tempfile
 import traceback
+from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -59,8 +60,9 @@ def report(error: Exception, arguments: Sequence[str]) -> int:
 def _known(error: SantiagoError, *, as_json: bool) -> int:
     where = f"{error.where}:{error.line}" if error.where and error.line else error.where
     if error.findings and not as_json:
-        show_findings(error.findings, where, ())
-        say(f"Found {count(len(error.findings), 'error')}; nothing was started.", err=True)
+        with suppress(OSError):
+            show_findings(error.findings, where, ())
+            say(f"Found {count(len(error.findings), 'error')}; nothing was started.", err=True)
     else:
         _say(error.message, where, error.hint, as_json=as_json, reason=error.reason, findings=error.findings)
     return error.exit_code
@@ -118,15 +120,17 @@ def _say(
     reason: str | None = None,
     findings: Sequence[Finding] = (),
 ) -> None:
-    if as_json:
-        body = {"message": message, "where": where or None, "hint": hint or None, "reason": reason}
-        listed = {"findings": [asdict(finding) for finding in findings]} if findings else {}
-        click.echo(json.dumps({"error": body, **listed}, ensure_ascii=False))
-        return
-    head = f"{where}: {message}" if where else message
-    say(f"{paint('error:', 'bad')} {harmless(head)}", err=True)
-    if hint:
-        say(f"  fix: {harmless(hint)}", err=True)
+    """Print an error. Where nobody is left to read it, such as on a closed terminal, its exit code says the rest."""
+    with suppress(OSError):
+        if as_json:
+            body = {"message": message, "where": where or None, "hint": hint or None, "reason": reason}
+            listed = {"findings": [asdict(finding) for finding in findings]} if findings else {}
+            click.echo(json.dumps({"error": body, **listed}, ensure_ascii=False))
+            return
+        head = f"{where}: {message}" if where else message
+        say(f"{paint('error:', 'bad')} {harmless(head)}", err=True)
+        if hint:
+            say(f"  fix: {harmless(hint)}", err=True)
 
 
 def show_findings(findings: Sequence[Finding], path: str, lines: Sequence[str]) -> None:

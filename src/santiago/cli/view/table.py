@@ -117,9 +117,10 @@ class Table:
         return paint(fit("   ".join(parts), columns).rstrip(), "head")
 
     def used(self, state: RunState) -> int:
-        """Return the execution time. It does not grow while the run only waits."""
+        """Return the execution time. It does not grow while the run only waits, for a service or for workers."""
         now = self.now_ms()
-        if state.wait_until is not None and not state.running:
+        running = [self._is_queued(state.stories[name]) for name in state.running]
+        if all(running) if running else state.wait_until is not None:
             self.mark += now - self.looked
         self.looked = now
         return state.used_ms + now - self.mark
@@ -161,6 +162,8 @@ class Table:
     def _row(self, state: RunState, story: StoryState, columns: int, widths: tuple[int, int]) -> str:
         name, title = widths
         row = row_of(state, story, self.run_input.limits, at_rest=state.phase is RunPhase.PAUSED, jobs=self.jobs)
+        if self._is_queued(story):
+            self.started[story.id] = self.now_ms()
         since = self.started.get(story.id) if story.phase is StoryPhase.RUNNING else None
         used = story.used_ms + (self.now_ms() - since if since is not None else 0)
         time = clock(used) if story.attempts else ""
@@ -186,6 +189,11 @@ class Table:
         quiet = evidence.quiet_ms()
         silence = f"(quiet for {clock(quiet)}) " if quiet is not None and quiet > QUIET_MS else ""
         return task + silence + self.doing.line(story.id, story.attempts, room - len(silence))
+
+    def _is_queued(self, story: StoryState) -> bool:
+        """Return whether a story waits for a worker, which spends no time."""
+        beat = self.doing.elsewhere(story.id, story.attempts)
+        return beat is not None and not beat.worker
 
     def _last_chance(self, state: RunState) -> str:
         if self.run_input.policy.keep_going:

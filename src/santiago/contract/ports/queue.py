@@ -6,7 +6,7 @@ coordinator makes another order. What a worker brings counts only if the queue n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from santiago.contract import codec
@@ -16,8 +16,11 @@ from santiago.contract.record import record
 from santiago.contract.steps import Attempt, Order, Propose, Step
 
 Activity = Literal["preparing", "agent", "checks", "sending"]
+Method = Literal["examine", "attempt", "tree", "run"]
 Fate = Literal["done", "stopped", "declined", "lost", "cancelled"]
 """How an order ended. `done`, `stopped` and `declined` have a result; `cancelled` means that nobody had claimed it."""
+POOL = "default"
+"""Where orders go whose story asks for no other pool."""
 
 
 @record
@@ -26,7 +29,7 @@ class Address:
 
     id: str
     """`<run>/<step>`, and the same for ever: putting it again changes nothing."""
-    pool: str = "default"
+    pool: str = POOL
     judges: bool = False
     """For workers that only judge, and never start an agent."""
 
@@ -61,6 +64,11 @@ class Known:
     beat: Beat | None = None
     """The latest one."""
     ended: Ended | None = None
+
+    @property
+    def sign(self) -> Beat:
+        """Return what is known of who works on it. As long as it waits for a worker, that one has no name."""
+        return self.beat or Beat(worker=self.claimed_by, doing="preparing")
 
 
 @record
@@ -143,10 +151,18 @@ class Queue(Protocol):
 class Judging:
     """A call of the judge port, for workers that judge: the method's name, and its arguments as canonical JSON."""
 
-    method: Literal["examine", "attempt", "tree", "run"]
+    method: Method
     arguments: str
     commits: tuple[str, ...] = ()
     """The commits that the arguments name. They travel with the order."""
+
+
+@record
+class Sent:
+    """What is sent to a worker: `order.json` of the order's commit."""
+
+    order: Order
+    judging: Judging | None
 
 
 @record
@@ -165,14 +181,25 @@ class Report:
     left_behind: tuple[str, ...] = ()
     """Files that were too large to be sent, in words."""
 
+    @property
+    def tests(self) -> str | None:
+        """The commit of the tests that a verdict names."""
+        return self.judged.tests if isinstance(self.judged, Judged) else None
+
+    @property
+    def commits(self) -> tuple[str, ...]:
+        """The parents of the result's commit: the work, then the tests, each if there is one."""
+        work = self.outcome.commit if isinstance(self.outcome, AttemptOutcome) else None
+        return tuple(filter(None, (work, self.tests)))
+
 
 # What the commits of orders and results hold. Both ends read this, and nothing else says it.
 
-ORDER, JUDGING, REPORT, FILES = "order.json", "judging.json", "report.json", "files/"
-"""Names in the trees. Below `files/` lie files of the run's out-dir under the paths that they have there.
+ORDER, REPORT = "order.json", "report.json"
+"""Names in the trees, beside those of files of the run's out-dir.
 
-An order's tree: order.json, judging.json (of a judging order), files/. Its parents: all commits that its worker needs.
-A result's tree: report.json, files/. Its parents: the work, then the tests, each if there is one. The report names both.
+An order's tree: order.json, files. Its parents: all commits that its worker needs.
+A result's tree: report.json, files. Its parents: the commits that the report names.
 """
 ORDERS, INBOX, LEAD = "refs/santiago-order", "refs/santiago-inbox", "refs/santiago-lead"
 MOST_FILE = 20 * 2**20
@@ -183,6 +210,11 @@ TOKEN = "[A-Za-z0-9][A-Za-z0-9_-]{0,127}"  # noqa: S105  # what a claim's token 
 def sent_as(order: Order, judging: Judging | None) -> str:
     """Return the id of the step that an order is sent as. A judging order has one of its own, by its content."""
     return order.id if judging is None else f"judge/{codec.digest((order.anchor, judging))[:24]}"
+
+
+def filed(path: str) -> str:
+    """Return the name that a file of the out-dir has in a tree, which has no folders."""
+    return f"files+{path.replace('/', '+')}"
 
 
 def order_ref(run: str, step: str) -> str:
@@ -222,33 +254,13 @@ class Parcel:
     """Path in the out-dir → content."""
 
 
-class Delivery(Protocol):
-    """The courier's end at a worker, for one run. It writes nothing but the refs of this worker's results."""
-
-    def fetch(self, claim: Claim) -> Parcel:
-        """Fetch an order with all commits that it needs; raise if it is not the one that the claim names."""
-
-    def deliver(self, claim: Claim, report: Report, files: Mapping[str, bytes]) -> str:
-        """Push a result, and return its commit. `report` names the work, and the tests if there are any."""
-
-    def forget(self, claim: Claim) -> None:
-        """Let go of what `fetch` kept of an order."""
-
-
 class Courier(Protocol):
-    """Carries content between coordinator and workers, through a git remote."""
-
-    def lead(self, epoch: int) -> None:
-        """Take the run's lead for this start; raise if another coordinator holds it."""
-
-    def leads(self) -> None:
-        """Raise if another coordinator has taken the lead since."""
+    """Carries content between coordinator and workers, through a git remote. Whatever it writes there, it writes as long as this
+    start leads the run, and raises if another coordinator has taken the lead since.
+    """
 
     def send(self, order: Order, judging: Judging | None = None) -> str:
         """Push an order with all that its worker needs; return its commit. Sending it again changes nothing."""
-
-    def probe(self) -> None:
-        """Write and delete a ref; raise with one sentence if that is not possible."""
 
     def sent(self, step: str) -> Order | None:
         """Return an order that was sent by this start or an earlier one."""

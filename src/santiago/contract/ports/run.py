@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
 from santiago.contract.record import record
 
 if TYPE_CHECKING:
     from santiago.contract.outcomes import Outcome, Usage
-    from santiago.contract.ports.queue import Known, WorkerSeen
+    from santiago.contract.ports.queue import Beat, Known, WorkerSeen
     from santiago.contract.steps import Order, Step
 
 
@@ -31,6 +32,8 @@ class Sign:
     """Execution time of the run up to now."""
     steps: dict[str, int]
     """How long each step under way has lasted, by its id."""
+    workers: dict[str, Beat] = field(default_factory=dict)
+    """What workers have of them, for people who look at the run; without a name where no worker has it yet."""
 
 
 class Stop(Protocol):
@@ -73,6 +76,9 @@ class Engine(Protocol):
     def capacity(self) -> int:
         """Return how many more steps may be submitted now."""
 
+    def reserved(self) -> Mapping[str, int]:
+        """Return how many of these only the workers of one pool may take, by its name as `Story.pool` has it."""
+
     def submit(self, order: Order) -> None:
         """Begin to carry out an order."""
 
@@ -112,6 +118,9 @@ class WithoutWorkers:
 
     def attach(self, steps: Sequence[str]) -> list[Order]:  # noqa: ARG002  # of the port
         return []
+
+    def reserved(self) -> Mapping[str, int]:
+        return {}
 
     def known(self) -> Mapping[str, Known]:
         return {}

@@ -387,25 +387,6 @@ class Walk:
             self.found.text += ["Execute:", *block.lines]
         if self.concept in ("verify", "gates", "judged"):
             self.found.take(commands.in_fence(block.lines, block.line, "field", block.info))
-        elif self.concept == "criteria" and block.info.lower() in {"gherkin", "feature"}:
-            self.fenced_gherkin(block)
-
-    def fenced_gherkin(self, block: Block) -> None:
-        """Read a fence of scenarios, one criterion each. Without scenario lines, each Given (or When after a blank line) begins one."""
-        named = fresh = False
-        begun = len(self.found.labelled)
-        for offset, raw in enumerate(block.lines[1:], 1):
-            text = raw.strip()
-            if not text or text.startswith(("```", "~~~")):
-                fresh = True
-                continue
-            opens = words.GIVEN.match(text) or (fresh and words.WHEN.match(text))
-            if _SCENARIO.match(text) or (opens and not named) or len(self.found.labelled) == begun:
-                self.found.labelled.add(text, block.line + offset)
-                named = bool(_SCENARIO.match(text))
-            else:
-                self.found.labelled.go_on(text)
-            fresh = False
 
     # Parts
 

@@ -35,9 +35,7 @@ def read(source: Source) -> Document | None:
 
 def yaml(source: Source) -> Document | None:
     """Read YAML, even if it is not quite valid."""
-    from santiago.planner.structured import yaml_tree
-
-    root, repaired = yaml_tree.parse_mended(source.text)
+    root, repaired = source.parsed
     document = read_tree(root, "yaml", "field", source.options)
     if document is not None and repaired:
         document.findings.append(repaired_lines(repaired))

@@ -7,7 +7,7 @@ tag `US1`, BMAD makes the epic the chunk.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
@@ -15,9 +15,9 @@ from itertools import islice
 from santiago.contract.counting import count
 from santiago.contract.lazy_regex import pattern
 from santiago.contract.plan import Finding
-from santiago.planner import choosing, hints, ids, words
+from santiago.planner import choosing, ids, words
 from santiago.planner.choosing import Evidence
-from santiago.planner.draft import PLANNED, Document, GroupEdge, Status, Unit
+from santiago.planner.draft import PLANNED, Document, Status, Unit
 from santiago.planner.findings import note
 from santiago.planner.markdown import assemble
 from santiago.planner.markdown.carriers import group_names, is_group, label
@@ -180,11 +180,7 @@ def bmad(source: Source) -> Document | None:
     """Read `Epic 1` with `Story 1.1` inside, as headings, bold paragraphs or list items."""
     epics = _epics(source)
     taken = choose(source)
-    found = _stories(taken, epics) if taken is not None else None
-    if found is not None:
-        chunks = {unit.chunk for unit in found.units}
-        found.edges += [edge for edge in _epic_edges(source, epics) if {edge.group, edge.target} <= chunks]
-    return found
+    return _stories(taken, epics) if taken is not None else None
 
 
 def _stories(taken: UnitList, epics: dict[str, str]) -> Document | None:
@@ -218,26 +214,6 @@ def _in_epic(unit: Unit, epics: dict[str, str]) -> Unit:
         if number in epics:
             return replace(unit, chunk=epics[number], tags=(*unit.tags, *group_names(epics[number])))
     return unit
-
-
-def _epic_edges(source: Source, epics: dict[str, str]) -> Iterator[GroupEdge]:
-    """Yield the dependencies that an epic declares directly under its heading."""
-    blocks = source.outline.blocks
-    for block in blocks:
-        own = _EPIC.match(blocks[block.section].text) if block.parent < 0 <= block.section else None
-        if own is None or block.kind not in (Kind.PARA, Kind.ITEM):
-            continue
-        for offset, line in enumerate(block.lines):
-            for name in _needed_epics(line):
-                if name in epics and ids.fold(name) != ids.fold(own[1]):
-                    yield GroupEdge(group=epics[own[1]], target=epics[name], line=block.line + offset)
-
-
-def _needed_epics(line: str) -> list[str]:
-    field = read_label(line)
-    if field.concept != "depends" or not re.search(r"\bepics?\b", field.rest, re.IGNORECASE):
-        return []
-    return [name.split()[-1] for name in hints.targets(re.sub(r"\([^()]*\)", " ", field.rest))[0]]
 
 
 MAX_TITLE = 120

@@ -1,6 +1,6 @@
 """A tree of values with line numbers. Both JSON and YAML are parsed into it.
 
-A scalar keeps its text as written, so that ids such as 003, 1.10 and NO survive. `Scalar.value` converts it on request.
+A scalar keeps its text as written, so that ids such as 003, 1.10 and NO survive.
 """
 
 from __future__ import annotations
@@ -29,19 +29,6 @@ class Scalar:
     kind: ScalarKind = "string"
     literal: bool = False
     """A YAML block scalar that keeps its line ends. Its text begins on the line after `line`."""
-
-    @property
-    def value(self) -> str | int | float | bool | None:
-        """The value as a program reads it. The parsers limit the number of digits to what int() takes."""
-        match self.kind:
-            case "null":
-                return None
-            case "bool":
-                return self.text.lower() == "true"
-            case "number":
-                return int(self.text) if _INTEGER.match(self.text) else float(self.text)
-            case "string":
-                return self.text
 
 
 @lean()
@@ -150,7 +137,6 @@ def shortened(text: str) -> str:
     return line + ("…" if len(text) > 40 else "")
 
 
-_INTEGER = pattern(r"[+-]?[0-9]+$")
 _JOINTS = pattern(r"[\s_.\-]+")
 _CAMEL = pattern(r"(?<=[a-z0-9])(?=[A-Z])|[_\-]+")
 
