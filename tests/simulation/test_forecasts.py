@@ -166,6 +166,7 @@ def test_runs_are_compared_with_what_was_known_before_each(repo: Path) -> None:
     )
     assert [one.said.attempts for one in found] == sorted(one.said.attempts for one in found)
     assert all("forecast: " in off(one.said, one.ms) for one in found)
+    assert all(one.said.ms.low / 3 < one.ms < one.said.ms.high * 3 for one in found)
 
 
 def test_forecasts_hold_what_they_promise() -> None:
