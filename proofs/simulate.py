@@ -35,7 +35,9 @@ def run(arguments: list[str]) -> list[Measured]:
     with ProcessPoolExecutor(chosen.places) as pool:
         for at, found in enumerate(pool.map(_piece, range(0, chosen.count, PIECE)), 1):
             wrong += found
-            print("\n".join([*found, f"  {at * PIECE:,} schedules, {len(wrong)} violations"]), file=sys.stderr, flush=True)
+            print(
+                "\n".join([*found, f"  {at * PIECE:,} schedules, {len(wrong)} violations"]), file=sys.stderr, flush=True
+            )
     return [outcome("simulate", f"{chosen.count:,} schedules", wrong)]
 
 

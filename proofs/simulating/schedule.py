@@ -35,7 +35,7 @@ from santiago.simulation.fleet import URL, Fleet, FleetEngine, Worker
 from santiago.simulation.plans import random_plan
 from santiago.simulation.world import EventEngine, MemoryStore, SimulatedPerformer, Simulation, VirtualClock, letter
 
-MOST_STARTS = 80
+MOST_STARTS = 200
 MOST_LOOKS = 6_000
 """How often one start may look for what has ended. A loop that goes on for longer goes nowhere."""
 FAILS: tuple[Reason, ...] = (
