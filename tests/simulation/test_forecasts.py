@@ -19,7 +19,7 @@ from santiago.contract.reasons import Reason
 from santiago.executor.schedule import followed
 from santiago.report.forecast_page import bottleneck, off, page, sentence, svg
 from santiago.simulation.drawn_run import Task
-from santiago.simulation.forecast import critical_path, forecast, gains
+from santiago.simulation.forecast import Gain, critical_path, forecast, gains
 from santiago.simulation.history import Draws, History, Said, Tried, with_options
 from santiago.simulation.plans import plan_of, story
 from tests.cli.inside import inside
@@ -40,6 +40,10 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def task(plan: Plan, limits: Limits = WIDE, policy: Policy | None = None) -> Task:
     return Task(plan=plan, limits=limits, policy=policy or Policy())
+
+
+def costs(one: Task, history: History, jobs: int, runs: int) -> list[Gain]:
+    return gains(one, history, forecast(one, history, jobs, runs), runs)
 
 
 def test_a_log_tells_what_its_attempts_took_and_cost(repo: Path) -> None:
@@ -97,7 +101,7 @@ def test_a_steady_run_takes_what_its_schedule_says_and_costs_what_its_attempts_c
     ],
 )  # fmt: skip
 def test_what_holds_a_run_up_is_named(stories: list[Story], jobs: int, name: str) -> None:
-    assert bottleneck(gains(task(plan_of(stories)), STEADY, jobs, 10)) == name
+    assert bottleneck(costs(task(plan_of(stories)), STEADY, jobs, 10)) == name
 
 
 def test_a_limit_that_ends_runs_is_named_and_rate_limits_and_people_cost_time() -> None:
@@ -108,7 +112,7 @@ def test_a_limit_that_ends_runs_is_named_and_rate_limits_and_people_cost_time() 
     refusing = (*STEADY.attempts, *[Tried(1000, 0, Reason.AGENT_RATE_LIMITED, 1, 0, 600)] * 40)
     history = History(attempts=refusing, checks=STEADY.checks, people=(900_000,), origin="here")
     asking = task(plan, policy=Policy(gates=("result",)))
-    assert {one.name for one in gains(asking, history, 1, 20)} >= {"rate limits", "people's gates"}
+    assert {one.name for one in costs(asking, history, 1, 20)} >= {"rate limits", "people's gates"}
 
 
 def test_the_critical_path_adds_up_to_the_run() -> None:
