@@ -11,7 +11,7 @@ from santiago.process import sandbox
 from tests.agents import story
 from tests.agents.homes import KEY, home
 from tests.agents.model import Model
-from tests.agents.running import alive, surroundings
+from tests.agents.running import SECONDS, alive, surroundings
 from tests.agents.script import Acts, Say, Write
 from tests.cli.greeter import git, out_dir
 from tests.engine.machines import Program
@@ -87,6 +87,7 @@ def test_two_workers_carry_out_a_run_with_real_agents(agent: str, engine: Engine
         ]
         run = Program([*words, "--no-input"], repo, own, tmp_path / "run.log")
         stack.callback(run.kill)
+        run.process.wait(SECONDS)
         said = run.ends(ExitCode.OK)
         for worker in workers:
             worker.process.terminate()
