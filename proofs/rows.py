@@ -36,6 +36,7 @@ def _packages(names: str) -> tuple[str, ...]:
 
 RUN = _packages("agent app artifacts contract engine executor judge process util workspace")
 CRASH = (*RUN, "tests/crash", "proofs/telling.py")
+SIMULATED = (*_packages("contract executor simulation"), "proofs/simulating", "proofs/simulate.py")
 GREETER = (*RUN, *_packages("cli planner"), "tests/cli/greeter.py")
 BOARD = _packages("board contract")
 HONEST = (*RUN, *_packages("cli planner"), "proofs/corpus.py", "proofs/honest.py")
@@ -84,6 +85,18 @@ PROOFS = (
     Measurement(
         command="python -m proofs ids", short="--places 5", paths=(*_packages("planner contract"), "proofs/ids.py"),
         rows={"ids": "one requirement added at each place of a hundred, with and without ids: no other is renamed; 100,000 boxes are read"},
+    ),
+    Measurement(
+        command="python -m proofs simulate", short="--count 250", paths=SIMULATED,
+        rows={"simulate": "schedules on a virtual clock, with deaths, losses, late reports, skewed clocks, rate limits: the eight promises at every event"},
+    ),
+    Measurement(
+        command="python -m proofs calibration", short="--count 20", paths=(*SIMULATED, "proofs/calibration.py"),
+        rows={"calibration": "simulated runs that end between p10 and p90 of a forecast from thirty attempts, each in a world of its own"},
+    ),
+    Measurement(
+        command="python -m proofs simulate --planted", short="--only any_order", paths=SIMULATED,
+        rows={"simulate-planted": "bugs planted in the loop, one at a time: each is found by these schedules"},
     ),
     Measurement(
         command="python -m proofs maintenance", short="--count 4", paths=(*GREETER, "proofs/maintenance.py"),

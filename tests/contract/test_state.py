@@ -785,7 +785,7 @@ def test_every_kind_of_event_folds_even_with_nothing_to_say(kind: EventKind) -> 
 # The two machines are exactly the arrows of the design, no more and no fewer
 
 STORY_ARROWS = """
-    planned            → ready failed blocked
+    planned            → ready evidence_collected failed blocked
     ready              → proposed running evidence_collected planned failed blocked
     proposed           → ready running failed blocked
     running            → ready evidence_collected failed blocked
@@ -795,7 +795,8 @@ STORY_ARROWS = """
     failed             → ready
     blocked            → ready planned
 """
-"""Beside the design's own: claimed work is judged without an attempt, a voided dependency sends back to planned, and a parent fails with its substeps."""
+"""Beside the design's own: claimed work is judged without an attempt, a voided dependency sends back to planned, a parent
+fails with its substeps, and a person may accept work whose story has to wait again."""
 
 RUN_ARROWS = """
     created          → executing

@@ -15,6 +15,7 @@ from tests.docs import texts
 from tests.docs.pages import ROOT
 from tests.docs.world import KEY, Play, World
 from tests.engine import servers
+from tests.simulation.planted import plant
 
 Make = TypeVar("Make", bound="Callable[[World], None]")
 PLAYBOOK: dict[str, list[dict[str, Any]]] = yaml.safe_load((ROOT / "examples/ledger/playbook.yaml").read_bytes())[
@@ -48,6 +49,14 @@ def claude(world: World) -> None:
     tests = {"tests/__init__.py": "", "tests/test_greeter.py": texts.GREETER_TESTS}
     world.commit({"docs/prd.md": texts.GREETER, "docs/plan.md": texts.NOTES, **tests})
     world.agent("claude", *drafts(), ("an entry can have a note", [{"draft": texts.DETAIL}]), *texts.GREETS)
+
+
+@named
+def forecasts(world: World) -> None:
+    """Give the example with earlier runs, so that their logs tell what the next one takes."""
+    ledger(world)
+    world.write("santiago.toml", "[policy]\njobs = 2\n")
+    plant(world.repo, 4)
 
 
 def drafts() -> list[Play]:

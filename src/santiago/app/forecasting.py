@@ -146,7 +146,7 @@ def lasted(events: Sequence[Event]) -> int:
     """Return how long a run was at work in all its starts, with waits, without the time between them."""
     total, since, last = 0, "", ""
     for event in events:
-        if event.event is EventKind.RUN_STARTED:
+        if event.event in (EventKind.RUN_CREATED, EventKind.RUN_STARTED):
             total += between(since, last) if since else 0
             since = event.timestamp
         last = event.timestamp

@@ -62,6 +62,9 @@ class Tried:
     tests: int | None = None
     """How many tests ran, where the runner is known."""
     ms: int = 0
+    """How long trying it took, with its set-up."""
+    once_ms: int = 0
+    """How long the check itself took, once."""
     proposal: Proposal | None = None
 
     @property
@@ -250,7 +253,7 @@ def _told(command: str, found: Examination, minutes: float) -> Tried:
         return Tried(
             command=command, setup=(), state=state, text=text, fix=fix,
             red=found.red if state == "red" else (), tests=result.checks if result else None,
-            proposal=found.proposal,
+            proposal=found.proposal, once_ms=int(result.seconds) if result else 0,
         )  # fmt: skip
 
     if result is None:

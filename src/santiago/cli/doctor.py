@@ -39,7 +39,7 @@ from santiago.contract.reasons import ExitCode
 from santiago.judge.commandline import programs
 from santiago.process.sandbox import detect
 from santiago.process.server import ProcessServer
-from santiago.report.measures import size, span
+from santiago.report.measures import of_checks, size, span
 from santiago.util.mounts import network_of
 from santiago.util.text import harmless
 from santiago.workspace import inspect
@@ -231,6 +231,8 @@ def _show_checks(checks: Checks) -> None:
     say("checks, on the last commit")
     for one in checks.tried:
         _row(checks.level(one), one.state.replace("_", " "), f"`{one.command}` {one.text}   {span(one.ms)}", one.fix)
+    if usable := [one.once_ms for one in checks.tried if one.is_usable]:
+        say(f"takes {of_checks(sum(usable))}")
     if checks.not_tried:
         _row("skip", "not tried", checks.not_tried, "")
 

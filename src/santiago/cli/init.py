@@ -19,7 +19,7 @@ from santiago.cli.view.terminal import paint, say, show_data
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import Reason
 from santiago.process.server import ProcessServer
-from santiago.report.measures import span
+from santiago.report.measures import of_checks, span
 from santiago.util.text import harmless
 
 if TYPE_CHECKING:
@@ -186,6 +186,8 @@ def _show(root: Path, written: Written) -> None:
         if tried.state == "red":
             mild = "; failures from before a story do not count against it" if tried.is_hopeful else ""
             say(f"  note: `{tried.command}` {harmless(tried.text)}{mild}")
+    if chosen := [tried.once_ms for tried in written.usable]:
+        say(f"Takes  {of_checks(sum(chosen))}")
     if any(tried.text == NO_TEST_YET for tried in written.usable):
         say(
             "  note: there are no tests yet: each story brings its own, and --tests-first has them written before the work"

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from santiago.contract.policy import RunInput
 
 _UNITS = {"s": 1_000, "m": 60_000, "h": 3_600_000}
-_LESS = 4
+_LESS = 10
 """What-ifs take this share of the runs each, since there are many of them."""
 
 
@@ -56,7 +56,7 @@ def simulate(
     history = with_options(history_here(root, apart=run_id) or history_elsewhere(root), said)
     wanted = _jobs(jobs) if jobs else [1 if run_input.policy.stepwise else run_input.policy.jobs]
     found = [forecast(task, history, number, runs, seed) for number in wanted]
-    gained = gains(task, history, wanted[0], max(10, runs // _LESS), seed)
+    gained = gains(task, history, found[0], max(10, runs // _LESS), seed)
     if picture is not None:
         write_whole(resolved(picture), svg(task.plan.stories, found[0]).encode())
     show_page(page(task, history, found, gained, seed, called), as_json=as_json)

@@ -56,8 +56,8 @@ class SessionPhase(StrEnum):
 
 _S = StoryPhase
 STORY_MOVES: dict[StoryPhase, frozenset[StoryPhase]] = {
-    # A parent fails with its substeps, on whose account they are.
-    _S.PLANNED: frozenset({_S.READY, _S.BLOCKED, _S.FAILED}),
+    # A parent fails with its substeps, on whose account they are. A person may accept work whose story has to wait again.
+    _S.PLANNED: frozenset({_S.READY, _S.EVIDENCE_COLLECTED, _S.BLOCKED, _S.FAILED}),
     # Evidence without an attempt: work that the document claims done, judged on the base.
     _S.READY: frozenset({_S.PROPOSED, _S.RUNNING, _S.EVIDENCE_COLLECTED, _S.FAILED, _S.BLOCKED, _S.PLANNED}),
     _S.PROPOSED: frozenset({_S.READY, _S.RUNNING, _S.FAILED, _S.BLOCKED}),

@@ -176,7 +176,9 @@ def _integrations(at: Situation) -> list[Act]:
     if at.agenda.integrating:
         return []
     # Work that a crash left on the branch comes first, even if answers have changed the order since.
-    story = state.stories[at.landed] if at.landed in state.verified else next_to_retire(state, at.agenda.of("improved"))
+    landed = state.stories[at.landed] if at.landed in state.verified else None
+    # Unproven work stays verified when that is recorded, and comes onto the branch once.
+    story = landed if landed and not landed.is_unproven else next_to_retire(state, at.agenda.of("improved"))
     if story is None or story.commit is None or at.agenda.awaits_word(story):
         return []
     number = story.unshown.attempt if story.unshown and story.unshown.commit == story.commit else story.attempts

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 MOST_ROWS = 40
 """How many stories the picture in the terminal has."""
 MOST_HOPS = 12
+OPTIONS = 4
+"""How many options say what attempts and checks take."""
 MOST_NAMES = 6
 _BARS = {"attempt": "█", "failed": "▒", "waiting": "─"}
 _COLOURS = {"attempt": "#2e7d32", "failed": "#c62828", "waiting": "#b0bec5"}
@@ -127,6 +129,8 @@ def _origin(history: History) -> str:
         own = f"{count(len(history.attempts), 'attempt')} of {runs} {history.origin}"
         return f"{own}; {said}" if said else own
     assumed = "assumed: attempts of 3 to 8 min, 80 % of them pass, $0.40 each, checks of 60 s"
+    if len(history.said) == OPTIONS:
+        return "no history; all is said by options"
     return f"no history, so {f'{said}; else ' if said else ''}{assumed}"
 
 

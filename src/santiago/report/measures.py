@@ -42,6 +42,11 @@ def clock(ms: int) -> str:
     return f"{hours}:{rest // 60:02}:{rest % 60:02}" if hours else f"{rest // 60}:{rest % 60:02}"
 
 
+def of_checks(ms: int) -> str:
+    """Return how long the checks take, and what that means for each attempt."""
+    return f"{span(ms)} for all checks once, so {span(ms)} to {span(3 * ms)} for an attempt: its work, old tests, new tests"
+
+
 def limit(ms: int) -> str:
     """Return a limit of time: `45 s`, `20m`, `3h`, `1h30m`."""
     whole = ms // 1000

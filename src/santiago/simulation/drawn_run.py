@@ -221,26 +221,30 @@ class Task:
     """Steps that agents are at work on, and how long each has lasted."""
 
 
-def drawn(task: Task, draws: Draws, jobs: int, without: Without = WHOLE) -> Drawn:
-    """Carry out one run."""
-    clock = VirtualClock()
+def prepared(task: Task, draws: Draws, jobs: int, without: Without = WHOLE) -> tuple[Simulation, Course]:
+    """Return a run that is ready to be carried out, and what will hear of it."""
+    clock, attended = VirtualClock(), draws.attended or bool(task.policy.closed)
     if task.events:
         clock.wall = ms_of(task.now or task.events[-1].timestamp)
     performer = DrawnPerformer(draws=draws, takes_unproven=task.policy.takes_unproven, without=without)
-    person = Person(draws, clock, without)
-    course = Course(clock)
+    person, course = Person(draws, clock, without, attended), Course(clock)
     run = Simulation(
-        task.plan, jobs=jobs, performer=performer, limits=task.limits, policy=task.policy, clock=clock, attended=True,
-        answers=person.answer, wakes=person.wakes, listener=course.take, store=MemoryStore(task.events),
-        scope=task.scope,
+        task.plan, jobs=jobs, performer=performer, limits=task.limits, policy=task.policy, clock=clock, attended=attended,
+        answers=person.answer, wakes=person.wakes, listener=course.take, store=MemoryStore(task.events), scope=task.scope,
         engine_of=partial(DrawnEngine, task.under_way),
     )  # fmt: skip
+    return run, course
+
+
+def drawn(task: Task, draws: Draws, jobs: int, without: Without = WHOLE) -> Drawn:
+    """Carry out one run."""
+    run, course = prepared(task, draws, jobs, without)
     state = run.run()
     whole = state.phase is RunPhase.SUCCESS or is_finished(state)
     known = state.counted > 0
     limits = (one for event in reversed(run.store.log) if (one := event.context.get("limit")))
     return Drawn(
-        ms=clock.now,
+        ms=run.clock.now,
         micro_usd=state.cost_micro_usd if known and not state.unpriced else None,
         tokens=state.tokens if known and not state.unreported else None,
         reason=None if whole else state.reason or Reason.INTERRUPTED,
@@ -251,15 +255,16 @@ def drawn(task: Task, draws: Draws, jobs: int, without: Without = WHOLE) -> Draw
 
 @lean()
 class Person:
-    """Somebody who answers, after a time that is drawn."""
+    """Somebody who answers, after a time that is drawn. Where nobody ever did and no gate is closed, nobody does."""
 
     draws: Draws
     clock: VirtualClock
     without: Without
+    attended: bool
 
     def _at(self, question: Question) -> int | None:
         """Return when a question is answered, by the virtual clock; None where it stays open."""
-        if question.kind not in _SAYS:
+        if question.kind not in _SAYS or not self.attended:
             return None
         wait = 0 if self.without.people else self.draws.person(question.id)
         return ms_of(question.asked_at) - self.clock.wall + wait

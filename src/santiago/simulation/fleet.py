@@ -98,7 +98,7 @@ class Fleet:
         elif now:
             self._end(placed, "lost")
         else:
-            self._end(placed, "stopped")
+            self._end(placed, "stopped" if placed.outcome else "declined")
 
     def next_event(self) -> int | None:
         """Return when something happens next by itself."""

@@ -92,15 +92,15 @@ class Gain(NamedTuple):
     ms: float
 
 
-def gains(task: Task, history: History, jobs: int, runs: int, seed: int = 0) -> list[Gain]:
+def gains(task: Task, history: History, found: Forecast, runs: int, seed: int = 0) -> list[Gain]:
     """Return what each thing costs, the most expensive first: the same luck with and without it."""
-    usual = forecast(task, history, jobs, runs, seed).ms.middle
+    usual = spread([one.ms for one in found.runs[:runs]]).middle
     others = {
         name: forecast(changed, history, more, runs, seed, without).ms.middle
-        for name, (changed, more, without) in _variants(task, jobs).items()
+        for name, (changed, more, without) in _variants(task, found.jobs).items()
     }
-    found = [Gain(name, usual - ms) for name, ms in others.items()]
-    return sorted((one for one in found if one.ms > _WORTH * usual), key=lambda one: -one.ms)
+    gained = [Gain(name, usual - ms) for name, ms in others.items()]
+    return sorted((one for one in gained if one.ms > _WORTH * usual), key=lambda one: -one.ms)
 
 
 ONE_MORE = "one more job"

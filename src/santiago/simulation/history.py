@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from itertools import accumulate
 from math import exp, log
 from random import Random
-from statistics import NormalDist
+from statistics import NormalDist, stdev
 from typing import NamedTuple, TypeVar
 
 from santiago.contract.events import Event, EventKind
@@ -172,8 +172,8 @@ def _spread(low: int, high: int, count: int) -> list[int]:
 class Draws:
     """Chance of one simulated run. Each draw depends on its name alone, so that two plans with one seed can be compared.
 
-    A history is only a sample. So each run weighs its attempts anew, and draws how often attempts pass: otherwise thirty
-    attempts would promise as much as three thousand.
+    A history is only a sample. So each run weighs its attempts anew, draws how often attempts pass, and takes none exactly as it
+    was: otherwise thirty attempts would promise as much as three thousand.
     """
 
     def __init__(self, history: History, seed: str) -> None:
@@ -185,10 +185,14 @@ class Draws:
         self.failing = share if self.sure else random.betavariate(len(failed) + 0.5, len(passed) + 0.5)
         instead = [one._replace(reason=Reason.STORY_VERIFICATION_FAILED) for one in passed]
         self.failed, self.passed = self._weighed(failed or instead, random), self._weighed(passed or failed, random)
+        logs = [log(one.agent_ms) for one in history.attempts if one.agent_ms > 0]
+        self.blur = 0.0 if self.sure or len(logs) < 2 else stdev(logs) * len(logs) ** -0.2
+        """How much an attempt may differ from those that were seen: by less, the more of them there are."""
         checks = history.checks or [one.verify_ms for one in history.attempts if one.verify_ms] or [0]
         self.checks = self._weighed(checks, random)
         self.people = self._weighed(history.people or [PERSON_MS], random)
         self.conflicts = history.conflicts
+        self.attended = bool(history.people)
         self.known: dict[tuple[str, int], Tried] = {}
 
     def attempt(self, story: str, number: int) -> Tried:
@@ -196,7 +200,9 @@ class Draws:
         if found is None:
             random = Random(f"{self.seed}/{story}/{number}")
             found = _pick(self.failed if random.random() < self.failing else self.passed, random)
-            self.known[story, number] = found
+            found = self.known[story, number] = (
+                found if self.sure else _scaled(found, exp(random.gauss(-self.blur * self.blur / 2, self.blur)))
+            )
         return found
 
     def check(self, step: str) -> int:
@@ -209,8 +215,15 @@ class Draws:
         return Random(f"{self.seed}!{story}/{attempt}").random() >= self.conflicts
 
     def _weighed(self, sample: Sequence[T], random: Random) -> tuple[Sequence[T], list[float]]:
-        weights = [1.0 if self.sure else random.expovariate(1) for _ in sample]
+        # A little more uneven than the sample alone says, since long attempts are rare in a small one.
+        weights = [1.0 if self.sure else random.gammavariate(0.7, 1) for _ in sample]
         return sample, list(accumulate(weights))
+
+
+def _scaled(one: Tried, factor: float) -> Tried:
+    """Return an attempt that took longer, and used as much more; or less."""
+    tokens, cost = (None if used is None else round(used * factor) for used in (one.tokens, one.micro_usd))
+    return one._replace(agent_ms=round(one.agent_ms * factor), tokens=tokens, micro_usd=cost)
 
 
 PERSON_MS = 10 * 60_000

@@ -1,7 +1,7 @@
 """The real core on simulated ports: a virtual clock, an engine of events, agents that are functions of their seed."""
 
 import heapq
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Literal
 
@@ -227,6 +227,8 @@ class Simulation:
     answers: Callable[[Question], str | None] = lambda question: None
     """What a person says to an open question; nothing yet."""
     attended: bool = False
+    recovered: frozenset[str] = frozenset()
+    """Stories whose agents had ended when an earlier start died: only their verdicts are missing."""
     landed: str | None = None
     """The story whose work an earlier start put on the branch without recording it."""
     beat: Callable[[Sign], None] | None = None
@@ -253,7 +255,7 @@ class Simulation:
         self.loop = loop = Coordinator(
             run_id="run-1", plan=self.plan, run_input=run_input, fold=fold, store=self.store, engine=self.engine,
             clock=self.clock, scope=self.scope, attended=self.attended, urgency=urgency,
-            mailbox=Mail(self, fold, urgency), beat=self.beat, landed=self.landed,
+            mailbox=Mail(self, fold, urgency), beat=self.beat, landed=self.landed, recovered=self.recovered,
             listeners=[self.listener],
         )  # fmt: skip
         started = Fact(event=EventKind.RUN_STARTED, context={"engine": self.url} if self.url else {})
@@ -273,10 +275,11 @@ class Simulation:
         waits = ms_of(state.wait_until) - self.clock.wall if state.wait_until and not self.polls else None
         return min((at for at in (waits, self.wakes(state)) if at is not None), default=None)
 
-    def interrupt(self) -> None:
+    def interrupt(self, left: Mapping[str, Left] | None = None) -> None:
         """Record what a start after a crash records first: attempts that were running are interrupted, and count."""
         state = fold_all(self.plan, self.store.log)
-        for seq, fact in enumerate(interruptions(state, {}), state.seq + 1):
+        ends = [*interruptions(state, left or {}), *recover.unwritten(state, lambda _, __: True, None)]
+        for seq, fact in enumerate(ends, state.seq + 1):
             same = {"event": fact.event, "chunk": fact.chunk, "phase": fact.phase, "attempt": fact.attempt}
             told: Any = {**same, "story_id": fact.story, "status": fact.status, "context": fact.context}
             self.store.log.append(Event(seq=seq, timestamp="2026-01-01T00:00:00Z", run_id="run-1", **told))
