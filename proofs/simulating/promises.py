@@ -388,7 +388,7 @@ class Promises:
         chunk = self.by_id[name].chunk
         for other in () if story.integrated else self.plan.stories[: self.place[name]]:
             told = self.stories[other.id]
-            gone = told.integrated or told.skipped or told.phase in PARKED or told.aside
+            gone = told.integrated or told.skipped or told.left
             hopeless = any(self._is_lost(one) for one in self._needed(other.id))
             holds(
                 7, gone or hopeless or other.chunk != chunk, f"{name} retires before {other.id}, which is {told.phase}"
