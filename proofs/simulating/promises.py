@@ -339,11 +339,11 @@ class Promises:
         if event.status == "ok":
             true = [one for one in said if one.status == "ok" and one.commit == story.commit]
             holds(2, true, f"{step} passed by the log, and no judge said so")
-            landed_as = {one: commit for one, commit, _ in self.branch}
+            there = {(one, commit) for one, commit, _ in self.branch}
             for commit in story.onto[1:]:
                 owner = commit.partition("/")[0]
                 if owner != name and owner in self.by_id[name].depends_on:
-                    stands = commit in (self.stories[owner].commit, landed_as.get(owner))
+                    stands = commit == self.stories[owner].commit or (owner, commit) in there
                     holds(7, stands, f"{step} counts, and {commit}, which it began on, is void")
             story.passed = story.commit if context.get("verdict") == "pass" else ""
         else:
@@ -378,17 +378,17 @@ class Promises:
             holds(2, landed[0][1] == story.passed or story.word or event.event is EventKind.STORY_INTEGRATED,
                   f"{landed[0][1]} of {name} is on the branch, and {story.passed or 'nothing'} passed")  # fmt: skip
             self._recorded_head = head
-            landed_as = {one: commit for one, commit, _ in self.branch}
+            there = {(one, commit) for one, commit, _ in self.branch}
             for commit in story.onto[1:]:
                 owner = commit.partition("/")[0]
-                known = owner == name or owner not in self.by_id[name].depends_on or landed_as.get(owner) == commit
-                holds(2, known or story.word, f"{name} lands on {landed_as.get(owner)}, and was judged on {commit}")
+                known = owner == name or owner not in self.by_id[name].depends_on or (owner, commit) in there
+                holds(2, known or story.word, f"{name} lands, and was judged on {commit}, which is not on the branch")
         holds(4, not story.done or story.word, f"{name} is done twice")
         story.done = story.done or event.event is EventKind.STORY_DONE
         chunk = self.by_id[name].chunk
         for other in () if story.integrated else self.plan.stories[: self.place[name]]:
             told = self.stories[other.id]
-            gone = told.integrated or told.skipped or told.phase in PARKED or told.aside
+            gone = told.integrated or told.skipped or told.left
             hopeless = any(self._is_lost(one) for one in self._needed(other.id))
             holds(
                 7, gone or hopeless or other.chunk != chunk, f"{name} retires before {other.id}, which is {told.phase}"
