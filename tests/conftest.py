@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["tests.engine.servers"]
+signal.signal(
+    signal.SIGHUP, signal.SIG_DFL
+)  # whoever starts the tests with nohup does not mean the programs that they start
 
 TESTS = Path(__file__).parent
 WHOLE = [

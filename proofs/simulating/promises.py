@@ -291,13 +291,10 @@ class Promises:
             met = met or (bool(wide) and not (mine.files and other.files))
             told = self.stories[other.id]
             needs = other.id in mine.depends_on
-            between = ahead[ahead.index(other) :]
-            if not needs and any(self._has_left(one.id) for one in between):
-                continue  # whom a story must not overtake is known by the last one before it, and that one was out of the way
             lost = any(self._is_lost(one) for one in self._needed(other.id))
             waits = (
                 told.phase in OPEN
-                and not (told.skipped or told.integrated)
+                and not (told.skipped or told.integrated or self._is_lost(other.id))
                 and not (lost and told.phase in ("planned", "ready"))
             )
             holds(7, not ((met or needs) and waits), f"{name} overtakes {other.id}, which is {told.phase}")
@@ -404,10 +401,6 @@ class Promises:
                     found.add(one)
                     left.append(one)
         return found
-
-    def _has_left(self, name: str) -> bool:
-        """Tell whether a story has been out of the order at some time, or lost its work to a conflict."""
-        return any(self.stories[one].left or self.stories[one].conflicts for one in (name, *self._needed(name)))
 
     def _is_lost(self, name: str) -> bool:
         return self.stories[name].phase in PARKED or self.stories[name].aside

@@ -70,7 +70,7 @@ def test_whoever_leaves_at_the_question_finds_it_open_in_the_next_start(
         person.types("stop")
         person.sees("Enter to send")
         person.presses("\n")
-    assert does == "close" or person.leaves() == code
+    assert does == "close" or person.leaves() == code, person.seen
     state = state_of(repo)
     assert ([one.id for one in state.open_questions()], state.phase) == (["S1-1"], "paused")
     person = Person("resume", cwd=repo, env={**place(repo), **UNPROVEN})

@@ -299,6 +299,6 @@ def test_a_heartbeat_does_not_break_into_the_line_of_somebody_who_answers(tmp_pa
     beat.take([], state)
     now = EVERY_MS
     assert beat.line() is not None
-    state.questions["S1-detail-1"] = Question("S1-detail-1", "S1", "Carry it out?", ())
+    state.asking["S1-detail-1"] = Question("S1-detail-1", "S1", "Carry it out?", ())
     now = 2 * EVERY_MS
     assert beat.line() is None

@@ -43,8 +43,8 @@ class Model:
     def __init__(self, plan: Plan, followed: dict[str, tuple[str, ...]]) -> None:
         self.order = [story.id for story in plan.stories]
         self.needs = {story.id: set(story.depends_on) for story in plan.stories}
-        self.follows = {name: set(followed[name]) - self.needs[name] for name in self.order}
-        """Whom a story must not overtake, although it does not depend on them."""
+        self.follows = {name: set(followed[name]) for name in self.order}
+        """Whom a story must not overtake."""
         self.chunk = {story.id: story.chunk for story in plan.stories}
         self.parent: dict[str, str] = {}
         self.entered = dict.fromkeys(self.order, PLANNED)
@@ -76,9 +76,9 @@ class Model:
         return sum(not self.out_of_the_way(other) for other in self.follows[name])
 
     def out_of_the_way(self, name: str) -> bool:
-        """What left the order makes way only where nobody before it is in the way."""
-        left = name in self.skipped or self.hopeless(name)
-        return self.entered[name] in {VERIFIED, DONE} or (left and not self.behind(name))
+        """A story makes way only where nobody before it is in the way."""
+        over = name in self.skipped or self.hopeless(name) or self.entered[name] in {VERIFIED, DONE}
+        return over and not self.behind(name)
 
     def retire_at(self) -> int:
         waited_for = [
@@ -538,9 +538,9 @@ def test_a_story_that_is_left_out_lets_nobody_overtake_the_ones_that_it_follows(
     assert journal.ready == ["S3"]
 
 
-def test_the_base_of_a_story_is_all_that_it_waits_for_and_following_a_dependency_counts_once() -> None:
+def test_the_base_of_a_story_is_all_that_it_waits_for_each_once() -> None:
     journal = Journal(plan_of(S1="", S2="", S3="S2"), {"S3": ("S1", "S2")})
-    assert (journal["S3"].unmet, journal["S3"].behind, journal.state.needs["S3"]) == (1, 1, ("S2", "S1"))
+    assert (journal["S3"].unmet, journal["S3"].behind, journal.state.needs["S3"]) == (1, 2, ("S2", "S1"))
     journal.add(EventKind.STORY_SPLIT, "S3", substeps=["S3.1", "S3.2"])
     assert journal.state.needs["S3.2"] == ("S2", "S1", "S3.1")
     assert journal.state.needs["S3"] == ("S2", "S1", "S3.1", "S3.2")

@@ -10,42 +10,51 @@ from santiago.artifacts import registry
 from santiago.artifacts.names import has_begun
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from santiago.app.forecasting import Outlook
     from santiago.app.loading import Run
     from santiago.contract.plan import Plan
     from santiago.contract.policy import RunInput
     from santiago.executor.scope import Scope
+    from santiago.simulation.history import History
 
 
 def of_plan(plan: Plan, run_input: RunInput, jobs: int | None = None, scope: Scope | None = None) -> Outlook | None:
     """Return what a plan, or a part of it, will take, by earlier runs of its repository; None if these tell too little."""
-    root = Path(run_input.repo_path)
-    if not _has_history(root):
+    history = _history(Path(run_input.repo_path))
+    if history is None:
         return None
     from santiago.app.forecasting import outlook
     from santiago.simulation.drawn_run import Task
 
     task = Task(plan=plan, limits=run_input.limits, policy=run_input.policy)
-    task = replace(task, scope=scope) if scope else task
-    return outlook(task, _jobs(run_input, jobs), root)
+    return outlook(replace(task, scope=scope) if scope else task, _jobs(run_input, jobs), history)
 
 
-def of_rest(run: Run, now: str, jobs: int | None = None, scope: Scope | None = None) -> Outlook | None:
-    """Return what is left of a run, by what it did so far and by earlier runs."""
-    root = Path(run.run_input.repo_path)
-    if not _has_history(root):
+def of_rest(
+    root: Path, loaded: Callable[[], Run], now: str, jobs: int | None = None, scope: Scope | None = None
+) -> Outlook | None:
+    """Return what is left of a run, by what it did so far and by earlier runs. It is loaded only where these tell enough."""
+    history = _history(root)
+    if history is None:
         return None
     from santiago.app.forecasting import outlook, task_of
 
+    run = loaded()
     task = task_of(run, now)
-    return outlook(
-        replace(task, scope=scope) if scope else task, _jobs(run.run_input, jobs or run.history.start.get("jobs")), root
-    )
+    jobs = _jobs(run.run_input, jobs or run.history.start.get("jobs"))
+    return outlook(replace(task, scope=scope) if scope else task, jobs, history)
 
 
-def _has_history(root: Path) -> bool:
+def _history(root: Path) -> History | None:
+    """Return what earlier runs of a repository tell; None if that is too little."""
     common = registry.common_git_dir(root)
-    return common is not None and any(has_begun(run.out_dir) for run in registry.runs(common))
+    if common is None or not any(has_begun(run.out_dir) for run in registry.runs(common)):
+        return None
+    from santiago.app.forecasting import enough
+
+    return enough(root)
 
 
 def _jobs(run_input: RunInput, jobs: int | None) -> int:

@@ -96,12 +96,15 @@ class Outlook(NamedTuple):
     """Whether it is about the rest of a run."""
 
 
-def outlook(task: Task, jobs: int, root: Path, *, before: str = "", apart: str = "") -> Outlook | None:
-    """Return the forecast that is shown without being asked for; None where too little is known, or it would take long."""
-    if len(task.plan.stories) > _STORIES:
-        return None
+def enough(root: Path, *, before: str = "", apart: str = "") -> History | None:
+    """Return what the runs of this repository tell; None if that is too little for a forecast that nobody asked for."""
     history = history_here(root, before=before, apart=apart)
-    if history is None or len(history.attempts) < LEAST:
+    return history if history and len(history.attempts) >= LEAST else None
+
+
+def outlook(task: Task, jobs: int, history: History) -> Outlook | None:
+    """Return the forecast that is shown without being asked for; None where it would take long."""
+    if len(task.plan.stories) > _STORIES:
         return None
     found = forecast(task, history, jobs, max(10, min(50, _WORK // max(1, len(task.plan.stories)))))
     return Outlook(found.ms, found.micro_usd, jobs, len(history.attempts), bool(task.events))
@@ -136,7 +139,8 @@ def compared(root: Path) -> Iterator[Compared]:
             task = Task(plan=run.plan, limits=run.run_input.limits, policy=run.run_input.policy)
             events = list(read_log(one.out_dir / LOG))
             jobs = run.history.start.get("jobs", run.run_input.policy.jobs)
-            said = outlook(task, jobs, root, before=events[0].timestamp, apart=one.run_id)
+            history = enough(root, before=events[0].timestamp, apart=one.run_id)
+            said = outlook(task, jobs, history) if history else None
             cost = None if run.state.unpriced else run.state.cost_micro_usd
             if said is not None:
                 yield Compared(one.run_id, said, lasted(events), cost)

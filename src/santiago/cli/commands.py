@@ -32,7 +32,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Machines": {
         "work": ("work_commands:work", "carry out attempts of runs that other machines coordinate"),
         "workers": ("work_commands:workers", "the workers that are connected; `drain NAME` lets one end"),
-        "engine": ("work_commands:engine", "prepare the server between machines, and check it with the git remote"),
+        "engine": ("work_commands:engine", "prepare the server between machines, and check it with the remote"),
     },
     "Board": {
         "queue": ("ticket_commands:queue", "the board's tickets: add, claim, hand over, decide"),

@@ -6,6 +6,7 @@ import json
 import signal
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -193,7 +194,8 @@ def _expected(request: Request) -> Outlook | None:
     """Print what this start will take, before anything is asked or spent; return it."""
     out_dir, run_input = request.out_dir, request.effective
     if has_begun(out_dir):
-        found = expected.of_rest(load(out_dir), SystemClock().utc(), request.jobs, request.scope)
+        root, loaded = Path(run_input.repo_path), partial(load, out_dir)
+        found = expected.of_rest(root, loaded, SystemClock().utc(), request.jobs, request.scope)
     else:
         found = expected.of_plan(request.plan, run_input, request.jobs, request.scope)
     if found is not None:

@@ -209,8 +209,8 @@ class StoryState:
 
     @property
     def clear(self) -> bool:
-        """No longer in the way of stories that must not overtake it. If it left the order, this needs `behind` to be 0."""
-        return self.is_worked or ((self.skipped or self.hopeless) and self.behind == 0)
+        """No longer in the way of stories that must not overtake it: neither it nor any before it that it must not overtake itself."""
+        return (self.is_worked or self.skipped or self.hopeless) and self.behind == 0
 
 
 @lean()
@@ -412,7 +412,7 @@ class RunState:
 def initial(plan: Plan, followed: Mapping[str, tuple[str, ...]] | None = None) -> RunState:
     """Return the state of a run before its first event; `followed` names whom each story must not overtake."""
     declared = {story.id: story.depends_on for story in plan.stories}
-    implied = {name: tuple(n for n in names if n not in declared[name]) for name, names in (followed or {}).items()}
+    implied = followed or {}
     return RunState(
         stories={
             story.id: StoryState(
@@ -427,7 +427,7 @@ def initial(plan: Plan, followed: Mapping[str, tuple[str, ...]] | None = None) -
         chunks={chunk.label: ChunkState(chunk.label, chunk.stories, len(chunk.stories)) for chunk in plan.chunks},
         dependents=_turned(declared),
         followers=_turned(implied),
-        needs={name: (*names, *implied.get(name, ())) for name, names in declared.items()},
+        needs={name: tuple(dict.fromkeys((*names, *implied.get(name, ())))) for name, names in declared.items()},
         order=list(declared),
         unfinished=[chunk.label for chunk in reversed(plan.chunks) if chunk.stories],
         left=len(plan.stories),

@@ -321,15 +321,15 @@ def base_of(state: RunState, story: StoryState) -> tuple[str, ...]:
     needed: set[str] = set()
     untold = [story.id]
     while untold:
-        for name in state.needs.get(untold.pop(), ()):
-            other = state.stories[name]
-            on_branch = other.gated or other.integrated
-            if other.phase is StoryPhase.VERIFIED and not on_branch and name not in needed:
+        for name in state.needs.get(untold.pop(), ()):  # one that came back may stand before others that are done
+            if name not in needed and state.stories[name].index >= state.retire_at:
                 needed.add(name)
                 untold.append(name)
+    verified = [one for one in state.in_order(needed) if one.phase is StoryPhase.VERIFIED]
     work = [
         commit
-        for other in state.in_order(needed)
+        for other in verified
+        if not (other.gated or other.integrated)
         for commit in (*(other.onto[-1:] if other.on_tests else ()), other.commit)
     ]
     return (state.head or "", *(commit for commit in (*work, story.tests) if commit))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from santiago.app import expected
@@ -19,7 +20,6 @@ from santiago.util.text import fit, flat, width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from santiago.app.forecasting import Compared, Outlook
     from santiago.contract.plan import Story
@@ -69,7 +69,7 @@ def rest_of(out_dir: Path) -> str:
         return ""
     if run.begun and run.state.phase in ENDED:
         return ""
-    return sentence(expected.of_rest(run, SystemClock().utc()))
+    return sentence(expected.of_rest(Path(run.run_input.repo_path), lambda: run, SystemClock().utc()))
 
 
 def off(found: Outlook | None, ms: int) -> str:
