@@ -73,6 +73,8 @@ class Out:
     """What of the two was said to the queue."""
     known: Known = Known()
     failing_since: float = 0.0
+    unknown_since: float = 0.0
+    """Since when the queue has not known it, though it was put."""
     is_judged: bool = False
     """Whether the verdict on its work was begun."""
     remarks: tuple[str, ...] = ()
@@ -274,10 +276,14 @@ class RemoteEngine:
 
     def _look(self, outs: Sequence[Out]) -> None:
         known = self.queue.find([out.address for out in outs]) if outs else {}
+        now = time.monotonic()
         for out in outs:
             out.known = known.get(out.address.id, out.known)
-            if out.address.id not in known:  # its server was made anew, or restored from before
-                self._lose(out, "the engine does not know the order any more")
+            out.unknown_since = 0.0 if out.address.id in known else out.unknown_since or now
+            if out.unknown_since:
+                # Its server was made anew, or restored from before; or it has just begun and does not know yet what it has.
+                if (now - out.unknown_since) * 1000 >= self.lease_ms:
+                    self._lose(out, "the engine does not know the order any more")
             elif out.known.ended is not None:
                 self._end(out, out.known.ended)
             elif out.told != (wanted := (out.asked, out.at_once)):
