@@ -208,7 +208,7 @@ class TestTemporal:
             connect.open_queue(f"{base}&tls-ca={tmp_path}/ca.pem{ours}", ROOT).close()
             refused(f"{base}{ours}", Kind.BLOCKED, "certificate")
             with pytest.raises(
-                SantiagoError, match="certificate|operation was canceled"
+                SantiagoError, match=r"certificate|operation was canceled"
             ):  # as far as the server got to say why
                 connect.open_queue(f"{base}&tls-ca={tmp_path}/ca.pem", ROOT)
             named = f"{base.replace('localhost', '127.0.0.1')}&tls-ca={tmp_path}/ca.pem{ours}&tls-name=localhost"
