@@ -25,6 +25,6 @@ def test_whatever_fails_every_story_is_done_once(kind: str) -> None:
             tally = chaos.carry_out(ORDERS, faults, print)
         finally:
             chaos.close()
-    assert tally.violations == []
+    assert tally.violations == [], "\n".join(tally.violations)
     assert tally.orders == tally.ends.total() >= ORDERS
     assert tally.faults.total() == sum(vars(faults).values())

@@ -151,8 +151,10 @@ class TemporalQueue:
         """Look at orders of an earlier coordinator, and in turn at those that are open. What that costs is bounded."""
         for order in (one for one in orders if one not in self.known):
             with suppress_gone():
-                await self._look_at(order)
-                self.background.start(self._follow(order))
+                if await self._look_at(order):
+                    self.background.start(self._follow(order))
+                else:
+                    await self._take_end(order)
         waiting = [one for one in orders if one in self.known and not self.known[one].ended]
         if waiting and time.monotonic() > self.looked_at + 1 / LOOKS_PER_S:
             self.looked_at, self.looks = time.monotonic(), self.looks + 1
@@ -163,8 +165,8 @@ class TemporalQueue:
                     raise
                 self.known.pop(order, None)  # the server was made anew, or restored from before
 
-    async def _look_at(self, order: str) -> None:
-        """See who claimed an order and what it says."""
+    async def _look_at(self, order: str) -> bool:
+        """See who claimed an order and what it says; return whether it has not ended."""
         found = await self.handle(order).describe()
         known = self.known.get(order, Known())
         for activity in found.raw_description.pending_activities:
@@ -172,6 +174,7 @@ class TemporalQueue:
                 beat = told(Beat, self.read(activity.heartbeat_details))
                 known = replace(known, claimed_by=activity.last_worker_identity, beat=beat)
         self.known[order] = known
+        return found.status == WorkflowExecutionStatus.RUNNING
 
     async def _follow(self, order: str) -> None:
         """Wait for an order's end, which the server tells at once."""
