@@ -66,6 +66,11 @@ class GitDelivery:
             )  # fmt: skip
         return commit
 
+    def is_awaited(self, claim: Claim) -> bool:
+        """Tell whether a coordinator leads the run. Where none does, nobody would delete what comes too late."""
+        ref = f"{layout.LEAD}/{claim.address.id.partition('/')[0]}"
+        return ref in self._remote.refs(*self._workspace.repository.for_transfers, ref)
+
     def forget(self, claim: Claim) -> None:
         """Let go of an order's commits."""
         run, _, step = claim.address.id.partition("/")

@@ -285,7 +285,7 @@ class Worker:
         commit, in_time, began = "", False, now_ms()
         while True:
             try:
-                if run is not None and fate != "lost":
+                if run is not None and fate != "lost" and (not held.is_lost or run.delivery.is_awaited(claim)):
                     commit = commit or run.delivery.deliver(claim, report, files or {})
                 in_time = not held.is_lost and self.serving.end(
                     claim, Ended(fate=fate, commit=commit, token=claim.token)
