@@ -255,20 +255,24 @@ def test_after_its_patience_a_call_says_that_the_server_is_away(engine: Engine, 
 def test_what_a_restored_server_does_not_know_is_not_found_and_its_worker_is_told_and_seen_again(
     engine: Engine, queue: Queue, client: Callable[..., Client]
 ) -> None:
-    queue.put(address(1), COMMIT, LONG_MS)
     worker = client("worker")
+    queue.put(address(1), COMMIT, LONG_MS)
     claim = worker.claim()
-    forgets(engine.url, queue, address(1).id)
+    orders = [address(number) for number in (1, 2, 3, 4)]
+    for order in orders[1:]:
+        queue.put(order, COMMIT, LONG_MS)
+    for order in orders:
+        forgets(engine.url, queue, order.id)
     awaited(
-        lambda: all(known.ended and known.ended.fate == "lost" for known in queue.find([address(1)]).values()),
-        "it is still known",
+        lambda: all(known.ended and known.ended.fate == "lost" for known in queue.find(orders).values()),
+        "one is still known",
     )
     with pytest.raises(LostError):
         worker.call("beat", claim, beat(), 5000)
     assert not worker.call("end", claim, done(claim))
     awaited(queue.workers, "it is not seen")
-    queue.put(address(2), COMMIT, LONG_MS)
-    assert worker.claim().address == address(2)
+    queue.put(address(5), COMMIT, LONG_MS)
+    assert worker.claim().address == address(5)
 
 
 def test_a_beat_that_nobody_answers_ends_in_its_time(

@@ -151,7 +151,9 @@ class TemporalQueue:
         """Look at orders of an earlier coordinator, and in turn at those that are open. What that costs is bounded."""
         for order in (one for one in orders if one not in self.known):
             with suppress_gone():
-                if await self._look_at(order):
+                seen, open_ = await self._look_at(order)
+                if open_:
+                    self.known[order] = seen
                     self.background.start(self._follow(order))
                 else:
                     await self._take_end(order)
@@ -159,22 +161,21 @@ class TemporalQueue:
         if waiting and time.monotonic() > self.looked_at + 1 / LOOKS_PER_S:
             self.looked_at, self.looks = time.monotonic(), self.looks + 1
             try:
-                await self._look_at(order := waiting[self.looks % len(waiting)])
+                self.known[order], _ = await self._look_at(order := waiting[self.looks % len(waiting)])
             except RPCError as error:
                 if error.status != GONE:
                     raise
                 self.known.pop(order, None)  # the server was made anew, or restored from before
 
-    async def _look_at(self, order: str) -> bool:
-        """See who claimed an order and what it says; return whether it has not ended."""
+    async def _look_at(self, order: str) -> tuple[Known, bool]:
+        """Return who claimed an order and what it says, and whether it has not ended."""
         found = await self.handle(order).describe()
         known = self.known.get(order, Known())
         for activity in found.raw_description.pending_activities:
             if activity.HasField("last_started_time") and not known.ended:
                 beat = told(Beat, self.read(activity.heartbeat_details))
                 known = replace(known, claimed_by=activity.last_worker_identity, beat=beat)
-        self.known[order] = known
-        return found.status == WorkflowExecutionStatus.RUNNING
+        return known, found.status == WorkflowExecutionStatus.RUNNING
 
     async def _follow(self, order: str) -> None:
         """Wait for an order's end, which the server tells at once."""
@@ -192,20 +193,21 @@ class TemporalQueue:
         self.known[order] = await self.ending(order)
 
     async def ending(self, order: str) -> Known:
-        """Return what the history of an order says of its end."""
+        """Return what the history of an order says of its end. One that an administrator ended is lost."""
         known = self.known.get(order, Known())
-        ended, claimed_by, beat = Ended(fate="lost" if known.claimed_by else "cancelled"), known.claimed_by, known.beat
-        with suppress_gone():
-            async for event in self.handle(order).fetch_history_events():
-                if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_STARTED:
-                    ended, claimed_by = Ended(fate="lost"), event.activity_task_started_event_attributes.identity
-                elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT:
-                    failure = event.activity_task_timed_out_event_attributes.failure
-                    beat = told(Beat, self.read(failure.timeout_failure_info.last_heartbeat_details)) or beat
-                elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
-                    said = self.read(event.activity_task_completed_event_attributes.result)
-                    token = str(said.get("token")) if isinstance(said, dict) else ""
-                    ended = ended_by_worker(said, token if TOKEN.match(token) else "")
+        ended, claimed_by, beat = Ended(fate="lost"), known.claimed_by, known.beat
+        async for event in self.handle(order).fetch_history_events():
+            if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_STARTED:
+                claimed_by = event.activity_task_started_event_attributes.identity
+            elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_TIMED_OUT:
+                failure = event.activity_task_timed_out_event_attributes.failure
+                beat = told(Beat, self.read(failure.timeout_failure_info.last_heartbeat_details)) or beat
+            elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
+                said = self.read(event.activity_task_completed_event_attributes.result)
+                token = str(said.get("token")) if isinstance(said, dict) else ""
+                ended = ended_by_worker(said, token if TOKEN.match(token) else "")
+            elif event.event_type == EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED and not claimed_by:
+                ended = Ended(fate="cancelled")
         return Known(claimed_by=claimed_by, beat=beat, ended=ended)
 
     def read(self, payloads: Payloads) -> Any:
@@ -384,8 +386,10 @@ class TemporalServing:
         except RPCError as error:
             if error.status != GONE:
                 raise
-            # It may have been ended by an earlier try, whose answer was lost.
-            return (await self.queue.ending(order)).ended == ended
+            with suppress_gone():
+                # It may have been ended by an earlier try, whose answer was lost.
+                return (await self.queue.ending(order)).ended == ended
+            return False
         return True
 
     def close(self) -> None:
