@@ -386,10 +386,10 @@ class TemporalServing:
         except RPCError as error:
             if error.status != GONE:
                 raise
+            found = None  # an earlier try may have ended it, and its answer may be lost
             with suppress_gone():
-                # It may have been ended by an earlier try, whose answer was lost.
-                return (await self.queue.ending(order)).ended == ended
-            return False
+                found = (await self.queue.ending(order)).ended
+            return found == ended
         return True
 
     def close(self) -> None:
