@@ -19,6 +19,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "resume": ("start_commands:resume", "go on with a run, with more budget or a hint where given"),
         "rebase": ("start_commands:rebase", "take a changed document into a new run, and keep what is done"),
         "pr": ("look_commands:pr", "hand a run's branch to review, with the evidence of each story"),
+        "tick": ("look_commands:tick", "tick in the document what is done on evidence"),
         "stop": ("reach_commands:stop", "stop a run at the next safe boundary"),
         "answer": ("reach_commands:answer", "list the open questions, or answer one"),
         "try": ("reach_commands:try_out", "open a shell in a checkout of a story's work"),

@@ -81,6 +81,19 @@ def export() -> None:
     """
 
 
+@click.command("tick")
+@click.argument("run", required=False)
+@click.option("--yes", is_flag=True, help="Commit the ticks on the run's branch.")
+@click.option("--here", is_flag=True, help="Read and write the file in your working tree instead.")
+@json_option
+@body("tick:tick")
+def tick() -> None:
+    """Show how the document of RUN (a folder or an id, or the newest one) looks with all ticks that evidence allows.
+
+    Boxes are ticked, flags such as `passes` become true, a `status` becomes done. Text that changed since it was planned is left alone.
+    """
+
+
 @click.command("explain")
 @click.argument("code", required=False)
 @click.option("--run", metavar="RUN", help="The run of the story; by default the one that is running, or the newest.")
