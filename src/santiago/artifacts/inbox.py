@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 from itertools import count, islice
+from threading import get_native_id
 from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import quote
 
@@ -115,7 +116,8 @@ class Inbox:
             os.close(root)
 
     def _link(self, inbox: int, name: str, letter: Letter) -> bool:
-        temporary = beneath.temporary_of(f"{os.getpid()}-{name}")
+        # With the thread, since the server of the pages leaves letters of several people at once.
+        temporary = beneath.temporary_of(f"{os.getpid()}-{get_native_id()}-{name}")
         data = {name: getattr(letter, name) for name in ("kind", "subject", "answer", "text", "scope", "actor", "via")}
         beneath.write(inbox, temporary, json.dumps(data, indent=2).encode() + b"\n", sync=True)
         try:
