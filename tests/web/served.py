@@ -17,6 +17,10 @@ from tests.cli import greeter
 from tests.tui import made
 
 NAVIGATION = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+UNLUCKY = """
+from santiago.web.serving import serve
+serve("shop", "ann", host_name="", read_only=False, show=lambda one: print(one, flush=True), tell=print, port={})
+"""
 FORM = "application/x-www-form-urlencoded"
 
 
@@ -127,13 +131,14 @@ class Served:
 
 
 @contextmanager
-def served(repo: Path, *options: str, **variables: str) -> Iterator[Served]:
+def served(repo: Path, *options: str, port: int = 0) -> Iterator[Served]:
+    """Start the server; at a `port`, as somebody would who was unlucky, since there is no option for that."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("SANTIAGO_")}
     told = repo.parent / "told"
     with told.open("w") as file:
         process = subprocess.Popen(
-            [sys.executable, "-m", "santiago", "serve", *options],
-            cwd=repo, env={**clean, **greeter.place(repo), "USER": "ann", **variables},
+            [sys.executable, *(["-c", UNLUCKY.format(port)] if port else ["-m", "santiago", "serve", *options])],
+            cwd=repo, env={**clean, **greeter.place(repo), "USER": "ann"},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=file, text=True,
         )  # fmt: skip
         try:

@@ -110,6 +110,7 @@ def test_a_link_works_once_and_its_second_use_is_refused_and_told_on_the_termina
         door = site.get(path, Cookie=None)
         assert (door.status, door.headers["clear-site-data"]) == (200, '"cache", "storage"')
     assert site.ask("POST", path, "", {"Origin": "null"}).status == 403
+    assert site.get(path.removeprefix(site.base), Cookie=None).status == 404, "a link is only good below its path"
     cookie = site.enter(link)
     assert (cookie.status, cookie.headers["location"]) == (303, f"{site.base}/")
     set_by = cookie.headers["set-cookie"].lower()
@@ -237,9 +238,7 @@ def test_pages_that_can_only_be_read_need_the_link_and_take_nothing(repo: Path) 
         site.enter()
         page = site.get(QUESTION)
         assert ('method="post"' in page.text, "santiago answer" in page.text) == (False, True)
-        site.cookie, cookie = site.cookie, site.cookie
-        assert site.post("ask", {"token": "x", **ANSWER}).status == 403
-        assert cookie
+        assert "can only be read" in site.post("ask", {"token": "x", **ANSWER}).text
 
 
 def test_a_tunnel_has_its_own_name_and_a_cookie_that_only_https_carries(repo: Path) -> None:

@@ -120,8 +120,6 @@ class Guard:
         if "service-worker" in headers:
             raise RefusedError(403, "santiago: its pages have no workers")
         inner = scope["path"].removeprefix(self.address.path)
-        if scope["method"] not in ("GET", "HEAD", "POST"):
-            raise RefusedError(405, "santiago: this is not done here")
         posted = scope["method"] == "POST"
         form = await self._form(headers, receive) if posted else {}
         scope["state"] = {**scope.get("state", {}), "form": form}
@@ -133,10 +131,10 @@ class Guard:
         if session is None:
             return self._without_session(scope, headers, posted=posted)
         scope["state"]["session"] = session
-        if posted and not is_same(form.get("token", ""), session.token):
-            raise RefusedError(403, "santiago: this form was not shown to you here; load the page again")
         if posted and self.read_only:
             raise RefusedError(403, "santiago: these pages can only be read")
+        if posted and not is_same(form.get("token", ""), session.token):
+            raise RefusedError(403, "santiago: this form was not shown to you here; load the page again")
         return None
 
     async def _form(self, headers: Headers, receive: Receive) -> dict[str, str]:

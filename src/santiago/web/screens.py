@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -37,6 +38,7 @@ from santiago.web.rendering import environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from santiago.app.loading import AttemptStory, Run
     from santiago.contract.plan import Story
@@ -76,6 +78,8 @@ class Screens:
         self.shared = shared
         """What all templates are given."""
         self._forecasts: dict[str, tuple[int, str]] = {}
+        """Run → how many attempts had ended, and what was expected then."""
+        self._simulating = ThreadPoolExecutor(1)
 
     def find(self, path: str, query: Mapping[str, str]) -> Screen:
         """Return the screen of an address; raise if there is none."""
@@ -230,12 +234,16 @@ class Screens:
             }  # fmt: skip
 
     def _forecast(self, run: Run) -> list[str]:
-        """Return what is left of a run, simulated anew when an attempt has ended."""
+        """Return what is left of a run, simulated anew in the background when an attempt has ended."""
         ended = run.state.attempts - len(run.state.running)
-        if self._forecasts.get(run.run_id, (-1, ""))[0] != ended:
-            self._forecasts[run.run_id] = ended, rest_of(run.out_dir) if run.resumable else ""
-        told = self._forecasts[run.run_id][1]
+        known, told = self._forecasts.get(run.run_id, (-1, ""))
+        if known != ended and run.resumable:
+            self._forecasts[run.run_id] = ended, told
+            self._simulating.submit(self._foresee, run.run_id, run.out_dir, ended)
         return [told] if told else []
+
+    def _foresee(self, run_id: str, out_dir: Path, ended: int) -> None:
+        self._forecasts[run_id] = ended, rest_of(out_dir)
 
     # A question
 

@@ -40,10 +40,11 @@ class Connection(H11Protocol):
 
 
 def serve(
-    place: str, who: str, *, host_name: str, read_only: bool, show: Callable[[str], None], tell: Callable[[str], None]
-) -> int:
-    """Serve the pages until the person ends it; `show` prints a link, `tell` a remark."""
-    with socket.create_server(("127.0.0.1", 0), backlog=128) as listening:
+    place: str, who: str, *, host_name: str, read_only: bool, show: Callable[[str], None], tell: Callable[[str], None],
+    port: int = 0,
+) -> int:  # fmt: skip
+    """Serve the pages until the person ends it; `show` prints a link, `tell` a remark. The port is one that is free."""
+    with socket.create_server(("127.0.0.1", port), backlog=128) as listening:
         port = listening.getsockname()[1]
         app, address, access, made = pages(port, place, who, host_name=host_name, read_only=read_only, tell=tell)
         config = uvicorn.Config(
