@@ -97,7 +97,8 @@ def test_what_somebody_types_focus_and_folds_survive_a_hundred_updates(person: P
           let last; window.EventSource = class extends Stream { constructor(url) { super(); last = this; } };
           document.dispatchEvent(new Event("visibilitychange"));
           for (let at = 0; at < 100; at += 1) {
-            const data = { cursor: `x-${at}`, all: parts, parts: parts.map((id) => ({ id, after: "", html: html[id].replace("Leave a hint", `Leave a hint ${at}`) })) };
+            const replaced = (id) => html[id].replace("Leave a hint", `Leave a hint ${at}`);
+            const data = { cursor: `x-${at}`, all: parts, parts: parts.map((id) => ({ id, after: "", html: replaced(id) })) };
             last.dispatchEvent(new MessageEvent("news", { data: JSON.stringify(data) }));
           }
           return { text: box.value, same: box === document.getElementById("hint-text"), focus: document.activeElement === box,

@@ -52,7 +52,9 @@ def test_every_guard_refuses_by_itself_what_no_browser_at_the_printed_address_se
     port, base = site.port, site.base
     assert (site.get("").status, site.post("ask", form).status) == (200, 200)
     none: dict[str, str | None] = {}
-    for told, status, path, headers in [
+    refused: list[tuple[str, int, str, dict[str, str | None]]]
+    posted: list[tuple[str, int, dict[str, str | None], dict[str, str]]]
+    refused = [
         ("another name that leads here", 421, "", {"Host": f"evil.example:{port}"}),
         ("the name that cookies of other ports share", 421, "", {"Host": f"localhost:{port}"}),
         ("another port", 421, "", {"Host": "127.0.0.1"}),
@@ -64,9 +66,10 @@ def test_every_guard_refuses_by_itself_what_no_browser_at_the_printed_address_se
         ("a stream without a session", 403, "live?of=&since=", {"Cookie": None, "Sec-Fetch-Mode": "cors"}),
         ("no such page", 404, "runs/other", none),
         ("out of the folder of files", 404, "static/../pages.py", none),
-    ]:  # fmt: skip
+    ]  # fmt: skip
+    for told, status, path, headers in refused:
         assert site.get(path, **headers).status == status, told
-    for told, status, change, sent in [
+    posted = [
         ("a foreign origin", 403, {"Origin": "https://evil.example"}, form),
         ("another port of this machine", 403, {"Origin": "http://127.0.0.1:1"}, form),
         ("the origin of a page without one", 403, {"Origin": "null"}, form),
@@ -83,7 +86,8 @@ def test_every_guard_refuses_by_itself_what_no_browser_at_the_printed_address_se
         ("too many fields", 400, none, {**form, **{str(at): "" for at in range(99)}}),
         ("a step that was never shown", 409, none, {"token": token, "step": "x" * 43, "path": "send"}),
         ("an act that there is not", 404, none, {**form, "act": "rm"}),
-    ]:  # fmt: skip
+    ]  # fmt: skip
+    for told, status, change, sent in posted:
         assert site.post(sent.get("path", "ask"), sent, **change).status == status, told
     assert site.ask("PUT", "ask", "").status == 405
     assert site.ask("POST", f"{base}/static/page.js", "token=x").status in (403, 405)

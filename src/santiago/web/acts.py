@@ -13,13 +13,14 @@ from santiago.contract.answers import describe
 from santiago.contract.counting import count
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.phases import StoryPhase
-from santiago.contract.record import record
 from santiago.report.consents import consents, give
 from santiago.report.page import Line
 from santiago.report.question import REST, card, meant
 from santiago.report.story_status import named
 from santiago.util.text import flat, harmless
+from santiago.web import board_acts
 from santiago.web.followed import reads_homes
+from santiago.web.step import Step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,27 +33,6 @@ if TYPE_CHECKING:
 MOST_ATTEMPTS, MOST_MINUTES, MOST_USD = 1000, 100_000, 100_000
 AGREE = "agree"
 """What a person types who gives a consent."""
-
-
-@record
-class Step:
-    """An act that was understood, and is shown before it is done."""
-
-    title: str
-    lines: tuple[Line, ...]
-    """What it means, with everything that its person agrees to."""
-    button: str
-    command: str
-    """The command that does the same."""
-    back: str
-    """The address, below the path, of the page that it came from; what it leads to is shown there."""
-    do: Callable[[], str]
-    """Does it, and returns what to tell."""
-    act: str = ""
-    text: str = ""
-    """What was typed, so that it is not lost."""
-    agreed: str = ""
-    """The word that must be typed; empty where none is needed."""
 
 
 class Acts:
@@ -69,20 +49,26 @@ class Acts:
 
     def understand(self, form: Mapping[str, str]) -> Step:
         """Return what a form asks for; raise where it asks for nothing that can be done."""
+        if form.get("act", "").startswith("ticket-"):
+            self._refuse_closed(None)
+            return board_acts.understand(form, self.who)
         act = self._acts.get(form.get("act", ""))
         if act is None:
             raise SantiagoError(Kind.USAGE, "this form asks for nothing that is known here")
         run = self.runs.find(form.get("run", "")).run
-        if reason := self.closed(run):
-            raise SantiagoError(Kind.BLOCKED, reason, hint="The page shows the command that does the same.")
+        self._refuse_closed(run)
         return replace(act(run, form), act=form["act"])
 
-    def closed(self, run: Run) -> str:
-        """Return why nothing can be done to a run from a page; empty where it can.
+    def _refuse_closed(self, run: Run | None) -> None:
+        if reason := self.closed(run):
+            raise SantiagoError(Kind.BLOCKED, reason, hint="The page shows the command that does the same.")
+
+    def closed(self, run: Run | None) -> str:
+        """Return why nothing can be done to a run, or to the board, from a page; empty where it can.
 
         A browser's session is one for all runs, so that a run whose agents can read it closes the others while it works.
         """
-        if reads_homes(run):
+        if run is not None and reads_homes(run):
             return (
                 f"the agents of {run.run_id} can read what this browser stores (Landlock), so answers come by command"
             )

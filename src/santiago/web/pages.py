@@ -21,6 +21,7 @@ from santiago.contract.errors import Kind, SantiagoError
 from santiago.util.own_run import refuse_own_word
 from santiago.web.access import Access
 from santiago.web.acts import Acts
+from santiago.web.board_acts import has_board
 from santiago.web.followed import Runs
 from santiago.web.guard import Address, Guard
 from santiago.web.live import Live
@@ -52,7 +53,6 @@ class Pages:
         """Stand in parts that all browsers share, where each has its own token, or its own unsent text."""
         self.shared: dict[str, Any] = {
             "base": address.path, "place": place, "who": who, "read_only": read_only, "token": self.mark, "draft": self.draft,
-            "has_board": False,
         }  # fmt: skip
         self.runs = Runs()
         self.acts = Acts(self.runs, who)
@@ -103,7 +103,15 @@ class Pages:
         self, session: Session, template: str, values: Mapping[str, Any], parts: str = "", draft: tuple[str, str] = ("", "")
     ) -> Response:  # fmt: skip
         told, failed = session.told_once()
-        usual = {"title": "", "crumbs": (("", "All runs"),), "live": "", "cursor": "", "shows": "", "parts": PARTS}
+        usual = {
+            "has_board": has_board(),
+            "title": "",
+            "crumbs": (("", "All runs"),),
+            "live": "",
+            "cursor": "",
+            "shows": "",
+            "parts": PARTS,
+        }
         page = render(template, {**self.shared, **usual, "told": told, "failed": failed, **values})
         return HTMLResponse(self.fill(page.replace(PARTS, parts), session, draft))
 

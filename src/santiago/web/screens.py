@@ -15,6 +15,9 @@ from santiago.executor.budget import Budget
 from santiago.executor.tally import summary
 from santiago.report import spending
 from santiago.report.asking import answers_left, asked
+from santiago.report.board_pages import headline as board_headline
+from santiago.report.board_pages import standing, tone_of
+from santiago.report.board_pages import word as board_word
 from santiago.report.chunks import CURRENT, FAILED, rows_of
 from santiago.report.evidence import AttemptEvidence, tidied
 from santiago.report.forecast_page import rest_of
@@ -33,6 +36,7 @@ from santiago.report.story_status import row_of
 from santiago.report.timeline import timeline
 from santiago.util.clock import SystemClock, moment
 from santiago.util.text import flat, harmless
+from santiago.web import board_acts
 from santiago.web.followed import SHOWN
 from santiago.web.rendering import environment
 
@@ -49,6 +53,7 @@ if TYPE_CHECKING:
 
 LOG_BLOCK = 200
 """Lines of an agent's log in one part of its page. Only the last part of a log grows."""
+BOARD_TONES = {"OPEN": "busy", "DONE": "good", "NEEDS YOU": "warn", "STUCK": "bad"}
 MOST_ROWS = 60
 """How many rows a timeline has on the page of a run. `santiago report` has all."""
 OPEN_STORIES = 60
@@ -96,6 +101,12 @@ class Screens:
                 return self._attempt(self.runs.find(run), story, int(number[:9]))
             case ["runs", run, "stories", story, number, "log"] if number.isdecimal():
                 return self._log(self.runs.find(run), story, int(number[:9]), query.get("find", ""))
+            case ["board"]:
+                return Screen(
+                    title="Board", crumbs=(("", "All runs"),), make=self._board, command="santiago board --plain"
+                )
+            case ["board", ticket]:
+                return self._ticket(ticket)
         raise SantiagoError(Kind.USAGE, "there is no such page")
 
     def _parts(self, template: str, **values: Any) -> Any:
@@ -357,6 +368,44 @@ class Screens:
             title=f"log of {planned.id}, attempt {number}", crumbs=_above(run, planned, number), make=make,
             command=f"santiago show{target(run.out_dir)} {planned.id} --attempt {number} --log",
         )  # fmt: skip
+
+    # The board
+
+    def _board(self) -> dict[str, str]:
+        data = board_acts.board()
+        make = self._parts("board.html")
+        queues = [
+            {"name": name, "count": data["counts"][name], "tickets": [_on_board(one, data) for one in tickets]}
+            for name, tickets in data["queues"].items()
+        ]
+        return {
+            "head": make.head(board_word(data), BOARD_TONES.get(board_word(data), ""), board_headline(data)),
+            "queues": make.queues(queues),
+        }
+
+    def _ticket(self, name: str) -> Screen:
+        title = flat(board_acts.ticket_of(board_acts.board(), name)["title"])
+
+        def make() -> dict[str, str]:
+            data = board_acts.board()
+            ticket = board_acts.ticket_of(data, name)
+            make = self._parts("board.html", closed=self.acts.closed(None))
+            told = board_acts.lines_of(data, ticket)[1:]
+            return {"ticket": make.ticket(blocks(told), ticket), "acts": make.acts(ticket, board_acts.offered(ticket))}
+
+        crumbs = (("", "All runs"), ("board", "Board"))
+        return Screen(title=f"{name} {title}", crumbs=crumbs, make=make, command=f"santiago queue show {name}")
+
+
+def _on_board(ticket: dict[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
+    asking = ticket["id"] in data["verdict"]["user_confirmation_ids"]
+    return {
+        "id": ticket["id"],
+        "title": flat(ticket["title"]),
+        "told": standing(ticket),
+        "tone": tone_of(ticket, asking=asking),
+        "asks": asking,
+    }
 
 
 def _criteria(run: Run) -> dict[str, str]:
