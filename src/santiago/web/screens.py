@@ -16,7 +16,7 @@ from santiago.executor.tally import summary
 from santiago.report import spending
 from santiago.report.asking import answers_left, asked
 from santiago.report.board_pages import headline as board_headline
-from santiago.report.board_pages import standing, tone_of
+from santiago.report.board_pages import age, awaited, for_people, standing, tone_of
 from santiago.report.board_pages import word as board_word
 from santiago.report.chunks import CURRENT, FAILED, rows_of
 from santiago.report.evidence import AttemptEvidence, tidied
@@ -117,7 +117,7 @@ class Screens:
 
     def _home(self) -> dict[str, str]:
         make, now = self._parts("home.html"), SystemClock().utc()
-        rows, needs = [], list(self._sessions())
+        rows, needs = [], [*self._sessions(), *self._tickets()]
         newest: set[str] = set()
         for known in self.runs.known()[:SHOWN]:
             try:
@@ -169,6 +169,17 @@ class Screens:
                     "text": flat(one.text), "about": f"plan {planning.session_id}", "age": "", "to": "",
                     "command": f"santiago review {planning.session_id}",
                 }  # fmt: skip
+
+    def _tickets(self) -> Iterator[dict[str, Any]]:
+        if not board_acts.has_board():
+            return
+        data = board_acts.board()
+        for name in awaited(data):
+            ticket = board_acts.ticket_of(data, name)
+            yield {
+                "text": for_people(ticket["note"]) or flat(ticket["title"]), "about": f"ticket {name}",
+                "age": f"{age(ticket['age_minutes'])} ago", "to": f"board/{quote(name)}", "command": "",
+            }  # fmt: skip
 
     # A run
 
@@ -394,7 +405,7 @@ class Screens:
             return {"ticket": make.ticket(blocks(told), ticket), "acts": make.acts(ticket, board_acts.offered(ticket))}
 
         crumbs = (("", "All runs"), ("board", "Board"))
-        return Screen(title=f"{name} {title}", crumbs=crumbs, make=make, command=f"santiago queue show {name}")
+        return Screen(title=f"{name} {title}", crumbs=crumbs, make=make, command="santiago queue list")
 
 
 def _on_board(ticket: dict[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
