@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 PARTS = ("patches", "output", "answers")
 """What can be left out."""
-ROOM = 1_900_000
-"""Bytes that patches, critiques and output take together, as HTML."""
+LARGEST, EACH, SMALLEST = 2_900_000, 1_200, 300_000
+"""Bytes that a report should have; what a story or an attempt takes of them; what is left for patches and output in any case."""
 LONGEST_TEXT = 600
 """Characters of one text of the document, or of a person."""
 MOST_NAMES = 20
@@ -64,7 +64,9 @@ def document(run: Run, without: frozenset[str] = frozenset()) -> dict[str, Any]:
         "without": [part for part in PARTS if part in without],
     }  # fmt: skip
     found: dict[str, Any] = for_others(run, told)
-    cut = fitted(_long_texts(found), ROOM, lambda text: len(escape(text).encode("utf-8", "replace")))
+    rows = len(stories) + sum(len(one["attempts"]) for one in stories)
+    room = max(LARGEST - rows * EACH, SMALLEST)
+    cut = fitted(_long_texts(found), room, lambda text: len(escape(text).encode("utf-8", "replace")))
     return {**found, "holds": _holds(found, cut)}
 
 

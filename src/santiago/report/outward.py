@@ -13,7 +13,7 @@ from santiago.report.evidence import tidied
 from santiago.util.text import harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from santiago.app.loading import Run
 
@@ -21,34 +21,48 @@ REPOSITORY, FOLDER, HOME, HOST = "<repository>", "<run>", "~", "<host>"
 """What stands in the place of a path or a name of this machine."""
 LONGEST = 48 * 1024
 """Bytes of one text."""
+_OWN = frozenset(
+    {
+        "after",
+        "began",
+        "ended",
+        "id",
+        "kind",
+        "last",
+        "of",
+        "since",
+        "started",
+        "state",
+        "stories",
+        "story",
+        "symbol",
+        "tone",
+        "until",
+        "when",
+    }
+)
+"""Fields whose values are words and times of our own. A machine may be called `story`."""
 
 
 def for_others(run: Run, data: Any) -> Any:
     """Return data without what only this machine knows: its paths, its name, secrets, and signs that no reader can see."""
-    texts = {text for text in _texts(data) if text}
-    clean = {text: harmless(text) for text in texts}
+    clean: dict[str, str] = {}
+    _mapped(data, lambda text: clean.setdefault(text, harmless(text)))
     redactor = Redactor(to_hide(os.environ))
     whole = "\n".join(clean.values()).encode("utf-8", "replace")
     if redactor.whole(whole) != whole:  # rare, since all of it was redacted when it was written
         clean = {text: redactor.text(shown) for text, shown in clean.items()}
     replaced = _replacing(run)
-    return _mapped(data, lambda text: replaced(clean.get(text, "")))
+    shown = {text: replaced(one) for text, one in clean.items()}
+    return _mapped(data, shown.__getitem__)
 
 
-def _texts(data: Any) -> Iterator[str]:
-    if isinstance(data, str):
-        yield data
-    elif isinstance(data, dict | list | tuple):
-        for one in data.values() if isinstance(data, dict) else data:
-            yield from _texts(one)
-
-
-def _mapped(data: Any, change: Callable[[str], str]) -> Any:
-    if isinstance(data, str):
-        return change(data)
+def _mapped(data: Any, change: Callable[[str], str], name: str = "") -> Any:
     if isinstance(data, dict):
-        return {name: _mapped(one, change) for name, one in data.items()}
-    return [_mapped(one, change) for one in data] if isinstance(data, list | tuple) else data
+        return {key: _mapped(one, change, key) for key, one in data.items()}
+    if isinstance(data, list | tuple):
+        return [_mapped(one, change, name) for one in data]
+    return change(data) if isinstance(data, str) and name not in _OWN else data
 
 
 def _replacing(run: Run) -> Callable[[str], str]:
@@ -69,7 +83,7 @@ def _replacing(run: Run) -> Callable[[str], str]:
 def _hosts(run: Run) -> list[str]:
     names = {os.uname().nodename, run.history.start.get("host", "")}
     every = names | {name.partition(".")[0] for name in names}
-    return sorted((name for name in every if len(name) > 2 and name != "localhost"), key=len, reverse=True)
+    return sorted((name for name in every if len(name) > 1 and name != "localhost"), key=len, reverse=True)
 
 
 def fitted(texts: Iterable[dict[str, Any]], room: int, size: Callable[[str], int]) -> int:

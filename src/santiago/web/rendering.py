@@ -53,4 +53,4 @@ def changes(patch: str) -> Iterator[tuple[str, str]]:
 def _kind(line: str) -> str:
     if line.startswith(("diff ", "index ", "+++", "---", "new file", "deleted file")):
         return "file"
-    return {"@": "at", "+": "add", "-": "del"}.get(line[:1], "")
+    return {"+": "add", "-": "del"}.get(line[:1], "")
