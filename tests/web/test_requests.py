@@ -108,7 +108,9 @@ def test_every_answer_forbids_what_a_page_does_not_need_and_no_answer_is_kept(si
 
 
 def test_the_library_in_the_pages_is_the_published_one_with_its_licence(site: Served) -> None:
-    digest = "4cbd535caf7663a51eda9bce6595371c384fc430d54b8d414e29a61167f19f96"  # dist/idiomorph.min.js of idiomorph 0.8.0
+    digest = (
+        "4cbd535caf7663a51eda9bce6595371c384fc430d54b8d414e29a61167f19f96"  # dist/idiomorph.min.js of idiomorph 0.8.0
+    )
     assert sha256(site.get("static/idiomorph/idiomorph.min.js").text.encode()).hexdigest() == digest
     assert "Zero-Clause BSD" in site.get("static/idiomorph/LICENSE").text
 

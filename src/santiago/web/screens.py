@@ -15,8 +15,8 @@ from santiago.executor.budget import Budget
 from santiago.executor.tally import summary
 from santiago.report import spending
 from santiago.report.asking import answers_left, asked
-from santiago.report.board_pages import headline as board_headline
 from santiago.report.board_pages import age, awaited, for_people, standing, tone_of
+from santiago.report.board_pages import headline as board_headline
 from santiago.report.board_pages import word as board_word
 from santiago.report.chunks import CURRENT, FAILED, rows_of
 from santiago.report.evidence import AttemptEvidence, tidied
