@@ -1,11 +1,16 @@
 """What the server answers, and to whom: each guard by itself, links, forms that work once, and answers that count once."""
 
 import json
+import os
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 from shutil import rmtree
+from time import sleep
 
 import pytest
 
@@ -13,6 +18,7 @@ from santiago.app import requests
 from santiago.app.loading import load
 from santiago.contract.errors import SantiagoError
 from santiago.web.guard import CSP, LARGEST
+from tests.cli import greeter
 from tests.tui import made
 from tests.web.served import Served, repository, served
 
@@ -210,6 +216,49 @@ def test_two_browsers_and_a_terminal_answer_at_once_and_one_counts(repo: Path) -
             (first,) = filter(None, pool.map(answers, ("ann", "bob", "terminal")))
             assert [letter["actor"] for letter in letters(repo)] == [first]
             rmtree(run.out_dir / "inbox")
+
+
+def test_a_real_run_asks_on_the_page_hears_the_answer_from_there_and_stops_from_there(tmp_path: Path) -> None:
+    prd = (
+        "# PRD\n\n### R1: Say hello\n\n**Files:** `hello.txt`\n\n- [ ] hello\n\n**Verification:** `test -f hello.txt`\n"
+    )
+    repo = greeter.committed(
+        tmp_path / "shop", {"prd.md": prd, "playbook.yaml": "stories: {}\n", ".gitignore": ".santiago/\n"}
+    )
+    words = (
+        "run",
+        "prd.md",
+        "--agent",
+        "scripted",
+        "--playbook",
+        "playbook.yaml",
+        "--gate",
+        "step",
+        "--attended",
+        "--trust-commands",
+    )
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("SANTIAGO_")}
+    environment = {**clean, **greeter.place(repo)}
+    with (tmp_path / "out").open("w") as out:
+        run = subprocess.Popen(
+            [sys.executable, "-m", "santiago", *words, "--sandbox", "off", "--no-input"],
+            cwd=repo, env=environment, stdout=out, stderr=out,
+        )  # fmt: skip
+    with served(repo) as site:
+        site.enter()
+        while not (found := re.search(r'href="[^"]*/runs/([^/"]+)/questions/([^"]+)"', site.get("").text)):
+            assert run.poll() is None, (tmp_path / "out").read_text()
+            sleep(0.05)
+        name, question = found.groups()
+        form = {"act": "answer", "run": name, "question": question, "word": "adjust", "text": "as a file"}
+        assert f"{question} is answered" in site.act(form).text
+        log = repo / ".santiago/runs" / name / "progress.ndjson"
+        while '"via":"page"' not in log.read_text():
+            assert run.poll() is None, (tmp_path / "out").read_text()
+            sleep(0.05)
+        assert "asked to stop at once" in site.act({"act": "stop", "run": name, "word": "now"}).text
+        assert run.wait(60) == 130
+        assert "Go on" in site.get(f"runs/{name}").text
 
 
 def test_a_consent_shows_everything_needs_a_typed_word_and_a_refused_start_is_told(site: Served) -> None:
