@@ -14,7 +14,7 @@ from time import sleep
 
 import pytest
 
-from santiago.app import requests
+from santiago.app import page_address, requests
 from santiago.app.loading import load
 from santiago.contract.errors import SantiagoError
 from santiago.web.guard import CSP, LARGEST
@@ -191,7 +191,8 @@ def test_an_answer_is_shown_as_it_was_understood_then_sent_once_and_a_second_one
             "ann",
         )
         assert "S3-agent-1 is answered" in site.get("").text
-        assert site.post("send", sent).status == 409, "the same form again"
+        again = site.post("send", sent)
+        assert (again.status, "was sent before" in again.text) == (409, True)
         late = site.post("send", {"token": token, "step": other.hidden("step")})
         assert (late.status, "was answered before, by ann at" in late.text) == (409, True)
         page = site.get(QUESTION).text
@@ -251,7 +252,8 @@ def test_a_real_run_asks_on_the_page_hears_the_answer_from_there_and_stops_from_
             sleep(0.05)
         name, question = found.groups()
         form = {"act": "answer", "run": name, "question": question, "word": "adjust", "text": "as a file"}
-        assert f"{question} is answered" in site.act(form).text
+        answer = site.act(form).text
+        assert f"{question} is answered" in answer, re.findall("alert.*", answer)
         log = repo / ".santiago/runs" / name / "progress.ndjson"
         while '"via":"page"' not in log.read_text():
             assert run.poll() is None, (tmp_path / "out").read_text()
@@ -293,13 +295,18 @@ def test_a_run_whose_agents_can_read_the_browsers_files_gets_its_answers_by_comm
     assert answer.status == 403
 
 
-def test_pages_that_can_only_be_read_need_the_link_and_take_nothing(repo: Path) -> None:
+def test_pages_that_can_only_be_read_need_the_link_take_nothing_and_are_named_in_messages_while_they_are_there(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", greeter.place(repo)["XDG_STATE_HOME"])
     with served(repo, "--read-only") as site:
         assert site.get("").status == 403
+        assert page_address.address(repo, "asking", ASKED) == f"{site.origin}{site.base}/{QUESTION}"
         site.enter()
         page = site.get(QUESTION)
         assert ('method="post"' in page.text, "santiago answer" in page.text) == (False, True)
         assert "can only be read" in site.post("ask", {"token": "x", **ANSWER}).text
+    assert page_address.address(repo, "asking", ASKED) == "", "a server that ended has no pages"
 
 
 def test_a_tunnel_has_its_own_name_and_a_cookie_that_only_https_carries(repo: Path) -> None:
