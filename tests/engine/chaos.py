@@ -124,12 +124,12 @@ class Chaos(Fleet):
         alone: list[Network | None] = [None] * (WORKERS - len(ground.nets))
         self.places = [Place(net) for net in [*ground.nets, *alone]]
         self.tally, self.number, self.told = Tally(), 0, 0
+        """What was counted, the number of this run, and how many violations were told."""
         self.waiting: list[str] = []
         self.coming = 0.0
         """When the next fault comes that orders cannot bring on."""
         self.server_back = self.coordinator_back = 0.0
         self.run: Program | None = None
-        self.before = 0
         self.log_at, self.started = 0, 0
         self.tree_alone = ""
 
@@ -197,9 +197,13 @@ class Chaos(Fleet):
         while self.started < orders or self.waiting:
             self.one_run(step)
             self.check()
+            found = self.tally.violations
             tell(
-                f"run {self.number}: {self.started} orders, {len(self.waiting)} faults to come, {len(self.tally.violations)} violations"
+                f"run {self.number}: {self.started} orders, {len(self.waiting)} faults to come, {len(found)} violations"
             )
+            for words in found[self.told :]:
+                tell(words)
+            self.told = len(found)
         self.tally.seconds = time.monotonic() - began
         self.end()
         after = os.times()
@@ -295,7 +299,7 @@ class Chaos(Fleet):
             self.server_back = now + self.draw.random() * self.lease_s / 3
             return True
         if kind == "coordinator":
-            if self.run is None or not self._new_events():
+            if self.run is None or not self.log.exists():
                 return False
             os.kill(self.run.process.pid, signal.SIGKILL)
             self.run.process.wait()
@@ -303,9 +307,6 @@ class Chaos(Fleet):
             self.coordinator_back = now + self.draw.random() * self.lease_s
             return True
         return self.hurt(kind)
-
-    def _new_events(self) -> bool:
-        return self.log.exists()
 
     def _count(self) -> None:
         """Count what the log got since the last look."""
@@ -355,9 +356,19 @@ class Chaos(Fleet):
         awaited(lambda: audit.process.poll() is not None, "the audit does not end")
         if audit.process.returncode or "clean" not in audit.said:
             self.violate(f"its audit: {audit.said[-600:]}")
-        refs = git(self.remote, "for-each-ref", "--format=%(refname)").split()
+        self._check_remote()
+
+    def _check_remote(self) -> None:
+        """Hold up that nothing stays. A worker may still be about to take back what it sent when the run was over."""
+        until = time.monotonic() + servers.SECONDS
+        while (refs := self.refs()) != ["refs/heads/main"] and time.monotonic() < until:
+            self._heal(time.monotonic())
+            time.sleep(TICK_S)
         if refs != ["refs/heads/main"]:
             self.violate(f"left on the remote: {refs[:9]}")
+
+    def refs(self) -> list[str]:
+        return git(self.remote, "for-each-ref", "--format=%(refname)").split()
 
     def _check_stories(self, events: list[dict[str, Any]]) -> None:
         done = Counter(one["story_id"] for one in events if one["event"] == "story_done")
@@ -379,8 +390,9 @@ class Chaos(Fleet):
         """Ask the engine itself: what was accepted must have ended in time there, and what ended in time must count."""
         root = git(self.world.repo, "rev-list", "--max-parents=0", "main")
         if self.server_back:
-            self.engine.start()
+            self.engine.server.start()
             self.server_back = 0.0
+        self.engine.answers()
         queue = open_queue(self.url, root)
         try:
             found = queue.find([Address(id=f"r{self.number}/{step}") for step in fates])

@@ -155,19 +155,31 @@ def test_a_remote_that_is_away_for_a_while_declines_nothing(fleet: Callable[...,
     here.is_done()
 
 
-def test_what_the_server_forgot_is_ordered_anew(fleet: Callable[..., Fleet]) -> None:
+def test_what_the_server_forgot_is_ordered_anew_and_what_comes_when_nobody_leads_any_more_is_not_sent(
+    fleet: Callable[..., Fleet],
+) -> None:
     here = fleet(moves=LONG)
+    pushed, hook = here.folder / "pushed", here.remote / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\ncat >> {pushed}\n")
+    hook.chmod(0o755)
     workers = [here.worker(), here.worker()]
     run = here.execute()
     here.logs("story_done", "S1")
     awaited(lambda: any("attempt/S2/1 begins" in one.said for one in workers), "nobody begins with S2")
+    victim = next(worker for worker in workers if "attempt/S2/1 begins" in worker.said)
+    victim.process.send_signal(signal.SIGSTOP)
     root = git(here.world.repo, "rev-list", "--max-parents=0", "main")
     queue = connect.open_queue(here.url, root)
     forgets(here.url, queue, f"{BRANCH.rpartition('/')[2]}/attempt/S2/1")
     queue.close()
     run.ends(0)
     assert here.endings("S2") == [("voided", "worker_lost"), ("ok", "")]
-    awaited(lambda: any("too late" in one.said for one in workers), "the worker is not told")
+    before = pushed.read_text()
+    assert "refs/santiago-inbox/" in before
+    victim.process.send_signal(signal.SIGCONT)
+    victim.says("too late")
+    assert pushed.read_text() == before
     here.is_done()
 
 
