@@ -48,6 +48,8 @@ STORIES = tuple(
     )
     for number in range(40)
 )
+MOST = 2 * len(STORIES) * COST
+"""Dollars that a run may cost."""
 HITS = 0.75
 """The share of faults that wait for a worker which is at work."""
 SLOWEST_S = 0.4
@@ -131,6 +133,8 @@ class Chaos(Fleet):
         self.server_back = self.coordinator_back = 0.0
         self.run: Program | None = None
         self.log_at, self.started = 0, 0
+        self.more, self.most = 0.0, MOST
+        """Dollars that the next start is given, and how many the run may cost."""
         self.tree_alone = ""
 
     # Workers
@@ -219,7 +223,7 @@ class Chaos(Fleet):
     def _write_input(self) -> None:
         settings = json.loads((self.world.top / "in.json").read_text())
         settings["run_id"] = f"r{self.number}"
-        settings["limits"] |= {"run_max_cost_usd": 2 * len(STORIES) * COST}
+        settings["limits"] |= {"run_max_cost_usd": MOST}
         (self.world.top / f"in-{self.number}.json").write_text(json.dumps(settings))
 
     def _arguments(self) -> list[str]:
@@ -243,11 +247,13 @@ class Chaos(Fleet):
 
     def _start(self, *, resumes: bool) -> None:
         given = ["resume", str(self.out), "--no-input"] if resumes else self._arguments()
+        given += ["--add-cost", str(self.more)] if self.more else []
+        self.more = 0.0
         terms = ["--engine", self.url, "--remote", str(self.remote), "--jobs", "2"]
         self.run = self.program([*given, *terms], self.world.top, f"coordinator-{self.number}.log")
 
     def one_run(self, step: float) -> None:
-        self.number, self.log_at = self.number + 1, 0
+        self.number, self.log_at, self.most = self.number + 1, 0, MOST
         self.world = replace(self.world)
         self._write_input()
         self._start(resumes=False)
@@ -266,14 +272,21 @@ class Chaos(Fleet):
     def _has_ended(self) -> bool:
         if self.run is None or self.run.process.poll() is None:
             return False
-        if self._met_an_outage(self.run):
-            self.run, self.coordinator_back = None, time.monotonic() + TICK_S
-            return False
-        return True
+        if not self._met_an_outage(self.run) and not self._asks_for_money(self.run):
+            return True
+        self.run, self.coordinator_back = None, time.monotonic() + TICK_S
+        return False
 
     def _met_an_outage(self, program: Program) -> bool:
         """Tell whether it ended since the server was away at its start, as it should."""
-        return program.process.returncode == OUTAGE and "does not answer" in program.said[-600:]
+        return program.process.returncode == OUTAGE and "does not answer" in program.said
+
+    def _asks_for_money(self, program: Program) -> bool:
+        """Give a run what it asks for whose first attempt was lost: nobody knows then what an attempt costs."""
+        if "blocked  usage_unknown" not in program.said:
+            return False
+        self.more, self.most = COST, self.most + COST
+        return True
 
     def _heal(self, now: float) -> None:
         for place in self.places:
@@ -408,16 +421,16 @@ class Chaos(Fleet):
 
     def _check_money(self, events: list[dict[str, Any]]) -> None:
         """Hold up that no attempt began where what is spent and what is out had reached the limit."""
-        spent, out, most = 0.0, 0, 2 * len(STORIES) * COST
+        spent, out = 0.0, 0
         for one in events:
             if one["event"] == "attempt_started":
-                if spent + out * COST >= most:
+                if spent + out * COST >= self.most:
                     self.violate(f"{_step(one)} began beyond the budget")
                 out += 1
             elif one["event"] in ENDS:
                 spent, out = spent + COST, out - 1
         booked = json.loads((self.out / "result.json").read_bytes())["usage"]
-        if (booked.get("cost_usd") or 0) > most:
+        if (booked.get("cost_usd") or 0) > self.most:
             self.violate(f"it cost {booked}")
 
 

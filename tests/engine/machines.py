@@ -55,6 +55,7 @@ class Program:
         """`inside` are the words that start a program in another network."""
         self.log = log
         with log.open("ab") as out:
+            self.began = out.tell()
             self.process = subprocess.Popen(
                 [*inside, sys.executable, "-m", "santiago", *arguments], cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, stdout=out,
                 stderr=out, start_new_session=True,
@@ -62,7 +63,8 @@ class Program:
 
     @property
     def said(self) -> str:
-        return self.log.read_text("utf-8", "replace")
+        """What it printed. A start before it may have had the same file."""
+        return self.log.read_bytes()[self.began :].decode("utf-8", "replace")
 
     def says(self, words: str) -> None:
         """Return when it has printed this."""
