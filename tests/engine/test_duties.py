@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import signal
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from santiago.contract.ports.queue import POOL
+from santiago.engine import connect
 from tests.crash.world import GIT, WIDE, Story, git, playbook
 from tests.engine.git_server import PASSWORD, served
 from tests.engine.servers import awaited
@@ -95,14 +98,25 @@ def test_no_more_is_ordered_than_slots_and_two_and_without_workers_the_run_pause
     assert git(here.remote, "for-each-ref", "--format=%(refname)") == "refs/heads/main"
 
 
-def test_a_run_is_left_promptly_while_its_engine_is_silent(
+def test_a_run_is_left_promptly_while_its_engine_is_silent_and_loses_no_order_that_is_unknown_for_a_moment(
     fleet: Callable[..., Fleet], postgres_engine: Engine
 ) -> None:
     here = fleet()
+    here.env["SANTIAGO_ENGINE_LEASE_SECONDS"] = "60"
     run = here.execute()
+    root = git(here.world.repo, "rev-list", "--max-parents=0", "main")
+    queue: Any = connect.open_queue(here.url, root)
+    orders = functools.partial(queue.database.once, queue.database.ready(queue.place.orders(POOL)))
+    awaited(lambda: len(orders("select 1 from absurd.{t}")) == 2, "nothing is ordered")
+    renamed = "update absurd.{t} set idempotency_key = reverse(idempotency_key) returning 1"
+    asked = "select query_start from pg_stat_activity where query like '%%idempotency_key = any%%' and pid <> pg_backend_pid()"
+    orders(renamed)
+    moments: dict[Any, None] = {}
     awaited(
-        lambda: len(git(here.remote, "for-each-ref", "refs/santiago-order").splitlines()) == 2, "nothing is ordered"
+        lambda: [moments.setdefault(one["query_start"]) for one in orders(asked)] and len(moments) > 4, "nobody asks"
     )
+    orders(renamed)
+    queue.close()
     postgres_engine.server.signal(signal.SIGSTOP)
     try:
         here.types("stop", str(here.world.out), "--detach")

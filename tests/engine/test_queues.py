@@ -161,7 +161,9 @@ def test_an_order_that_nobody_claimed_is_cancelled_at_once(queue: Queue, client:
     assert worker.call("claim", 500) is None
 
 
-def test_an_order_ends_once(queue: Queue, client: Callable[..., Client]) -> None:
+def test_an_order_ends_once_and_the_next_coordinator_is_told_at_once(
+    engine: Engine, queue: Queue, repository: str, client: Callable[..., Client]
+) -> None:
     queue.put(address(1), COMMIT, LONG_MS)
     worker = client("worker")
     claim = worker.claim()
@@ -171,6 +173,9 @@ def test_an_order_ends_once(queue: Queue, client: Callable[..., Client]) -> None
     with pytest.raises(LostError):
         worker.call("beat", claim, beat(), 5000)
     assert end_of(queue, address(1)) == done(claim)
+    following = open_queue(engine.url, repository)
+    assert following.find([address(1)])[address(1).id].ended == done(claim)
+    following.close()
 
 
 def test_what_a_killed_worker_claimed_is_lost_after_its_lease_also_with_no_other_alive(
