@@ -121,8 +121,7 @@ class Chaos(Fleet):
             ]
             for number, moves in ((n, _moves(story)) for n, story in enumerate(STORIES, 1))
         }
-        super().__init__(ground.folder / "chaos", ground.engine.url, STORIES, slow)
-        self.env["SANTIAGO_ENGINE_LEASE_SECONDS"] = str(lease_s)
+        super().__init__(ground.folder / "chaos", ground.engine.url, STORIES, slow, lease_s)
         alone: list[Network | None] = [None] * (WORKERS - len(ground.nets))
         self.places = [Place(net) for net in [*ground.nets, *alone]]
         self.tally, self.number, self.told = Tally(), 0, 0
@@ -506,9 +505,7 @@ def times(place: Ground, lease_s: int) -> Iterator[tuple[str, float, float]]:
 
 
 def _fleet(place: Ground, name: str, lease_s: int, move: dict[str, Any]) -> Fleet:
-    made = Fleet(place.folder / name, place.engine.url, (Story("a"),), {"R1": [move]})
-    made.env["SANTIAGO_ENGINE_LEASE_SECONDS"] = str(lease_s)
-    return made
+    return Fleet(place.folder / name, place.engine.url, (Story("a"),), {"R1": [move]}, lease_s)
 
 
 @contextmanager
@@ -541,8 +538,7 @@ def _loss(place: Ground, lease_s: int) -> float:
 
 def _cut_off(place: Ground, lease_s: int) -> float:
     here, net = _fleet(place, "cut", lease_s, _FOR_LONG), place.nets[0]
-    here.helper()
-    (here.begun / "wait").touch()
+    here.helper(waits=True)
     try:
         given = ["work", "--engine", place.far_engine, "--remote", f"{place.far_remotes}cut/remote.git", "--no-sandbox"]
         here.program([*given, "--insecure"], here.folder, "worker.log", net.inside).says("waits for orders")
