@@ -9,7 +9,7 @@ from click.shell_completion import get_completion_class
 
 from santiago import __version__
 from santiago.cli.commands import COMPLETING
-from santiago.cli.options import actor_option, body, json_option, trust_option
+from santiago.cli.options import PATH, actor_option, body, json_option, trust_option
 
 SCHEMAS = ("run-input", "plan", "detail", "event", "result", "session", "ticket")
 
@@ -72,6 +72,13 @@ def config(context: click.Context) -> None:
 @body("config_shown:show_settings")
 def show() -> None:
     """Print each setting with its value and its origin."""
+
+
+@click.command("mcp")
+@click.option("--repo", type=PATH, help="The repository; by default that of the client's folders, else the one here.")
+@body("mcp_server:mcp")
+def mcp() -> None:
+    """Serve editors and agents over MCP, on standard input and output. It reads the log, and approves nothing."""
 
 
 @click.command("completion")
