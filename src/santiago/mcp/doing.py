@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
-from shlex import join, quote
+from shlex import quote
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
@@ -120,7 +121,7 @@ def start(document: str) -> Iterator[str]:
         yield from (f"  {reason}" for reason in reasons)
         yield f"A person decides: {command}"
         return
-    _said("plan", f"--out-dir={job.out_dir}", "--", document)
+    _said("plan", "--json", f"--out-dir={job.out_dir}", "--", document)
     out_dir, name = job.out_dir, job.run_input.run_id or job.out_dir.name
     words = ("resume", str(out_dir), "--sandbox", "required", f"--actor={who()}")
     BEGUN[name] = Detached(out_dir, words)
@@ -169,7 +170,7 @@ def verify(ticket: str, commit: str = "HEAD") -> str:
         raise SantiagoError(Kind.USAGE, f"there is no commit {commit[:100]!r} here", hint="Commit the work first.")
     name = f"{ticket}@{found[:12]}"
     if name not in BEGUN or BEGUN[name].ended() is not None:
-        words = ("queue", "verify", f"--from={found}", f"--actor={who()}", "--json", "--", ticket)
+        words = ("queue", "verify", f"--from={found}", f"--actor={who()}", "--", ticket)
         BEGUN[name] = Detached(_outputs(name), words, unasked=())
     return f"{name} is being judged; `status` with ticket={ticket!r} tells the rest."
 
@@ -185,13 +186,12 @@ def _outputs(name: str) -> Path:
 
 
 def _said(*words: str) -> str:
-    """Carry out a command of santiago; return what it printed, raise what it refused."""
+    """Carry out a command of santiago that prints JSON; return that, raise what it refused."""
     command = [sys.executable, "-m", "santiago", *words]
     done = subprocess.run(  # noqa: S603  # our own command, and no shell
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False, env=os.environ
     )
     if done.returncode:
-        raise SantiagoError(
-            Kind.BLOCKED, first(done.stderr.strip().removeprefix("error: "), 2_000), where=join(words[:2])
-        )
+        told = json.loads(done.stdout)["error"]
+        raise SantiagoError(Kind.BLOCKED, told["message"], hint=told["hint"])
     return done.stdout

@@ -245,7 +245,7 @@ _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _LEAVES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 _STORY = "santiago://runs/{run}/stories/{story}"
 _READING: tuple[Callable[..., str], ...] = (status, plan, questions, task_mirror)
-_LEAVING: tuple[Callable[..., str], ...] = (answer,)
+_LEAVING: tuple[Callable[..., str], ...] = (answer, start, enqueue, claim, verify)
 _RESOURCES: dict[str, Callable[..., str]] = {
     "santiago://runs/{run}/plan{?from_line}": plan_of,
     f"{_STORY}{{?from_line}}": story_of,
