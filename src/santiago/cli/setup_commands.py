@@ -35,6 +35,12 @@ def doctor() -> None:
 @click.option("--verify", "commands", multiple=True, metavar="CMD", help="A check to write instead of the one found.")
 @click.option("--no-try", "untried", is_flag=True, help="Write the check without running it first.")
 @click.option("--force", is_flag=True, help="Replace an existing santiago.toml.")
+@click.option(
+    "--agents-md/--no-agents-md",
+    "agents_md",
+    default=None,
+    help="Only write a marked block for coding agents into AGENTS.md, or take it out.",
+)
 @json_option
 @body("init:init")
 def init() -> None:
