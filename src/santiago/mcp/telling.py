@@ -273,7 +273,7 @@ def _updated(listed: list[dict[str, Any]], name: str, wanted: str) -> Iterator[s
     if wanted in ("", task["status"]):
         yield "The log bears it out:"
     else:
-        yield f"Not taken: the log does not bear out {wanted!r}. A story is completed by its checks alone. This is true:"
+        yield f"Not taken: the log does not bear out {wanted!r}. Only what was verified completes a story. This is true:"
     yield _line(task)
 
 
