@@ -20,7 +20,7 @@ SHOWN = 16_384
 class Detached:
     """A separate `santiago` process in its own session, so that no signal of this terminal reaches it."""
 
-    def __init__(self, out_dir: Path, words: Sequence[str]) -> None:
+    def __init__(self, out_dir: Path, words: Sequence[str], unasked: Sequence[str] = ("--no-input", "--plain")) -> None:
         self.command = ("santiago", *words)
         self._file = out_dir / STARTED
         self._code: int | None = None
@@ -29,7 +29,7 @@ class Detached:
         try:
             self.pid = os.posix_spawn(
                 sys.executable,
-                [sys.executable, "-m", "santiago", *words, "--no-input", "--plain"],
+                [sys.executable, "-m", "santiago", *words, *unasked],
                 os.environ,
                 file_actions=[
                     (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
