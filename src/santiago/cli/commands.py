@@ -43,6 +43,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Look": {
         "watch": ("reach_commands:watch", "browse a run on the screen: follow, answer, stop, resume, select"),
+        "serve": ("look_commands:serve", "the pages of this repository in a browser: runs, answers"),
         "runs": ("look_commands:runs", "the runs of this repository, and what to do next with each"),
         "status": ("look_commands:status", "where a run stands, and what needs you"),
         "log": ("look_commands:log", "the history of a run; --follow goes on"),
