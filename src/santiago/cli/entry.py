@@ -33,8 +33,8 @@ def entry() -> None:
 
 
 def _say(text: str) -> None:
-    """Print a text and end. Whoever reads it may have seen enough before its end."""
-    with suppress(BrokenPipeError):
+    """Print a text and end. Its reader may have seen enough before its end, or its disk be full."""
+    with suppress(OSError):
         print(text)  # noqa: T201  # before there is a command line there is no other way
     sys.exit(0 if _all_was_printed() else 20)
 
