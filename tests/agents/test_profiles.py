@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from santiago.agent import stream
 from santiago.agent.catalog import MOST_BYTES, Catalog, availability, expanded, installation
 from santiago.agent.profile import Fault, Needs, Profile, Rule, SignIn, Start, Stop, parse
 from santiago.agent.ralph_fresh import cleared
@@ -327,3 +328,10 @@ def test_the_readme_leads_to_the_page() -> None:
 )
 def test_a_slip_in_the_example_would_be_noticed(change: Callable[[str], str]) -> None:
     wrong(change(example("## Your own agent", "toml")))
+
+
+def test_an_expression_looks_only_at_the_beginning_of_a_long_text() -> None:
+    rule = {"text": re.compile("overloaded")}
+    assert stream.fits({"text": "x" * (stream.MOST_SEARCHED - 10) + "overloaded"}, rule)
+    assert not stream.fits({"text": "x" * (stream.MOST_SEARCHED - 9) + "overloaded"}, rule)
+    assert not stream.fits({"text": None}, rule)

@@ -294,6 +294,7 @@ def test_pr_pushes_and_opens_with_the_program_that_is_there_and_tells_programs_w
     assert git(remote, "rev-parse", branch) == git(repo, "rev-parse", branch)
     git(repo, "merge", "-q", branch)
     assert json.loads(looks(repo, "pr", "--json").stdout) == {"run_id": newest(repo).name, "taken_over": True}
+    assert "already merged" in looks(repo, "pr").stdout
 
 
 def test_pr_pushes_also_where_no_program_opens_the_request_and_never_ends_well_for_nothing(

@@ -527,6 +527,11 @@ def test_a_story_does_not_overtake_those_that_it_follows_unless_they_are_parked_
     assert journal.ready == ["S1"]
     journal.move("S1", RUNNING, EVIDENCE, VERIFIED)
     assert journal.ready == ["S3"]
+    journal = Journal(plan_of(S1="", S2="", S3=""), {"S2": ("S1",), "S3": ("S2",)})
+    journal.move("S1", BLOCKED)
+    journal.move("S2", RUNNING, EVIDENCE, VERIFIED)
+    journal.move("S1", READY)
+    assert journal.ready == ["S1"], "also where verified work stands between them"
 
 
 def test_a_story_that_is_left_out_lets_nobody_overtake_the_ones_that_it_follows() -> None:

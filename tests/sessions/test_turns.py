@@ -124,6 +124,9 @@ def test_line_49_a_quick_edit_is_a_turn_of_one_agent_and_the_next_turn_is_of_all
     assert place.says("review", "--continue", "and better").returncode == 0
     shown = place.shown()
     assert (shown["last_planning_mode"], shown["plan_revision"]) == ("multi", 3)
+    logs = {path.name: path.read_text() for path in (place.session / "drafts/0003").glob("*.log")}
+    seen = {name.partition("-")[0]: "drafts/" in text for name, text in sorted(logs.items())}
+    assert (len(logs), sum(seen.values())) == (3, 1), "only who merges sees drafts, those of earlier turns too"
     assert [(one["mode"], one["text"], one["actor"], one["revision"]) for one in shown["planning_feedback_history"]] == [
         ("single", "shorter", "ann", 1), ("multi", "and better", "ann", 2)
     ]  # fmt: skip

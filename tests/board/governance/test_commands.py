@@ -48,6 +48,7 @@ def test_truth_impact_prints_what_the_gate_asks_for_and_core_impact_without_an_o
     assert done.returncode == 0
     assert (data["kind"], data["base"], data["head"]) == ("change_impact", base, head)
     assert set(data["impacted"]) == {"visions", "pillars", "objectives", "outcomes", "capabilities", "scenarios"}
+    assert json.loads(inside("truth", "impact", "--json", cwd=project).stdout) == data, "by default the last commit"
     words = ("truth", "impact", "--changed-file", "hello.txt")
     assert inside(*words, cwd=project).returncode == 0
     done = inside(*words, "--enforce-layer-guard", cwd=project)
