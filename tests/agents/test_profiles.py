@@ -165,9 +165,7 @@ def test_a_file_that_is_no_profile_is_one_error_with_its_name(tmp_path: Path, co
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "loop", "nowhere"])
-def test_what_is_no_file_in_a_profiles_place_is_one_error_with_its_name_and_is_passed_over(
-    tmp_path: Path, kind: str
-) -> None:
+def test_what_is_no_file_in_a_profiles_place_is_one_error_and_is_passed_over(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "mine.toml"
     makes: dict[str, Callable[[], object]] = {
         "folder": path.mkdir,
@@ -184,9 +182,7 @@ def test_what_is_no_file_in_a_profiles_place_is_one_error_with_its_name_and_is_p
     assert "mine" not in [one.profile.name for one in catalog.availabilities({})]
 
 
-def test_a_program_that_lies_open_in_a_home_folder_shows_nothing_else_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_open_in_a_home_folder_shows_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     assert installation(str(tmp_path / "agent.py")) == (str(tmp_path / "agent.py"),)
     assert installation("/home/somebody/agent.py") == ("/home/somebody/agent.py",)

@@ -264,9 +264,7 @@ def gh(programs: Path) -> None:
     (programs / "gh").chmod(0o755)
 
 
-def test_pr_pushes_and_opens_with_the_program_that_is_there_and_tells_programs_what_it_did(
-    repo: Path, programs: Path
-) -> None:
+def test_pr_pushes_and_opens_with_the_program_that_is_there_and_says_so(repo: Path, programs: Path) -> None:
     """Without --yes nothing is pushed, and nobody is asked."""
     branch = f"santiago/{newest(repo).name}"
     alone = json.loads(looks(repo, "pr", "--json").stdout)

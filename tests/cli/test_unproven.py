@@ -67,7 +67,7 @@ def result(repo: Path) -> dict[str, Any]:
     return found
 
 
-def test_an_agent_that_writes_tests_at_the_second_request_shows_every_criterion_with_one_attempt_more(
+def test_an_agent_that_writes_tests_when_asked_again_shows_every_criterion_in_one_more_attempt(
     tmp_path: Path,
 ) -> None:
     found = ran(tmp_path, STORY.format("Hello") + STORY.format("Goodbye"), slow="s1 s2", code=0)

@@ -63,7 +63,7 @@ PARTS = "## {0}\n### {1}. Timer\n**Acceptance criteria:**\n- a\n### {2}. History
         ("## Small stuff\n- [ ] Fix it\n- [ ] Name it\n", ["Core value", "Phase 9: Ship"]),
     ],
 )
-def test_where_the_plan_is_asked_anyway_sections_without_units_are_context_unless_they_may_be_a_part(
+def test_of_a_plan_that_is_asked_about_sections_without_units_are_context_unless_a_part(
     text: str, left: list[str]
 ) -> None:
     made = plan(f"# App\n\n{ABOUT}{text}")

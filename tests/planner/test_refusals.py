@@ -98,7 +98,7 @@ def test_the_message_says_what_was_seen_and_who_can_structure_it() -> None:
         ```
     """)
     assert error.code == "no_units"
-    for words in ("format: markdown", "4 headings", "5 list items", "1 code fence skipped"):
+    for words in ("(markdown, ", "4 headings", "5 list items", "1 code fence)"):
         assert words in error.message
     assert (
         "Seen: the steps of 2 phases (3 units, line 8), the list under Core Features (2 units, line 4)" in error.message

@@ -26,7 +26,7 @@ MADE = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("made", MADE)
-def test_git_works_in_a_checkout_and_says_nothing_of_its_place(
+def test_git_works_in_a_checkout_and_hides_it(
     kind: str, made: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_repo(tmp_path / "main")

@@ -18,7 +18,7 @@ def told(project: Path, *, strict: bool = True) -> list[str]:
     ]
 
 
-def test_a_product_truth_in_order_is_valid_also_with_a_comment_on_starters_and_an_expired_override(
+def test_a_truth_in_order_is_valid_with_a_comment_on_starters_and_an_expired_override(
     project: Path,
 ) -> None:
     """Board lines 57, 61 and 62: strict validation passes, and the revision can be read by others (line 38); what expired is told."""
