@@ -21,6 +21,16 @@ if TYPE_CHECKING:
     from santiago.agent.catalog import Catalog
 
 
+class Group(click.Group):
+    """Lists its commands with the whole first sentence of each, however long."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, self.commands[name].get_short_help_str(1000)) for name in self.list_commands(ctx)]
+            )
+
+
 def body(place: str) -> Callable[[Callable[[], None]], Callable[..., Any]]:
     """Have a command load its body when it is called: a function of a module below `santiago.cli`, as `module:function`.
 
@@ -64,7 +74,10 @@ _PLACES = (
 _OPTIONS = (
     *_PLACES,
     click.option(
-        "--jobs", type=click.IntRange(1, 256), help="How many stories run side by side; default from the settings."
+        "--jobs",
+        type=click.IntRange(1, 256),
+        metavar="N",
+        help="How many stories run side by side; default from the settings.",
     ),
     click.option(
         "--gate",
@@ -121,7 +134,9 @@ _OPTIONS = (
         shell_complete=lambda ctx, param, incomplete: agent_names(ctx, param, incomplete),
         help="Have each story's tests written before it is implemented, by the same agent or another one.",
     ),
-    click.option("--yes", is_flag=True, help="Take the units of a proposal as they are; it confirms nothing else."),
+    click.option(
+        "--yes", is_flag=True, help="Plan what was found, also where santiago is not sure; it confirms nothing else."
+    ),
     click.option("--trust-commands", is_flag=True, help="Run commands that come from the document without asking."),
     click.option(
         "--trust-ticks/--no-trust-ticks",

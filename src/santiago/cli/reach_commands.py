@@ -108,7 +108,9 @@ def verify() -> None:
 
 @click.command("try")
 @click.argument("words", nargs=-1, required=True, metavar="[RUN] STORY")
-@click.option("--attempt", type=click.IntRange(1), help="The work of this attempt; of the last one by default.")
+@click.option(
+    "--attempt", type=click.IntRange(1), metavar="N", help="The work of this attempt; of the last one by default."
+)
 @body("try_out:try_out")
 def try_out() -> None:
     """Open a shell in a checkout of STORY's work, with its dependencies. Leave the shell, and the checkout is removed.

@@ -28,7 +28,9 @@ MODEL = "The model that the agent should use, by its own name for it."
 @click.option("--check", is_flag=True, help="Write nothing; exit 3 if the plan would change.")
 @reading_options
 @click.option(
-    "--yes", is_flag=True, help="Take the units of a proposal as they are; `execute` and `resume` ask no more."
+    "--yes",
+    is_flag=True,
+    help="Plan what was found, also where santiago is not sure; `execute` and `resume` ask no more.",
 )
 @click.option("--findings", is_flag=True, help="Show every finding, and the whole account of the document.")
 @click.option(
@@ -39,7 +41,7 @@ MODEL = "The model that the agent should use, by its own name for it."
     help="Have these agents plan it, in a session that you review.",
 )
 @worker_options(
-    agent_option("The agent that is to carry the plan out; a sentence, which only agents can plan, it plans as well."),
+    agent_option("The agent that carries the plan out. A sentence instead of a document it plans, too."),
     model_option(),
     playbook_option,
 )
@@ -113,7 +115,7 @@ def draft() -> None:
 @click.option(
     "--trust-commands", is_flag=True, help="With --finalize: run commands that come from the plan without asking."
 )
-@click.option("--jobs", type=click.IntRange(1, 256), help="With --finalize: stories side by side.")
+@click.option("--jobs", type=click.IntRange(1, 256), metavar="N", help="With --finalize: stories side by side.")
 @click.option(
     "--gate", type=click.Choice(("auto", "chunk", "step")), help="With --finalize: where your word is needed."
 )
@@ -194,13 +196,21 @@ def execute() -> None:
 @click.command("resume")
 @click.argument("run", required=False)
 @click.option(
-    "--add-attempts", type=click.IntRange(0, 1000), default=0, help="More attempts for failed or spent stories."
+    "--add-attempts",
+    type=click.IntRange(0, 1000),
+    metavar="N",
+    default=0,
+    help="More attempts for failed or spent stories.",
 )
 @click.option(
-    "--add-minutes", type=click.FloatRange(0), default=0.0, help="More minutes for the run and failed or spent stories."
+    "--add-minutes",
+    type=click.FloatRange(0),
+    metavar="MIN",
+    default=0.0,
+    help="More minutes for the run and failed or spent stories.",
 )
 @click.option("--add-cost", type=click.FloatRange(0), default=0.0, metavar="USD", help="More money for the run.")
-@click.option("--add-tokens", type=click.IntRange(0), default=0, help="More tokens for the run.")
+@click.option("--add-tokens", type=click.IntRange(0), metavar="N", default=0, help="More tokens for the run.")
 @click.option(
     "--hint", "hints", nargs=2, multiple=True, metavar="STORY TEXT", help="A hint for a story's next attempt."
 )
