@@ -20,9 +20,7 @@ from tests.util.each import each
 ANSWER = Letter(kind="answer", subject="Q1", answer="approve", text="go on", actor="ann")
 
 
-def test_a_request_is_collected_as_dropped_and_a_second_answer_told_after_the_first_was_taken(
-    tmp_path: Path,
-) -> None:
+def test_a_request_is_collected_as_dropped_and_a_second_answer_told_after_the_first_was_taken(tmp_path: Path) -> None:
     inbox, other = Inbox(tmp_path), Letter(kind="answer", subject="Q1", answer="stop")
     assert inbox.collect() == []
     assert inbox.drop(ANSWER)

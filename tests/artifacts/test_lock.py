@@ -53,9 +53,7 @@ def test_of_forty_that_start_at_once_exactly_one_wins_and_all_others_name_it(tmp
     )
 
 
-def test_a_held_lock_is_refused_as_something_that_passes_and_a_killed_holder_blocks_nobody(
-    tmp_path: Path,
-) -> None:
+def test_a_held_lock_is_refused_as_something_that_passes_and_a_killed_holder_blocks_nobody(tmp_path: Path) -> None:
     out, into = os.pipe()
     child = os.fork()
     if child == 0:

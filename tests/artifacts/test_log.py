@@ -69,9 +69,7 @@ def refusal(path: Path) -> SantiagoError:
 # What a line is
 
 
-def test_a_line_is_ascii_with_the_promised_keys_in_order_and_a_hash_over_all_before_it(
-    path: Path,
-) -> None:
+def test_a_line_is_ascii_with_the_promised_keys_in_order_and_a_hash_over_all_before_it(path: Path) -> None:
     raw, prev = write_log(path, 9), "0" * 32
     assert list(read_log(path)) == events(9)
     assert raw.isascii()
@@ -118,9 +116,7 @@ def test_a_line_that_the_schema_refuses_is_refused_also_with_a_good_chain() -> N
 
 
 @pytest.mark.usefixtures("parser")
-def test_tables_and_letters_of_every_plane_are_read_back_and_half_a_pair_spoils_nothing(
-    path: Path,
-) -> None:
+def test_tables_and_letters_of_every_plane_are_read_back_and_half_a_pair_spoils_nothing(path: Path) -> None:
     rows = [["R1#1", "tests/test_a.py::test_x", "failed", "passed"], ["R1#2", "", "", ""]]
     text = "half \ud800 pair, whole \U0001f600 \uffff"
     Log.open(path, utc).append([CREATED, event(2, EventKind.NOTE, text=text, criteria=rows)])

@@ -58,9 +58,7 @@ def result(message: str, head: LogHead | None) -> Result:
 # Frozen
 
 
-def test_plan_and_input_are_frozen_with_the_digests_of_the_log_whatever_was_planned_before(
-    tmp_path: Path,
-) -> None:
+def test_plan_and_input_are_frozen_with_the_digests_of_the_log_whatever_was_planned_before(tmp_path: Path) -> None:
     earlier = file_store(tmp_path)
     earlier.freeze(INPUT, plan_of(S1=""))
     earlier.put_result(result("no plan", None))
@@ -99,9 +97,7 @@ def test_a_frozen_file_that_was_edited_after_the_run_began_is_refused(tmp_path: 
 # Resuming
 
 
-def test_a_start_hands_over_every_event_goes_on_after_the_last_and_removes_what_a_crash_left(
-    tmp_path: Path,
-) -> None:
+def test_a_start_hands_over_every_event_goes_on_after_the_last_and_removes_what_a_crash_left(tmp_path: Path) -> None:
     begun(tmp_path).close()
     (tmp_path / ".result.json.tmp").write_bytes(b"{")
     (tmp_path / "attempts" / "S1" / ".critique.md.tmp").write_bytes(b"half")
@@ -292,9 +288,7 @@ def test_evidence_costs_four_syncs_a_batch_one_a_note_none_until_named(
 # Secrets
 
 
-def test_no_secret_reaches_a_file_or_the_log_json_stays_json_and_clean_text_is_searched_once(
-    tmp_path: Path,
-) -> None:
+def test_no_secret_reaches_a_file_or_the_log_json_stays_json_and_clean_text_is_searched_once(tmp_path: Path) -> None:
     store = begun(tmp_path, SECRET)
     spread = {"head": "-----BEGIN PRIVATE KEY----- abc", "tail": "def -----END PRIVATE KEY-----", "said": f"<{SECRET}>"}
     store.put("evidence/notes.json", json.dumps(spread).encode())
@@ -312,9 +306,7 @@ def test_no_secret_reaches_a_file_or_the_log_json_stays_json_and_clean_text_is_s
 # Preflight
 
 
-def test_too_little_room_or_a_file_for_an_out_dir_is_said_at_first_and_a_missing_one_is_made(
-    tmp_path: Path,
-) -> None:
+def test_too_little_room_or_a_file_for_an_out_dir_is_said_at_first_and_a_missing_one_is_made(tmp_path: Path) -> None:
     with pytest.raises(SantiagoError, match="nothing was started") as caught:
         writable_folders.check(tmp_path, least_free=1 << 62)
     assert caught.value.kind is Kind.TRANSIENT

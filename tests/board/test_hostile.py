@@ -133,9 +133,7 @@ def test_who_only_looks_sees_the_board_also_on_a_full_disk(desk: Desk, monkeypat
     monkeypatch.undo()  # the board is closed after this
 
 
-def test_a_board_of_a_newer_version_is_left_alone_and_an_earlier_one_gets_the_tables_it_lacks(
-    desk: Desk,
-) -> None:
+def test_a_board_of_a_newer_version_is_left_alone_and_an_earlier_one_gets_the_tables_it_lacks(desk: Desk) -> None:
     """Board line 3: nothing is written into a store whose form is not known; tickets of an earlier one stay, and can be claimed."""
     desk.store.close()
     with closing(sqlite3.connect(desk.place.store)) as connection:

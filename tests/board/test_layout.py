@@ -60,9 +60,7 @@ def test_worktrees_share_the_board_of_their_repository_and_attempts_do_not_reach
         opened(main, SANTIAGO_STORY="S1")
 
 
-def test_the_first_command_lays_the_board_out_a_project_is_on_it_after_init_or_a_first_ticket(
-    tmp_path: Path,
-) -> None:
+def test_the_first_command_lays_the_board_out_a_project_is_on_it_after_init_or_a_first_ticket(tmp_path: Path) -> None:
     """board line 11: later commands make only what is missing."""
     folder = project(tmp_path / "p")
     opened(folder).close()
@@ -121,9 +119,7 @@ def test_asking_whether_a_plain_project_is_on_the_board_loads_no_database(tmp_pa
     assert done.stdout.split() == ["False", "False"]
 
 
-def test_a_folder_that_cannot_be_written_is_transient_and_nothing_goes_through_a_link(
-    tmp_path: Path,
-) -> None:
+def test_a_folder_that_cannot_be_written_is_transient_and_nothing_goes_through_a_link(tmp_path: Path) -> None:
     """board line 11: here a file stands where the folder belongs, which stops root as well; test_deaths has the full disk."""
     folder = project(tmp_path / "p")
     (folder / ".santiago").mkdir()

@@ -122,9 +122,7 @@ def test_the_end_says_on_which_branch_the_work_is_and_what_no_test_proves(finish
     assert (said["not_proven"], said["branches"]) == (["REQ.S1"], ["santiago/REQ"])
 
 
-def test_one_claim_is_one_attempt_with_its_evidence_and_the_second_knows_the_firsts_mistake(
-    finished: Desk,
-) -> None:
+def test_one_claim_is_one_attempt_with_its_evidence_and_the_second_knows_the_firsts_mistake(finished: Desk) -> None:
     """Board lines 4, 7 and 42: count and budget are the story's; the critique is carried over, in short in the note, in full in the prompt."""
     run = finished.run("REQ")
     begun = [one for one in finished.events("REQ.S1") if one.event is BoardEvent.TICKET_CLAIMED]

@@ -115,9 +115,7 @@ def test_a_board_on_which_nothing_moves_does_not_say_that_work_goes_on(tmp_path:
     assert "Find out why “Send a receipt” is stuck" in text
 
 
-def test_a_decision_is_asked_for_by_its_title_unless_that_only_names_a_document_or_priority(
-    tmp_path: Path,
-) -> None:
+def test_a_decision_is_asked_for_by_its_title_unless_that_only_names_a_document_or_priority(tmp_path: Path) -> None:
     """Board line 68."""
     text = told([card("T1", "planner-inbox", title="Carry out the plan auth", source="plan:auth")], tmp_path)
     assert "Plan the next piece of work: split it" in text

@@ -58,9 +58,7 @@ def test_a_growing_log_tells_the_same_however_cut(
     )  # fmt: skip
 
 
-def test_one_look_reads_a_bounded_piece_and_no_endless_line_the_last_counts_when_nobody_writes(
-    tmp_path: Path,
-) -> None:
+def test_one_look_reads_a_bounded_piece_and_no_endless_line_the_last_counts_when_nobody_writes(tmp_path: Path) -> None:
     log = tmp_path / "agent.log"
     line = _bytes([fakes.uses("Read", file_path="x" * 100)])
     log.write_bytes(line * (3 * PIECE // len(line)))

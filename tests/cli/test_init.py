@@ -68,9 +68,7 @@ def init(repo: Path, *words: str, env: dict[str, str] | None = None) -> Told:
     return done
 
 
-def test_a_check_that_runs_on_the_last_commit_is_written_of_two_the_one_that_finds_tests(
-    tmp_path: Path,
-) -> None:
+def test_a_check_that_runs_on_the_last_commit_is_written_of_two_the_one_that_finds_tests(tmp_path: Path) -> None:
     repo = committed(tmp_path, {"shop.py": SHOP, "test_shop.py": WITH_UNITTEST})
     (repo / "shop.py").write_text("broken(\n")
     done = init(repo)
@@ -212,9 +210,7 @@ def test_where_there_are_no_tests_the_usual_runner_is_written(
     assert "there are no tests yet: each story brings its own" in done.stdout
 
 
-def test_what_cannot_be_made_to_run_is_told_in_the_file_and_neither_it_nor_a_blind_check_is_set(
-    tmp_path: Path,
-) -> None:
+def test_what_cannot_be_made_to_run_is_told_in_the_file_and_neither_it_nor_a_blind_check_is_set(tmp_path: Path) -> None:
     repo = committed(tmp_path, {"justfile": "test:\n  no-such-prog\n"})
     done = init(repo, env={"PATH": "/usr/bin:/bin"})
     assert done.returncode == 0

@@ -146,9 +146,7 @@ def test_what_came_while_a_run_rested_is_said_when_it_goes_on_and_hints_reach_wh
     assert repaired in inside("log", cwd=repo, env=env).stdout
 
 
-def test_line_66_chunks_are_named_as_in_the_browser_and_leaving_out_one_before_them_is_refused(
-    repo: Path,
-) -> None:
+def test_line_66_chunks_are_named_as_in_the_browser_and_leaving_out_one_before_them_is_refused(repo: Path) -> None:
     start = ("run", "prd.md", "--agent", "sh -c true", "--verify", "true", "--dry-run", "--json", "--new", "--chunks")
     for text in ("2-1", "1..2", '"Phase 1: Apart",#2'):
         told = inside(*start, text, cwd=repo, env=place(repo), code=0)

@@ -148,9 +148,7 @@ def test_what_set_up_makes_is_no_work_of_the_agents(tmp_path: Path) -> None:
     assert git(repo, "diff", "--name-only", "main", f"santiago/{out_dir(repo).name}") == "hello.txt"
 
 
-def test_the_prompt_names_chunk_and_plan_and_what_an_agent_changed_there_is_written_anew(
-    tmp_path: Path,
-) -> None:
+def test_the_prompt_names_chunk_and_plan_and_what_an_agent_changed_there_is_written_anew(tmp_path: Path) -> None:
     (tmp_path / "agent.sh").write_text(FORGER)
     repo = committed(tmp_path / "repo", {"prd.md": PRD})
     words = ("run", "prd.md", "--agent", f"sh {tmp_path}/agent.sh", "--trust-commands", "--sandbox", "off")

@@ -49,9 +49,7 @@ def run_id(out_dir: Path) -> str:
     return found
 
 
-def test_resume_goes_on_with_the_latest_unfinished_says_which_and_does_not_make_it_the_newest(
-    two: Two,
-) -> None:
+def test_resume_goes_on_with_the_latest_unfinished_says_which_and_does_not_make_it_the_newest(two: Two) -> None:
     """Newest is what began last; otherwise the order in which runs are listed would follow nothing that is seen."""
     said = two.says("resume", "--only", "S2")
     assert said.returncode == 0

@@ -348,9 +348,7 @@ def test_other_processes_get_no_signal(fenced: Callable[..., Report]) -> None:
     assert fenced("kill", "-0", str(os.getpid())).exit_code != 0
 
 
-def test_what_it_does_not_hold_is_said_also_by_its_name_in_header_and_log(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_it_does_not_hold_is_said_also_by_its_name_in_header_and_log(monkeypatch: pytest.MonkeyPatch) -> None:
     for version, more in ((1, {"TCP of checks", "abstract sockets", "signals"}), (4, {"abstract sockets"}), (7, set())):
         said = landlock.not_held(version)
         assert said[:1] == ("reading",)

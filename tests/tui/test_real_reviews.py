@@ -149,9 +149,7 @@ async def _executes(reader: Reader, agents: Agents) -> None:
     assert execution_screen(run_dir) == "EXECUTION_ACTIVE"
 
 
-def test_lines_56_and_58_finalized_without_a_start_the_plan_is_read_only(
-    planned: tuple[Agents, Path],
-) -> None:
+def test_lines_56_and_58_finalized_without_a_start_the_plan_is_read_only(planned: tuple[Agents, Path]) -> None:
     agents, folder = planned
 
     async def finalizes(reader: Reader) -> None:

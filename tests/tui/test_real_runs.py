@@ -81,9 +81,7 @@ def test_lines_65_66_and_79_a_range_runs_whole_in_its_process(tmp_path: Path, mo
     assert inside("audit", cwd=repo).returncode == 0
 
 
-def test_lines_68_70_79_and_81_a_run_of_another_process_is_named_and_outlives_the_screen(
-    held: Path,
-) -> None:
+def test_lines_68_70_79_and_81_a_run_of_another_process_is_named_and_outlives_the_screen(held: Path) -> None:
     async def looks(browser: Browser) -> None:
         await browser.until(lambda: "held by" in browser.text())
         await browser.select("1")

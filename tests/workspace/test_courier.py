@@ -97,9 +97,7 @@ def test_sending_and_taking_again_changes_nothing(field: Field) -> None:
     assert again.courier.take(order.id, ended) == first
 
 
-def test_an_attempt_on_the_work_of_several_stories_gets_one_base_from_the_coordinator(
-    field: Field,
-) -> None:
+def test_an_attempt_on_the_work_of_several_stories_gets_one_base_from_the_coordinator(field: Field) -> None:
     coordinator, worker = field.coordinator, field.worker()
     others = []
     for story in ("S2", "S3"):

@@ -90,9 +90,7 @@ def test_what_nobody_changed_is_no_change_and_gets_no_raw_copy(bench: Bench) -> 
     assert [change.path for change in bench.taken("S2").changes] == ["other"], "a touched file is the same"
 
 
-def test_a_leftover_a_deletion_a_mode_and_a_file_that_rules_no_longer_give_to_lfs_are_kept(
-    bench: Bench,
-) -> None:
+def test_a_leftover_a_deletion_a_mode_and_a_file_that_rules_no_longer_give_to_lfs_are_kept(bench: Bench) -> None:
     give(bench, BIG)
     folder = bench.opened()
     write(folder, other="o\n")

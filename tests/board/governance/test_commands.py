@@ -36,9 +36,7 @@ def test_truth_validate_tells_all_faults_with_their_remedies_or_how_to_begin(pro
     assert "queue init --governance" in done.stderr
 
 
-def test_truth_impact_prints_what_the_gate_asks_for_core_impact_without_override_is_for_a_person(
-    project: Path,
-) -> None:
+def test_truth_impact_prints_what_the_gate_asks_for_core_impact_without_override_is_for_a_person(project: Path) -> None:
     """Board lines 59 and 62: base and head are commits, whatever they were called; exit 10, and the reason is told."""
     base = commit(project)
     write(project, "bye.txt", "bye\n" * 6)
