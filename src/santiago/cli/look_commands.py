@@ -38,7 +38,7 @@ def log() -> None:
 
 @click.command("show")
 @click.argument("words", nargs=-1, required=True, metavar="[RUN] STORY")
-@click.option("--attempt", type=click.IntRange(1), metavar="N", help="Which attempt to show; the last one by default.")
+@click.option("--attempt", type=click.IntRange(1), help="Which attempt to show; the last one by default.")
 @click.option("--patch", is_flag=True, help="Print what the attempt changed, line by line.")
 @click.option("--log", "with_log", is_flag=True, help="Print the end of the agent's log.")
 @json_option
@@ -85,15 +85,12 @@ def explain() -> None:
 @click.option("--jobs", metavar="N[,N…]", help="How many stories side by side; several numbers are compared.")
 @click.option(
     "--runs",
-    metavar="N",
     type=click.IntRange(10, 10_000),
     default=200,
     show_default=True,
     help="How many runs are simulated.",
 )
-@click.option(
-    "--seed", metavar="N", type=int, default=0, help="The random numbers: the same N gives the same forecast."
-)
+@click.option("--seed", type=int, default=0, help="The random numbers: the same N gives the same forecast.")
 @click.option("--attempt", metavar="A..B", help="Four of five attempts take between A and B, such as 5m..20m.")
 @click.option(
     "--success", type=click.FloatRange(0, 1), metavar="SHARE", help="The share of attempts that pass, such as 0.8."

@@ -76,7 +76,6 @@ _OPTIONS = (
     click.option(
         "--jobs",
         type=click.IntRange(1, 256),
-        metavar="N",
         help="How many stories run side by side; default from the settings.",
     ),
     click.option(
@@ -84,11 +83,9 @@ _OPTIONS = (
         type=click.Choice(("auto", "chunk", "step")),
         help="Where to stop for you: nowhere (auto), after each chunk, or before and after every story (step).",
     ),
-    click.option(
-        "--max-attempts", type=click.IntRange(1), metavar="N", help="At most so many attempts for each story."
-    ),
+    click.option("--max-attempts", type=click.IntRange(1), help="At most so many attempts for each story."),
     click.option("--max-cost", type=click.FloatRange(0), metavar="USD", help="Money for the whole run."),
-    click.option("--max-tokens", type=click.IntRange(0), metavar="N", help="Tokens for the whole run."),
+    click.option("--max-tokens", type=click.IntRange(0), help="Tokens for the whole run."),
     click.option(
         "--timeout",
         type=click.FloatRange(0, min_open=True),

@@ -24,9 +24,7 @@ def stop() -> None:
 @click.option(
     "--rest", type=click.Choice(("chunk", "run")), help="Approve the rest of this chunk, or of the run, as well."
 )
-@click.option(
-    "--revision", type=click.IntRange(1), metavar="N", help="Of a planning session: the revision you looked at."
-)
+@click.option("--revision", type=click.IntRange(1), help="Of a planning session: the revision you looked at.")
 @actor_option
 @json_option
 @body("reach:answer")
@@ -108,9 +106,7 @@ def verify() -> None:
 
 @click.command("try")
 @click.argument("words", nargs=-1, required=True, metavar="[RUN] STORY")
-@click.option(
-    "--attempt", type=click.IntRange(1), metavar="N", help="The work of this attempt; of the last one by default."
-)
+@click.option("--attempt", type=click.IntRange(1), help="The work of this attempt; of the last one by default.")
 @body("try_out:try_out")
 def try_out() -> None:
     """Open a shell in a checkout of STORY's work, with its dependencies. Leave the shell, and the checkout is removed.

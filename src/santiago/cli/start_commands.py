@@ -45,8 +45,8 @@ MODEL = "The model that the agent should use, by its own name for it."
     model_option(),
     playbook_option,
 )
-@click.option("--chunks-target", type=click.IntRange(1), metavar="N", help="With --with: about this many chunks.")
-@click.option("--stories-target", type=click.IntRange(1), metavar="N", help="With --with: about this many stories.")
+@click.option("--chunks-target", type=click.IntRange(1), help="With --with: about this many chunks.")
+@click.option("--stories-target", type=click.IntRange(1), help="With --with: about this many stories.")
 @click.option(
     "--depth", type=click.Choice(("shallow", "medium", "deep")), help="With --with: how finely to divide the work."
 )
@@ -98,7 +98,7 @@ def draft() -> None:
 @click.option("--continue", "adjust", metavar="TEXT", help="Another planning turn of all agents, with what you say.")
 @click.option("--edit", metavar="TEXT", help="A quick edit: a turn of one agent, with what you say.")
 @click.option("--finalize", is_flag=True, help="Make the revision that you looked at final, and carry it out.")
-@click.option("--revision", type=click.IntRange(1), metavar="N", help="The revision that you looked at.")
+@click.option("--revision", type=click.IntRange(1), help="The revision that you looked at.")
 @click.option("--no-start", is_flag=True, help="With --finalize: make the run, and start nothing.")
 @click.option(
     "--moved-base", is_flag=True, help="With --finalize: even if there are commits that are newer than the plan."
@@ -110,12 +110,12 @@ def draft() -> None:
 @agent_option("Other agents plan from here on; with --finalize: the agent that carries the plan out.")
 @click.option("--model", metavar="NAME", help="With --agent: the model, by the agent's own name for it.")
 @click.option("--playbook", type=PATH, help="What the scripted agent plays.")
-@click.option("--add-turns", type=click.IntRange(1, 1000), metavar="N", help="Allow this many turns more.")
+@click.option("--add-turns", type=click.IntRange(1, 1000), help="Allow this many turns more.")
 @click.option("--sandbox", type=click.Choice(("off",)), help="Let agents work without a sandbox, where none works.")
 @click.option(
     "--trust-commands", is_flag=True, help="With --finalize: run commands that come from the plan without asking."
 )
-@click.option("--jobs", type=click.IntRange(1, 256), metavar="N", help="With --finalize: stories side by side.")
+@click.option("--jobs", type=click.IntRange(1, 256), help="With --finalize: stories side by side.")
 @click.option(
     "--gate", type=click.Choice(("auto", "chunk", "step")), help="With --finalize: where your word is needed."
 )
@@ -198,7 +198,6 @@ def execute() -> None:
 @click.option(
     "--add-attempts",
     type=click.IntRange(0, 1000),
-    metavar="N",
     default=0,
     help="More attempts for failed or spent stories.",
 )
@@ -210,7 +209,7 @@ def execute() -> None:
     help="More minutes for the run and failed or spent stories.",
 )
 @click.option("--add-cost", type=click.FloatRange(0), default=0.0, metavar="USD", help="More money for the run.")
-@click.option("--add-tokens", type=click.IntRange(0), metavar="N", default=0, help="More tokens for the run.")
+@click.option("--add-tokens", type=click.IntRange(0), default=0, help="More tokens for the run.")
 @click.option(
     "--hint", "hints", nargs=2, multiple=True, metavar="STORY TEXT", help="A hint for a story's next attempt."
 )

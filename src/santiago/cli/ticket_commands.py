@@ -48,8 +48,8 @@ def queue() -> None:
 @click.option("--evidence", default="none", metavar="LINKS")
 @click.option("--phase", type=PHASE)
 @click.option("--error-class", type=CLASS, default="none")
-@click.option("--attempt-count", type=click.IntRange(0), metavar="N", default=0)
-@click.option("--retry-budget", type=int, metavar="N", default=BUDGET, show_default=True)
+@click.option("--attempt-count", type=click.IntRange(0), default=0)
+@click.option("--retry-budget", type=int, default=BUDGET, show_default=True)
 @click.option("--depends-on", multiple=True, metavar="ID", help="A ticket that must be done first (may be repeated).")
 @click.option("--verify", "checks", multiple=True, metavar="CMD", help="A check of this ticket (may be repeated).")
 @actor_option
@@ -175,7 +175,6 @@ def stats() -> None:
 @click.option(
     "--limit",
     type=click.IntRange(1),
-    metavar="N",
     default=20,
     show_default=True,
     help="Print no more tickets than this.",
@@ -187,7 +186,7 @@ def triage_blocked() -> None:
 
 
 @queue.command("weekly-retry-summary")
-@click.option("--weeks", type=int, metavar="N", default=1, show_default=True, help="Sum up the last so many weeks.")
+@click.option("--weeks", type=int, default=1, show_default=True, help="Sum up the last so many weeks.")
 @actor_option
 @json_option
 @body("board_views:weekly_retry_summary")
@@ -254,20 +253,15 @@ def sync() -> None:
 
 
 @click.command("loop")
-@click.option(
-    "--max-cycles", type=click.IntRange(1), metavar="N", default=30, show_default=True, help="At most so many cycles."
-)
+@click.option("--max-cycles", type=click.IntRange(1), default=30, show_default=True, help="At most so many cycles.")
 @click.option(
     "--no-progress-limit",
     type=click.IntRange(1),
-    metavar="N",
     default=2,
     show_default=True,
     help="Stop after so many cycles in which nothing was done.",
 )
-@click.option(
-    "--jobs", type=click.IntRange(1, 256), metavar="N", default=1, show_default=True, help="Tickets side by side."
-)
+@click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Tickets side by side.")
 @click.option(
     "--watch",
     "minutes",

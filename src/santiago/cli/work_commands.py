@@ -9,9 +9,7 @@ from santiago.cli.options import PATH, body, json_option, places_options, trust_
 
 @click.command("work")
 @places_options
-@click.option(
-    "--jobs", type=click.IntRange(1, 256), metavar="N", default=1, show_default=True, help="Attempts side by side."
-)
+@click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Attempts side by side.")
 @click.option("--pool", metavar="NAME", default="default", show_default=True, help="Take orders of this pool only.")
 @click.option("--judge", "judges", is_flag=True, help="Only judge work; never start an agent.")
 @click.option(
