@@ -68,6 +68,32 @@ def pr() -> None:
     """
 
 
+@click.command("export")
+@click.argument("form", type=click.Choice(("junit", "sarif")), metavar="junit|sarif")
+@click.argument("run", required=False)
+@click.option("-o", "--output", type=PATH, metavar="FILE", help="Write this file instead of printing.")
+@body("export:export")
+def export() -> None:
+    """Print RUN (a folder or an id, or the newest one) in a form that CI services read.
+
+    junit: a suite for each story, a case for each criterion. What no test shows is skipped, never passed.
+    sarif: findings at lines of the document, and doubts at lines of the work.
+    """
+
+
+@click.command("tick")
+@click.argument("run", required=False)
+@click.option("--yes", is_flag=True, help="Commit the ticks on the run's branch.")
+@click.option("--here", is_flag=True, help="Read and write the file in your working tree instead.")
+@json_option
+@body("tick:tick")
+def tick() -> None:
+    """Show how the document of RUN (a folder or an id, or the newest one) looks with all ticks that evidence allows.
+
+    Boxes are ticked, flags such as `passes` become true, a `status` becomes done. Text that changed since it was planned is left alone.
+    """
+
+
 @click.command("explain")
 @click.argument("code", required=False)
 @click.option("--run", metavar="RUN", help="The run of the story; by default the one that is running, or the newest.")
