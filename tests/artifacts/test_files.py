@@ -24,9 +24,7 @@ def planned(root: Path, name: str) -> Path:
 
 
 @each("what", ["pipe", "folder", "far too large", "too deep", "half"])
-def test_planning_again_takes_the_newest_run_that_has_not_begun_and_whose_input_is_read(
-    tmp_path: Path, what: str
-) -> None:
+def test_planning_again_takes_the_newest_run_that_has_not_begun_and_has_an_input(tmp_path: Path, what: str) -> None:
     planned(tmp_path, "r_0")
     older = planned(tmp_path, "r_1")
     (planned(tmp_path, "r_3") / "progress.ndjson").touch()

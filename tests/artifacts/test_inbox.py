@@ -106,9 +106,7 @@ def test_what_cannot_be_understood_is_reported_and_put_away(tmp_path: Path, name
         ("change-S2-1", '{"kind": "change", "subject": "S2", "text": "in French"}', ""),
     ],
 )
-def test_a_request_needs_its_subject_and_faults_are_named_by_field(
-    tmp_path: Path, name: str, content: str, fault: str
-) -> None:
+def test_a_request_needs_its_subject_faults_name_the_field(tmp_path: Path, name: str, content: str, fault: str) -> None:
     (tmp_path / "inbox").mkdir()
     (tmp_path / f"inbox/{name}.json").write_text(content)
     (found,) = Inbox(tmp_path).collect()

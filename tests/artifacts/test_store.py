@@ -261,9 +261,7 @@ def _kind(handle: int) -> str:
 # Costs
 
 
-def test_evidence_costs_four_syncs_a_batch_one_a_note_none_until_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_evidence_costs_four_syncs_a_batch_one_a_note_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is lost: a commit that names an event which a power cut took would make the log look cut."""
     store = begun(tmp_path)
     calls = calls_of(monkeypatch, "fsync", "fdatasync")

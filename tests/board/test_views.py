@@ -231,9 +231,7 @@ def test_no_worker_empties_the_archive(actor: str, desk: Desk) -> None:
         assert board_commands.months(at) == {"2026-10": 1}
 
 
-def test_status_tells_the_board(
-    desk: Desk, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_status_has_the_board(desk: Desk, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """The board in `status`: alone where there is no run yet, beside the run where there is one; an agent is told of its run alone."""
     assert main(["status"]) == 2, "nobody has used the board yet"
     desk.add(card("T1"))

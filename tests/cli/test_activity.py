@@ -41,7 +41,7 @@ def _told(reading: Reading) -> tuple[object, ...]:
 
 
 @given(st.data())
-def test_a_growing_log_tells_the_same_however_cut(
+def test_a_growing_log_cut_anywhere_tells_the_same(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     whole = _bytes(STREAM)
@@ -193,9 +193,7 @@ def test_figures_are_as_short_as_they_can_be_said_and_a_short_line_calls_both_us
     assert said(Sum(0, 2), Sum(0, 2), brief=True) == ["usage unknown"]
 
 
-def test_a_log_longer_than_anybody_reads_is_taken_up_at_its_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_log_longer_than_anybody_reads_is_read_at_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("santiago.agent.activity.MOST_LINES", 1000)
     monkeypatch.setattr("santiago.agent.activity.PIECE", 4096)
     log, steps = tmp_path / "agent.log", _bytes([{"print": {"type": "step_finish", "part": {"tokens": {"input": 5}}}}])

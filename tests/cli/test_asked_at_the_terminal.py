@@ -54,9 +54,7 @@ def test_a_run_asks_the_agents_question_and_goes_on_with_the_answer(tmp_path: Pa
 
 
 @each(("does", "code"), [("stop", 0), (signal.SIGINT, 130), (signal.SIGHUP, 143), ("close", 143)])
-def test_whoever_leaves_at_a_question_finds_it_open_again(
-    tmp_path: Path, does: str | signal.Signals, code: int
-) -> None:
+def test_who_leaves_at_a_question_finds_it_open_again(tmp_path: Path, does: str | signal.Signals, code: int) -> None:
     """Promise 3, and issue 25, part 7: a word, Ctrl-C, a signal or a closed terminal loses nothing."""
     repo, person = sits(tmp_path, *RUN)
     person.sees("\n> ")

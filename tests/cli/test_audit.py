@@ -173,9 +173,7 @@ def test_tampering_is_found_and_named(how: str, copy: Copy, capsys: pytest.Captu
     assert f"error {wanted}" in found
 
 
-def test_a_result_of_an_earlier_version_is_compared_by_what_it_has(
-    copy: Copy, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_earlier_versions_result_is_compared_by_what_it_has(copy: Copy, capsys: pytest.CaptureFixture[str]) -> None:
     """An earlier version counted less, and said it in other words; what it says must still follow from the log."""
 
     def told_less(data: dict[str, Any]) -> None:

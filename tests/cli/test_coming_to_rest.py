@@ -152,9 +152,7 @@ def test_when_the_log_cannot_be_written_any_more_no_agent_goes_on_working(repo: 
     ("number", "code", "key"),
     [(signal.SIGTERM, 143, "a second signal"), (signal.SIGINT, 130, "ctrl-c again"), (signal.SIGHUP, 143, "a second signal")],
 )  # fmt: skip
-def test_exit_code_and_log_say_which_signal_it_was(
-    repo: Path, tmp_path: Path, number: int, code: int, key: str
-) -> None:
+def test_exit_code_and_log_name_the_signal(repo: Path, tmp_path: Path, number: int, code: int, key: str) -> None:
     agent = tmp_path / "agent.sh"
     agent.write_text('until test -e "$SANTIAGO_STORY.txt"; do sleep 0.05; done\n')
     with running(repo, agent) as process:

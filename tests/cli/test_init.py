@@ -143,9 +143,7 @@ def test_what_is_proposed_for_a_check_that_cannot_run_is_tried(tmp_path: Path, b
     assert written(repo)["verification"]["story_commands"] == ['PATH="$PWD/.venv/bin:$PATH" make test']
 
 
-def test_a_check_of_which_nothing_passes_is_tried_with_the_projects_extras(
-    tmp_path: Path, bare: dict[str, str]
-) -> None:
+def test_a_check_of_which_nothing_passes_is_tried_with_extras(tmp_path: Path, bare: dict[str, str]) -> None:
     """No name in the repository tells that the module which is missing comes with one of its requirements."""
     tests = f"import shoptool\n{WITH_UNITTEST}"
     repo = committed(tmp_path, {"shop.py": SHOP, "test_shop.py": tests, "requirements.txt": "tool-for-shops\n"})
@@ -198,9 +196,7 @@ def test_what_the_authors_use_is_enough_where_it_works_and_else_another_way_is_f
         ({"package.json": '{"name": "shop", "scripts": {"build": "true"}}'}, "node --test"),
     ],
 )
-def test_where_there_are_no_tests_the_usual_runner_is_written(
-    files: dict[str, str], check: str, tmp_path: Path
-) -> None:
+def test_without_tests_the_usual_runner_is_written(files: dict[str, str], check: str, tmp_path: Path) -> None:
     if shutil.which(check.split()[0]) is None:
         pytest.skip(f"no {check.split()[0]} here")
     repo = committed(tmp_path, files)

@@ -240,9 +240,7 @@ def test_the_table_says_what_is_checked_before_any_work(success: Done) -> None:
     assert " ▶  checks what is there before any work, 2 of 3: pytest -q" in table.picture(state, 79, 24)
 
 
-def test_services_take_no_orders_from_prints_and_no_title_leaves_its_annotation(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_services_take_no_orders_from_prints_no_title_leaves_its_annotation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     for text in ("::error::x", "  ::add-mask::x", "a ##[add-path]x", "##[group]"):
         quiet = ci.quiet(text)

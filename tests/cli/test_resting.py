@@ -75,9 +75,7 @@ def test_a_gate_pauses_after_each_chunk_and_the_next_one_whose_turn_it_is_runs_a
     assert (resumed.returncode, load(out_dir(repo)).state.phase) == (0, "success")
 
 
-def test_going_on_is_suggested_with_what_a_plain_resume_would_not_have(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_going_on_is_suggested_with_what_resume_would_lack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """StartOptions of this start, another agent, as many jobs, and the scope within which it failed."""
     found = load(out_dir(recording.load("exit-code", tmp_path)))
     monkeypatch.chdir(tmp_path / "repo")

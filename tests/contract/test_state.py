@@ -616,9 +616,7 @@ def test_raised_budgets_accumulate_for_the_run_and_for_each_story_apart_and_so_d
     assert journal.state.approved == {"a", "b", "c"}
 
 
-def test_an_attempt_starts_without_the_traces_of_the_one_before_and_a_done_story_has_its_commit_and_moves_the_head() -> (
-    None
-):
+def test_an_attempt_starts_without_traces_of_the_last_and_a_done_story_has_its_commit_and_moves_the_head() -> None:
     journal = Journal(plan_of(S1=""))
     journal.add(EventKind.ATTEMPT_STARTED, "S1", RUNNING, base="b1")
     journal.add(EventKind.ATTEMPT_ENDED, "S1", READY, commit="c1", proof="regression", reason="agent_timeout")

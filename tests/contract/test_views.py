@@ -157,7 +157,7 @@ def test_line_34_a_step_or_work_that_was_put_off_is_pending_and_not_selected() -
         (RunPhase.FAILED, Reason.RUN_TIMEOUT, None),
     ],
 )
-def test_line_7_a_story_is_selected_while_its_run_may_go_on(
+def test_line_7_a_story_is_selected_while_it_may_go_on(
     phase: RunPhase, reason: Reason | None, chosen: str | None
 ) -> None:
     journal = under_way()

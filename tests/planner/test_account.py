@@ -63,9 +63,7 @@ PARTS = "## {0}\n### {1}. Timer\n**Acceptance criteria:**\n- a\n### {2}. History
         ("## Small stuff\n- [ ] Fix it\n- [ ] Name it\n", ["Core value", "Phase 9: Ship"]),
     ],
 )
-def test_of_a_plan_that_is_asked_about_sections_without_units_are_context_unless_a_part(
-    text: str, left: list[str]
-) -> None:
+def test_if_a_plan_is_asked_about_sections_without_units_are_context_unless_a_part(text: str, left: list[str]) -> None:
     made = plan(f"# App\n\n{ABOUT}{text}")
     assert not made.certain
     assert [row.title for row in made.account if row.why == "not understood"] == left

@@ -150,9 +150,7 @@ def test_a_checkout_that_is_only_read_has_its_dependencies_and_cannot_be_written
     assert not (one / "new").exists()
 
 
-def test_what_dependencies_lead_to_is_there_but_no_home(
-    inside: Inside, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_dependencies_lead_to_is_there(inside: Inside, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(home))
     (home / "beside").mkdir()
     (home / "beside/code").write_text("of another package\n")

@@ -74,7 +74,7 @@ pieces = st.lists(
     keep=st.sampled_from([40, 300, 5000]),
     log_keep=st.sampled_from([None, 0, 100, 700]),
 )
-def test_no_secret_leaves_however_output_is_cut(
+def test_no_secret_leaves_with_cut_output(
     pieces: list[bytes], cuts: list[int], keep: int, log_keep: int | None
 ) -> None:
     stream = b"|".join(pieces)

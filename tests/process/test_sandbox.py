@@ -228,9 +228,7 @@ def test_off_is_off_and_says_so_and_a_folder_that_is_gone_is_said_before_anythin
         Sandbox().wrap(plain, writable=(str(tmp_path / "gone"),))
 
 
-def test_a_required_sandbox_blocks_and_a_broken_bubblewrap_is_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_required_sandbox_blocks_a_broken_one_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "_namespaces", lambda _: None)
     monkeypatch.setattr(sandbox, "_landlock", lambda: None)
     with pytest.raises(SantiagoError, match="no sandbox works") as caught:

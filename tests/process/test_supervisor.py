@@ -26,9 +26,7 @@ ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="process trees are owned through Linux interfaces")
 
 
-def test_a_program_ends_by_itself_or_a_signal_and_reads_its_file_or_nothing(
-    server: ProcessServer, tmp_path: Path
-) -> None:
+def test_a_program_ends_by_itself_or_a_signal_and_reads_its_file(server: ProcessServer, tmp_path: Path) -> None:
     report = server.run(command("echo out; echo err >&2; exit 7", tmp_path))
     assert (report.exit_code, report.signal, report.orphans) == (7, None, 0)
     assert (report.timed_out, report.stopped) == (False, False)
@@ -51,9 +49,7 @@ def test_a_hostile_tree_is_dead_when_the_report_is_there(server: ProcessServer, 
 
 
 @each(("script", "timeout_ms"), [(HOSTILE, 400), ("kill -STOP $$", 300)])
-def test_a_hostile_or_stopped_tree_dies_in_time(
-    server: ProcessServer, tmp_path: Path, script: str, timeout_ms: int
-) -> None:
+def test_a_hostile_tree_dies_in_time(server: ProcessServer, tmp_path: Path, script: str, timeout_ms: int) -> None:
     mark = new_mark()
     report = server.run(command(script, tmp_path, mark, timeout_ms=timeout_ms, grace_ms=100))
     assert (report.timed_out, report.exit_code) == (True, None)
@@ -136,9 +132,7 @@ def test_a_log_grows_line_by_line_while_the_program_runs(server: ProcessServer, 
 
 
 @pytest.mark.parametrize(("lines", "dropped"), [(40_000, 0), (60_000, 60_000 * 10 - 401_000)])
-def test_a_log_outgrows_memory_and_says_its_lack(
-    server: ProcessServer, tmp_path: Path, lines: int, dropped: int
-) -> None:
+def test_a_log_outgrows_memory_and_says_so(server: ProcessServer, tmp_path: Path, lines: int, dropped: int) -> None:
     log = tmp_path / "log"
     report = server.run(command(f"seq -f %09.0f {lines}", tmp_path, log=str(log), keep=1000, log_keep=400_000))
     assert (report.total, report.dropped) == (lines * 10, lines * 10 - 2000)
@@ -223,7 +217,7 @@ def test_a_supervisor_that_saw_trouble_is_never_used_again(server: ProcessServer
     assert after.head != troubled.head
 
 
-def test_a_late_word_reaches_no_other_program(
+def test_a_late_word_reaches_nobody_else(
     server: ProcessServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told, has_news = tmp_path / "told", serving._has_news

@@ -111,9 +111,7 @@ def test_a_leftover_a_deletion_a_mode_and_a_file_that_rules_no_longer_give_to_lf
     assert git(bench.repo, "cat-file", "-s", f"{bench.taken('S4').commit}:big.bin") == str(len(NEW))
 
 
-def test_a_pointer_without_its_object_or_too_large_stays_and_is_said(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pointer_too_large_or_without_object_stays_and_is_said(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     give(bench, BIG, here=False)
     assert bench.workspace.not_in_checkouts(bench.first) == ([], ["big.bin"])
     folder = bench.opened()

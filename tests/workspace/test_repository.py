@@ -173,9 +173,7 @@ def test_a_missing_object_is_named_and_not_papered_over(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("method", list(Durability))
-def test_stories_land_whatever_makes_commits_last(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, method: Durability
-) -> None:
+def test_stories_land_however_commits_last(bench: Bench, monkeypatch: pytest.MonkeyPatch, method: Durability) -> None:
     monkeypatch.setattr("santiago.workspace.repository.durability_of", lambda common, objects: method)
     done = cycle(bench.repo, bench.scratch)
     assert done.workspace.repository.durability is method

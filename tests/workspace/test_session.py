@@ -34,9 +34,7 @@ def asked(session: Session, question: bytes, last: bytes) -> bytes:
     return b"".join(said)
 
 
-def test_one_process_answers_all_questions_is_started_anew_if_killed_and_ends_with_the_session(
-    session: Session,
-) -> None:
+def test_one_process_answers_all_questions_is_made_anew_if_killed_and_ends_with_the_session(session: Session) -> None:
     assert asked(session, b"one\n", b"one\n") == b"one\n"
     process = session._process
     assert process is not None
