@@ -47,6 +47,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "status": ("look_commands:status", "where a run stands, and what needs you"),
         "log": ("look_commands:log", "the history of a run; --follow goes on"),
         "show": ("look_commands:show", "one story: attempts, checks, critique, changes"),
+        "report": ("look_commands:report", "a run as one HTML file to send: evidence, timeline, cost"),
         "simulate": ("look_commands:simulate", "how long a plan or a run will take, its cost, and why"),
         "export": ("look_commands:export", "a run as JUnit or SARIF, for services that read these"),
         "audit": ("look_commands:audit", "re-check a run offline: log, digests, verdicts, git"),

@@ -47,6 +47,32 @@ def show() -> None:
     """Show STORY of RUN (a folder or an id), or of the run that is running, or of the newest one here."""
 
 
+@click.command("report")
+@click.argument("run", required=False)
+@click.option(
+    "--output",
+    "-o",
+    type=PATH,
+    metavar="FILE",
+    help="Where to; - is standard output. Default: report.html in the run's folder.",
+)
+@click.option(
+    "--without", default="", metavar="PARTS", help="Leave out patches, output or answers; several with commas."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what it shows as one JSON document; a file only with -o.")
+@body("report:report")
+def report() -> None:
+    """Write RUN (a folder or an id, or the newest one) as one HTML file that needs nothing else, and say what it holds.
+
+    It shows what was done and why to believe it: criteria and their tests, attempts, critiques, patches, times and cost, what
+    people said, what is left. Paths and names of this machine are replaced. It has no scripts and loads nothing.
+
+    \b
+    santiago report
+    santiago report -o evidence.html --without patches,output
+    """
+
+
 @click.command("audit")
 @click.argument("run", required=False)
 @click.option("--repo", type=PATH, help="The repository, where it was moved since.")
