@@ -62,6 +62,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "doctor": ("setup_commands:doctor", "check this machine and repository; --checks runs the checks"),
         "init": ("setup_commands:init", "find a test command, try it, and write santiago.toml"),
         "config": ("setup_commands:config", "show each setting and where it comes from"),
+        "mcp": ("setup_commands:mcp", "let editors and agents ask santiago, by an MCP server"),
         "completion": ("setup_commands:completion", "print the completion script of a shell"),
     },
     "Look up": {

@@ -121,7 +121,7 @@ APPROVING: Mapping[str, str] = MappingProxyType({"detail": "approve", "result": 
 CONSENT = frozenset({"ok", "yes", "looks good", "proceed", "go ahead"})
 """What counts as plain consent. An answer that says anything more is not plain consent."""
 
-_FREE = {"detail": "adjust", "result": "change", "agent": "adjust"}
+FREE = {"detail": "adjust", "result": "change", "agent": "adjust"}
 """Kind of question → the fixed word that free text stands for."""
 JUDGED = frozenset({"changed_expectation", "doubt", "refusal"})
 """Kinds of questions about work that the verdict did not accept."""
@@ -211,11 +211,11 @@ def understood(kind: str, given: str, text: str = "", options: Sequence[str] = (
         return Understood(word=word, text=text)
     if kind in APPROVING and not text and _folded(given) in CONSENT:
         return Understood(word=APPROVING[kind])
-    if kind not in _FREE or word in _WORDS:
+    if kind not in FREE or word in _WORDS:
         message = f"{said[:80]!r} is no answer to this question, which takes {_listed(words)}"
         raise SantiagoError(Kind.USAGE, message, hint=_hint(kind))
     _refuse_slip(kind, word)
-    return Understood(word=_FREE[kind], text=said)
+    return Understood(word=FREE[kind], text=said)
 
 
 def describe(answer: Understood) -> str:
