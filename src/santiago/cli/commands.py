@@ -43,6 +43,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Look": {
         "watch": ("reach_commands:watch", "browse a run on the screen: follow, answer, stop, resume, select"),
+        "serve": ("look_commands:serve", "the pages of this repository in a browser: runs, answers"),
         "runs": ("look_commands:runs", "the runs of this repository, and what to do next with each"),
         "status": ("look_commands:status", "where a run stands, and what needs you"),
         "log": ("look_commands:log", "the history of a run; --follow goes on"),
@@ -61,6 +62,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "doctor": ("setup_commands:doctor", "check this machine and repository; --checks runs the checks"),
         "init": ("setup_commands:init", "find a test command, try it, and write santiago.toml"),
         "config": ("setup_commands:config", "show each setting and where it comes from"),
+        "mcp": ("setup_commands:mcp", "let editors and agents ask santiago, by an MCP server"),
         "completion": ("setup_commands:completion", "print the completion script of a shell"),
     },
     "Look up": {

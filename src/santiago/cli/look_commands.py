@@ -4,7 +4,22 @@ from __future__ import annotations
 
 import click
 
-from santiago.cli.options import PATH, body, json_option
+from santiago.cli.options import PATH, actor_option, body, json_option
+
+
+@click.command("serve")
+@click.option("--read-only", is_flag=True, help="Show the pages, and take no answers.")
+@click.option("--host-name", metavar="NAME", help="The name by which a tunnel of yours offers the pages over https.")
+@actor_option
+@body("serve:serve")
+def serve() -> None:
+    """Serve the pages of this repository to a browser on this machine: what needs you, runs, stories, questions.
+
+    \b
+    It prints a link that works once. Only 127.0.0.1 is listened on; from another machine:
+    ssh -L PORT:127.0.0.1:PORT HOST      with the port of the link, then open the link there
+    Leaving it never stops a run.
+    """
 
 
 @click.command("runs")

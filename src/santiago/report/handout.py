@@ -59,7 +59,7 @@ def document(run: Run, without: frozenset[str] = frozenset()) -> dict[str, Any]:
     chunks = [_chunk(number, row) for number, row in enumerate(rows_of(run, run.history.last), start=1)]
     told = {
         "contract_version": 1, **_verdict(run), "run_checks": _run_checks(run, without), "left": _left(run),
-        "graph": _graph(stories, chunks), "timeline": timeline(run), "spending": spending.by_story(run), "evidence": _evidence(run),
+        "graph": graph_of(stories, chunks), "timeline": timeline(run), "spending": spending.by_story(run), "evidence": _evidence(run),
         "chunks": chunks, "stories": stories, "answers": [] if "answers" in without else list(_answers(run)), "digests": _digests(run),
         "without": [part for part in PARTS if part in without],
     }  # fmt: skip
@@ -165,7 +165,7 @@ def _chunk(number: int, row: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _graph(stories: list[dict[str, Any]], chunks: list[dict[str, Any]]) -> dict[str, Any]:
+def graph_of(stories: list[dict[str, Any]], chunks: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the boxes of the plan's graph: its stories, or the chunks of a large plan."""
     whole = [one for one in stories if not one["parent"]]
     if len(whole) <= MOST_NODES:
@@ -209,11 +209,12 @@ def _story(run: Run, planned: Story, without: frozenset[str]) -> dict[str, Any]:
         "tries": f"{story.counted} of {count(most, 'attempt')}" if story.attempts else "", "commit": story.commit or "",
         "why": [first(text, LONGEST_TEXT) for text in explanation(run.state, planned, run.run_input)],
         "told": [] if "answers" in without else [first(note, LONGEST_TEXT) for note in story.notes],
-        "attempts": [_attempt(run, planned, one, without) for one in run.history.of(planned.id)],
+        "attempts": [attempt_data(run, planned, one, without) for one in run.history.of(planned.id)],
     }  # fmt: skip
 
 
-def _attempt(run: Run, planned: Story, one: AttemptStory, without: frozenset[str]) -> dict[str, Any]:
+def attempt_data(run: Run, planned: Story, one: AttemptStory, without: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """Return what pages show of an attempt."""
     evidence, ending = (
         AttemptEvidence(run.out_dir, planned.id, one.number),
         ending_of(run.out_dir, planned.id, one.number),

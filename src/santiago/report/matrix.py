@@ -21,10 +21,11 @@ _SHOWN, _SHOWS_NOTHING = Mark("✓", "shown", "good"), Mark("?", "shows nothing"
 def matrix(run: Run) -> list[dict[str, Any]]:
     """Return a row for each criterion of each story, in plan order."""
     texts = {one.id: one.text for requirement in run.plan.requirements for one in requirement.criteria}
-    return [row for planned in run.plan.stories for row in _rows(run, planned, texts)]
+    return [row for planned in run.plan.stories for row in rows_of_story(run, planned, texts)]
 
 
-def _rows(run: Run, planned: Story, texts: dict[str, str]) -> Iterator[dict[str, Any]]:
+def rows_of_story(run: Run, planned: Story, texts: dict[str, str]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of one story; `texts` has the criteria of the plan."""
     story = run.state.stories[planned.id]
     shown = {row.id: row for row in criteria_of(story)}
     is_done = status_of(story) == "done"
