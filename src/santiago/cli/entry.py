@@ -6,7 +6,6 @@ import gc
 import io
 import os
 import sys
-from contextlib import suppress
 
 from santiago import __version__
 from santiago.cli.commands import COMPLETING, overview
@@ -33,9 +32,12 @@ def entry() -> None:
 
 
 def _say(text: str) -> None:
-    """Print a text and end. Whoever reads it may have seen enough before its end."""
-    with suppress(BrokenPipeError):
+    """Print a text and end. Its reader may have seen enough before its end, or its disk be full."""
+    try:
         print(text)  # noqa: T201  # before there is a command line there is no other way
+    except OSError:
+        _all_was_printed()
+        sys.exit(20)
     sys.exit(0 if _all_was_printed() else 20)
 
 
