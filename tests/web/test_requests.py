@@ -35,10 +35,16 @@ def landlocked(out_dir: Path) -> made.Made:
     return run
 
 
+def large(out_dir: Path) -> made.Made:
+    return made.Made(
+        out_dir, made.document({name: tuple(f"Part {at} of {name}" for at in range(40)) for name in ("One", "Two")})
+    )
+
+
 @pytest.fixture(scope="module")
 def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("served")
-    return repository(folder, failed=made.failed_run, locked=landlocked, asking=made.asking_run)
+    return repository(folder, large=large, failed=made.failed_run, locked=landlocked, asking=made.asking_run)
 
 
 @pytest.fixture(scope="module")
@@ -261,6 +267,13 @@ def test_a_real_run_asks_on_the_page_hears_the_answer_from_there_and_stops_from_
         assert "asked to stop at once" in site.act({"act": "stop", "run": name, "word": "now"}).text
         assert run.wait(60) == 130
         assert "Go on" in site.get(f"runs/{name}").text
+
+
+def test_a_large_plan_is_folded_and_each_chunk_has_an_address_that_unfolds_it(site: Served) -> None:
+    assert "Part 7 of" not in site.get("runs/large").text
+    page = site.get("runs/large?open=2").text
+    assert ("Part 7 of Two" in page, "Part 7 of One" in page) == (True, False)
+    assert "Part 7 of One" in site.get("runs/large?filter=part+7").text
 
 
 def test_a_consent_shows_everything_needs_a_typed_word_and_a_refused_start_is_told(site: Served) -> None:

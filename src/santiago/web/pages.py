@@ -40,7 +40,7 @@ FILES = {
     "idiomorph/idiomorph.min.js": "text/javascript", "idiomorph/LICENSE": "text/plain",
 }  # fmt: skip
 STATUS = {Kind.USAGE: 404, Kind.INPUT: 409, Kind.BLOCKED: 403}
-SHOWN_IN_URL = ("filter", "find")
+SHOWN_IN_URL = ("filter", "find", "open")
 """What of an address's query says which page it is."""
 
 

@@ -92,7 +92,7 @@ class Screens:
             case [""]:
                 return Screen(title="", crumbs=(), make=self._home, command="santiago runs")
             case ["runs", run]:
-                return self._run(self.runs.find(run), query.get("filter", ""))
+                return self._run(self.runs.find(run), query.get("filter", ""), query.get("open", ""))
             case ["runs", run, "questions", question]:
                 return self._question(self.runs.find(run), question)
             case ["runs", run, "stories", story]:
@@ -183,12 +183,12 @@ class Screens:
 
     # A run
 
-    def _run(self, followed: Followed, words: str) -> Screen:
+    def _run(self, followed: Followed, words: str, opened: str) -> Screen:
         run = followed.run
 
         def make() -> dict[str, str]:
             with followed.lock:
-                return self._run_parts(followed, flat(words)[:100])
+                return self._run_parts(followed, flat(words)[:100], opened)
 
         return Screen(
             title=flat(run.plan.title),
@@ -197,7 +197,7 @@ class Screens:
             command=f"santiago status{target(run.out_dir)} --stories",
         )
 
-    def _run_parts(self, followed: Followed, words: str) -> dict[str, str]:
+    def _run_parts(self, followed: Followed, words: str, opened: str) -> dict[str, str]:
         run, now = followed.look(), SystemClock().utc()
         closed = self.acts.closed(run)
         make = self._parts("run.html", run=run, closed=closed, at=f"runs/{run.run_id}", target=target(run.out_dir))
@@ -218,7 +218,7 @@ class Screens:
         whole = len(run.stories) <= OPEN_STORIES or bool(words)
         for label, row in rows.items():
             if stories.get(label) or not words:
-                is_open = whole or row.mark in _FIRST
+                is_open = whole or row.mark in _FIRST or str(row.number) == opened
                 parts[f"chunk-{row.number}"] = make.chunk(row, stories.get(label, []), is_open)
         if words and not stories:
             parts["nothing"] = make.nothing(words)
