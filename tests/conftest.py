@@ -41,6 +41,9 @@ WHOLE = [
     "tui/test_real_reviews.py",
     "tui/test_real_runs.py",
     "tui/test_terminal.py",
+    "web/test_adversaries.py",
+    "web/test_pages_in_a_browser.py",
+    "web/test_requests.py",
 ]
 """Whose tests carry out whole runs, or wait for other programs."""
 
