@@ -43,10 +43,12 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Look": {
         "watch": ("reach_commands:watch", "browse a run on the screen: follow, answer, stop, resume, select"),
+        "serve": ("look_commands:serve", "the pages of this repository in a browser: runs, answers"),
         "runs": ("look_commands:runs", "the runs of this repository, and what to do next with each"),
         "status": ("look_commands:status", "where a run stands, and what needs you"),
         "log": ("look_commands:log", "the history of a run; --follow goes on"),
         "show": ("look_commands:show", "one story: attempts, checks, critique, changes"),
+        "report": ("look_commands:report", "a run as one HTML file to send: evidence, timeline, cost"),
         "simulate": ("look_commands:simulate", "how long a plan or a run will take, its cost, and why"),
         "export": ("look_commands:export", "a run as JUnit or SARIF, for services that read these"),
         "audit": ("look_commands:audit", "re-check a run offline: log, digests, verdicts, git"),
@@ -60,6 +62,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "doctor": ("setup_commands:doctor", "check this machine and repository; --checks runs the checks"),
         "init": ("setup_commands:init", "find a test command, try it, and write santiago.toml"),
         "config": ("setup_commands:config", "show each setting and where it comes from"),
+        "mcp": ("setup_commands:mcp", "let editors and agents ask santiago, by an MCP server"),
         "completion": ("setup_commands:completion", "print the completion script of a shell"),
     },
     "Look up": {
