@@ -31,9 +31,12 @@ def report(run: str | None, output: Path | None, without: str, as_json: bool) ->
     if as_json:
         show_data(told)
     if str(output) == "-":
-        sys.stdout.buffer.write(html(told))
+        content = html(told)
+        sys.stdout.buffer.write(content)
+        _say(told, "to standard output", len(content), err=True)
     elif output is not None or not as_json:
-        _say(told, *written(found, told, output), err=as_json)
+        path, length = written(found, told, output)
+        _say(told, near(path), length, err=as_json)
 
 
 def written(run: Run, told: dict[str, Any], output: Path | None = None) -> tuple[Path, int]:
@@ -43,8 +46,9 @@ def written(run: Run, told: dict[str, Any], output: Path | None = None) -> tuple
     return path, len(content)
 
 
-def held(told: dict[str, Any]) -> str:
-    """Return what whoever sends a report should know."""
+def _say(told: dict[str, Any], place: str, length: int, *, err: bool) -> None:
+    """Tell what whoever sends the report should know."""
+    say(f"wrote  {place}   {size(length)}", err=err)
     holds = told["holds"]
     parts = [
         f"{count(holds['stories'], 'story', 'stories')}, {count(holds['attempts'], 'attempt')}",
@@ -52,16 +56,14 @@ def held(told: dict[str, Any]) -> str:
         f"{count(holds['outputs'], 'piece')} of output",
         f"{count(holds['answers'], 'answer')} of people",
     ]
-    return "; ".join(parts)
-
-
-def _say(told: dict[str, Any], path: Path, length: int, *, err: bool) -> None:
-    say(f"wrote  {near(path)}   {size(length)}", err=err)
-    say(f"holds  {held(told)}", err=err)
+    say(f"holds  {'; '.join(parts)}", err=err)
     if left_out := told["without"]:
         say(f"without {', '.join(left_out)}", err=err)
-    if cut := told["holds"]["cut"]:
-        say(f"cut    {count(cut, 'long text')}, so that the file stays small; each says by how many lines", err=err)
+    if holds["cut"]:
+        say(
+            f"cut    {count(holds['cut'], 'long text')}, so that the file stays small; each says by how many lines",
+            err=err,
+        )
     if not told["finished"]:
         say(f"The run is not finished ({told['state']}); the report says so.", err=err)
     if left := [part for part in PARTS if part not in left_out]:

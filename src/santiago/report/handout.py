@@ -13,7 +13,7 @@ from santiago.contract.phases import ENDED, RunPhase
 from santiago.contract.plan import NOT_UNDERSTOOD
 from santiago.contract.reasons import MEANINGS
 from santiago.executor.budget import Budget
-from santiago.executor.tally import WORDS, is_finished, status_of, strength_of, summary
+from santiago.executor.tally import WORDS, status_of, strength_of, summary
 from santiago.report import spending
 from santiago.report.chunks import rows_of
 from santiago.report.endings import ending_of
@@ -79,7 +79,7 @@ def _verdict(run: Run) -> dict[str, Any]:
     return {
         "run_id": run.run_id, "title": first(run.plan.title, LONGEST_TEXT), "document": run.plan.source.path,
         "state": line.word, "tone": RUNS.get(line.word, ""), "headline": line.text, "reason": state.reason, "sentence": sentence,
-        "finished": state.phase in ENDED, "all_done": state.phase is RunPhase.SUCCESS or is_finished(state),
+        "finished": state.phase in ENDED,
         "began": run.history.first, "last": run.history.last, "seq": state.seq, "agent": run.history.start.get("agent", ""),
         "sandbox": run.history.start.get("sandbox", ""), "summary": codec.to_data(summary(run.plan, state)), "figures": list(_figures(run)),
         "proofs": list(_proofs(run)), "checks": judging(run),
