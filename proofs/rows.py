@@ -242,6 +242,13 @@ BENCHMARKS = (
         },
     ),
     Measurement(
+        command="./dev bench report", paths=(*_packages("app contract report web"), "tests/web/reports.py", "benchmarks/bench_report.py"),
+        rows={
+            "report-size": "`santiago report` of 500 stories and 625 attempts: size of the file",
+            "report-open": "opening that file in Chromium until its first paint / an empty page, median of 15 pairs",
+        },
+    ),
+    Measurement(
         command="./dev bench board", paths=(*BOARD, "benchmarks/bench_board.py"),
         rows={
             "board-claim": "claim of a ticket and its move to the review / huey's `dequeue` and `put_result`, durable writes, median of 25 rounds",

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from santiago.agent.catalog import MOST_BYTES, Catalog, availability, expanded, installation
-from santiago.agent.profile import Fault, Needs, Profile, Rule, SignIn, Start, Stop, parse
+from santiago.agent.profile import FOR_ANY, Fault, Needs, Profile, Rule, SignIn, Start, Stop, parse
 from santiago.agent.ralph_fresh import cleared
 from santiago.contract.errors import Kind, SantiagoError
 from santiago.contract.reasons import MEANINGS, Reason
@@ -23,7 +23,7 @@ from tests.agents.streams import ending, read
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "agents.md").read_text("utf-8")
 NAMES = Catalog().names()
-PROGRAMS = [name for name in NAMES if name != "command"]
+PROGRAMS = [name for name in NAMES if name not in FOR_ANY]
 HEAD = 'name = "x"\nstart.argv = ["x"]\n'
 
 

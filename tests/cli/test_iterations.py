@@ -291,6 +291,7 @@ def test_pr_pushes_and_opens_with_the_program_that_is_there_and_tells_programs_w
     assert "hello.txt says hello: `grep hello hello.txt` (failed before, passed now)" in body
     assert "- `grep hello hello.txt`" in body
     assert looks(repo, "audit").stdout.startswith("clean")
+    assert Path(told["report"]).read_bytes().startswith(b"<!DOCTYPE html>"), "reviewers open it"
     assert git(remote, "rev-parse", branch) == git(repo, "rev-parse", branch)
     git(repo, "merge", "-q", branch)
     assert json.loads(looks(repo, "pr", "--json").stdout) == {"run_id": newest(repo).name, "taken_over": True}

@@ -176,6 +176,10 @@ class Engine:
         self.server, self.url = server, url
 
     def start(self) -> None:
+        self.server.start()
+        self.answers()
+
+    def answers(self) -> None:
         """Return when it answers, which is later than when it listens."""
         from santiago.contract.errors import Kind, SantiagoError
         from santiago.engine import connect
@@ -189,7 +193,6 @@ class Engine:
                 return False
             return True
 
-        self.server.start()
         awaited(answers, f"{self.url} does not answer: {self.server.log}")
 
 

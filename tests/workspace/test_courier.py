@@ -463,6 +463,26 @@ def test_a_result_that_comes_too_late_is_told_once_and_its_work_is_not_taken(fie
     assert field.coordinator.workspace.kept("S1", 1) is None
 
 
+def test_a_late_result_stays_on_no_remote_whose_lead_its_worker_saw_just_before_it_was_given_up(field: Field) -> None:
+    """Whoever comes last deletes it: the worker after its push, or the coordinator after it resigned."""
+    worker, order = field.worker(), field.coordinator.order()
+    claim = worker.claim(order.id, field.coordinator.courier.send(order))
+    worker.delivery.fetch(claim)
+    result = report(worker.work(order))
+    field.coordinator.courier.sweep([])
+    assert worker.delivery.is_awaited(claim)
+    worker.delivery.deliver(claim, result, {})
+    worker.delivery.withdraw(claim)
+    assert field.refs()[0] == result_ref(RUN, order.id, claim.token), "who leads deletes it, and books its usage"
+    field.coordinator.courier.resign()
+    assert field.refs() == []
+    worker.delivery.deliver(claim, result, {})
+    assert not worker.delivery.is_awaited(claim)
+    worker.delivery.withdraw(claim)
+    assert field.refs() == []
+    worker.delivery.withdraw(claim)
+
+
 def test_garbage_below_the_refs_of_the_run_is_swept(field: Field) -> None:
     order = field.coordinator.order()
     field.coordinator.courier.send(order)

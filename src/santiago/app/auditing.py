@@ -21,6 +21,7 @@ from santiago.artifacts.names import (
     INPUT,
     LOG,
     PLAN,
+    REPORT,
     REQUEST,
     RESULT,
     SETTINGS,
@@ -353,7 +354,7 @@ class FileAudit:
 
     def __init__(self, audit: Audit) -> None:
         self.audit = audit
-        own = {LOG, INPUT, PLAN, REQUEST, SETTINGS, STARTED, lock.NAME, *audit.known}
+        own = {LOG, INPUT, PLAN, REPORT, REQUEST, SETTINGS, STARTED, lock.NAME, *audit.known}
         self._known = own | {*self._below("remote")}  # what a courier notes of the orders that are out
 
     def check(self) -> None:

@@ -144,9 +144,10 @@ class _Agents(click.Option):
     """An option whose help lists the known agents. The list is made only when help is shown."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        from santiago.agent.profile import FOR_ANY
         from santiago.app.profiles import own_catalog
 
-        known = ", ".join(name for name in own_catalog().names() if name != "command")
+        known = ", ".join(name for name in own_catalog().names() if name not in FOR_ANY)
         found = super().get_help_record(ctx)
         return (found[0], f"{found[1]} Known agents: {known}.") if found else None
 
@@ -171,11 +172,12 @@ def agent_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> 
     """Return the agents that begin like this, for a shell to complete."""
     from click.shell_completion import CompletionItem
 
+    from santiago.agent.profile import FOR_ANY
     from santiago.app.profiles import own_catalog
 
     own = own_catalog()
     before, comma, last = incomplete.rpartition(",")
-    names = [name for name in own.names() if name.startswith(last) and name != "command"]
+    names = [name for name in own.names() if name.startswith(last) and name not in FOR_ANY]
     return [CompletionItem(f"{before}{comma}{name}", help=_title(own, name)) for name in names]
 
 

@@ -61,7 +61,7 @@ def answer(
         raise click.UsageError("Say which question, and the answer; `santiago answer` alone lists them.")
     run = load(find_run(name) if name else _asking(given[0]))
     with naming(run.run_id):
-        asked = requests.answer(run, given[0], " ".join(given[1:]), named(actor), text=text, rest=rest)
+        asked = requests.answer(run, given[0], " ".join(given[1:]), named(actor), text=text, rest=rest, via="terminal")
     _tell(run.run_id, asked, running=bool(run.worker), as_json=as_json)
     return None
 

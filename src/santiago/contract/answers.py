@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from santiago.contract.state import Question, RunState
 
 
+Via = Literal["", "terminal", "screen", "page"]
+"""How a person's word came: typed at a question or as a command, on the screens, or on the page in a browser."""
 LetterKind = Literal["stop-now", "stop", "stop-detach", "answer", "change", "hint", "pause"]
 
 
@@ -30,6 +32,8 @@ class Letter:
     scope: str = ""
     """How far an approval reaches beyond what was asked: `chunk` or `run`."""
     actor: str = "user"
+    via: str = ""
+    """How it came (`Via`). It is what the sender says, for people who read the log; nothing depends on it."""
     name: str = ""
     """Its file in the inbox."""
     fault: str = ""

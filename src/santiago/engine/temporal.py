@@ -32,6 +32,7 @@ from temporalio.api.workflowservice.v1 import (
 from temporalio.client import (
     AsyncActivityCancelledError,
     AsyncActivityHandle,
+    Client,
     WorkflowExecutionStatus,
     WorkflowFailureError,
     WorkflowHandle,
@@ -44,7 +45,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from santiago.contract.lazy_regex import pattern
 from santiago.contract.ports.queue import Address, Beat, Claim, Ended, Known, LostError, WorkerSeen
 from santiago.engine.place import PRESENT_S, RETRY_S, ended_by_worker, told, utc
-from santiago.engine.temporal_server import Background, reach, retention, settled, silent
+from santiago.engine.temporal_server import Background, retention, settled, silent
 
 if TYPE_CHECKING:
     from santiago.engine.place import Place
@@ -86,8 +87,8 @@ class TemporalQueue:
         settings = settled(url, insecure=insecure)
         self.place, self.patience_s, self.background = place, patience_s, Background()
         try:
-            self.client = self.background.call(reach(settings))
-            self.background.call(retention(self.client))
+            self.client = self.background.ask(Client.connect(**settings))
+            self.background.ask(retention(self.client))
         except BaseException:
             self.background.close()
             raise

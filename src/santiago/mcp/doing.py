@@ -171,7 +171,7 @@ def verify(ticket: str, commit: str = "HEAD") -> str:
     name = f"{ticket}@{found[:12]}"
     if name not in BEGUN or BEGUN[name].ended() is not None:
         words = ("queue", "verify", f"--from={found}", f"--actor={who()}", "--", ticket)
-        BEGUN[name] = Detached(_outputs(name), words, unasked=())
+        BEGUN[name] = Detached(_outputs(name), words, alone=())
     return f"{name} is being judged; `status` with ticket={ticket!r} tells the rest."
 
 

@@ -299,12 +299,12 @@ class Worker:
                     self.tell(f"{what}: the result cannot be sent, so it is given up: {flat(str(error))}")
                     fate, self.declined = "lost", True
                 held.wait(AGAIN_S)
+        if run is not None:
+            run.forget(held, in_time=in_time)
         if not in_time:
             self.tell(f"too late: {claim.address.id} was given up, and nothing of this work counts")
         elif fate != "declined":
             self.tell(f"{claim.address.id}: {fate}")
-        if run is not None:
-            run.forget(held)
 
 
 def _words(error: Exception) -> str:
