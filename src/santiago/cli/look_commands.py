@@ -151,11 +151,17 @@ def explain() -> None:
 @click.argument("subject", required=False, metavar="[PLAN|RUN|DOC]")
 @click.option("--jobs", metavar="N[,N…]", help="How many stories side by side; several numbers are compared.")
 @click.option(
-    "--runs", type=click.IntRange(10, 10_000), default=200, show_default=True, help="How many runs are simulated."
+    "--runs",
+    type=click.IntRange(10, 10_000),
+    default=200,
+    show_default=True,
+    help="How many runs are simulated.",
 )
-@click.option("--seed", type=int, default=0, help="Other luck, the same for the same number.")
-@click.option("--attempt", metavar="A..B", help="How long an agent works, such as 5m..20m: four in five lie between.")
-@click.option("--success", type=click.FloatRange(0, 1), help="The share of attempts that pass, such as 0.8.")
+@click.option("--seed", type=int, default=0, help="The random numbers: the same N gives the same forecast.")
+@click.option("--attempt", metavar="A..B", help="Four of five attempts take between A and B, such as 5m..20m.")
+@click.option(
+    "--success", type=click.FloatRange(0, 1), metavar="SHARE", help="The share of attempts that pass, such as 0.8."
+)
 @click.option("--cost", type=click.FloatRange(0), metavar="USD", help="What an attempt costs.")
 @click.option("--check", metavar="TIME", help="How long the checks take once, such as 60s.")
 @click.option("--calibrate", is_flag=True, help="Compare the runs of this repository with what was to be expected.")

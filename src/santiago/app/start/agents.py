@@ -288,7 +288,7 @@ def fenced(
         writable=(side,),
         readonly=(
             *(folder for folder in needed if len(Path(folder).parts) > 2),
-            *_existing(profile.needs.readonly, source),
+            *(str(path) for path in catalog.expanded(profile.needs.readonly, source) if path.exists()),
         ),
         hidden=hidden,
         network=True,
@@ -304,10 +304,6 @@ def _home(side: str, profile: Profile, source: Mapping[str, str]) -> homes.Home:
         tuple(map(str, catalog.expanded(places, source))) for places in (needs.home, needs.writable, needs.fresh)
     )
     return homes.copied(side, source.get("HOME", ""), own=own, writable=writable, fresh=fresh)
-
-
-def _existing(places: tuple[str, ...], source: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(str(path) for path in catalog.expanded(places, source) if path.exists())
 
 
 _CANNOT_BEGIN = frozenset({Reason.AGENT_UNAVAILABLE, Reason.AGENT_NOT_SIGNED_IN, Reason.USAGE_UNKNOWN})

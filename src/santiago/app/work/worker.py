@@ -224,7 +224,7 @@ class Worker:
 
     def _serve(self, run: ServedRun, held: HeldClaim) -> None:
         parcel = self._fetched(run, held)
-        self.tell(f"{run.run_id}: {_called(parcel)} begins")
+        self.tell(f"{run.run_id}: {f'judging {parcel.judging.method}' if parcel.judging else parcel.order.id} begins")
         if parcel.judging is not None:
             held.doing = "checks"
             judged = run.judged(parcel, held)
@@ -312,10 +312,6 @@ def _words(error: Exception) -> str:
     if isinstance(error, SantiagoError):
         return ": ".join(one for one in (error.where, error.message) if one)
     return str(error) if isinstance(error, DeclinedError) else f"{type(error).__name__}: {error}"
-
-
-def _called(parcel: Parcel) -> str:
-    return f"judging {parcel.judging.method}" if parcel.judging else parcel.order.id
 
 
 def _unable(outcome: AttemptOutcome | ProposalOutcome) -> str:
