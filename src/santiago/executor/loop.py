@@ -23,6 +23,7 @@ from santiago.contract.steps import (
     Attempt,
     DetailRef,
     ExamineBase,
+    Integrate,
     Order,
     Propose,
     Step,
@@ -322,6 +323,7 @@ def order(step: Step, state: RunState, limits: Limits, anchor: str, stories: Map
         epoch=state.epoch,
         pool=planned.pool if planned and state.engine else "",
         red=state.red,
+        ahead=story.ahead if isinstance(step, Integrate) else None,
     )
 
 
