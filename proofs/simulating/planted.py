@@ -198,8 +198,11 @@ def a_verdict_of_another_tree() -> Planted:
 
 
 def a_verdict_ahead_for_any_tree() -> Planted:
-    """A verdict that was given ahead is believed, whatever came onto the branch instead."""
-    return patch.object(Order, "known_by", lambda self, key: self.ahead if self.ahead and self.ahead.passed else None)
+    """A verdict that was given ahead holds for the story's work, whatever came onto the branch before it."""
+    believed = patch.object(
+        Order, "known_by", lambda self, key: self.ahead if self.ahead and self.ahead.passed else None
+    )
+    return _both(believed, patch.object(decide, "_holds", lambda onto, work: onto[-1] == work[-1]))
 
 
 def a_red_verdict_ahead_believed() -> Planted:

@@ -206,7 +206,7 @@ class Schedule:
         self.world = World(
             promises=self.promises, draw=random, share=random.choice((0.0, 0.2, 0.5)), conflicts=conflicts
         )
-        reds = random.choice((0.0, 0.1, 0.4))
+        reds = random.choice((0.0, 0.3, 0.5))
         self.world.second = lambda story, after: Random(f"{self.seed}/{story}/{after}").random() >= reds
         self.took: dict[str, int] = {}
         self.says: dict[str, tuple[str, int]] = {}

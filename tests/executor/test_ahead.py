@@ -4,16 +4,23 @@ import subprocess
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from random import Random
+
+import pytest
 
 from santiago.app.auditing import Audit
 from santiago.app.start.compose import execute
 from santiago.app.start.request import Request
 from santiago.contract.events import Event, EventKind
 from santiago.contract.phases import RunPhase
-from santiago.contract.policy import Agent, Policy, RunInput, Verification
+from santiago.contract.policy import Agent, Limits, Policy, RunInput, Verification
 from santiago.contract.state import RunState
-from santiago.simulation.plans import plan_of, story
+from santiago.contract.steps import Attempt, Integrate, Step, VerifyAhead
+from santiago.simulation.plans import plan_of, random_plan, story
+from santiago.simulation.world import SimulatedPerformer, Simulation
 from tests.executor.parity import repository
+from tests.executor.test_agenda import load
+from tests.executor.test_time import KilledError
 
 K = EventKind
 NAMES = ["S1", "S2", "S3", "S4", "S5", "S6"]
@@ -89,3 +96,77 @@ def test_a_red_verdict_ahead_decides_nothing_and_nothing_behind_it_is_verified(t
     one, (ended,) = state.stories["S4"], [event for event in of(log, K.ATTEMPT_ENDED) if event.story_id == "S4"]
     assert (one.attempts, one.conflicts, one.uncounted) == (1, 0, 0)
     assert one.used_ms == ended.context["agent_ms"] + ended.context["verify_ms"]
+
+
+def simulated(seed: int, jobs: int) -> Simulation:
+    """Return a random run in which works do not fit the branch, or fail beside others; trees decide which."""
+    random = Random(seed)
+    plan = random_plan(random)
+    conflicts = {one.id: 1 for one in plan.stories if random.random() < 0.15}
+    performer = SimulatedPerformer(
+        conflicts=conflicts if jobs > 1 else {},
+        second=lambda story, after: Random(f"{seed}{story}{after}").random() < 0.8,
+    )
+    took: dict[str, int] = {}
+
+    def duration(step: Step) -> int:
+        return took.setdefault(step.id, random.randint(1, 5000 if isinstance(step, Attempt) else 1500))
+
+    return Simulation(plan, jobs=jobs, duration=duration, performer=performer, limits=Limits(story_max_attempts=99))
+
+
+def test_with_verdicts_ahead_a_run_ends_as_with_one_job_and_no_red_tree_comes_onto_the_branch() -> None:
+    """Promises 2 and 7, over 200 plans with conflicts and red second verdicts. With one job nothing is verified ahead."""
+    used = red = 0
+    for seed in range(200):
+        serial, parallel = simulated(seed, 1), simulated(seed, 8)
+        for run in (serial, parallel):
+            assert run.run().phase is RunPhase.SUCCESS
+        assert serial.done() == parallel.done() == [one.id for one in serial.plan.stories]
+        assert serial.of(K.AHEAD_VERIFIED) == []
+        ahead = {event.context["step"]: event for event in parallel.of(K.AHEAD_VERIFIED)}
+        by = [ahead[step] for event in parallel.of(K.STORY_DONE) if (step := event.context.get("step"))]
+        assert all(event.status == "ok" for event in by)
+        used, red = used + len(by), red + sum(event.status == "failed" for event in ahead.values())
+        spent = [e.context.get("step", "") for e in parallel.of(K.ATTEMPT_VOIDED, K.INTEGRATION_FAILED)]
+        assert not [step for step in spent if step.startswith("ahead")]
+    assert min(used, red) > 100
+
+
+def test_a_fleet_is_not_held_up_by_integrations_one_by_one() -> None:
+    """300 stories, checks of a minute. One in ten red beside others: no more than two verifications of a story."""
+    for jobs, reds, most in ((64, 0.0, 1.9), (16, 0.0, 4.8), (16, 0.1, 9.0)):
+        run, verified = load(300, jobs), 0
+        inner = run.duration
+
+        def duration(step: Step, inner: Callable[[Step], int] = inner) -> int:
+            nonlocal verified
+            verified += isinstance(step, Integrate | VerifyAhead)
+            return inner(step)
+
+        run.duration = duration
+        run.performer.second = lambda story, after, reds=reds: Random(f"{story}{after}").random() >= reds  # type: ignore[misc]
+        assert run.run().phase is RunPhase.SUCCESS
+        assert run.clock.now < most * 3_600_000
+        assert verified <= 2 * 300
+
+
+def test_what_a_crash_leaves_of_verdicts_ahead_is_used_at_the_turn_if_it_still_fits() -> None:
+    """The coordinator dies when the check of S2 is over. Those behind it were verified meanwhile, and are not again."""
+
+    def duration(step: Step) -> int:
+        return 60_000 if isinstance(step, Integrate | VerifyAhead) and step.story == "S2" else 1000
+
+    def heard(state: RunState, now: int) -> None:
+        if len(run.of(K.AHEAD_VERIFIED)) >= 4 and "S3" in state.verified:
+            raise KilledError
+
+    run = Simulation(plan_of([story(name) for name in NAMES]), jobs=6, duration=duration, heard=heard)
+    with pytest.raises(KilledError):
+        run.run()
+    given = {event.story_id: event.context["step"] for event in run.of(K.AHEAD_VERIFIED)}
+    assert given.keys() - {"S2"} == {"S3", "S4", "S5", "S6"}
+    run.heard = lambda state, now: None
+    assert run.run().phase is RunPhase.SUCCESS
+    assert len(run.of(K.AHEAD_VERIFIED)) == len(given)
+    assert {e.story_id: e.context["step"] for e in run.of(K.STORY_DONE) if "step" in e.context} == given

@@ -113,8 +113,9 @@ def _going_on(at: Situation) -> list[Act]:
     integrations = _integrations(at)
     # An integration takes a place like other steps. With one job, the next story then begins on its result,
     # and needs no second verdict. A retry of the story whose turn it is leaves nothing to be verified ahead.
-    verdicts, ended = _ahead(at, at.capacity - len(integrations))
-    begun, held = starts(at, at.capacity - len(integrations) - len(verdicts))
+    room = at.capacity - len(integrations)
+    verdicts, ended = _ahead(at, room if at.judging is None else at.judging)
+    begun, held = starts(at, room - (len(verdicts) if at.judging is None else 0))
     acts = [*integrations, *ended, *verdicts, *begun]
     return acts if acts or at.flying or held else _ending(at)
 

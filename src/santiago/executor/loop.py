@@ -147,6 +147,7 @@ class Coordinator:
             agenda=self.agenda,
             capacity=self.engine.capacity(),
             reserved=self.engine.reserved(),
+            judging=self.engine.judging(),
             now_ms=self._used_ms(self.clock.monotonic_ms()),
             utc=self.clock.utc(),
             attended=self.attended,
