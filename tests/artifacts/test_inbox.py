@@ -9,6 +9,7 @@ import signal
 import time
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,6 +35,21 @@ def test_a_request_is_collected_as_dropped_and_a_second_answer_told_after_the_fi
     assert not inbox.drop(other)
     assert inbox.collect() == []
     assert inbox.drop(Letter(kind="answer", subject="Q2", answer="stop"))
+
+
+def test_an_answer_that_is_read_the_moment_it_is_there_is_not_told_that_it_came_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    linked, inbox = os.link, Inbox(tmp_path)
+
+    def link(*names: Any, **folders: Any) -> None:
+        linked(*names, **folders)
+        inbox.put_away(inbox.collect())
+
+    monkeypatch.setattr(os, "link", link)
+    assert [
+        inbox.drop(Letter(kind="answer", subject="S1-1", answer="accept", actor=who)) for who in ("ann", "bob")
+    ] == [True, False]
 
 
 def test_requests_come_in_one_order_whoever_was_first(tmp_path: Path) -> None:

@@ -117,13 +117,13 @@ class Served:
         self.cookie = answer.headers.get("set-cookie", "").partition(";")[0]
         return answer
 
-    def token(self) -> str:
-        """Return what every form of this browser brings along."""
-        return self.get("runs/failed").hidden("token")
+    def token(self, run: str = "failed") -> str:
+        """Return what every form of this browser brings along, as a page of a run has it."""
+        return self.get(f"runs/{run}").hidden("token")
 
     def act(self, form: dict[str, str], typed: str = "") -> Answer:
         """Press a button, and then the one that sends what was understood; return the page that this leads to."""
-        token = self.token()
+        token = self.token(form["run"])
         step = self.post("ask", {"token": token, **form})
         assert step.status == 200, step.text
         sent = self.post("send", {"token": token, "step": step.hidden("step"), "typed": typed})

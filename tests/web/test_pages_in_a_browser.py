@@ -11,6 +11,7 @@ import pytest
 from santiago.app.loading import load
 from tests.tui import made
 from tests.web.browser import PHONE, SECONDS, WIDE, chromium, violations
+from tests.web.reports import hostile
 from tests.web.served import Served, repository, served
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -22,7 +23,7 @@ LOST = "#lost:not([hidden])"
 
 @pytest.fixture(scope="module")
 def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    runs = {"failed": made.failed_run, "running": made.running_run, "asking": made.asking_run}
+    runs = {"failed": made.failed_run, "running": made.running_run, "hostile": hostile, "asking": made.asking_run}
     return repository(tmp_path_factory.mktemp("browser"), **runs)
 
 
@@ -79,6 +80,30 @@ def test_every_screen_is_accessible_fits_and_has_nothing_to_complain_about(
     assert ann.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "400 % zoom"
     assert ann.wrong == []
     ann.context.close()
+
+
+def test_hostile_titles_patches_and_output_are_inert(person: Person, site: Served) -> None:
+    asked: list[str] = []
+    person.page.on("request", lambda request: asked.append(request.url))
+    person.page.on("dialog", lambda dialog: asked.append(dialog.message))
+    for screen in (
+        "",
+        "runs/hostile",
+        "runs/hostile/stories/S1",
+        "runs/hostile/stories/S1/2",
+        "runs/hostile/questions/S2-agent-1",
+    ):
+        person.page.goto(person.home + screen)
+        person.page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        assert "owned" not in person.page.title().replace("document.title='owned'", "")
+        assert (
+            person.page.locator(
+                "main iframe, main script, main img, main base, main meta, [onclick], main [style]"
+            ).count()
+            == 0
+        )
+    assert {one.split("/")[2] for one in asked} == {f"127.0.0.1:{site.port}"}
+    assert person.wrong == []
 
 
 def test_what_somebody_types_focus_and_folds_survive_a_hundred_updates(person: Person) -> None:

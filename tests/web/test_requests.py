@@ -1,18 +1,24 @@
 """What the server answers, and to whom: each guard by itself, links, forms that work once, and answers that count once."""
 
 import json
+import os
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 from shutil import rmtree
+from time import sleep
 
 import pytest
 
-from santiago.app import requests
+from santiago.app import page_address, requests
 from santiago.app.loading import load
 from santiago.contract.errors import SantiagoError
 from santiago.web.guard import CSP, LARGEST
+from tests.cli import greeter
 from tests.tui import made
 from tests.web.served import Served, repository, served
 
@@ -185,7 +191,8 @@ def test_an_answer_is_shown_as_it_was_understood_then_sent_once_and_a_second_one
             "ann",
         )
         assert "S3-agent-1 is answered" in site.get("").text
-        assert site.post("send", sent).status == 409, "the same form again"
+        again = site.post("send", sent)
+        assert (again.status, "was sent before" in again.text) == (409, True)
         late = site.post("send", {"token": token, "step": other.hidden("step")})
         assert (late.status, "was answered before, by ann at" in late.text) == (409, True)
         page = site.get(QUESTION).text
@@ -210,6 +217,50 @@ def test_two_browsers_and_a_terminal_answer_at_once_and_one_counts(repo: Path) -
             (first,) = filter(None, pool.map(answers, ("ann", "bob", "terminal")))
             assert [letter["actor"] for letter in letters(repo)] == [first]
             rmtree(run.out_dir / "inbox")
+
+
+def test_a_real_run_asks_on_the_page_hears_the_answer_from_there_and_stops_from_there(tmp_path: Path) -> None:
+    prd = (
+        "# PRD\n\n### R1: Say hello\n\n**Files:** `hello.txt`\n\n- [ ] hello\n\n**Verification:** `test -f hello.txt`\n"
+    )
+    repo = greeter.committed(
+        tmp_path / "shop", {"prd.md": prd, "playbook.yaml": "stories: {}\n", ".gitignore": ".santiago/\n"}
+    )
+    words = (
+        "run",
+        "prd.md",
+        "--agent",
+        "scripted",
+        "--playbook",
+        "playbook.yaml",
+        "--gate",
+        "step",
+        "--attended",
+        "--trust-commands",
+    )
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("SANTIAGO_")}
+    environment = {**clean, **greeter.place(repo)}
+    with (tmp_path / "out").open("w") as out:
+        run = subprocess.Popen(
+            [sys.executable, "-m", "santiago", *words, "--sandbox", "off", "--no-input"],
+            cwd=repo, env=environment, stdout=out, stderr=out,
+        )  # fmt: skip
+    with served(repo) as site:
+        site.enter()
+        while not (found := re.search(r'href="[^"]*/runs/([^/"]+)/questions/([^"]+)"', site.get("").text)):
+            assert run.poll() is None, (tmp_path / "out").read_text()
+            sleep(0.05)
+        name, question = found.groups()
+        form = {"act": "answer", "run": name, "question": question, "word": "adjust", "text": "as a file"}
+        answer = site.act(form).text
+        assert f"{question} is answered" in answer, re.findall("alert.*", answer)
+        log = repo / ".santiago/runs" / name / "progress.ndjson"
+        while '"via":"page"' not in log.read_text():
+            assert run.poll() is None, (tmp_path / "out").read_text()
+            sleep(0.05)
+        assert "asked to stop at once" in site.act({"act": "stop", "run": name, "word": "now"}).text
+        assert run.wait(60) == 130
+        assert "Go on" in site.get(f"runs/{name}").text
 
 
 def test_a_consent_shows_everything_needs_a_typed_word_and_a_refused_start_is_told(site: Served) -> None:
@@ -244,13 +295,18 @@ def test_a_run_whose_agents_can_read_the_browsers_files_gets_its_answers_by_comm
     assert answer.status == 403
 
 
-def test_pages_that_can_only_be_read_need_the_link_and_take_nothing(repo: Path) -> None:
+def test_pages_that_can_only_be_read_need_the_link_take_nothing_and_are_named_in_messages_while_they_are_there(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", greeter.place(repo)["XDG_STATE_HOME"])
     with served(repo, "--read-only") as site:
         assert site.get("").status == 403
+        assert page_address.address(repo, "asking", ASKED) == f"{site.origin}{site.base}/{QUESTION}"
         site.enter()
         page = site.get(QUESTION)
         assert ('method="post"' in page.text, "santiago answer" in page.text) == (False, True)
         assert "can only be read" in site.post("ask", {"token": "x", **ANSWER}).text
+    assert page_address.address(repo, "asking", ASKED) == "", "a server that ended has no pages"
 
 
 def test_a_tunnel_has_its_own_name_and_a_cookie_that_only_https_carries(repo: Path) -> None:

@@ -12,6 +12,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from santiago.app.config import load
+from santiago.app.page_address import address
 from santiago.app.start.leaks import without_secrets
 from santiago.contract.answers import KINDS
 from santiago.contract.events import EventKind
@@ -49,7 +50,7 @@ class Notice:
         settings = load(repo)
         command, self._url = settings["notify.command"].value, settings["notify.webhook"].value
         self._argv = list(map(str, command)) if isinstance(command, list) else shlex.split(str(command or ""))
-        self._run_id, self._out_dir = run_id, out_dir
+        self._repo, self._run_id, self._out_dir = repo, run_id, out_dir
         told = {"command": self._tell_command} if self._argv and not self.missing else {}
         told |= {"webhook": self._tell_webhook} if self._url else {}
         self._channels = [_Channel(name, tell, SECONDS) for name, tell in told.items()]
@@ -96,8 +97,9 @@ class Notice:
             "run_id": self._run_id, "event": event, "text": first(without_secrets(harmless(text)), LONGEST),
             "question": harmless(question), "answer_command": command,
         }  # fmt: skip
+        page = address(self._repo, self._run_id, question) if self._channels else ""
         for channel in self._channels:
-            channel.put({**message, **more, "out_dir": str(self._out_dir)})
+            channel.put({**message, **more, "out_dir": str(self._out_dir), **({"page": page} if page else {})})
 
     def _tell_command(self, message: Message) -> str:
         """Start the command with a line of JSON on its input; return why that failed, or an empty text."""
@@ -119,7 +121,9 @@ class Notice:
 
     def _tell_webhook(self, message: Message) -> str:
         """Send the parts of a message that reveal nothing about this machine; return why that failed, or an empty text."""
-        kept = ("run_id", "event", "text", "question", "answer_command")
+        kept = ["run_id", "event", "text", "question", "answer_command"]
+        if message.get("page", "").startswith("https:"):  # a name that others can reach, too
+            kept.append("page")
         return post(str(self._url), {key: message[key] for key in kept}, SECONDS)
 
 

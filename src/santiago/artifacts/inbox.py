@@ -45,9 +45,9 @@ class Inbox:
         """Leave a letter; return False if the same was asked before, or the question was already answered."""
         with guarding(self.path), self._folders() as (inbox, done):
             for name in _names(letter):
-                if self._link(inbox, name, letter):
-                    # The first answer may have been collected meanwhile; its name is then in `done`.
-                    if letter.kind == "answer" and _exists(done, name):
+                if mine := self._link(inbox, name, letter):
+                    # The first answer may have been collected meanwhile; its name is then in `done`. So is this one's, if it was read at once.
+                    if letter.kind == "answer" and _number(done, name) not in (0, mine):
                         with contextlib.suppress(FileNotFoundError):  # the coordinator may have moved it
                             os.unlink(name, dir_fd=inbox)
                         return False
@@ -115,20 +115,22 @@ class Inbox:
         finally:
             os.close(root)
 
-    def _link(self, inbox: int, name: str, letter: Letter) -> bool:
+    def _link(self, inbox: int, name: str, letter: Letter) -> int:
+        """Leave a letter under a name; return the number of its file, or 0 if the name is taken."""
         # With the thread, since the server of the pages leaves letters of several people at once.
         temporary = beneath.temporary_of(f"{os.getpid()}-{get_native_id()}-{name}")
         data = {name: getattr(letter, name) for name in ("kind", "subject", "answer", "text", "scope", "actor", "via")}
         beneath.write(inbox, temporary, json.dumps(data, indent=2).encode() + b"\n", sync=True)
         try:
+            mine = _number(inbox, temporary)
             os.link(temporary, name, src_dir_fd=inbox, dst_dir_fd=inbox)
         except FileExistsError:
-            return False
+            return 0
         finally:
             os.unlink(temporary, dir_fd=inbox)
         os.fsync(inbox)
         sync_folder(self.path.parent)  # this may be the letter that the inbox was made for
-        return True
+        return mine
 
 
 def _waiting(inbox: int) -> list[str]:
@@ -217,11 +219,15 @@ def _faulty(name: str, why: str) -> Letter:
 
 
 def _exists(folder: int, name: str) -> bool:
+    return _number(folder, name) > 0
+
+
+def _number(folder: int, name: str) -> int:
+    """Return the number of a file, which stays when it is moved; 0 if there is none."""
     try:
-        os.stat(name, dir_fd=folder, follow_symlinks=False)
+        return os.stat(name, dir_fd=folder, follow_symlinks=False).st_ino
     except FileNotFoundError:
-        return False
-    return True
+        return 0
 
 
 def _numbered(name: str) -> Iterator[str]:

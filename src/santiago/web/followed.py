@@ -41,13 +41,13 @@ class Followed:
     def run(self) -> Run:
         return self.following.run
 
-    def look(self) -> Run:
-        """Read on to the end; raise where the log is damaged."""
+    def look(self, *, at_once: bool = False) -> Run:
+        """Read on to the end, and now and then, or `at_once`, who works on it; raise where the log is damaged."""
         with self.lock:
             if self.damage is not None:
                 raise self.damage
             try:
-                if (now := monotonic()) - self._asked >= ASKED_S:
+                if (now := monotonic()) - self._asked >= ASKED_S or at_once:
                     self._asked = now
                     self.following.ask_worker()
                 return self.following.catch_up()
@@ -91,7 +91,7 @@ class Runs:
             self._followed.move_to_end(out_dir)
             while len(self._followed) > MOST:
                 self._followed.popitem(last=False)
-        followed.look()
+        followed.look(at_once=True)
         return followed
 
 

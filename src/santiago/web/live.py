@@ -53,10 +53,10 @@ class Topic:
         self._lock = Lock()
         self._made = 0.0
 
-    def refresh(self) -> None:
-        """Make the parts anew, unless that was just done."""
+    def refresh(self, *, at_once: bool = False) -> None:
+        """Make the parts anew; unless that must be `at_once`, not where another viewer just had it done."""
         with self._lock:
-            if (begun := monotonic()) - self._made < LOOK_S / 2:
+            if (begun := monotonic()) - self._made < LOOK_S / 2 and not at_once:
                 return
             made, (number, parts) = self.make(), self.shown
             changed = [name for name in made if name not in parts or parts[name].html != made[name]]

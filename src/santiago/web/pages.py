@@ -90,7 +90,7 @@ class Pages:
         screen = self.screens.find(path, query)
         place = _place(path, query)
         topic = self.live.topic(place, screen.make)
-        topic.refresh()
+        topic.refresh(at_once=True)
         cursor, parts = topic.page()
         step = session.steps.get(query.get("draft", ""))
         values = {

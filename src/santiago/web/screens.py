@@ -198,7 +198,7 @@ class Screens:
         )
 
     def _run_parts(self, followed: Followed, words: str) -> dict[str, str]:
-        run, now = followed.following.catch_up(), SystemClock().utc()
+        run, now = followed.look(), SystemClock().utc()
         closed = self.acts.closed(run)
         make = self._parts("run.html", run=run, closed=closed, at=f"runs/{run.run_id}", target=target(run.out_dir))
         word, *first = headline(run, now)
@@ -277,7 +277,7 @@ class Screens:
 
         def make() -> dict[str, str]:
             with followed.lock:
-                return self._question_parts(followed.following.catch_up(), question)
+                return self._question_parts(followed.look(), question)
 
         crumbs = (("", "All runs"), (f"runs/{run.run_id}", run.run_id))
         return Screen(title=name, crumbs=crumbs, make=make, command=f"santiago answer{target(run.out_dir)}")
@@ -312,7 +312,7 @@ class Screens:
 
         def make() -> dict[str, str]:
             with followed.lock:
-                return self._story_parts(followed, followed.following.catch_up(), planned)
+                return self._story_parts(followed, followed.look(), planned)
 
         return Screen(
             title=f"{planned.id} {flat(planned.title)}", crumbs=_above(run), make=make,
@@ -346,7 +346,7 @@ class Screens:
 
         def make() -> dict[str, str]:
             with followed.lock:
-                run, make = followed.following.catch_up(), self._of_story(followed.run, planned)
+                run, make = followed.look(), self._of_story(followed.run, planned)
                 if one.status != "running":
                     return {"attempt": make.attempt(attempt_data(run, planned, one), is_open=True)}
                 lines = story_page(run, planned, "agent", followed.activity(), 0)

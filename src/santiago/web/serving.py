@@ -6,12 +6,14 @@ import asyncio
 import socket
 import sys
 from contextlib import suppress
+from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from santiago.app.page_address import noted
 from santiago.web.pages import pages
 
 if TYPE_CHECKING:
@@ -57,9 +59,9 @@ def serve(
         def link() -> None:
             show(f"{address.url}/enter/{access.link()}")
 
-        link()
-        Thread(target=_links_on_enter, args=(link,), name="links", daemon=True).start()
-        with suppress(KeyboardInterrupt):
+        with suppress(KeyboardInterrupt), noted(Path.cwd(), address.url):
+            link()
+            Thread(target=_links_on_enter, args=(link,), name="links", daemon=True).start()
             server.run(sockets=[listening])
     return 0
 

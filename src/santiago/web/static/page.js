@@ -3,7 +3,7 @@
 (() => {
   const main = document.getElementById("main"), lost = document.getElementById("lost");
   const one = (name) => document.getElementById(name);
-  const SILENT = 8000, SOON = 700, LATER = 3000;
+  const SILENT = 8000, SOON = 700, LATER = 1500;
   let source = null, timer = 0, heard = 0, away = false, failed = 0;
 
   // What changes: one stream while the page is visible, from a cursor on
