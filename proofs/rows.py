@@ -199,6 +199,7 @@ BENCHMARKS = (
             "startup-run-help": "`santiago run --help` / `python -c pass`",
             "startup-stop": "`santiago stop` of a killed run of 20 stories / `python -c pass`",
             "startup-queue-list": "`santiago queue list` of a board without tickets / `python -c pass`",
+            "startup-mcp": "`santiago mcp` until a client knows its tools / the least server of the same library, processor time, median of 15",
             "startup-resume": "`santiago resume` of a killed run until its agent starts, without a sandbox / `python -c pass`",
         },
     ),

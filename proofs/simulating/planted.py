@@ -16,7 +16,7 @@ from santiago.contract.outcomes import AttemptOutcome
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import Reason
 from santiago.contract.state import RunState, StoryState
-from santiago.contract.steps import Integrate
+from santiago.contract.steps import Integrate, Order
 from santiago.executor import decide, letters, recover, schedule, settle
 from santiago.executor.budget import Budget, Purse
 from santiago.executor.loop import Coordinator
@@ -197,6 +197,28 @@ def a_verdict_of_another_tree() -> Planted:
     return patch.object(decide, "_integrations", begun)
 
 
+def a_verdict_ahead_for_any_tree() -> Planted:
+    """A verdict that was given ahead holds for the story's work, whatever came onto the branch before it."""
+    believed = patch.object(
+        Order, "known_by", lambda self, key: self.ahead if self.ahead and self.ahead.passed else None
+    )
+    return _both(believed, patch.object(decide, "_holds", lambda onto, work: onto[-1] == work[-1]))
+
+
+def a_red_verdict_ahead_believed() -> Planted:
+    """Work that failed ahead is turned down before its turn."""
+    real = settle._ahead
+
+    def ahead(story: StoryState, outcome: Any) -> Any:
+        told, reason = real(story, outcome), Reason.WORKSPACE_CONFLICT
+        void = of_story(
+            story, EventKind.ATTEMPT_VOIDED, StoryPhase.READY, "voided", step=told.context["step"], reason=reason
+        )
+        return told if outcome.ahead.passed else void
+
+    return patch.object(settle, "_ahead", ahead)
+
+
 def a_second_conflict_for_free() -> Planted:
     """Work that never fits costs no attempt."""
     return patch.object(settle, "_unfit", lambda story, reason: (EventKind.ATTEMPT_VOIDED, StoryPhase.READY, "voided"))
@@ -262,6 +284,7 @@ BUGS: dict[str, Callable[[], Planted]] = {
         one_attempt_too_many, attempts_of_the_run_uncounted, any_order, a_failure_taken_for_success,
         an_interrupted_attempt_for_free, stale_work_kept, an_answer_taken_twice, usage_booked_twice, a_chunk_too_early,
         a_success_unverified, a_stop_unheard, ready_for_ever, a_cancelled_attempt_counted, an_end_without_a_name,
-        a_verdict_of_another_tree, a_second_conflict_for_free, a_late_report_believed, nothing_noticed_at_a_replay,
+        a_verdict_of_another_tree, a_verdict_ahead_for_any_tree, a_red_verdict_ahead_believed,
+        a_second_conflict_for_free, a_late_report_believed, nothing_noticed_at_a_replay,
     )
 }  # fmt: skip

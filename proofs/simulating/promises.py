@@ -319,6 +319,7 @@ class Promises:
             self.counted -= 1
             holds(4, was_open or reason == "workspace_conflict", f"{step} is void after its end")
         if not was_open:  # verified work that did not fit, or whose ground went
+            holds(4, not step.startswith("ahead"), f"{name} is turned down by {step}, before its turn")
             if context.get("step", "").startswith("integrate"):
                 wanted = EventKind.ATTEMPT_VOIDED if story.conflicts == 0 else EventKind.INTEGRATION_FAILED
                 holds(4, kind is wanted, f"{kind} at conflict {story.conflicts + 1} of {name}")

@@ -117,12 +117,11 @@ class World(SimulatedPerformer):
         if last[:2] == (step.story, step.commit) and order.head == before:  # it came onto the branch before a death
             return IntegrationOutcome(step=step.id, story=step.story, head=last[2], commit=step.commit)
         holds(6, order.head == last[2], f"{step.id} builds on {order.head}, and the branch is at {last[2]}")
-        if self.conflicts.get(step.story, 0) > 0:
-            self.conflicts[step.story] -= 1
-            return IntegrationOutcome(step=step.id, story=step.story, head=None, reason=Reason.WORKSPACE_CONFLICT)
-        self.heads += 1
-        found = IntegrationOutcome(step=step.id, story=step.story, head=f"head{self.heads}", commit=step.commit)
-        self.promises.landed(found, step.commit)
+        after = self._around(order)[1]
+        found = self._integrate(order)
+        if found.head:
+            holds(2, self._passes(step, after), f"{step.commit} is on the branch, and its checks fail on that tree")
+            self.promises.landed(found, step.commit)
         return found
 
 
@@ -157,11 +156,10 @@ class UnrulyThreads(Unruly, EventEngine):
         super().submit(order)
 
     def stop(self, step: str, *, now: bool) -> None:
-        for place, (_, number, order) in enumerate(self.heap):
-            if now and order.id == step and isinstance(order.step, Attempt):
-                self.heap[place] = (self.clock.now, number, order)
-                self.schedule.killed.add(step)
-        self.heap.sort()
+        super().stop(step, now=now)
+        ended = [order for _, _, order in self.heap if now and order.id == step and isinstance(order.step, Attempt)]
+        self.schedule.killed.update(order.id for order in ended)
+        self.hurry(ended)
 
 
 class UnrulyFleet(Unruly, FleetEngine):
@@ -208,6 +206,8 @@ class Schedule:
         self.world = World(
             promises=self.promises, draw=random, share=random.choice((0.0, 0.2, 0.5)), conflicts=conflicts
         )
+        reds = random.choice((0.0, 0.3, 0.5))
+        self.world.second = lambda story, after: Random(f"{self.seed}/{story}/{after}").random() >= reds
         self.took: dict[str, int] = {}
         self.says: dict[str, tuple[str, int]] = {}
         self.stops = sorted(random.randint(0, 20_000) for _ in range(random.choice((0, 0, 0, 1, 2))))

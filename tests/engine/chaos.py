@@ -295,6 +295,8 @@ class Chaos(Fleet):
                 if "waits for orders" in place.program.said or not self._met_an_outage(place.program):
                     self.violate(f"a worker ended by itself: {place.program.said[-900:]}")
                 self.begin(place)
+        server = self.engine.server.process
+        assert server is None or server.poll() is None, f"the server ended by itself: {self.engine.server.log}"
         if self.server_back and now >= self.server_back:
             self.engine.server.start()
             self.server_back = 0.0

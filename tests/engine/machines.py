@@ -87,10 +87,11 @@ class Program:
         return self.said
 
     def kill(self) -> None:
-        """Kill it and all that it started, as a power cut would."""
-        for process in _family(self.process.pid):
-            _kill(process)
-        self.process.wait()
+        """Kill it and all that it started, as a power cut would. Once it has ended, its number may be that of anybody."""
+        if self.process.poll() is None:
+            for process in _family(self.process.pid):
+                _kill(process)
+            self.process.wait()
 
 
 def _family(process: int) -> list[int]:

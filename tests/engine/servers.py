@@ -60,6 +60,8 @@ class Server:
     def signal(self, number: signal.Signals) -> list[int]:
         """Send a signal to all its processes, each of which leads a session of its own in PostgreSQL, its first one first."""
         assert self.process is not None
+        if self.process.poll() is not None:  # its number may be that of anybody
+            return []
         processes = [self.process.pid, *_children(self.process.pid)]
         for process in processes:
             with suppress(ProcessLookupError):

@@ -12,6 +12,7 @@ from santiago.contract.plan import Plan
 from santiago.contract.policy import Agent, Limits, Policy, RunInput, Verification
 from santiago.simulation.plans import random_plan
 
+BESIDE = 'for one in not-beside/*; do test ! -e "done/${one##*/}" || exit 1; done'
 Outcome = tuple[list[str], list[str], str]
 """Completions, commit subjects, tree."""
 
@@ -24,8 +25,9 @@ def repository(folder: Path) -> Path:
 
 
 def playbook(plan: Plan, random: Random) -> str:
-    """Each story appends a line to its files, so that the order of stories shows in the tree; some fail at first."""
-    lines = ["stories:"]
+    """Each story appends a line to its files, so that the order of stories shows in the tree; some fail at first, by themselves
+    or only beside an earlier one."""
+    lines, before = ["stories:"], list[str]()
     for story in plan.stories:
         files = [path if not path.endswith("/") else f"{path}{story.id}.txt" for path in story.files] or [
             "everything.txt"
@@ -33,6 +35,10 @@ def playbook(plan: Plan, random: Random) -> str:
         good = ", ".join(f'"{path}": "{story.id}\\n"' for path in files)
         delay = random.choice((0, 0, 0.01, 0.05))
         first = f'    - {{seconds: {delay}, write: {{"{story.id}.bad": "x"}}}}\n' if random.random() < 0.25 else ""
+        if before and random.random() < 0.25:
+            clash = f'"done/{story.id}": "yes", "not-beside/{random.choice(before)}": ""'
+            first += f"    - {{seconds: {delay}, append: {{{good}}}, write: {{{clash}}}}}\n"
+        before.append(story.id)
         lines.append(
             f'  {story.id}:\n{first}    - {{seconds: {delay}, append: {{{good}}}, write: {{"done/{story.id}": "yes"}}}}'
         )
@@ -49,7 +55,7 @@ def carry_out(plan: Plan, seed: int, jobs: int, folder: Path) -> Outcome:
         repo_path=str(repo),
         prd_path="prd.md",
         limits=Limits(run_max_attempts=1000),
-        verification=Verification(story_commands=('test -e "done/${SANTIAGO_STORY:-S1}"',)),
+        verification=Verification(story_commands=('test -e "done/${SANTIAGO_STORY:-S1}"', BESIDE)),
         agent=Agent(mode="scripted", playbook="play.yaml"),
         policy=Policy(sandbox="off", unproven="accept"),
     )

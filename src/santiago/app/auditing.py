@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from santiago.contract.plan import Plan
     from santiago.contract.state import RunState
 
+AHEAD = "evidence/ahead-"
 Level = Literal["error", "note"]
 
 
@@ -283,7 +284,12 @@ class Audit:
         if event.event is EventKind.CLAIM_JUDGED:
             return f"evidence/{event.story_id}-claim.json"
         if event.event in (EventKind.STORY_DONE, EventKind.STORY_INTEGRATED):
-            return f"evidence/{event.story_id}-{event.attempt}-merged.json"
+            ahead = event.context.get("step", "")  # which gave its verdict before the story's turn
+            return (
+                f"{AHEAD}{ahead[6:].replace('/', '-')}.json"
+                if ahead
+                else f"evidence/{event.story_id}-{event.attempt}-merged.json"
+            )
         return f"{attempt_folder(event.story_id, event.attempt or 0)}/{VERIFICATION}"
 
     def _verdict(self, event: Event, path: str, record: Mapping[str, Any], verdict: str) -> None:
@@ -353,7 +359,9 @@ class FileAudit:
     def __init__(self, audit: Audit) -> None:
         self.audit = audit
         own = {LOG, INPUT, PLAN, REPORT, REQUEST, SETTINGS, STARTED, lock.NAME, *audit.known}
-        self._known = own | {*self._below("remote")}  # what a courier notes of the orders that are out
+        # What a courier notes of the orders that are out; verdicts ahead, on which nothing depends if no story is done by them.
+        unused = {path for path in self._below("evidence") if path.startswith(AHEAD)}
+        self._known = own | unused | {*self._below("remote")}
 
     def check(self) -> None:
         assert self.audit.state is not None

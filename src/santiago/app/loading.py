@@ -74,6 +74,13 @@ class Run:
     def resumable(self) -> bool:
         return self.state.phase is not RunPhase.SUCCESS
 
+    @property
+    def ahead(self) -> frozenset[str]:
+        """The stories that are being verified ahead of their turn now, by the last sign of life."""
+        sign = last_sign(self.out_dir) if self.worker and self.state.verified else None
+        steps = (name.split("/") for name in sign.steps) if sign else ()
+        return frozenset(rest[0] for kind, *rest in steps if kind == "ahead")
+
     def story(self, name: str) -> Story | None:
         return next((story for story in self.stories if story.id == name), None)
 

@@ -49,7 +49,7 @@ def _stories(run: Run, label: str) -> None:
     for planned in run.stories:
         if planned.chunk == label:
             story = run.state.stories[planned.id]
-            row = row_of(run.state, story, run.run_input.limits, at_rest=run.worker is None)
+            row = row_of(run.state, story, run.run_input.limits, at_rest=run.worker is None, ahead=run.ahead)
             beat = doing.elsewhere(story.id, story.attempts)
             now = doing.words(story.id, story.attempts) if beat else row.now.replace("  ", ", ")
             say(f"  {planned.id}, {flat(planned.title)}, {now}")

@@ -9,6 +9,7 @@ from santiago.contract.events import Event, EventKind
 from santiago.contract.outcomes import Proof
 from santiago.contract.reasons import OF_WORKERS, SHARED, Reason
 from santiago.contract.state import DetailState, Question, Refusal, RunState, StoryState, Unshown
+from santiago.contract.steps import Ahead
 
 OVERTAKEN = "overtaken"
 """Recorded in place of an answer that is no longer needed: the story was skipped, or a person supplied the work."""
@@ -307,6 +308,14 @@ def story_done(state: RunState, story: StoryState, event: Event) -> None:
     state.head = event.context.get("head") or state.head
 
 
+def ahead_verified(_: RunState, story: StoryState, event: Event) -> None:
+    context = event.context
+    story.ahead = Ahead(
+        step=context.get("step", ""), onto=tuple(context.get("onto", ())), passed=event.status == "ok",
+        key=context.get("key", ""), digest=context.get("digest", ""),
+    )  # fmt: skip
+
+
 def story_unproven(_: RunState, story: StoryState, event: Event) -> None:
     """The work that stands is the story's again, whatever a later attempt brought."""
     story.commit, story.proof, story.reason = event.context.get("commit"), Proof.REGRESSION, Reason.UNPROVEN
@@ -540,6 +549,7 @@ OF_STORY: dict[EventKind, Callable[[RunState, StoryState, Event], None]] = {
     EventKind.STORY_KEPT: story_kept,
     EventKind.CLAIM_JUDGED: attempt_ended,
     EventKind.STORY_ACCEPTED: story_accepted,
+    EventKind.AHEAD_VERIFIED: ahead_verified,
     EventKind.STORY_UNPROVEN: story_unproven,
     EventKind.STORY_INTEGRATED: story_integrated,
     EventKind.STORY_DONE: story_done,

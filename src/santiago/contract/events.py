@@ -83,6 +83,8 @@ class EventKind(StrEnum):
     STORY_UNPROVEN = "story_unproven"
     """The story's work passes its checks, and no test shows it. It goes on all the same, and a person is asked."""
     STORY_VERIFIED = "story_verified"
+    AHEAD_VERIFIED = "ahead_verified"
+    """Verified work was verified once more, on the state that is expected at its turn. Nothing is decided by it before that turn."""
     STORY_INTEGRATED = "story_integrated"
     """Unproven work is on the branch. Its story is done only when a person says so, or a later attempt shows it."""
     STORY_DONE = "story_done"
@@ -162,6 +164,8 @@ class Context(TypedDict, total=False):
     digest: str
     """Digest of the evidence file that the event rests on."""
     digests: list[str]
+    key: str
+    """Digest of all that a verdict rests on: it holds where this is the same."""
     files: str
     """Digest of the attempt's files.json, which lists all files of the attempt with their digests."""
     agent: str

@@ -179,7 +179,7 @@ class Fold:
             state.over += 1
         while state.retire_at < len(state.order):
             story = state.stories[state.order[state.retire_at]]
-            if not (story.phase is _DONE or story.skipped or story.integrated or story.hopeless):
+            if not story.is_past:
                 break
             state.retire_at += 1
 

@@ -8,7 +8,7 @@ from typing import Literal
 from santiago.contract.quantities import Seconds, Usd
 from santiago.contract.reasons import Reason
 from santiago.contract.record import record
-from santiago.contract.steps import Attempt, Propose
+from santiago.contract.steps import Ahead, Attempt, Propose
 
 
 class CheckVerdict(StrEnum):
@@ -258,8 +258,23 @@ class IntegrationOutcome:
     verify_ms: int = 0
     digest: str | None = None
     """Digest of the second verification's record, where one was needed."""
+    ahead: str = ""
+    """The step that gave this verdict ahead."""
     files: str | None = None
     """Digest of the list of the attempt's files, where one of them was written anew."""
+
+
+@record
+class AheadOutcome:
+    """The verdict on a story's work on the state that is expected at its turn."""
+
+    story: str
+    attempt: int
+    ahead: Ahead
+    verify_ms: int = 0
+    message: str = ""
+    """What is wrong, if it did not pass."""
+    stopped: bool = False
 
 
 @record
@@ -325,5 +340,12 @@ def without_work(
 
 
 Outcome = (
-    ProposalOutcome | AttemptOutcome | ClaimOutcome | IntegrationOutcome | TicksWritten | RunVerdict | BaseExamined
+    ProposalOutcome
+    | AttemptOutcome
+    | ClaimOutcome
+    | IntegrationOutcome
+    | AheadOutcome
+    | TicksWritten
+    | RunVerdict
+    | BaseExamined
 )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from santiago.contract.outcomes import Proof
     from santiago.contract.plan import Plan
     from santiago.contract.reasons import Reason
+    from santiago.contract.steps import Ahead
 
 
 @lean()
@@ -103,6 +104,8 @@ class StoryState:
     on_tests: bool = False
     """The latest attempt began on the story's own tests: they are the last of `onto`."""
     proof: Proof | None = None
+    ahead: Ahead | None = None
+    """The latest verdict on its work that was given before its turn."""
     criteria: tuple[tuple[str, ...], ...] = ()
     """Of the latest attempt: criterion, test, the test's result without the work and with it."""
     flaky: tuple[str, ...] = ()
@@ -201,6 +204,16 @@ class StoryState:
     def hopeless(self) -> bool:
         """Cannot go on by itself: it is parked, waits for a person, or depends on such a story. It has left the order."""
         return self.phase in PARKED or self.aside or (self.lost > 0 and self.phase in WAITING)
+
+    @property
+    def is_past(self) -> bool:
+        """Retired, or out of the order: no other story waits for its turn."""
+        return self.phase is StoryPhase.DONE or self.skipped or bool(self.integrated) or self.hopeless
+
+    @property
+    def work(self) -> tuple[str, ...]:
+        """The commits that bring its work: its own tests where these came first, then the rest."""
+        return (*(self.onto[-1:] if self.on_tests else ()), *((self.commit,) if self.commit else ()))
 
     @property
     def its_turn(self) -> bool:

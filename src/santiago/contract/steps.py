@@ -6,6 +6,7 @@ In JSON, `kind` tells which step it is: two of them have the same other fields.
 from __future__ import annotations
 
 from typing import Literal
+from zlib import crc32
 
 from santiago.contract.record import record
 
@@ -89,6 +90,21 @@ class Integrate:
 
 
 @record
+class VerifyAhead:
+    """Verify a story's work on the state that is expected at its turn, as long as others are still to come before it."""
+
+    kind: Literal["ahead"] = "ahead"
+    story: str
+    attempt: int
+    onto: tuple[str, ...]
+    """The run's head, the verified commits that come onto it before this story, and at last the story's own."""
+
+    @property
+    def id(self) -> str:
+        return f"ahead/{self.story}/{self.attempt}/{crc32(' '.join(self.onto).encode()):08x}"
+
+
+@record
 class ExamineBase:
     """Run every check once on the base, before any agent is started."""
 
@@ -124,7 +140,21 @@ class VerifyRun:
         return f"verify-run/{self.round}"
 
 
-Step = ExamineBase | Propose | Attempt | Adopt | JudgeClaim | Integrate | WriteBack | VerifyRun
+Step = ExamineBase | Propose | Attempt | Adopt | JudgeClaim | Integrate | VerifyAhead | WriteBack | VerifyRun
+
+
+@record
+class Ahead:
+    """The verdict on a story's work that was given before its turn, on the state that was expected there."""
+
+    step: str
+    onto: tuple[str, ...]
+    """As the step had it."""
+    passed: bool
+    key: str = ""
+    """Digest of all that the verdict rests on; empty where the work does not even apply."""
+    digest: str = ""
+    """Digest of its record; empty where nothing had to run."""
 
 
 @record
@@ -179,10 +209,16 @@ class Order:
     """The verdict of the worker that runs the agent counts, so it gives one."""
     red: tuple[str, ...] = ()
     """Tests that the coordinator saw fail before any agent was started. A worker that sees others cannot judge alike."""
+    ahead: Ahead | None = None
+    """What was found out of the story's work before its turn."""
 
     @property
     def id(self) -> str:
         return self.step.id
+
+    def known_by(self, key: str) -> Ahead | None:
+        """Return the verdict that was given ahead, if it passed and all that it rests on is the same now."""
+        return self.ahead if self.ahead and self.ahead.passed and self.ahead.key == key else None
 
 
 def story_of(step: Step) -> str | None:

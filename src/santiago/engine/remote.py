@@ -139,6 +139,12 @@ class RemoteEngine:
         slots.subtract(out.address.pool for out in tuple(self.out.values()))
         return {"" if pool == POOL else pool: free for pool, free in slots.items() if free > 0}
 
+    def judging(self) -> int | None:
+        served = sum(worker.jobs for worker in self.brought.workers if worker.judges)
+        free = served - len(self.inner.running) if served else self.inner.capacity()
+        with self.lock:  # the verdict on what came goes first: it lets others begin
+            return max(0, free - sum(not out.is_judged for out in self.here.values()))
+
     def submit(self, order: Order) -> None:
         if not isinstance(order.step, Attempt | Propose):
             self.inner.submit(order)

@@ -17,7 +17,7 @@ from santiago.contract.policy import Gate, RunInput
 from santiago.contract.reasons import Reason
 from santiago.contract.record import lean
 from santiago.contract.state import RunState, StoryState
-from santiago.contract.steps import Adopt, Attempt, Integrate, Step, story_of
+from santiago.contract.steps import Adopt, Attempt, Integrate, Step, VerifyAhead, story_of
 from santiago.executor.budget import MAX_UNCOUNTED, Budget
 from santiago.executor.scope import Scope
 
@@ -60,6 +60,8 @@ class Agenda:
     agents: int = 0
     """How many of them have an agent, or the work of one to judge."""
     integrating: int = 0
+    ahead: dict[str, VerifyAhead] = field(default_factory=dict)
+    """Verifications ahead that are under way, by id. They hold up nothing that happens to their stories."""
     touched: set[str] = field(default_factory=set)
     """Stories whose steps began or ended since it last looked."""
     sets: dict[str, set[str]] = field(default_factory=lambda: {name: set() for name in RULES})
@@ -84,7 +86,9 @@ class Agenda:
     def begin(self, step: Step) -> None:
         self.flying[step.id] = step
         self._count(step, 1)
-        if (name := story_of(step)) is not None:
+        if isinstance(step, VerifyAhead):
+            self.ahead[step.id] = step
+        elif (name := story_of(step)) is not None:
             self.steps.setdefault(name, set()).add(step.id)
             self.touched.add(name)
 
@@ -93,7 +97,7 @@ class Agenda:
         ended = self.flying.pop(step, None)
         if ended is not None:
             self._count(ended, -1)
-            if (name := story_of(ended)) is not None:
+            if self.ahead.pop(step, None) is None and (name := story_of(ended)) is not None:
                 self.steps[name].discard(step)
                 if not self.steps[name]:
                     del self.steps[name]

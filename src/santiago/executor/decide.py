@@ -15,11 +15,23 @@ from santiago.contract.facts import of_run, of_story
 from santiago.contract.phases import RunPhase, StoryPhase
 from santiago.contract.reasons import MEANINGS, SHARED, Reason
 from santiago.contract.state import ChunkState, RunState, StoryState
-from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, VerifyRun, WriteBack
+from santiago.contract.steps import (
+    Adopt,
+    Attempt,
+    ExamineBase,
+    Integrate,
+    JudgeClaim,
+    VerifyAhead,
+    VerifyRun,
+    WriteBack,
+)
 from santiago.executor import gates, unproven, waiting
 from santiago.executor.budget import MAX_UNCOUNTED, Budget
 from santiago.executor.situation import Act, Cancel, Situation
 from santiago.executor.tally import stopped_by
+
+MOST_AHEAD = 12
+"""How many places behind the next story to retire are looked at for what can be verified ahead."""
 
 
 def next_acts(at: Situation) -> list[Act]:
@@ -100,9 +112,11 @@ def _going_on(at: Situation) -> list[Act]:
         return [*closing, _pause()] if closing and rests else [*begin_chunk(state, chunk)]
     integrations = _integrations(at)
     # An integration takes a place like other steps. With one job, the next story then begins on its result,
-    # and needs no second verdict.
-    begun, held = starts(at, at.capacity - len(integrations))
-    acts = [*integrations, *begun]
+    # and needs no second verdict. A retry of the story whose turn it is leaves nothing to be verified ahead.
+    room = at.capacity - len(integrations)
+    verdicts, ended = _ahead(at, room if at.judging is None else at.judging)
+    begun, held = starts(at, room - (len(verdicts) if at.judging is None else 0))
+    acts = [*integrations, *ended, *verdicts, *begun]
     return acts if acts or at.flying or held else _ending(at)
 
 
@@ -181,8 +195,55 @@ def _integrations(at: Situation) -> list[Act]:
     story = landed if landed and not landed.is_unproven else next_to_retire(state, at.agenda.of("improved"))
     if story is None or story.commit is None or at.agenda.awaits_word(story):
         return []
+    if any(_holds(one.onto, story.work) for one in at.agenda.ahead.values() if one.story == story.id):
+        return []  # the verdict that it needs is being found out
+    return [Integrate(story=story.id, attempt=_attempt_of(story), commit=story.commit)]
+
+
+def _attempt_of(story: StoryState) -> int:
+    """Return the number of the attempt that brought the verified work."""
     number = story.unshown.attempt if story.unshown and story.unshown.commit == story.commit else story.attempts
-    return [Integrate(story=story.id, attempt=max(number, 1), commit=story.commit)]
+    return max(number, 1)
+
+
+# Verifying ahead
+
+
+def _line(at: Situation) -> Iterator[StoryState]:
+    """Yield the verified stories that follow the head without a gap, in one chunk, up to the first that awaits a person's word."""
+    state, chunk = at.state, ""
+    for name in state.order[state.retire_at : state.retire_at + 1 + MOST_AHEAD]:
+        story = state.stories[name]
+        if story.phase is StoryPhase.VERIFIED and not (story.is_past or at.agenda.awaits_word(story)):
+            if story.chunk != (chunk := chunk or story.chunk):
+                return
+            yield story
+        elif not story.is_past:
+            return
+
+
+def _ahead(at: Situation, room: int) -> tuple[list[Act], list[Act]]:
+    """Return the verifications ahead to begin now, and the ends of those whose state is no longer the one that is expected.
+
+    Nothing is verified behind work that failed ahead: its next attempt will be other work. It costs time at most if a verdict
+    turns out not to fit, since what it rests on is compared at the turn.
+    """
+    begun, work, left = list[Act](), tuple[str, ...](), {one.story: one for one in at.agenda.ahead.values()}
+    for place, story in enumerate(_line(at) if room > 0 or left else ()):
+        work += story.work
+        known = story.ahead if story.ahead and _holds(story.ahead.onto, work) else None
+        if story.id in left and _holds(left[story.id].onto, work):
+            del left[story.id]
+        elif place and known is None and len(begun) < room:
+            begun.append(VerifyAhead(story=story.id, attempt=_attempt_of(story), onto=(at.state.head or "", *work)))
+        if (known and not known.passed) or (len(begun) >= room and not left):
+            break
+    return begun, [Cancel(step=one.id) for one in left.values()]
+
+
+def _holds(onto: tuple[str, ...], work: tuple[str, ...]) -> bool:
+    """Tell whether a verdict was given on a state that ends in this work. What it had before has retired since."""
+    return onto[-len(work) :] == work
 
 
 # Endings
@@ -326,13 +387,8 @@ def base_of(state: RunState, story: StoryState) -> tuple[str, ...]:
                 needed.add(name)
                 untold.append(name)
     verified = [one for one in state.in_order(needed) if one.phase is StoryPhase.VERIFIED]
-    work = [
-        commit
-        for other in verified
-        if not (other.gated or other.integrated)
-        for commit in (*(other.onto[-1:] if other.on_tests else ()), other.commit)
-    ]
-    return (state.head or "", *(commit for commit in (*work, story.tests) if commit))
+    work = [commit for other in verified if not (other.gated or other.integrated) for commit in other.work]
+    return (state.head or "", *work, *((story.tests,) if story.tests else ()))
 
 
 def rest(story: StoryState, phase: StoryPhase, reason: Reason, limit: str, message: str = "") -> Fact:

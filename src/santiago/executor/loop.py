@@ -23,6 +23,7 @@ from santiago.contract.steps import (
     Attempt,
     DetailRef,
     ExamineBase,
+    Integrate,
     Order,
     Propose,
     Step,
@@ -146,6 +147,7 @@ class Coordinator:
             agenda=self.agenda,
             capacity=self.engine.capacity(),
             reserved=self.engine.reserved(),
+            judging=self.engine.judging(),
             now_ms=self._used_ms(self.clock.monotonic_ms()),
             utc=self.clock.utc(),
             attended=self.attended,
@@ -322,6 +324,7 @@ def order(step: Step, state: RunState, limits: Limits, anchor: str, stories: Map
         epoch=state.epoch,
         pool=planned.pool if planned and state.engine else "",
         red=state.red,
+        ahead=story.ahead if isinstance(step, Integrate) else None,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import field, replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, assert_never
 
 from santiago.contract import box_ticks
@@ -12,6 +13,7 @@ from santiago.contract.checks import commands_of, with_own_check
 from santiago.contract.lazy_regex import pattern
 from santiago.contract.outcomes import (
     AgentEnding,
+    AheadOutcome,
     AttemptOutcome,
     BaseExamined,
     ClaimOutcome,
@@ -34,12 +36,14 @@ from santiago.contract.reasons import SHARED, Reason
 from santiago.contract.record import lean
 from santiago.contract.steps import (
     Adopt,
+    Ahead,
     Attempt,
     ExamineBase,
     Integrate,
     JudgeClaim,
     Order,
     Propose,
+    VerifyAhead,
     VerifyRun,
     WriteBack,
 )
@@ -74,6 +78,8 @@ class StepPerformer:
     """Says which secret the work adds, and where; empty if there is none."""
     mend_plan: Callable[[], list[str]] = list
     """Restores the files that were changed in the plan's folder, and returns their names."""
+    surroundings: Callable[[], str] = str
+    """Describes what verdicts depend on besides trees and commands: variables, settings, sandbox, dependencies."""
     criteria: dict[str, str] = field(init=False)
     in_chunk: dict[str, list[str]] = field(init=False)
     """Chunk → its stories in words."""
@@ -101,6 +107,8 @@ class StepPerformer:
                 return self._adopt(step, order, stop)
             case Integrate() as step:
                 return self._integrate(step, order, stop)
+            case VerifyAhead() as step:
+                return self._verify_ahead(step, order, stop)
             case JudgeClaim() as step:
                 return self._claim(step, order, stop)
             case WriteBack() as step:
@@ -354,28 +362,61 @@ class StepPerformer:
         blank = IntegrationOutcome(step=step.id, story=step.story, head=None)
         if made.head is None:
             return replace(blank, reason=Reason.WORKSPACE_CONFLICT, message=f"conflict in {made.conflict}")
-        began, digest = self.clock.monotonic_ms(), None
         if made.moved:
-            verdict, digest = self._second_verdict(step, made.head, order, stop)
-            blank = replace(blank, verify_ms=self.clock.monotonic_ms() - began)
+            began = self.clock.monotonic_ms()
+            verdict, digest, ahead = self._second_verdict(step, made.head, order, stop)
+            verify_ms = 0 if ahead else self.clock.monotonic_ms() - began
+            blank = replace(blank, verify_ms=verify_ms, digest=digest, ahead=ahead)
             if not verdict.passed:
-                return self._turned_down(step, verdict, blank)
+                return self._turned_down(step, verdict, replace(blank, digest=None))
         head = self.workspace.advance(order.head, made.head)
-        return replace(blank, head=head, commit=head, digest=digest)
+        return replace(blank, head=head, commit=head)
 
-    def _second_verdict(self, step: Integrate, commit: str, order: Order, stop: Stop) -> tuple[Verdict, str | None]:
-        """Return the verdict on a story's work together with that of others, and the digest of its record."""
-        name = f"{step.story}-{step.attempt}-merged"
-        judged = self.judge.tree(self._story(step.story, order), name, commit, order.head, step.attempt, stop)
+    def _second_verdict(
+        self, step: Integrate, commit: str, order: Order, stop: Stop
+    ) -> tuple[Verdict, str | None, str]:
+        """Return the verdict on a story's work together with that of others, its record's digest, and the step that gave it ahead."""
+        story, name = self._story(step.story, order), f"{step.story}-{step.attempt}-merged"
+        if known := order.known_by(self._key(story, step.attempt, order.head, commit)):
+            return PASSED, known.digest, known.step
+        judged = self.judge.tree(story, name, commit, order.head, step.attempt, stop)
         if judged is None:
-            return _INTERRUPTED, None
-        return judged.verdict, self.files.keep_record(name, judged.record)
+            return _INTERRUPTED, None, ""
+        return judged.verdict, self.files.keep_record(name, judged.record), ""
+
+    def _verify_ahead(self, step: VerifyAhead, order: Order, stop: Stop) -> AheadOutcome:
+        """Give the verdict of a story's turn before that turn, on commits that nobody keeps: the branch gets others."""
+        story, began = self._story(step.story, order), self.clock.monotonic_ms()
+        own = 2 if order.tests_by else 1
+        found = Ahead(step=step.id, onto=step.onto, passed=False)
+        blank = AheadOutcome(story=step.story, attempt=step.attempt, ahead=found)
+        try:
+            before = self.workspace.stacked(step.onto[:-own])
+            after = self.workspace.stacked((before, *step.onto[-own:]))
+        except WorkspaceConflictError as error:
+            return replace(blank, message=f"conflict in {error.where}")
+        found = replace(found, key=self._key(story, step.attempt, before, after))
+        if self.workspace.tree(after) == self.workspace.tree(step.onto[-1]):
+            return replace(blank, ahead=replace(found, passed=True))  # the tree of its own verdict
+        judged = self.judge.tree(story, f"{step.story}-{step.attempt}-ahead", after, before, step.attempt, stop)
+        if judged is None:
+            return replace(blank, stopped=True)
+        digest = self.files.keep_record(step.id.replace("/", "-"), judged.record)
+        found = replace(found, passed=judged.verdict.passed, digest=digest)
+        message = "" if found.passed else judged.verdict.message or UNFIT
+        return replace(blank, ahead=found, message=message, verify_ms=self.clock.monotonic_ms() - began)
+
+    def _key(self, story: Story, attempt: int, before: str, after: str) -> str:
+        """Return a digest of all that the verdict on a story's work together with that of others rests on."""
+        trees = [self.workspace.tree(commit) for commit in (before, after)]
+        told = [story.id, attempt, self.files.prompt_path(story.id, attempt), *commands_of(story, self.run_input)]
+        return sha256(repr((told, self.surroundings(), trees)).encode()).hexdigest()
 
     def _turned_down(self, step: Integrate, verdict: Verdict, blank: IntegrationOutcome) -> IntegrationOutcome:
         """Return why verified work does not come onto the branch. The next attempt is told only if the work is to blame."""
         if verdict.reason in (Reason.INTERRUPTED, Reason.VERIFICATION_UNRUNNABLE):
             return replace(blank, reason=verdict.reason, message=verdict.message)
-        text = verdict.message or "its checks fail on the work of the other stories"
+        text = verdict.message or UNFIT
         files = self.files.keep_conflict(step.story, step.attempt, text, verdict)
         return replace(blank, reason=Reason.WORKSPACE_CONFLICT, message=text, files=files)
 
@@ -433,6 +474,8 @@ class StepPerformer:
         ]
 
 
+UNFIT = "its checks fail on the work of the other stories"
+PASSED = Verdict(passed=True, proof=None, reason=None, results=())
 _INTERRUPTED = Verdict(passed=False, proof=None, reason=Reason.INTERRUPTED, results=())
 
 

@@ -10,6 +10,7 @@ from santiago.contract.events import Context, EventKind, EventStatus, Fact
 from santiago.contract.facts import of_run, of_story, spent
 from santiago.contract.outcomes import (
     AgentEnding,
+    AheadOutcome,
     AttemptOutcome,
     BaseExamined,
     ClaimOutcome,
@@ -61,6 +62,10 @@ def settle(state: RunState, outcome: Outcome) -> list[Fact]:
         case IntegrationOutcome():
             story = state.stories[outcome.story]
             return _integration(story, outcome) if story.phase is StoryPhase.VERIFIED else []
+        case AheadOutcome():
+            story = state.stories[outcome.story]
+            fits = story.phase is StoryPhase.VERIFIED and story.commit == outcome.ahead.onto[-1]
+            return [_ahead(story, outcome)] if fits and not outcome.stopped else []
         case BaseExamined():
             return _examined(outcome) if state.phase is RunPhase.EXECUTING and not state.examined else []
         case TicksWritten():
@@ -73,6 +78,8 @@ def settle(state: RunState, outcome: Outcome) -> list[Fact]:
 
 def dismiss(state: RunState, outcome: Outcome) -> list[Fact]:
     """Return the facts about a step that built on voided work. Its attempt does not count, however it ended."""
+    if isinstance(outcome, AheadOutcome):
+        return []
     if not isinstance(outcome, AttemptOutcome):
         return settle(state, outcome)
     story = state.stories[outcome.story]
@@ -305,7 +312,9 @@ def _is_it_there(story: StoryState, outcome: ClaimOutcome) -> list[Fact]:
 def _integration(story: StoryState, outcome: IntegrationOutcome) -> list[Fact]:
     ms = outcome.verify_ms
     if (head := outcome.head) is not None:
-        told = Context(commit=outcome.commit or head, head=head, verify_ms=ms, digest=outcome.digest or "")
+        told = Context(
+            commit=outcome.commit or head, head=head, verify_ms=ms, digest=outcome.digest or "", step=outcome.ahead
+        )
         if story.unshown is None or story.unshown.commit != story.commit:
             return [of_story(story, EventKind.STORY_DONE, StoryPhase.DONE, "ok", known=told)]
         return [
@@ -321,6 +330,16 @@ def _integration(story: StoryState, outcome: IntegrationOutcome) -> list[Fact]:
             story, event, phase, status, step=outcome.step, reason=reason, message=words, verify_ms=ms, files=files
         )
     ]
+
+
+def _ahead(story: StoryState, outcome: AheadOutcome) -> Fact:
+    """Whatever was found out, nothing follows from it before the story's turn."""
+    found = outcome.ahead
+    return of_story(
+        story, EventKind.AHEAD_VERIFIED, None, "ok" if found.passed else "failed", attempt=outcome.attempt, step=found.step,
+        onto=list(found.onto), key=found.key, digest=found.digest, verify_ms=outcome.verify_ms,
+        message=outcome.message[:MAX_WORDS],
+    )  # fmt: skip
 
 
 def _unfit(story: StoryState, reason: Reason) -> tuple[EventKind, StoryPhase, EventStatus]:

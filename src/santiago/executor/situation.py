@@ -42,6 +42,8 @@ class Situation:
     """Time of the current wait in which nothing was under way."""
     unclaimed_ms: int = 0
     """How long all that is under way has been waiting for a worker."""
+    judging: int | None = None
+    """How many verifications ahead may begin, where they take none of these places."""
     reserved: Mapping[str, int] = field(default_factory=dict)
     """Pool → its part of the capacity, which no story of another pool may take."""
     landed: str | None = None

@@ -326,12 +326,16 @@ class TreeJudge:
     def _tree(self, story: Story, name: str, commit: str, base: str | None, attempt: int, stop: Stop) -> Judged:
         commands = commands_of(story, self.run_input)
         trial = Trial(name=name, commit=commit, commands=commands, story=story.id, attempt=attempt or None)
-        before = self.trials.results(trial.on("base", base, as_base=True), stop) if base else None
+        # The tree before is asked only where something fails on the one after it: what is green needs no comparison. Work that is
+        # compared with all that came before it is shown by just that comparison.
+        first = self.trials.results(trial, stop) if base and attempt else {}
+        compared = base and not (first and all(shown.is_green for shown in first.values()))
+        before = self.trials.results(trial.on("base", base, as_base=True), stop) if base and compared else None
         check = partial(self.trials.results, replace(trial, before=before), stop)
         trees = cache(
             lambda: self._trees_between(commands, base or commit, commit)
         )  # git is asked only where it matters
-        after, flaky = _steadied(check, before or {}, lambda test: trees().text_changed(test))
+        after, flaky = _steadied(check, before or {}, lambda test: trees().text_changed(test), first)
         # Without a base to compare with, every failure is the story's own. Without an attempt, the failures of its own checks are.
         own = commands if not base else story.verify if not attempt else ()
         checks = [Check(base=(before or after)[one], work=after[one], is_own=one in own) for one in commands]

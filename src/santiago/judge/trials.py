@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
+from threading import Condition
 from typing import TYPE_CHECKING
 
 from santiago.contract.checks import ATTEMPT, PROMPT_FILE, STORY
@@ -29,6 +30,8 @@ Key = tuple[str, str, tuple[tuple[str, str], ...], str]
 """All that a result depends on: the tree, the command, the variables that only this check gets, and what was spoiled."""
 GARBAGE = b"\x00\x01}{]['\"`<%#@!$^&*|\\~ santiago tries whether this check can see \xff\xfe\n" * 4
 """Bytes that no language parses."""
+
+_POLL_S = 0.2
 
 
 class StoppedError(Exception):
@@ -73,6 +76,9 @@ class Trials:
     """Returns the path of the prompt of a story's attempt."""
     notes: Notes
     _remembered: dict[Key, Shown] = field(default_factory=dict)
+    _busy: set[Key] = field(default_factory=set)
+    """What runs now."""
+    _turn: Condition = field(default_factory=Condition)
     _places: Iterator[int] = field(default_factory=lambda: count(1))
     _free: list[str] = field(default_factory=list)
     """Names of folders for checkouts that no thread uses now."""
@@ -101,10 +107,27 @@ class Trials:
     def results(self, trial: Trial, stop: Stop) -> Results:
         """Return what the commands show on a commit, from memory if the same tree was seen before."""
         keys = self._keys(trial)
-        found = {command: self._known(key, trial) for command, key in keys.items()}
-        unknown = [command for command in keys if found[command] is None]
-        ran = self._run(replace(trial, commands=unknown), keys, stop) if unknown else {}
+        with self._alone(keys.values(), stop):
+            found = {command: self._known(key, trial) for command, key in keys.items()}
+            unknown = [command for command in keys if found[command] is None]
+            ran = self._run(replace(trial, commands=unknown), keys, stop) if unknown else {}
         return {command: found[command] or ran[command] for command in keys}
+
+    @contextmanager
+    def _alone(self, keys: Collection[Key], stop: Stop) -> Iterator[None]:
+        """Within this context, nobody else runs these commands on their tree. Who waits for them finds the results."""
+        with self._turn:
+            while not self._busy.isdisjoint(keys):
+                self._turn.wait(_POLL_S)
+                if stop.soon():
+                    raise StoppedError
+            self._busy.update(keys)
+        try:
+            yield
+        finally:
+            with self._turn:
+                self._busy.difference_update(keys)
+                self._turn.notify_all()
 
     def _keys(self, trial: Trial) -> dict[str, Key]:
         tree, told = self.workspace.tree(trial.commit), self._told(trial)

@@ -83,7 +83,8 @@ def answer(question: str, run: str, action: str, text: str) -> Iterator[str]:
         yield "Nothing is recorded: this client does not show forms."
     yield f"The person can type: {typed.command} WORD"
     yield from (f"  {name:<9} {does}" for name, does in typed.words)
-    yield f"or answer on the screen: santiago watch {quote(found.run_id)}"
+    # The address of the page holds a key that lets its reader answer, so a model is told the command that prints it.
+    yield f"or answer on a page (santiago serve) or on the screen (santiago watch {quote(found.run_id)})"
 
 
 def _asked(question: str, run: str) -> tuple[Run, Question]:

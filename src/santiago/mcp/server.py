@@ -104,15 +104,15 @@ def _told(place: str, first: int = 1, **given: Any) -> str:
 
     Later parts are of the text whose first part was told, so that they fit together while the run goes on.
     """
-    whole, asked = [], f"{place} {given}"
+    asked = f"{place} {given}"
     if first > 1 and asked in _TOLD:
         return portion(_TOLD[asked], first)
     module, _, name = place.partition(":")
     with _telling():
         found = getattr(import_module(f"santiago.mcp.{module}"), name)(**given)
         whole = [piece for line in ([found] if isinstance(found, str) else found) for piece in _pieces(line)]
-    while len(_TOLD) >= KEPT:
-        del _TOLD[next(iter(_TOLD))]
+    for oldest in list(_TOLD)[: 1 - KEPT]:
+        _TOLD.pop(oldest, None)
     _TOLD[asked] = whole
     return portion(whole, first)
 

@@ -6,7 +6,7 @@ import json
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from santiago.app.board.asking_tickets import asking_tickets
 from santiago.app.compiling import asked_for, job_of, read_document, roomy
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from santiago.planner.compile import Compilation
 
 TICKETS = 40
-Call = Literal["TaskList", "TaskCreate", "TaskUpdate", "update_plan"]
 BEGUN: dict[str, Detached] = {}
 """What this server started, by the name that its tool answered. What came of it, the log tells; only an early end stands here."""
 
@@ -69,11 +68,12 @@ def status(run: str = "", story: str = "", ticket: str = "") -> Iterator[str]:
         yield from _run(run_of(run), failed=True)
     else:
         yield from _overview()
-    for name, process in BEGUN.items():
-        if ticket in ("", name.partition("@")[0]) and (code := process.ended()) is None:
+    about = [name for name in BEGUN if ticket in ("", name.partition("@")[0])]
+    for name in about:
+        if (code := BEGUN[name].ended()) is None:
             yield f"{name}: under way"
-        elif ticket in ("", name.partition("@")[0]) and code:
-            yield from (f"{name}: ended with exit code {code}", *(f"  {line}" for line in process.said()))
+        elif code:
+            yield from (f"{name}: ended with exit code {code}", *(f"  {line}" for line in BEGUN[name].said()))
 
 
 def _overview() -> Iterator[str]:
@@ -241,7 +241,7 @@ def _ticket(name: str) -> Iterator[str]:
 # Task lists of coding agents
 
 
-def task_mirror(call: Call, arguments: Mapping[str, Any], run: str = "") -> Iterator[str]:
+def task_mirror(call: str, arguments: Mapping[str, Any], run: str = "") -> Iterator[str]:
     """Answer a call of an agent's task list with what the log bears out. Nothing is written."""
     found = run_of(run)
     whole = tasks.document(found)
@@ -254,7 +254,7 @@ def task_mirror(call: Call, arguments: Mapping[str, Any], run: str = "") -> Iter
             yield from _created(listed, str(arguments.get("subject", "")))
         case "TaskUpdate":
             yield from _updated(listed, str(arguments.get("taskId", "")), str(arguments.get("status", "")))
-        case "update_plan":
+        case _:
             yield from _planned(whole["update_plan"]["plan"], arguments.get("plan"))
 
 

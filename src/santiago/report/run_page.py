@@ -139,10 +139,10 @@ def _head(run: Run) -> Iterator[Line]:
 
 
 def _stories(run: Run) -> Iterator[Line]:
-    ids = max(2, *(len(planned.id) for planned in run.stories))
+    ids, ahead = max(2, *(len(planned.id) for planned in run.stories)), run.ahead
     for planned in run.stories:
         story = run.state.stories[planned.id]
-        row = row_of(run.state, story, run.run_input.limits, at_rest=run.worker is None)
+        row = row_of(run.state, story, run.run_input.limits, at_rest=run.worker is None, ahead=ahead)
         name = f"  {story.id}" if story.parent else story.id  # substeps are indented below their parents
         told = "   ".join(filter(None, (row.now, ", ".join(spending.of_story(story)))))
         text = f"{row.mark.symbol} {name:{ids}}  {fit(planned.title, 44)}  {row.tries:>5}  {told}"

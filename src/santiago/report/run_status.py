@@ -28,7 +28,7 @@ from santiago.report.asking import asked, put_off
 from santiago.report.endings import ending_of, helping, is_the_agents
 from santiago.report.failure import used_attempts
 from santiago.report.remedies import listed
-from santiago.report.story_status import explanation, lacking, named
+from santiago.report.story_status import explanation, found_ahead, lacking, named
 from santiago.util.clock import SystemClock
 from santiago.util.text import flat
 from santiago.workspace.earlier_work import holds
@@ -274,12 +274,13 @@ def is_taken_over(run: Run, here: Path | None = None) -> bool:
 def _stories(run: Run) -> list[dict[str, Any]]:
     """Return all stories, each followed by its substeps."""
     states, steps, statuses = run.state.stories, step_states(run.state), story_statuses(run.state)
+    ahead = run.ahead
     return [
         {
             "id": story.id, "title": planned.title, "phase": str(story.phase),
             "status": status_in(story, statuses[story.id]), "step_state": steps[story.id], "parent": story.parent, "deferred": story.deferred,
             "detail": detail_data(story), "attempts": story.counted, "reason": story.reason, "proof": story.proof, "flaky": list(story.flaky),
-            "kept": story.kept or None, "commit": story.commit,
+            "kept": story.kept or None, "commit": story.commit, "ahead": found_ahead(story, ahead),
             "waits": [] if story.phase is StoryPhase.DONE else explanation(run.state, planned, run.run_input),
             **codec.to_data(dict(sums(story))), "doing": _doing(run, story),
         }

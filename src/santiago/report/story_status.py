@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from santiago.contract.counting import few
 from santiago.contract.phases import ENDED, RunPhase, StoryPhase
@@ -15,6 +15,8 @@ from santiago.report.asking import put_off
 from santiago.report.marks import mark
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from santiago.contract.plan import Story
     from santiago.contract.policy import Limits, RunInput
     from santiago.contract.state import RunState, StoryState
@@ -24,8 +26,8 @@ MOST = 6
 """How many names one list has."""
 
 
-def waits_for(state: RunState, story: StoryState) -> str:
-    """Return, in a few words, what a story that is not under way waits for."""
+def waits_for(state: RunState, story: StoryState, ahead: Collection[str] = ()) -> str:
+    """Return, in a few words, what a story that is not under way waits for. `ahead` are those that are being verified ahead."""
     if story.skipped:
         return ""
     if story.aside:
@@ -45,7 +47,8 @@ def waits_for(state: RunState, story: StoryState) -> str:
             return "on the branch, no test shows it"
         case StoryPhase.VERIFIED:
             first = state.order[state.retire_at] if state.retire_at < len(state.order) else story.id
-            return f"waits for {first} to go first" if first != story.id else "goes onto the branch"
+            found = found_ahead(story, ahead)
+            return f"waits for {first} to go first{_AHEAD[found]}" if first != story.id else "goes onto the branch"
         case StoryPhase.PROPOSED:
             return _WAITS["detail"]
         case StoryPhase.RUNNING if state.phase is RunPhase.PAUSED:
@@ -54,6 +57,22 @@ def waits_for(state: RunState, story: StoryState) -> str:
             return story.reason or ""
         case _:
             return ""
+
+
+def found_ahead(story: StoryState, under_way: Collection[str]) -> Literal["running", "ok", "failed", None]:
+    """Return what a verification ahead says of verified work that waits for its turn; None if there is none."""
+    if story.phase is not StoryPhase.VERIFIED or story.integrated:
+        return None
+    if story.id in under_way:
+        return "running"
+    known = story.ahead is not None and story.ahead.onto[-1] == story.commit
+    return ("ok" if story.ahead.passed else "failed") if known and story.ahead else None
+
+
+_AHEAD = {
+    None: "", "running": ", is being verified ahead", "ok": ", verified ahead",
+    "failed": ", failed ahead and is decided at its turn",
+}  # fmt: skip
 
 
 class StoryRow(NamedTuple):
@@ -66,9 +85,11 @@ class StoryRow(NamedTuple):
     """Its state in a word, and what it waits for."""
 
 
-def row_of(state: RunState, story: StoryState, limits: Limits, *, at_rest: bool, jobs: int = 0) -> StoryRow:
+def row_of(
+    state: RunState, story: StoryState, limits: Limits, *, at_rest: bool, jobs: int = 0, ahead: Collection[str] = ()
+) -> StoryRow:
     """Return the row of a story. With `jobs`, it also names the limit that holds it back beside those under way."""
-    look, waits = mark(story, at_rest=at_rest), waits_for(state, story)
+    look, waits = mark(story, at_rest=at_rest), waits_for(state, story, ahead)
     waits = "" if waits == look.word else waits
     now = waits if story.phase is StoryPhase.PLANNED and waits else f"{look.word}  {waits}".rstrip()
     if story.phase is StoryPhase.DONE:

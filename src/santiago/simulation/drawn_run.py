@@ -11,8 +11,6 @@ from santiago.contract.moments import ms_of
 from santiago.contract.outcomes import (
     AgentEnding,
     AttemptOutcome,
-    IntegrationOutcome,
-    Outcome,
     Proof,
     Usage,
     Verdict,
@@ -20,16 +18,16 @@ from santiago.contract.outcomes import (
 from santiago.contract.phases import RunPhase
 from santiago.contract.plan import Plan
 from santiago.contract.policy import Limits, Policy
-from santiago.contract.ports.run import Performer, Stop
+from santiago.contract.ports.run import Performer
 from santiago.contract.quantities import Usd
 from santiago.contract.reasons import Reason
 from santiago.contract.record import lean
 from santiago.contract.state import Question, RunState
-from santiago.contract.steps import Adopt, Attempt, Integrate, Order, Propose, Step, WriteBack
+from santiago.contract.steps import Adopt, Attempt, Integrate, Order, Propose, Step, VerifyAhead, WriteBack
 from santiago.executor.scope import Scope
 from santiago.executor.tally import is_finished
 from santiago.simulation.history import Draws, Tried
-from santiago.simulation.world import EventEngine, MemoryStore, SimulatedPerformer, Simulation, VirtualClock
+from santiago.simulation.world import EventEngine, MemoryStore, SimulatedPerformer, Simulation, Tree, VirtualClock
 
 REFUSALS = frozenset({Reason.AGENT_RATE_LIMITED, Reason.AGENT_UNAVAILABLE})
 _SAYS = {
@@ -69,10 +67,6 @@ class DrawnPerformer(SimulatedPerformer):
     draws: Draws = field(kw_only=True)
     takes_unproven: bool = field(kw_only=True)
     without: Without = field(kw_only=True)
-    landed: list[str] = field(default_factory=list)
-    """Commits on the branch, in their order."""
-    onto: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Commit → what its attempt began on."""
 
     def lasts(self, order: Order) -> int:
         """Return how long a step takes."""
@@ -82,30 +76,19 @@ class DrawnPerformer(SimulatedPerformer):
                 return min(tried.agent_ms, step.timeout_ms) + tried.verify_ms
             case Propose():
                 return self.draws.attempt(step.story, -step.number).agent_ms // 2
-            case Integrate() if self.without.integration or not self._moved(step, order):
-                return 0
+            case Integrate() | VerifyAhead():
+                spared = self.without.integration or self.is_known(order)
+                return 0 if spared else self.draws.check(f"integrate/{step.story}")
             case WriteBack():
                 return 0
             case _:
                 return self.draws.check(step.id)
-
-    def _moved(self, step: Integrate, order: Order) -> bool:
-        """Tell whether the branch holds work that the story did not begin on, so that it is verified again."""
-        base, *works = self.onto.get(step.commit, (order.head,))
-        since = self.landed[int(base.removeprefix("head") or 0) :] if base.startswith("head") else []
-        return set(since) != set(works)
 
     def _tried(self, step: Attempt | Adopt) -> Tried:
         tried = self.draws.attempt(step.story, step.number)
         if tried.reason in REFUSALS and self.without.refusals:
             return tried._replace(reason=None)
         return tried
-
-    def perform(self, order: Order, stop: Stop) -> Outcome:
-        outcome = super().perform(order, stop)
-        if isinstance(outcome, AttemptOutcome) and outcome.commit:
-            self.onto[outcome.commit] = order.step.base if isinstance(order.step, Attempt) else (order.head,)
-        return outcome
 
     def _ended(self, step: Attempt | Adopt) -> AttemptOutcome:
         tried = self._tried(step)
@@ -130,13 +113,8 @@ class DrawnPerformer(SimulatedPerformer):
             verify_ms=tried.verify_ms, tests=f"{step.story}/{step.number}-tests" if writes else None,
         )  # fmt: skip
 
-    def _integrate(self, step: Integrate) -> IntegrationOutcome:
-        if not self.draws.fits(step.story, step.attempt) and step.attempt < 3:
-            return IntegrationOutcome(step=step.id, story=step.story, head=None, reason=Reason.WORKSPACE_CONFLICT)
-        self.landed.append(step.commit)
-        return IntegrationOutcome(
-            step=step.id, story=step.story, head=f"head{len(self.landed)}", commit=f"head{len(self.landed)}"
-        )
+    def _passes(self, step: Integrate | VerifyAhead, after: Tree) -> bool:
+        return self.draws.fits(step.story, step.attempt) or step.attempt >= 3
 
 
 class DrawnEngine(EventEngine):

@@ -140,6 +140,7 @@ class FleetEngine(EventEngine):
         self.out[order.id] = self.fleet.orders[order.id]
 
     def stop(self, step: str, *, now: bool) -> None:
+        super().stop(step, now=now)
         self.fleet.stop(step, now=now)
 
     def known(self) -> Mapping[str, Known]:

@@ -3,6 +3,8 @@
 import heapq
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field
+from functools import cache
+from hashlib import sha256
 from typing import Any, Literal
 
 from santiago.contract.answers import Letter
@@ -11,6 +13,7 @@ from santiago.contract.fold import Fold, fold_all
 from santiago.contract.moments import ms_of, text_of
 from santiago.contract.outcomes import (
     AgentEnding,
+    AheadOutcome,
     AttemptOutcome,
     BaseExamined,
     ClaimOutcome,
@@ -30,7 +33,19 @@ from santiago.contract.quantities import Minutes
 from santiago.contract.reasons import Reason
 from santiago.contract.record import lean
 from santiago.contract.state import Question, RunState, initial
-from santiago.contract.steps import Adopt, Attempt, ExamineBase, Integrate, JudgeClaim, Order, Propose, Step, VerifyRun
+from santiago.contract.steps import (
+    Adopt,
+    Ahead,
+    Attempt,
+    ExamineBase,
+    Integrate,
+    JudgeClaim,
+    Order,
+    Propose,
+    Step,
+    VerifyAhead,
+    VerifyRun,
+)
 from santiago.executor import recover
 from santiago.executor.loop import Coordinator, Urgency
 from santiago.executor.recover import Left, interruptions
@@ -38,6 +53,8 @@ from santiago.executor.reopen import Grants, reopening
 from santiago.executor.schedule import followed
 from santiago.executor.scope import Scope
 
+Tree = int
+"""Stands for the works that a commit holds: equal for equal works, in whatever order they came."""
 DONE = AgentEnding(reason=None, exit_code=0, message="", usage=Usage(tokens=1))
 BEGIN = ms_of("2026-01-01T00:00:00Z")
 
@@ -75,9 +92,18 @@ class EventEngine(WithoutWorkers):
         heapq.heappush(self.heap, (self.clock.now + self.lasts(order), self.count, order))
 
     def lasts(self, order: Order) -> int:
-        return self.duration(order.step)
+        is_known = isinstance(self.performer, SimulatedPerformer) and self.performer.is_known(order)
+        return 0 if is_known else self.duration(order.step)
 
-    def stop(self, step: str, *, now: bool) -> None: ...
+    def stop(self, step: str, *, now: bool) -> None:
+        """Of what runs here, only verifications ahead end before their time."""
+        if now:
+            self.hurry([order for _, _, order in self.heap if order.id == step and isinstance(order.step, VerifyAhead)])
+
+    def hurry(self, orders: Collection[Order]) -> None:
+        """Let some orders end now."""
+        self.heap = [(self.clock.now if order in orders else end, at, order) for end, at, order in self.heap]
+        heapq.heapify(self.heap)
 
     def wait(self, timeout_ms: int) -> tuple[Step, Outcome | BaseException] | None:
         alarm = self.alarm()
@@ -125,7 +151,7 @@ class MemoryStore:
 
 @lean(slots=False, eq=False)
 class SimulatedPerformer:
-    """Agents whose outcome depends only on story and attempt; integration may conflict by a table."""
+    """Agents whose outcome depends only on story and attempt, second verdicts only on trees; integration may conflict by a table."""
 
     fails: Callable[[str, int], Reason | None] = lambda story, attempt: None
     waits: Callable[[str, int], int | None] = lambda story, attempt: None
@@ -136,6 +162,10 @@ class SimulatedPerformer:
     kept: set[str] = field(default_factory=set)
     """Steps that were begun."""
     conflicts: dict[str, int] = field(default_factory=dict)
+    second: Callable[[str, Tree], bool] = lambda story, after: True
+    """Whether a story's checks pass on a tree with the work of others."""
+    trees: dict[str, Tree] = field(default_factory=dict)
+    """What each head of the branch holds."""
     unfit: set[str] = field(default_factory=set)
     """Commits that do not fit the run's head any more."""
     heads: int = 0
@@ -154,7 +184,9 @@ class SimulatedPerformer:
                 self.bases[step.id] = step.base
                 return self._attempt(step)
             case Integrate():
-                return self._integrate(step)
+                return self._integrate(order)
+            case VerifyAhead():
+                return self._verify_ahead(step, order)
             case JudgeClaim():
                 return ClaimOutcome(step=step.id, story=step.story, commit="claimed", verdict=PASSED)
             case ExamineBase():
@@ -195,12 +227,65 @@ class SimulatedPerformer:
             tests=f"{name}/{number}-tests" if step.tests and not reason else None,
         )  # fmt: skip
 
-    def _integrate(self, step: Integrate) -> IntegrationOutcome:
-        if self.conflicts.get(step.story, 0) > 0:
-            self.conflicts[step.story] -= 1
+    def known(self, order: Order) -> Ahead | None:
+        """Return the verdict that was given ahead, if it holds at the story's turn."""
+        assert isinstance(order.step, Integrate)
+        return order.known_by(_key(order.step, *self._around(order)))
+
+    def is_known(self, order: Order) -> bool:
+        """Tell whether a second verdict takes no check: it was given ahead, or its tree is the one that the story was judged on."""
+        step = order.step
+        if not isinstance(step, Integrate | VerifyAhead):
+            return False
+        is_own = self._is_own(step, self._around(order)[1])
+        return is_own or (isinstance(step, Integrate) and self.known(order) is not None)
+
+    def _is_own(self, step: Integrate | VerifyAhead, after: Tree) -> bool:
+        base = self.bases.get(f"attempt/{step.story}/{step.attempt}")
+        return base is None or self.tree((*base, f"{step.story}/{step.attempt}")) == after
+
+    def _around(self, order: Order) -> tuple[Tree, Tree]:
+        """Return the trees before and after the work of a story."""
+        step = order.step
+        assert isinstance(step, Integrate | VerifyAhead)
+        own = (f"{step.story}/{order.tests_by}-tests",) if order.tests_by else ()
+        onto = step.onto if isinstance(step, VerifyAhead) else (order.head, *own, step.commit)
+        return self.tree(onto[: -1 - len(own)]), self.tree(onto)
+
+    def tree(self, onto: Sequence[str]) -> Tree:
+        """Return the tree of a head of the branch with works put onto it."""
+        head, *works = onto
+        return self.trees.get(head, _number(head)) + sum(map(_number, works))
+
+    def _passes(self, step: Integrate | VerifyAhead, after: Tree) -> bool:
+        fits = self.conflicts.get(step.story, 0) == 0
+        return fits and (self._is_own(step, after) or self.second(step.story, after))
+
+    def _verify_ahead(self, step: VerifyAhead, order: Order) -> AheadOutcome:
+        before, after = self._around(order)
+        passed, key = self._passes(step, after), _key(step, before, after)
+        found = Ahead(step=step.id, onto=step.onto, passed=passed, key=key, digest="e" * 64)
+        return AheadOutcome(story=step.story, attempt=step.attempt, ahead=found)
+
+    def _integrate(self, order: Order) -> IntegrationOutcome:
+        step, known, (_, after) = order.step, self.known(order), self._around(order)
+        assert isinstance(step, Integrate)
+        if known is None and not self._passes(step, after):
+            self.conflicts[step.story] = max(0, self.conflicts.get(step.story, 0) - 1)
             return IntegrationOutcome(step=step.id, story=step.story, head=None, reason=Reason.WORKSPACE_CONFLICT)
         self.heads += 1
-        return IntegrationOutcome(step=step.id, story=step.story, head=f"head{self.heads}", commit=step.commit)
+        head, ahead = f"head{self.heads}", known.step if known else ""
+        self.trees[head] = after
+        return IntegrationOutcome(step=step.id, story=step.story, head=head, commit=step.commit, ahead=ahead)
+
+
+def _key(step: Integrate | VerifyAhead, before: Tree, after: Tree) -> str:
+    return repr((step.story, step.attempt, before, after))
+
+
+@cache
+def _number(commit: str) -> int:
+    return int.from_bytes(sha256(commit.encode()).digest()[:8], "big")
 
 
 PASSED = Verdict(passed=True, proof=Proof.PROVED, reason=None, results=())

@@ -143,7 +143,7 @@ class Rows(Listing):
         assert self._following is not None
         run = self._following.run
         story, planned = run.state.stories[name], self._following.by_id[name]
-        row = row_of(run.state, story, run.run_input.limits, at_rest=run.worker is None)
+        row = row_of(run.state, story, run.run_input.limits, at_rest=run.worker is None, ahead=run.ahead)
         indent = "     " if columns > 50 else "  "
         indent += "  " if story.parent else ""
         before = f"{indent}{row.mark.symbol} "

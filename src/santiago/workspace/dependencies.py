@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ BUILT = frozenset({"target", "build", "dist", "out", "__pycache__"})
 MOST_FOLDERS = 2000
 """How many folders of the repository are searched, those near its top first."""
 MOST = 100
+_PACKAGES_AT = ("*/", "*/*/", "*/*/*/")
+"""Where packages may be below a folder of dependencies: the last is `lib/python3.12/site-packages` of a virtual environment."""
 
 
 def find(repository: Repository, files: Iterable[str], names: Sequence[str]) -> tuple[Dependency, ...]:
@@ -28,6 +31,12 @@ def find(repository: Repository, files: Iterable[str], names: Sequence[str]) -> 
     there = [name for name in _candidates(wanted, tracked) if name not in tracked and (root / name).is_dir()][:MOST]
     ignored = _ignored(repository, there)
     return tuple(Dependency(name=name, source=os.path.realpath(root / name)) for name in there if name in ignored)
+
+
+def installed(paths: Iterable[Path]) -> tuple[tuple[str, int], ...]:
+    """Return files, and the folders near the top of folders, each with its last change: installing a package changes a folder."""
+    below = (one for path in paths for one in (path, *(one for at in _PACKAGES_AT for one in path.glob(at))))
+    return tuple((str(one), one.stat().st_mtime_ns) for one in islice(below, MOST_FOLDERS) if one.exists())
 
 
 def on_path(root: Path, path: str) -> list[str]:

@@ -24,7 +24,7 @@ from santiago.workspace.contents import Contents, Listing
 from santiago.workspace.durable import boot
 from santiago.workspace.folders import Folders
 from santiago.workspace.inspect import find, uncommitted
-from santiago.workspace.joining import apply, compose, message
+from santiago.workspace.joining import Applied, apply, compose, message
 from santiago.workspace.own_objects import stores_of
 from santiago.workspace.repository import Repository, checked
 from santiago.workspace.snapshot import Taking
@@ -80,6 +80,8 @@ class GitWorkspace:
         self._filled: dict[str, str] = {}
         """Folder → the commit that it was made from."""
         self._bases: dict[tuple[str, int], str] = {}
+        self._known_trees: dict[tuple[str, str, str], Applied] = {}
+        """Tree, snapshot and its base → what became of them together."""
         self._listing = Listing()
         self._contents = Contents()
         self._head: str | None = None
@@ -159,27 +161,35 @@ class GitWorkspace:
 
     def merged(self, story: str, attempt: int, base: Sequence[str]) -> str:
         """Return one commit that has the snapshots of all dependencies applied to the run's head."""
-        commit, *rest = map(checked, base)
-        for dependency in rest:
-            parent = self.repository.parent(dependency)
-            if parent is None:
-                raise SantiagoError(Kind.BUG, f"{dependency} is no snapshot: it has no parent")
-            if parent == commit:
-                commit = dependency
-                continue
-            applied = apply(self.repository, commit, dependency, parent)
-            if applied.tree is None:
-                raise WorkspaceConflictError(
-                    f"the work that {story} depends on does not fit together",
-                    applied.conflicts,
-                    "Santiago integrates these stories one by one first.",
-                )
-            commit = self.repository.commit(applied.tree, commit, f"Base of {story}, attempt {attempt}\n")
+        commit = self.stacked(base, f"the work that {story} depends on", f"Base of {story}, attempt {attempt}\n")
         if commit not in base:
             # Only this ref keeps the commit while the agent works on it.
             ref = refs.base_of(self._ref(story, attempt))
             self.repository.move(ref, commit, self.repository.resolve(ref) or self.repository.zero)
         return commit
+
+    def stacked(
+        self, base: Sequence[str], what: str = "the work of several stories", message: str = "Verified ahead\n"
+    ) -> str:
+        commit, *rest = map(checked, base)
+        for snapshot in rest:
+            parent = self.base_of(snapshot)
+            if parent == commit:
+                commit = snapshot
+                continue
+            applied = self._applied(commit, snapshot, parent)
+            if applied.tree is None:
+                hint = "Santiago integrates these stories one by one first."
+                raise WorkspaceConflictError(f"{what} does not fit together", applied.conflicts, hint)
+            commit = self.repository.commit(applied.tree, commit, message)
+        return commit
+
+    def _applied(self, onto: str, snapshot: str, base: str) -> Applied:
+        """Return the tree of `onto` with the changes of a snapshot. The same work is applied to the same tree again and again."""
+        key = (self.tree(onto), snapshot, base)
+        if key not in self._known_trees:
+            self._known_trees[key] = apply(self.repository, onto, snapshot, base)
+        return self._known_trees[key]
 
     def _fill(self, folder: Path, commit: str, name: str | None) -> Path:
         """Make a folder with a commit's files and a private git directory."""
@@ -351,7 +361,7 @@ class GitWorkspace:
         tree = repository.trees(checked(commit))[0]  # raises where there is no such commit
         if head == commit or head == base == self.base_of(commit):
             return Integration(head=commit, moved=False)
-        applied = apply(repository, head, commit, checked(base))
+        applied = self._applied(head, commit, checked(base))
         if applied.tree is None:
             return Integration(head=None, moved=True, conflict=", ".join(applied.conflicts))
         new = repository.commit(applied.tree, head, message(subject, tuple(trailers)))

@@ -89,7 +89,7 @@ class JudgeParts:
             server=self.server,
             sandbox=self.fence,
             ground=ground,
-            environment=environment.for_checks(self.around.source, run_input.workspace.env, self.told),
+            environment=self._variables(run_input),
             timeout_ms=int(run_input.verification.timeout_minutes),
             scratch=self.workspace.folders.temporary,
             secrets=self.around.secrets,
@@ -110,7 +110,7 @@ class JudgeParts:
             prompt_path=self.prompt_path,
             notes=FolderOfNotes(
                 self.examined or self.workspace.folders.temporary / "examined",
-                repr((sorted(runner.environment.items()), run_input.workspace, self.fence.name)),
+                self.surroundings(run_input),
             ),
         )
         explaining = Environment(
@@ -130,6 +130,13 @@ class JudgeParts:
             has_folder=self._has_folder,
             explain=explaining.explain,
         )
+
+    def _variables(self, run_input: RunInput) -> dict[str, str]:
+        return environment.for_checks(self.around.source, run_input.workspace.env, self.told)
+
+    def surroundings(self, run_input: RunInput) -> str:
+        """Describe what all results depend on: variables, set-up, sandbox."""
+        return repr((sorted(self._variables(run_input).items()), run_input.workspace, self.fence.name))
 
     def judge_with(self, plan: Plan, run_input: RunInput, commands: Sequence[str] = ()) -> TreeJudge:
         """Return a judge whose checkouts are made by other settings; raise if `commands` would test the user's own files."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import field, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from santiago import __version__
 from santiago.app.start import agents
 from santiago.app.start.held_run import marks
 from santiago.app.start.leaks import SecretsInWork
@@ -14,6 +16,7 @@ from santiago.artifacts.details import FileDetails
 from santiago.contract.errors import SantiagoError
 from santiago.contract.record import lean
 from santiago.executor.perform import StepPerformer
+from santiago.workspace.dependencies import installed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,13 +81,16 @@ class Means:
 
     def judge(self) -> Judge:
         """Return the judge of this machine."""
-        parts = replace(
+        return self._judging.judge(self.plan, self.run_input, self.ground)
+
+    @property
+    def _judging(self) -> JudgeParts:
+        return replace(
             self.parts,
             told={"SANTIAGO_RUN": self.run_input.run_id or "", **marks(self.store.path)},
             prompt_path=FileAttempts(self.store).prompt_path,
             examined=self.parts.workspace.folders.examined,
         )
-        return parts.judge(self.plan, self.run_input, self.ground)
 
     def performer(
         self,
@@ -108,4 +114,14 @@ class Means:
             stories={story.id: story for story in self.plan.stories},
             leak=SecretsInWork(self.parts.around.secrets, self.parts.workspace),
             mend_plan=mend_plan,
+            surroundings=self._surroundings,
         )
+
+    def _surroundings(self) -> str:
+        """Describe what verdicts depend on besides trees and commands, as it is now."""
+        around = self.parts.around
+        read = (
+            *(Path(one.source) for one in self.ground.dependencies),
+            *(around.repo / name for name in around.provided),
+        )
+        return repr((__version__, self._judging.surroundings(self.run_input), installed(read)))

@@ -22,6 +22,8 @@ _WORDS = {
     "blind": "tries whether the checks notice broken code",
     "merged": "checks it beside the others' work",
     "merged-base": "checks the others' work without it",
+    "ahead": "checks it ahead of its turn",
+    "ahead-base": "checks the others' work without it",
     "claim": "checks what is claimed done",
     "claim-base": "checks without what is claimed done",
 }

@@ -236,6 +236,14 @@ def _expired(lines: Lines, event: Event, state: RunState) -> Line:
     return Line(f"{flat(event.context.get('question', ''))}: nobody answered in time", "warn", label="expired")
 
 
+def _ahead(lines: Lines, event: Event, state: RunState) -> Line | None:
+    """Return the line on work that failed ahead of its turn. One that passed is told when the story is done."""
+    if event.status == "ok":
+        return None
+    why = first(flat(event.context.get("message", "")), MESSAGE)
+    return Line(f"{lines.story(event)} failed ahead of its turn, and is decided then: {why}", "warn", label="ahead")
+
+
 def _proposing(lines: Lines, event: Event, state: RunState) -> Line:
     return Line(f"{lines.story(event)}: proposal {event.context.get('revision', 1)} is being written", label="plan")
 
@@ -347,6 +355,7 @@ _TOLD: dict[EventKind, Callable[[Lines, Event, RunState], Line | None]] = {
     EventKind.CLAIM_JUDGED: _claim,
     EventKind.TICKS_WRITTEN: _ticks,
     EventKind.STORY_ACCEPTED: _accepted,
+    EventKind.AHEAD_VERIFIED: _ahead,
     EventKind.STORY_INTEGRATED: _integrated,
     EventKind.STORY_DONE: _done,
     EventKind.STORY_FAILED: _failed,

@@ -52,6 +52,7 @@ _IN_TABLE = frozenset(
     {
         EventKind.CHUNK_STARTED,
         EventKind.ATTEMPT_STARTED,
+        EventKind.AHEAD_VERIFIED,
         EventKind.STORY_INTEGRATED,
         EventKind.STORY_DONE,
         EventKind.RUN_VERIFYING,

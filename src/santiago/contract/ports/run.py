@@ -79,6 +79,9 @@ class Engine(Protocol):
     def reserved(self) -> Mapping[str, int]:
         """Return how many of these only the workers of one pool may take, by its name as `Story.pool` has it."""
 
+    def judging(self) -> int | None:
+        """Return how many verifications ahead may begin now, where they take none of these places; else None."""
+
     def submit(self, order: Order) -> None:
         """Begin to carry out an order."""
 
@@ -121,6 +124,9 @@ class WithoutWorkers:
 
     def reserved(self) -> Mapping[str, int]:
         return {}
+
+    def judging(self) -> int | None:
+        return None
 
     def known(self) -> Mapping[str, Known]:
         return {}

@@ -111,6 +111,12 @@ class Workspace(Protocol):
         Changes in or around lines with one of the words `first` come first.
         """
 
+    def stacked(self, base: Sequence[str]) -> str:
+        """Return a commit with the snapshots that follow the first commit applied to it, in order; no ref keeps it.
+
+        Raise WorkspaceConflictError where they do not fit onto each other.
+        """
+
     def integrate(
         self,
         story: str,
